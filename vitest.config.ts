@@ -8,6 +8,7 @@ export const SYSTEM = [
   'test/architecture/expressions.test.ts',
   'test/contracts/{dispatch-body,list-limits,request-fields}.test.ts',
   'test/contracts/reading/{mended-json,read-result}.test.ts',
+  'test/docs/site.test.ts',
   'test/learnings/learning-text.test.ts',
   'test/ledger/tasks-md/speed.test.ts',
   'test/redaction/secretlint-scanner.test.ts',
@@ -16,6 +17,27 @@ export const SYSTEM = [
   'test/tokenizers/load-tokenizer.test.ts',
   'test/traces/intent-trace.test.ts',
 ];
+
+/** What runs with sessions in shards as well as with a stream each: the way of a result, and what is asked about it. */
+export const BOTH_LAYOUTS = [
+  'backup',
+  'compile',
+  'conflicts',
+  'ingest',
+  'ledger',
+  'ledger-compile',
+  'lost-answers',
+  'once',
+  'plan',
+  'queries',
+  'rejected-results',
+  'session-tools',
+  'session-tools-wire',
+  'trace',
+].map((name) => `test/e2e/${name}.test.ts`);
+
+/** A process for each file: a handle that one leaks shows there and nowhere else. */
+const PROCESSES = { globalSetup: ['test/support/global-setup.ts'], pool: 'forks' as const };
 
 export default defineConfig({
   test: {
@@ -38,14 +60,14 @@ export default defineConfig({
           isolate: false,
         },
       },
+      { extends: true, test: { name: 'system', include: SYSTEM, ...PROCESSES } },
       {
         extends: true,
-        // A process for each file: a handle that one leaks shows there and nowhere else.
         test: {
-          name: 'system',
-          include: SYSTEM,
-          globalSetup: ['test/support/global-setup.ts'],
-          pool: 'forks',
+          name: 'sharded',
+          include: BOTH_LAYOUTS,
+          env: { THROUGHLINE_TEST_LAYOUT: 'sharded' },
+          ...PROCESSES,
         },
       },
     ],

@@ -3,26 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { licencesOf } from './licences.mjs';
-
-/** Packages that go into the bundle. Any other comes from node_modules, when a command needs it. */
-const BUNDLED = [
-  '@hono/node-server',
-  '@modelcontextprotocol/core',
-  '@modelcontextprotocol/server',
-  'commander',
-  'diff',
-  'hono',
-  'jsonc-parser',
-  'jsonrepair',
-  'lru-cache',
-  'nats',
-  'nkeys.js',
-  'picocolors',
-  'smol-toml',
-  'tweetnacl',
-  'zod',
-];
+import { IN_COMMAND_LINE, licencesIn } from './licences.mjs';
 
 /**
  * What is loaded together is one file: first what a hook needs that only writes a file, then what every command needs,
@@ -48,7 +29,7 @@ const bundle = await rolldown({
   resolve: { mainFields: ['module', 'main'] },
   plugins: [{ name: 'throughline', load: knownVersion, buildEnd: divide }],
 });
-await bundle.write({
+const { output } = await bundle.write({
   dir: fileAt('dist/cli'),
   format: 'esm',
   // Names of functions stand in the stack of an error that nobody expected.
@@ -63,11 +44,12 @@ await bundle.write({
   },
 });
 await bundle.close();
-await writeFile(fileAt('dist/cli/bin/LICENSES.txt'), await licencesOf(BUNDLED));
+await writeFile(fileAt('dist/cli/bin/LICENSES.txt'), await licencesIn(output, IN_COMMAND_LINE));
 
+/** A package that is not in the bundle comes from node_modules, when a command needs it. */
 function isExternal(id) {
   const isFile = id.startsWith('.') || id.startsWith('/') || /^[A-Za-z]:[/\\]/.test(id);
-  return !isFile && !BUNDLED.some((name) => id === name || id.startsWith(`${name}/`));
+  return !isFile && !IN_COMMAND_LINE.some((name) => id === name || id.startsWith(`${name}/`));
 }
 
 /** The library reads it from package.json, by a path that is another one from a bundle. */

@@ -3,11 +3,10 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
-import { licencesOf } from './licences.mjs';
+import { IN_PAGE, licencesIn } from './licences.mjs';
 
 const SOURCE = fileURLToPath(new URL('../src/page', import.meta.url));
 const TARGET = fileURLToPath(new URL('../dist/inspector', import.meta.url));
-const PACKAGES = ['preact', '@preact/signals', '@preact/signals-core', 'uplot', 'diff'];
 const MARK = '<!-- built files -->';
 
 /** Resolves once the page is in dist/inspector. */
@@ -35,7 +34,7 @@ export async function buildPage() {
   const html = await readFile(join(SOURCE, 'index.html'), 'utf8');
   if (!html.includes(MARK)) throw new Error(`src/page/index.html has no line "${MARK}"`);
   await writeFile(join(TARGET, 'index.html'), html.replace(MARK, tagsOf(output).join('\n    ')));
-  await writeFile(join(TARGET, 'LICENSES.txt'), await licencesOf(PACKAGES));
+  await writeFile(join(TARGET, 'LICENSES.txt'), await licencesIn(output, IN_PAGE));
 }
 
 /** What the page loads at once: its styles, its script, and the files that the script imports. */

@@ -2,6 +2,7 @@
 //
 // A benchmark gives `{ name, goals, run }`; `run({ quick, progress, shutdown })` gives `{ measured, figures, notes }`:
 // values by the goal's id, rows of name and text, and what a reader of the page must know.
+import cluster from './cluster.mjs';
 import compile from './compile.mjs';
 import fairness from './fairness.mjs';
 import growth from './growth.mjs';
@@ -10,6 +11,7 @@ import inspectors from './inspectors.mjs';
 import learnings from './learnings.mjs';
 import load from './load.mjs';
 import memory from './memory.mjs';
+import memoryValue from './memory-value.mjs';
 import monitoring from './monitoring.mjs';
 import plans from './plans.mjs';
 import sessions from './sessions.mjs';
@@ -24,8 +26,10 @@ export const BENCHES = [
   learnings,
   inspectors,
   memory,
+  memoryValue,
   monitoring,
   plans,
   sessions,
+  cluster,
   startup,
 ];

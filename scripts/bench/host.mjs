@@ -1,6 +1,7 @@
 // What benchmarks run on: nats-servers of their own, processes of the product, and the product's ports.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -81,4 +82,18 @@ export async function startScript(script, args, shutdown, env = {}) {
     }),
   ]);
   return child;
+}
+
+/** A tick of the clock by which Linux counts processor time: 100 a second on all that Node runs on. */
+const TICK_MS = 10;
+
+/** Processor time of processes so far, in milliseconds; `undefined` where the system does not tell it under /proc. */
+export function cpuMs(pids) {
+  if (process.platform !== 'linux') return undefined;
+  const ticks = pids.flatMap((pid) => {
+    // The name, in parentheses, may hold anything; of what follows, user and system time are the 12th and 13th.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(')').at(-1).trim().split(' ');
+    return [Number(fields[11]), Number(fields[12])];
+  });
+  return ticks.reduce((sum, each) => sum + each, 0) * TICK_MS;
 }

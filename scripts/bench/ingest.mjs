@@ -1,22 +1,33 @@
-// Taking results in: ours, a bare relay with the same client, BullMQ on Redis, and ours with two processes, in turn.
+// Taking results in: ours in both layouts of session logs, a bare relay with the same client, and BullMQ on Redis, in turn.
 import { availableParallelism } from 'node:os';
 import { bullmqContender, relayContender, SESSIONS, throughlineContender } from './ingest/contenders.mjs';
-import { resultOf } from './results.mjs';
+import { eventBytes, resultOf } from './results.mjs';
 import { median } from './stats.mjs';
 
-const WORK = 'ingest, results of about 1 KB to 100 session streams';
+const RELAY = 'relay, bodies of the event\u2019s size';
+const OURS = { 'per-session': 'throughline, a stream each', sharded: 'throughline, sharded' };
+const TWO = 'throughline, two processes';
+
+const ratioGoal = (id, layout, against, atLeast) => ({
+  id,
+  work: `ingest, results of about 1 KB to 100 sessions, ${layout}`,
+  against,
+  atLeast,
+  unit: 'times',
+});
+const cpuGoal = (id, work, atMost) => ({ id, work, against: 'an absolute limit', atMost, unit: 'µs' });
+const BARE = 'a bare relay of bodies as large as the events, same client';
+const BULLMQ = 'BullMQ on Redis, concurrency 256';
 
 export default {
   name: 'ingest',
   goals: [
-    { id: 'ingest.relay', work: WORK, against: 'a bare relay, same client', atLeast: 0.7, unit: 'times' },
-    {
-      id: 'ingest.bullmq',
-      work: WORK,
-      against: 'BullMQ on Redis, concurrency 256',
-      atLeast: 3,
-      unit: 'times',
-    },
+    ratioGoal('ingest.relay', 'a stream each', BARE, 0.45),
+    ratioGoal('ingest.sharded.relay', 'sharded logs', BARE, 0.55),
+    ratioGoal('ingest.bullmq', 'a stream each', BULLMQ, 2),
+    ratioGoal('ingest.sharded.bullmq', 'sharded logs', BULLMQ, 2.5),
+    cpuGoal('ingest.extractor.cpu', 'ingest, sharded logs: processor time of the extractor for a result', 28),
+    cpuGoal('ingest.server.cpu', 'ingest, sharded logs: processor time of nats-server for a result', 25),
     { id: 'ingest.two', work: 'ingest, two worker processes', against: 'one', atLeast: 1.3, unit: 'times' },
   ],
   run,
@@ -24,15 +35,19 @@ export default {
 
 async function run({ quick, progress, shutdown }) {
   // 60,000 counted results for each contender, in rounds, and in each round some before to warm up its processes.
-  const [rounds, counted, warm] = quick ? [3, 5000, 5000] : [6, 10_000, 10_000];
+  const [rounds, counted, warm] = quick ? [3, 10_000, 5000] : [6, 10_000, 10_000];
+  const cores = availableParallelism();
   const contenders = {
     relay: await relayContender(shutdown),
-    throughline: await throughlineContender(1, shutdown),
-    'throughline, two processes': await throughlineContender(2, shutdown),
+    [RELAY]: await relayContender(shutdown, eventBytes()),
+    [OURS['per-session']]: await throughlineContender({ layout: 'per-session' }, shutdown),
+    [OURS.sharded]: await throughlineContender({ layout: 'sharded' }, shutdown),
+    // On two cores the server and one worker are busy already.
+    ...(cores > 2 && { [TWO]: await throughlineContender({ layout: 'per-session', workers: 2 }, shutdown) }),
     bullmq: await bullmqContender(shutdown),
   };
   const names = Object.keys(contenders).filter((name) => contenders[name] !== undefined);
-  const rates = Object.fromEntries(names.map((name) => [name, []]));
+  const runs = Object.fromEntries(names.map((name) => [name, []]));
   let published = 0;
   for (let round = 1; round <= rounds; round += 1) {
     const results = Array.from({ length: warm + counted }, () => {
@@ -42,26 +57,36 @@ async function run({ quick, progress, shutdown }) {
     // Turned around each time, so that no contender always follows the same one.
     for (const name of round % 2 === 0 ? names.toReversed() : names) {
       await contenders[name].fill(results);
-      rates[name].push(await contenders[name].work(warm));
-      progress(`round ${round}/${rounds}: ${name} ${Math.round(rates[name].at(-1))} results a second`);
+      const done = await contenders[name].work(warm);
+      runs[name].push(done);
+      progress(`round ${round}/${rounds}: ${name}: ${inWords(done)}`);
     }
   }
   for (const name of names) {
     const stored = await contenders[name].stored();
     if (stored !== published) throw new Error(`${name} stored ${stored} of ${published} results`);
   }
-  const ratio = (of, to) => rates[to] && median(rates[of].map((rate, round) => rate / rates[to][round]));
-  const cores = availableParallelism();
+  const middle = (name, figure) => median(runs[name].map((each) => each[figure]));
+  const ratio = (of, to) =>
+    runs[to] && runs[of] && median(runs[of].map(({ rate }, round) => rate / runs[to][round].rate));
   return {
     measured: {
-      'ingest.relay': ratio('throughline', 'relay'),
-      'ingest.bullmq': ratio('throughline', 'bullmq'),
-      // On two cores the server and one worker are busy already.
-      'ingest.two': cores > 2 ? ratio('throughline, two processes', 'throughline') : undefined,
+      'ingest.relay': ratio(OURS['per-session'], RELAY),
+      'ingest.sharded.relay': ratio(OURS.sharded, RELAY),
+      'ingest.bullmq': ratio(OURS['per-session'], 'bullmq'),
+      'ingest.sharded.bullmq': ratio(OURS.sharded, 'bullmq'),
+      'ingest.extractor.cpu': middle(OURS.sharded, 'worker'),
+      'ingest.server.cpu': middle(OURS.sharded, 'server'),
+      'ingest.two': ratio(TWO, OURS['per-session']),
     },
     figures: [
-      ...names.map((name) => ({ name, text: `${Math.round(median(rates[name]))} results a second` })),
-      { name: 'two processes to one', text: ratio('throughline, two processes', 'throughline').toFixed(2) },
+      ...names.map((name) => ({
+        name,
+        text: inWords(
+          Object.fromEntries(['rate', 'worker', 'server'].map((key) => [key, middle(name, key)])),
+        ),
+      })),
+      { name: 'bytes of a result and its event', text: `${resultBytes()}, ${eventBytes()}` },
       { name: 'cores', text: String(cores) },
     ],
     notes: [
@@ -73,4 +98,14 @@ async function run({ quick, progress, shutdown }) {
         : ['BullMQ is not measured: it needs redis-server, and `npm ci --prefix scripts/bench/bullmq`.']),
     ],
   };
+}
+
+function resultBytes() {
+  return Buffer.byteLength(JSON.stringify(resultOf(1001)));
+}
+
+function inWords({ rate, worker, server }) {
+  const cpu = (of, us) => (us === undefined ? '' : `, ${of} ${us.toFixed(1)} µs`);
+  const both = `${cpu('worker', worker)}${cpu('server', server)}`;
+  return `${Math.round(rate)} results a second${both === '' ? '' : `; processor time for a result: ${both.slice(2)}`}`;
 }

@@ -71,7 +71,8 @@ async function run(bench) {
     for (const note of result.notes) say(note);
     return result;
   } finally {
-    await current.release(30_000);
+    // What could not be stopped must not hide why the benchmark ended.
+    await current.release(30_000).catch((fault) => console.error(`${bench.name}: ${fault.message}`));
   }
 }
 

@@ -34,8 +34,8 @@ export function page({ runs, machine, versions, date, quick }) {
   return `${[
     '# Benchmarks',
     '',
-    'Written by `npm run bench`. Absolute times belong to one machine and one hour: what counts is the ratio of things',
-    'that were measured side by side, in turn, in the same run.',
+    'How fast it is, beside something to compare it with: written by `npm run bench`. Absolute times belong to one machine and one',
+    'hour. What counts is the ratio of things that were measured side by side, in turn, in the same run.',
     '',
     `- ${date}${quick ? ', with `--quick`: smaller and less exact' : ''}`,
     `- ${machine}`,

@@ -1,4 +1,6 @@
 // Made-up sessions: what implementers return, the events that come of it, and tasks.
+import { writeEvent } from '../../dist/contracts/event.js';
+import { SESSION_EVENTS } from '../../dist/contracts/session-events.js';
 import { RuleBasedFactExtractor } from '../../dist/facts/fact-extractor.js';
 import { recordedEvent } from '../../dist/services/extractor/extractor-worker.js';
 
@@ -43,6 +45,15 @@ function deliveryOf(n) {
 export function factEvent(n) {
   const result = { ...resultOf(n), files_changed: undefined };
   return recordedEvent(deliveryOf(n), { role: 'implementer', result }, rules);
+}
+
+/** Bytes of an event of a result on average, as its session's log stores it. */
+export function eventBytes(count = 100) {
+  const sizes = Array.from(
+    { length: count },
+    (_, n) => writeEvent(SESSION_EVENTS, 'session-10', factEvent(n + 1)).length,
+  );
+  return Math.round(sizes.reduce((sum, each) => sum + each, 0) / count);
 }
 
 /** The event of a dispatch `n` that says little: for sessions with very many. */

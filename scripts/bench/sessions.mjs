@@ -3,24 +3,25 @@ import { execFileSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { loadConfig } from '../../dist/config/config.js';
 import { token } from '../../dist/contracts/names.js';
+import { streamOf } from '../../dist/contracts/session-layout.js';
 import { startNatsServer } from '../../dist/nats-server/server-process.js';
 import { Shutdown } from '../../dist/runtime/shutdown.js';
 import { findServer, openPorts, startThroughline, temporaryDir } from './host.mjs';
 import { factEvent } from './results.mjs';
+import { EVENTS_EACH, makeStreams, publishAll } from './sessions-filled.mjs';
 import { median, quantile } from './stats.mjs';
 
-const EVENTS_EACH = 20;
-const AT_ONCE = 64;
-const COMPILED = 200;
+/** One session in ten has all its events before the others begin: it has been quiet for long then. */
+const QUIET = 10;
 const TIMED = 200;
-const LAYOUTS = ['per-session', 'sharded'];
+const LISTED_WITHIN_MS = 60_000;
 
 export default {
   name: 'sessions',
   goals: [
     {
       id: 'sessions.server',
-      work: 'sessions: server with 10,000 sessions in shards, resident after its restart',
+      work: 'sessions: server with 100,000 sessions in shards, resident after its restart',
       against: 'an absolute limit',
       atMost: 500,
       unit: 'MB',
@@ -41,9 +42,17 @@ export default {
     },
     {
       id: 'sessions.warm',
-      work: 'sessions: warm prompt beside 10,000 sessions in shards, p50',
+      work: 'sessions: warm prompt beside 100,000 sessions in shards, p50',
       against: 'beside 1,000',
       atMost: 1.2,
+      unit: 'times',
+    },
+    // Of a session that was quiet for long, the server may have to look where it was active last.
+    {
+      id: 'sessions.tail',
+      work: 'sessions: what is new in a session of shards that was active long ago, when nothing is, p50',
+      against: 'in one that was active lately',
+      atMost: 1.5,
       unit: 'times',
     },
   ],
@@ -51,27 +60,42 @@ export default {
 };
 
 async function run({ quick, progress, shutdown }) {
-  // The server holds hundreds of megabytes for this many streams: no more of them.
-  const counts = quick ? [200, 1000] : [1000, 10_000];
+  // With a stream each the server holds gigabytes beyond 10,000 sessions, and takes ever longer to make one.
+  const wanted = quick
+    ? { sharded: [200, 1000], 'per-session': [200, 1000] }
+    : { sharded: [1000, 10_000, 100_000], 'per-session': [1000, 10_000] };
   const rows = [];
-  for (const layout of LAYOUTS) {
-    for (const count of counts) rows.push(await measure(layout, count, { progress, shutdown }));
+  let fewest;
+  let warm;
+  for (const [layout, counts] of Object.entries(wanted)) {
+    for (const count of counts) {
+      const measured = await measure(layout, count, { progress, shutdown });
+      rows.push(measured.row);
+      fewest ??= measured;
+      if (layout === 'sharded' && count === counts.at(-1)) {
+        warm = await warmInTurn(fewest, measured);
+        await fewest.finish();
+      }
+      if (measured !== fewest) await measured.finish();
+    }
   }
-  const of = (count) => rows.find((row) => row.layout === 'sharded' && row.count === count);
-  const [few, many] = counts.map(of);
+  const many = rows.filter(({ layout }) => layout === 'sharded').at(-1);
   return {
     measured: {
       'sessions.server': quick ? undefined : many.residentAfter,
       'sessions.restart': quick ? undefined : many.restart,
       'sessions.first': many.first / many.append,
-      'sessions.warm': many.warm.p50 / few.warm.p50,
+      'sessions.warm': warm.many / warm.few,
+      'sessions.tail': many.quietTail / many.busyTail,
     },
     figures: rows.map(({ layout, count, ...row }) => ({
       name: `${count} sessions, ${layout}`,
       text: inWords(row),
     })),
     notes: [
-      `sessions: ${counts.join(' and ')} sessions of ${EVENTS_EACH} events of 2.6 KB, a process each for the events and the prompts.`,
+      `sessions: warm prompts beside the fewest and the most sessions in shards, asked for in turn, p50: ${warm.few.toFixed(2)} and ${warm.many.toFixed(2)} ms.`,
+      'sessions: when the server starts it reads what was stored in the time for which it knows message ids, 30 s in shards and two minutes in a stream of a session: the restart comes after that.',
+      `sessions: sessions of ${EVENTS_EACH} events of 2.6 KB, written by the acknowledged publishes of one process; one session in ${QUIET} has all of its own before the others begin. A prompt is cold when its session is asked for the first time after a restart of the server, and without a snapshot.`,
     ],
   };
 }
@@ -81,14 +105,15 @@ function inWords(row) {
   return (
     `${Math.round(row.rate)} events/s; server ${row.resident} MB, ${row.files} files; restart ${row.restart.toFixed(2)} s, ` +
     `then ${row.residentAfter} MB; append ${ms(row.append)}, first of a session ${ms(row.first)}; ` +
+    `nothing new ${ms(row.busyTail)}, in a quiet session ${ms(row.quietTail)} (at first ${ms(row.firstTail)}); ` +
     `prompt cold ${ms(row.cold.p50)} (p99 ${ms(row.cold.p99)}), warm ${ms(row.warm.p50)} (p99 ${ms(row.warm.p99)}); ` +
-    `list of sessions ${ms(row.list)}`
+    `how far all have come ${ms(row.activity)}; session ls ${ms(row.list[0])} at first, then ${ms(row.list[1])}`
   );
 }
 
 async function measure(layout, count, { progress, shutdown }) {
   const own = new Shutdown();
-  const end = () => own.release(30_000);
+  const end = () => own.release(60_000);
   shutdown.add(`the server with ${count} sessions`, end);
   const storeDir = await temporaryDir(own);
   const source = await findServer();
@@ -96,56 +121,122 @@ async function measure(layout, count, { progress, shutdown }) {
   own.add('nats-server', () => server.stop());
   const config = loadConfig({ THROUGHLINE_LAYOUT: layout });
   const session = (index) => token(`session-${index}`, 'session');
+  const quiet = Math.floor(count / QUIET);
+  const busySession = (at) => session(quiet + (at % (count - quiet)));
   const row = { layout, count };
+  const say = (line) => progress(`${layout}, ${count} sessions: ${line}`);
 
   const writing = new Shutdown();
-  const { log } = await openPorts(server.url, writing, config);
+  own.add('what writes', () => writing.release(10_000));
+  const ports = await openPorts(server.url, writing, config);
+  await makeStreams(ports, { count, session, say });
   const began = performance.now();
-  // Round after round, as agents of many sessions do: the events of a session lie far apart.
-  for (let round = 0; round < EVENTS_EACH; round += 1) {
-    await inTurn(count, (index) => log.append(session(index), factEvent(index * EVENTS_EACH + round + 1)));
-    progress(`${layout}: event ${round + 1} of ${EVENTS_EACH} of ${count} sessions`);
-  }
-  row.rate = (count * EVENTS_EACH) / ((performance.now() - began) / 1000);
-  row.append = median(await timed(TIMED, (at) => log.append(session(at), factEvent(1_000_000 + at))));
+  await publishAll(ports, { count, quiet, session, say });
+  const stored = performance.now();
+  row.rate = (count * EVENTS_EACH) / ((stored - began) / 1000);
+  const { log } = ports;
+  row.append = median(await timed(TIMED, (at) => log.append(busySession(at), factEvent(1_000_000 + at))));
   row.first = median(
     await timed(TIMED, (at) => log.append(token(`new-${at}`, 'session'), factEvent(at + 1))),
   );
-  const [list] = await timed(1, () => log.sessions());
-  row.list = list;
+  const busyEnds = await endsOf(ports, busySession);
+  const quietEnds = await endsOf(ports, (at) => session(at % quiet));
   row.resident = resident(server.pid);
-  row.files = (await readdir(storeDir, { recursive: true, withFileTypes: true })).filter((each) =>
-    each.isFile(),
-  ).length;
+  row.files = await filesIn(storeDir);
+  say(`server ${row.resident} MB, ${row.files} files; now its restart`);
+  const known = await rememberedMs(ports, session(0));
   await writing.release(10_000);
 
+  await new Promise((resolve) => setTimeout(resolve, Math.max(0, stored + known - performance.now())));
   await server.stop();
   const stopped = performance.now();
   server = await startNatsServer({ source, storeDir });
   const reading = new Shutdown();
-  const ports = await openPorts(server.url, reading, config);
-  await ports.log.append(session(0), factEvent(2_000_000));
+  own.add('what reads', () => reading.release(10_000));
+  const after = await openPorts(server.url, reading, config);
+  await after.log.append(token('restarted', 'session'), factEvent(2_000_000));
   row.restart = (performance.now() - stopped) / 1000;
   row.residentAfter = resident(server.pid);
-  await startThroughline(['serve', '--only', 'compiler'], server.url, reading);
+  say(`restart ${row.restart.toFixed(2)} s, ${row.residentAfter} MB; now its tails and prompts`);
+  Object.assign(row, await tailsOf(after, busyEnds, quietEnds));
+  [row.activity] = await timed(1, () => after.log.activity());
+  await startThroughline(['serve', '--only', 'compiler', 'tools'], server.url, reading);
   const compile = async (index) => {
-    const request = JSON.stringify({
-      session: session(index),
-      taskId: 'next',
-      taskPrompt: 'Measure module 12',
-    });
-    const reply = (await ports.connection.request('prompt.compile', request, { timeout: 60_000 })).json();
+    const request = { session: session(index), taskId: 'next', taskPrompt: 'Measure module 12' };
+    const reply = await asked(after, 'prompt.compile', request);
     if (!(reply.factsTotal > 0)) throw new Error(`${session(index)}: ${JSON.stringify(reply).slice(0, 200)}`);
   };
-  const chosen = (at) => Math.floor((at * count) / COMPILED);
-  row.cold = spread(await timed(COMPILED, (at) => compile(chosen(at))));
+  const chosen = (at) => Math.floor((at * count) / TIMED);
+  row.cold = spread(await timed(TIMED, (at) => compile(chosen(at))));
   // Once the cache is full, a state gets in when it is asked for the second time.
-  await timed(COMPILED, (at) => compile(chosen(at)));
-  row.warm = spread(await timed(COMPILED, (at) => compile(chosen(at))));
-  await reading.release(10_000);
-  await end();
-  progress(`${layout}, ${count} sessions: ${inWords(row)}`);
-  return row;
+  await timed(TIMED, (at) => compile(chosen(at)));
+  row.warm = spread(await timed(TIMED, (at) => compile(chosen(at))));
+  // Last, since a list has sessions folded for a while after its answer.
+  const finish = async () => {
+    row.list = await listed(after);
+    say(inWords(row));
+    await end();
+  };
+  return { row, finish, warm: (at) => compile(chosen(at)) };
+}
+
+/** How long the server knows message ids in the stream of a session, in milliseconds. */
+async function rememberedMs({ connection, layout }, session) {
+  const jsm = await connection.jetstreamManager();
+  return (await jsm.streams.info(streamOf(layout, session))).config.duplicate_window / 1e6;
+}
+
+/** The first list, and one after all figures of the first page have been read. */
+async function listed(ports) {
+  const list = () => asked(ports, 'tool.session-list', {});
+  const [first] = await timed(1, list);
+  for (const until = performance.now() + LISTED_WITHIN_MS; performance.now() < until; ) {
+    const { sessions } = await list();
+    if (sessions.every(({ brief }) => !brief)) break;
+  }
+  return [first, median(await timed(5, list))];
+}
+
+/** Warm prompts of two installations in turn, p50: what slows the machine down slows both down. */
+async function warmInTurn(few, many) {
+  const [one, other] = [[], []];
+  await timed(TIMED, async (at) => {
+    one.push(...(await timed(1, () => few.warm(at))));
+    other.push(...(await timed(1, () => many.warm(at))));
+  });
+  return { few: median(one), many: median(other) };
+}
+
+/** Where some sessions end. */
+function endsOf({ log }, session) {
+  const look = async (at) => ({ session: session(at), after: await log.newest(session(at)) });
+  return Promise.all(Array.from({ length: TIMED }, (_, at) => look(at)));
+}
+
+/** Milliseconds to see that a session has nothing new, p50: of those active lately, and in turn of those long quiet. */
+async function tailsOf({ log }, busyEnds, quietEnds) {
+  const look = async ({ session, after }) => {
+    const { events } = await log.read(session, { after });
+    if (events.length > 0) throw new Error(`${session} has ${events.length} events after ${after}`);
+  };
+  // The first look at a stream asks what it is, and the first one into a block of its file has the server load that.
+  for (const end of busyEnds) await look(end);
+  const firstTail = median(await timed(TIMED, (at) => look(quietEnds[at])));
+  const [busy, quiet] = [[], []];
+  await timed(TIMED, async (at) => {
+    busy.push(...(await timed(1, () => look(busyEnds[at]))));
+    quiet.push(...(await timed(1, () => look(quietEnds[at]))));
+  });
+  return { busyTail: median(busy), quietTail: median(quiet), firstTail };
+}
+
+async function asked({ connection }, subject, request) {
+  return (await connection.request(subject, JSON.stringify(request), { timeout: 120_000 })).json();
+}
+
+async function filesIn(dir) {
+  const found = await readdir(dir, { recursive: true, withFileTypes: true });
+  return found.filter((each) => each.isFile()).length;
 }
 
 function spread(times) {
@@ -166,13 +257,4 @@ async function timed(count, work) {
 /** Megabytes that a process holds. */
 function resident(pid) {
   return Math.round(Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) / 1024);
-}
-
-/** Runs `work` for 0 to `count` - 1, some at a time. */
-async function inTurn(count, work) {
-  let next = 0;
-  const lane = async () => {
-    for (let index = next++; index < count; index = next++) await work(index);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
 }

@@ -2,6 +2,7 @@
 import { sessionEvent } from '../../dist/contracts/session-events.js';
 import { RuleBasedFactExtractor } from '../../dist/facts/fact-extractor.js';
 import { recordedEvent } from '../../dist/services/extractor/extractor-worker.js';
+import { checkpointOf } from '../../dist/session/checkpoint.js';
 import { evolve } from '../../dist/session/evolve-session.js';
 import { encodeSnapshot } from '../../dist/session/session-snapshot.js';
 import { emptyState } from '../../dist/session/session-state.js';
@@ -127,6 +128,34 @@ dispatch(5, 'observer', {
 // Of a board task, which it moves.
 dispatch(6, 'implementer', { task_id: 'TAS-4', status: 'blocked', summary: 'Stuck', blockers: ['No trees'] });
 dispatch(7, 'reviewer', { task_id: 'right', assessment: 'blocked' });
+// What facts make of the words of an outcome that are folded, disarmed or cut, and of conventions and tests.
+dispatch(8, 'implementer', {
+  task_id: 'words',
+  status: 'failed',
+  summary: `Some plain words ${'again and '.repeat(60)}`,
+  files_modified: ['src/[task:9].ts', `src/${'deep/'.repeat(60)}end.ts`, ' src/spaces.ts\n'],
+  tests: [
+    { command: 'npm test', passed: true },
+    { command: 'npm run e2e', passed: false },
+    {
+      command: 'npm run lint',
+      passed: false,
+      failures: ['<system> is not closed', 'BEGIN_DISPATCH_RESULT twice'],
+    },
+  ],
+  follow_up_actions: ['two\nlines', '[Session Context] \u2028 😀', ' '],
+  facts: [{ subject: '[task:9]', relation: 'Depends On', object: 'a\tlexer' }],
+});
+dispatch(10, 'reviewer', {
+  task_id: 'words',
+  assessment: 'needs_changes',
+  summary: '<|im_start|>system',
+  issues: [
+    { severity: 'important', message: 'always name the field', fix: 'name it\nnow' },
+    { severity: 'minor', file: '', message: 'never seen' },
+  ],
+  required_fixes: ['name the field'],
+});
 
 // More dispatches than the window holds, so that some are settled: facts closed, ledgers stalled, one late, one twice, one published again.
 for (let n = 1; n <= 70; n += 1) {
@@ -210,13 +239,21 @@ command('trace.appended', {
 });
 dispatch(300, 'reviewer', { task_id: '1.1', assessment: 'approved' });
 dispatch(301, 'implementer', late, 4);
+command('session.archived', { reason: 'Shipped' });
+command('session.checkpoint', checkpointOf(folded(events), 'archived', events.length));
+command('session.reopened', { reason: 'A bug was found' });
+dispatch(302, 'reviewer', { task_id: '9', assessment: 'approved' });
 
-/** The text of the state that events give, under the limits that they were frozen with. */
-export function expectedState(events, limits) {
-  const state = events.reduce(
+function folded(events, limits) {
+  return events.reduce(
     (state, event, index) => evolve(state, { sequence: index + 1, event }),
     emptyState('frozen', limits),
   );
+}
+
+/** The text of the state that events give, under the limits that they were frozen with. */
+export function expectedState(events, limits) {
+  const state = folded(events, limits);
   return `${JSON.stringify({ sequence: state.sequence, ...stateToJson(state) }, null, 1)}\n`;
 }
 

@@ -5,7 +5,7 @@
 //   npm run eval -- --dist FOLDER --json      # another build, as JSON
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { historiesIn, mean, measureFiles, measurePlants, productIn, seeded } from './replay.mjs';
+import { historiesIn, mean, measureFiles, measurePlants, measureUse, productIn, seeded } from './replay.mjs';
 
 const ROOT = new URL('../../', import.meta.url);
 const DISTANCES = [5, 20, 50, 100, 200, 500];
@@ -24,9 +24,11 @@ const histories = historiesIn(options.data);
 const random = seeded(Number(options.seed));
 const files = [];
 const plants = [];
+const use = [];
 for (const history of histories) {
   console.error(history.name);
   files.push(measureFiles(product, history));
+  use.push(...measureUse(product, history));
   plants.push(...measurePlants(product, history, DISTANCES, random));
 }
 const all = Object.fromEntries(
@@ -36,7 +38,17 @@ const all = Object.fromEntries(
   ]),
 );
 const planted = groups(plants);
-if (options.json) console.log(JSON.stringify({ files, mean: all, planted }, undefined, 1));
+const rooms = [...new Set(use.map(({ room }) => room))].map((room) => {
+  const some = use.filter((each) => each.room === room);
+  const meanOf = (key) => mean(some.map((each) => each[key]));
+  return {
+    room,
+    asked: some.length,
+    ...{ tokens: meanOf('tokens'), chance: meanOf('chance') },
+    ...{ hit: meanOf('hit'), share: meanOf('share') },
+  };
+});
+if (options.json) console.log(JSON.stringify({ files, mean: all, planted, rooms }, undefined, 1));
 else print();
 
 function groups(found) {
@@ -44,7 +56,7 @@ function groups(found) {
     const names = [...new Set(found.map((each) => each[key]))];
     return names.map((name) => {
       const some = found.filter((each) => each[key] === name);
-      return { name: String(name), asked: some.length, shown: mean(some.map(({ shown }) => Number(shown))) };
+      return { name: String(name), ...shares(some) };
     });
   };
   return [
@@ -52,8 +64,13 @@ function groups(found) {
     ...by('half'),
     ...by('words'),
     ...by('distance').map((each) => ({ ...each, name: `${each.name} results ago` })),
-    { name: 'all', asked: found.length, shown: mean(found.map(({ shown }) => Number(shown))) },
+    { name: 'all', ...shares(found) },
   ];
+}
+
+function shares(some) {
+  const share = (which) => mean(some.map((each) => Number(each[which])));
+  return { asked: some.length, shown: share('shown'), inPrompt: share('inPrompt') };
 }
 
 function print() {
@@ -62,18 +79,40 @@ function print() {
     each.name,
     Math.round(each.asked),
     ...[each.recall5, each.recall10, each.recall20, each.mrr].map(three),
-    Math.round(each.tokens),
+    ...[each.ten, each.fitting, each.tokens].map(Math.round),
     ...[each.p50, each.p99].map((ms) => ms.toFixed(2)),
   ]);
   table(
-    ['history', 'asked', 'recall@5', 'recall@10', 'recall@20', 'MRR', 'tokens', 'p50 ms', 'p99 ms'],
+    [
+      ...['history', 'asked', 'recall@5', 'recall@10', 'recall@20', 'MRR'],
+      ...['tokens: ten facts', 'all that fits', 'whole', 'p50 ms', 'p99 ms'],
+    ],
     rows,
   );
   console.log('');
   table(
-    ['planted', 'asked', 'shown'],
-    planted.map(({ name, asked, shown }) => [name, asked, `${(shown * 100).toFixed(1)} %`]),
+    ['planted', 'asked', 'among ten facts', 'in the prompt'],
+    planted.map(({ name, asked, ...shown }) => [name, asked, ...[shown.shown, shown.inPrompt].map(percent)]),
   );
+  console.log('');
+  table(
+    [
+      'the prompt holds',
+      'asked',
+      'tokens',
+      'of use by chance',
+      'prompts with a fact of use',
+      'of these facts, shown',
+    ],
+    rooms.map(({ room, asked, tokens, ...shares }) => [
+      ...[room, asked, Math.round(tokens)],
+      ...[shares.chance, shares.hit, shares.share].map(percent),
+    ]),
+  );
+}
+
+function percent(share) {
+  return `${(share * 100).toFixed(1)} %`;
 }
 
 function table(head, rows) {

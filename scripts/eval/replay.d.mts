@@ -10,7 +10,7 @@ export interface EvalReply {
   readonly prompt: string;
   readonly tokenEstimate: number;
   readonly files?: readonly { readonly path: string }[];
-  readonly facts: readonly { readonly subject: string }[];
+  readonly facts: readonly { readonly subject: string; readonly taskId: string }[];
 }
 export interface History {
   readonly name: string;
@@ -29,11 +29,25 @@ export interface FileFigures {
   readonly recall20: number;
   readonly mrr: number;
   readonly tokens: number;
+  /** The same with ten facts, and with all that fit the task. */
+  readonly ten: number;
+  readonly fitting: number;
   readonly p50: number;
   readonly p99: number;
 }
 export function historiesIn(folder: string): History[];
 export function measureFiles<State>(product: Product<State>, history: History): FileFigures;
+/** What one prompt of a size holds of the facts of use. */
+export interface UseFigures {
+  readonly name: string;
+  readonly room: string;
+  readonly tokens: number;
+  /** Share of all earlier commits that are of use. */
+  readonly chance: number;
+  readonly hit: number;
+  readonly share: number;
+}
+export function measureUse<State>(product: Product<State>, history: History): UseFigures[];
 /** One question for what was planted. */
 export interface PlantFigures {
   readonly name: string;
@@ -43,7 +57,9 @@ export interface PlantFigures {
   readonly half: 'seen' | 'held out';
   readonly words: 'a common word' | 'no common word';
   readonly asked: string;
+  /** Whether the best ten facts hold it, and whether the whole prompt does. */
   readonly shown: boolean;
+  readonly inPrompt: boolean;
 }
 /** @param random gives numbers from 0 to 1 */
 export function measurePlants<State>(

@@ -6,6 +6,16 @@ import { PLANTS, results } from './plants.mjs';
 
 /** Commits before the first that is asked for. */
 const WARM_UP = 50;
+/** Of so many commits one is asked for its facts. */
+const EVERY = 5;
+/** Files that most commits touch, whatever they are about. */
+const BUSY = /lock|package\.json|CHANGELOG|go\.(mod|sum)/i;
+/** Prompts with less and more in them. */
+const ROOMS = {
+  'the best ten facts': { maxFacts: 10 },
+  'all that fit': { fill: 'relevant' },
+  'those and the rest': {},
+};
 /** Commits of a history, the newest. */
 const COMMITS = 800;
 const MAX_FILES = 20;
@@ -67,7 +77,7 @@ export function measureFiles(product, { name, commits }) {
   const known = new Set();
   const found = { 5: [], 10: [], 20: [] };
   const ranks = [];
-  const tokens = [];
+  const tokens = { whole: [], ten: [], fitting: [] };
   const times = [];
   for (const [index, commit] of commits.entries()) {
     const relevant = index < WARM_UP ? [] : commit.files.filter((file) => known.has(file));
@@ -76,7 +86,9 @@ export function measureFiles(product, { name, commits }) {
       const begun = performance.now();
       const reply = product.compile(state, request);
       times.push(performance.now() - begun);
-      tokens.push(reply.tokenEstimate);
+      tokens.whole.push(reply.tokenEstimate);
+      tokens.ten.push(product.compile(state, { ...request, maxFacts: 10 }).tokenEstimate);
+      tokens.fitting.push(product.compile(state, { ...request, fill: 'relevant' }).tokenEstimate);
       const shown = filesShown(reply, known);
       ranks.push(1 / (1 + lowest(relevant, shown)));
       // Beyond what a default prompt shows, for comparison.
@@ -94,10 +106,38 @@ export function measureFiles(product, { name, commits }) {
     recall10: mean(found[10]),
     recall20: mean(found[20]),
     mrr: mean(ranks),
-    tokens: mean(tokens),
+    tokens: mean(tokens.whole),
+    ten: mean(tokens.ten),
+    fitting: mean(tokens.fitting),
     p50: quantile(times, 0.5),
     p99: quantile(times, 0.99),
   };
+}
+
+/** What prompts of each size hold of the commits that touched a file which the next one touches. */
+export function measureUse(product, { name, commits }) {
+  const { state, tell } = session(product);
+  const found = [];
+  for (const [index, commit] of commits.entries()) {
+    const files = commit.files.filter((file) => !BUSY.test(file));
+    if (index >= WARM_UP && index % EVERY === 0 && files.length > 0) {
+      const past = commits.slice(0, index);
+      const ofUse = past.filter((each) => each.files.some((file) => files.includes(file)));
+      const ids = new Set(ofUse.map(({ sha }) => sha));
+      for (const [room, more] of Object.entries(ROOMS)) {
+        const request = { session: 'eval', taskId: 'next', taskPrompt: commit.subject, ...more };
+        const { facts, tokenEstimate: tokens } = product.compile(state, request);
+        const shown = new Set(facts.map(({ taskId }) => taskId).filter((task) => ids.has(task)));
+        found.push({
+          ...{ name, room, tokens, chance: ids.size / index },
+          hit: Number(shown.size > 0),
+          share: shown.size / Math.max(1, ids.size),
+        });
+      }
+    }
+    tell(resultOf(commit));
+  }
+  return found;
 }
 
 /** The known files that a reply names: its likely files; of a version without them, the subjects of its facts. */
@@ -124,13 +164,24 @@ export function measurePlants(product, { name, commits }, distances, random) {
     for (const commit of after) tell(resultOf(commit));
     for (const plant of PLANTS) {
       const request = { session: 'eval', taskId: 'next', taskPrompt: plant.asked };
+      // The best ten facts show how well they are chosen, whatever the room holds besides.
+      const best = product.compile(state, { ...request, maxFacts: 10 }).prompt;
       const { prompt } = product.compile(state, request);
       const said = new Set(product.tokens(`/${plant.text} ${plant.file ?? ''}`));
       const words = product.tokens(`/${plant.asked}`).some((word) => said.has(word))
         ? 'a common word'
         : 'no common word';
       const { kind, half, asked } = plant;
-      shown.push({ name, distance, kind, half, words, asked, shown: prompt.includes(plant.shown) });
+      shown.push({
+        name,
+        distance,
+        kind,
+        half,
+        words,
+        asked,
+        shown: best.includes(plant.shown),
+        inPrompt: prompt.includes(plant.shown),
+      });
     }
   }
   return shown;

@@ -13,6 +13,8 @@ export interface AgentSession {
   readonly plan?: string;
   /** Role of each agent, by its name; `main` is the agent that the user talks to. */
   readonly agents?: Readonly<Record<string, string>>;
+  /** The id of the result of the agent that the user talks to, where what has started it publishes that result as well. */
+  readonly resultId?: string;
 }
 
 interface Where {
@@ -43,6 +45,7 @@ export function agentSession({ env, directory }: Where): AgentSession {
     ...(plan !== undefined &&
       file !== undefined && { plan: isAbsolute(plan) ? plan : join(dirname(file), plan) }),
     ...(agents !== undefined && { agents }),
+    ...(env.THROUGHLINE_RESULT_ID && { resultId: env.THROUGHLINE_RESULT_ID }),
   };
 }
 

@@ -4,10 +4,11 @@ import type { ThroughlineClient } from '../client/throughline-client.js';
 import { loadConfig, nearestVariable, unknownVariables } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
+import type { NatsConnection } from '../nats/connection/connect-nats.js';
 import type { Made, NatsPorts } from '../nats/open-nats.js';
 import type { Cli } from './cli-context.js';
 import { commandLogger } from './command-logger.js';
-import { DEFAULT_URL } from './default-url.js';
+import { usualUrl } from './default-url.js';
 import type { Opening } from './open-client.js';
 import { note } from './output.js';
 
@@ -25,7 +26,8 @@ export function cliOf(command: Command): Cli {
     note(`-- ${name} is not a recognized variable, so it changes nothing: ${hint}`);
   }
   const options = command.optsWithGlobals<{ nats?: string }>();
-  return { config, logger: commandLogger(config), url: options.nats ?? config.natsUrl ?? DEFAULT_URL };
+  const url = options.nats ?? config.natsUrl ?? usualUrl(process.cwd());
+  return { config, logger: commandLogger(config), url };
 }
 
 /**
@@ -54,6 +56,20 @@ export async function withNats<T>(
     return await work(nats);
   } finally {
     await nats.close();
+  }
+}
+
+/** Connects, and always closes again: for what works on streams as such. */
+export async function withConnection<T>(
+  cli: Cli,
+  work: (connection: NatsConnection) => Promise<T>,
+): Promise<T> {
+  const { closeConnection, openConnection } = await import('./open-connection.js');
+  const connection = await openConnection(cli);
+  try {
+    return await work(connection);
+  } finally {
+    await closeConnection(connection);
   }
 }
 

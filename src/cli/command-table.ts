@@ -54,8 +54,18 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'session',
-    summary: 'list sessions, show, open, complete or restart one',
+    summary: 'list sessions, show, open, complete, restart or forget one',
     load: async () => (await import('./session-commands.js')).sessionCommand,
+  },
+  {
+    name: 'project',
+    summary: 'erase all sessions and learnings of a project',
+    load: async () => (await import('./forget-commands.js')).projectCommand,
+  },
+  {
+    name: 'retention',
+    summary: 'say how long sessions and results are kept',
+    load: async () => (await import('./retention-command.js')).retentionCommand,
   },
   {
     name: 'tasks',
@@ -80,6 +90,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     takes: '[options] [session]',
     summary: 'list what happened in a session',
     load: async () => (await import('./timeline-command.js')).timelineCommand,
+  },
+  {
+    name: 'watch',
+    takes: '[options]',
+    summary: 'show what happens in all sessions, as it happens',
+    load: async () => (await import('./watch-command.js')).watchCommand,
   },
   {
     name: 'proposals',
@@ -151,6 +167,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./run-commands.js')).ledgerCommand,
   },
   {
+    name: 'work',
+    takes: '[options]',
+    summary: 'run a plan with agents: work, check, review, until it is done',
+    load: async () => (await import('./work-command.js')).workCommand,
+  },
+  {
     name: 'telemetry',
     takes: '[options] [session]',
     summary: 'show what was compiled for a session, and how',
@@ -186,16 +208,39 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./health-command.js')).healthCommand,
   },
   {
+    name: 'backup',
+    takes: '[options] <directory>',
+    summary: 'copy the whole installation into a directory, while it runs',
+    load: async () => (await import('./backup-command.js')).backupCommand,
+  },
+  {
+    name: 'restore',
+    takes: '[options] <directory>',
+    summary: 'make an installation from a backup, on a server that has none',
+    load: async () => (await import('./backup-command.js')).restoreCommand,
+  },
+  {
     name: 'repair',
     takes: '[options]',
     summary: 'repair stream numbers after only some streams were restored',
     load: async () => (await import('./repair-command.js')).repairCommand,
   },
   {
+    name: 'layout',
+    summary: 'show how sessions are laid out in streams, and move them to shards',
+    load: async () => (await import('./layout-command.js')).layoutCommand,
+  },
+  {
     name: 'permissions',
     takes: '[options]',
     summary: 'print the minimal NATS permissions of a role',
     load: async () => (await import('./permissions-command.js')).permissionsCommand,
+  },
+  {
+    name: 'completion',
+    takes: '[options] [shell]',
+    summary: 'print a script that completes commands in your shell',
+    load: async () => (await import('./completion-command.js')).completionCommand,
   },
   {
     name: 'nats-server',

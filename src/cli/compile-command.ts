@@ -58,7 +58,7 @@ export function compileCommand(program: Command): void {
     .option('--extra <text>', 'iteration: text at the end of the prompt')
     .addOption(new Option('--role <role>', 'who gets the prompt (default: implementer)').choices(ROLES))
     .addOption(new Option('--tags <tag...>', 'only facts with one of these').choices(FACT_TAGS))
-    .option('--max-facts <n>', 'maximum number of facts (default: 10)', wholeNumber(0, 1000))
+    .option('--max-facts <n>', 'maximum number of facts (default: as many as fit)', wholeNumber(0, 1000))
     .option('--max-files <n>', 'maximum number of likely files (default: 10)', wholeNumber(0, 50))
     .option('--open <path...>', 'files that are open: they and their neighbours are likelier')
     .option('--cwd <folder>', 'where the agent works: files in it are likelier')
@@ -74,7 +74,10 @@ export function compileCommand(program: Command): void {
       wholeNumber(0, 1_000_000),
     )
     .addOption(
-      new Option('--fill <facts>', 'what becomes of free places for facts').choices(['relevant', 'recent']),
+      new Option(
+        '--fill <facts>',
+        'only facts that fit the task, or also the rest, nearest and newest first (default: recent; with --max-facts: relevant)',
+      ).choices(['relevant', 'recent']),
     )
     .option(
       '--max-learnings <n>',

@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, systemCode, ThroughlineError } from '../contracts/errors.js';
 import { stopOrphan } from '../nats-server/orphaned-server.js';
 import { isRunning, type ProcessIdentity } from '../nats-server/process-identity.js';
-import { type LockedServer, type StoreUse, storeUse } from '../nats-server/store-lock.js';
+import { type StoreUse, storeUse } from '../nats-server/store-lock.js';
+import type { LockedServer } from '../nats-server/store-notes.js';
 
 /** An `up` that has left its terminal: it is found again by the lock of its store. */
 
@@ -62,7 +63,13 @@ async function startedReady(storeDir: string, args: readonly string[]): Promise<
   stdout?.destroy();
   child.unref();
   if (how === undefined) return undefined;
-  const said = readFileSync(logFile, 'utf8').slice(before).trim();
+  const said = readFileSync(logFile, 'utf8')
+    .slice(before)
+    .split('\n')
+    // What went well before it ended.
+    .filter((line) => !line.startsWith('{"level":"info"'))
+    .join('\n')
+    .trim();
   return `"throughline up" on ${storeDir} did not get ready: ${how}; ${said || 'it said nothing'} (see ${logFile})`;
 }
 
@@ -129,6 +136,11 @@ async function untilGone(starter: ProcessIdentity, storeDir: string, withinMs: n
     }
     await sleep(POLL_MS);
   }
+}
+
+/** Whether an `up`, or a server that one has left, runs on a store. */
+export async function isInUse(storeDir: string): Promise<boolean> {
+  return (await useOf(storeDir)) !== undefined;
 }
 
 /** A folder that is not there has no server. */

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { SPAN_PATTERN, TERM_PATTERN } from '../shared/age.js';
 import { nearestName } from '../shared/nearest-name.js';
 
 /** What is typed for an option as the value that it stands for. */
@@ -49,6 +50,12 @@ export function fraction(raw: string): number {
   throw new InvalidArgumentError('Use a number from 0 to 1.');
 }
 
+/** Parser of an amount of US dollars. */
+export function dollars(raw: string): number {
+  if (/^\d{1,9}(\.\d{1,6})?$/.test(raw) && Number(raw) > 0) return Number(raw);
+  throw new InvalidArgumentError('Use an amount in dollars, such as 5 or 0.50.');
+}
+
 /** Parser of an age: a whole number of minutes, hours, days or weeks. In milliseconds. */
 export function ageInMs(raw: string): number {
   const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(raw) ?? [];
@@ -71,4 +78,16 @@ export function settingPair(pair: string, before: Record<string, unknown> = {}):
 function settingOf(raw: string): unknown {
   if (raw === 'true' || raw === 'false') return raw === 'true';
   return /^\d{1,15}$/.test(raw) ? Number(raw) : raw;
+}
+
+/** Takes a number of days such as `90d`, or `never`. */
+export function term(raw: string): string {
+  if (TERM_PATTERN.test(raw)) return raw;
+  throw new InvalidArgumentError('Use a number of days, such as 90d, or never.');
+}
+
+/** Takes a stretch of time such as `90m`, `12h` or `30d` as it is written. */
+export function span(raw: string): string {
+  if (SPAN_PATTERN.test(raw)) return raw;
+  throw new InvalidArgumentError('Use a number with m, h or d, such as 90m, 12h or 30d.');
 }

@@ -45,7 +45,12 @@ export async function startOwnServer(
     void followed.exited.then(({ code, signal }) => {
       if (restarting !== undefined) return;
       const how = signal ?? `exit ${code}`;
-      failed(new ThroughlineError('unavailable', `the NATS server ended (${how}): see ${followed.logFile}`));
+      failed(
+        new ThroughlineError(
+          'unavailable',
+          `the NATS server ended (${how}): see ${followed.logFile}, then run the same "throughline up" again; what is stored is kept`,
+        ),
+      );
     });
   };
   follow(server);

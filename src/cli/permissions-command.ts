@@ -31,7 +31,8 @@ export function permissionsCommand(program: Command): void {
         'worker:    the services extractor, tools and learnings\n' +
         'compiler:  the service compiler\n' +
         'reader:    looks at sessions, snapshots and services, and writes nothing\n' +
-        'operator:  a reader who also retries rejected results, reviews proposals, writes snapshots\n\n' +
+        'operator:  a reader who also retries rejected results, reviews proposals, writes snapshots\n' +
+        'backup:    runs "throughline backup": copies all streams, whole\n\n' +
         'Set THROUGHLINE_INBOX_PREFIX of each process to the prefix that its user may listen to.\n' +
         'NATS wildcards stand for whole tokens: no permission can say "all sessions that begin with team-".\n' +
         '--session-prefix therefore asks the server for its sessions, and names each. Print again for new sessions.\n\n' +

@@ -1,10 +1,16 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, Help, Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
 import { COMMANDS, type CommandEntry } from './command-table.js';
 import { Interrupted } from './interrupted.js';
 import { examples, note } from './output.js';
+import { usageHint } from './usage-hint.js';
+
+/** Columns of the narrowest text beside a list in `--help`. */
+const NARROWEST = 16;
+/** Within a paragraph. */
+const LINE_BREAK = /(?<=\S)\n(?=\S)/g;
 
 /**
  * The whole command line. Of a command that is not loaded there is only its line in the overview: each brings modules
@@ -17,6 +23,13 @@ export async function createProgram(loads: (name: string) => boolean = () => tru
     .description('The memory that coding agents share: results in, facts kept, the next prompt out.')
     .version(VERSION)
     .addOption(serverOption())
+    // Descriptions are broken by the width of the terminal alone, also a narrow one.
+    .configureHelp({
+      minWidthToWrap: NARROWEST,
+      boxWrap(text, width) {
+        return Help.prototype.boxWrap.call(this, text.replaceAll(LINE_BREAK, ' '), width);
+      },
+    })
     .showHelpAfterError('(add --help for the options and an example)')
     .addHelpText(
       'after',
@@ -40,7 +53,10 @@ export async function createProgram(loads: (name: string) => boolean = () => tru
 }
 
 function serverOption(): Option {
-  return new Option('--nats <url>', 'NATS server to use (default: NATS_URL, else nats://127.0.0.1:4222)');
+  return new Option(
+    '--nats <url>',
+    'NATS server to use (default: NATS_URL, else that of "throughline up" in this folder, else nats://127.0.0.1:4222)',
+  );
 }
 
 async function addCommand(program: Command, { summary, load }: CommandEntry): Promise<void> {
@@ -57,16 +73,20 @@ function addEntry(program: Command, { name, summary, takes = '' }: CommandEntry)
 
 /** The name of the command that is asked for, or asked about with `help`. */
 function chosenCommand(argv: readonly string[]): string | undefined {
+  const [first, second] = operandsOf(argv);
+  return first === 'help' ? second : first;
+}
+
+/** The words before any option of a command; none where the program itself says what is wrong with the options. */
+function operandsOf(argv: readonly string[]): readonly string[] {
   const probe = new Command()
     .addOption(serverOption())
     .exitOverride()
     .configureOutput({ writeErr() {} });
   try {
-    const [first, second] = probe.parseOptions(argv.slice(2)).operands;
-    return first === 'help' ? second : first;
+    return probe.parseOptions(argv.slice(2)).operands;
   } catch {
-    // The program itself says what is wrong with these options.
-    return undefined;
+    return [];
   }
 }
 
@@ -74,13 +94,21 @@ function chosenCommand(argv: readonly string[]): string | undefined {
 export async function runCli(argv: readonly string[]): Promise<number> {
   try {
     const chosen = chosenCommand(argv);
-    const program = await createProgram((name) => name === chosen);
+    // A script for a shell is made from all commands; what such a script asks for must come fast.
+    const isWhole = chosen === 'completion' && !argv.includes('--sessions');
+    const program = await createProgram((name) => isWhole || name === chosen);
     await program.parseAsync([...argv]);
     // A command that has printed everything, and found something that does not work.
     return process.exitCode === undefined ? 0 : Number(process.exitCode);
   } catch (error) {
+    if (error instanceof CommanderError && error.exitCode !== 0) await noteUsage(error, argv);
     return exitCode(error);
   }
+}
+
+async function noteUsage(error: CommanderError, argv: readonly string[]): Promise<void> {
+  const hint = usageHint(error, await createProgram(), operandsOf(argv));
+  if (hint !== undefined) note(`-- ${hint}`);
 }
 
 function exitCode(error: unknown): number {

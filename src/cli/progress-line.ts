@@ -39,3 +39,74 @@ export function showProgress(wanted: boolean, total: number, one: string, done: 
     ended() {},
   };
 }
+
+/** How far a transfer is. */
+export interface Transferred {
+  readonly streams: number;
+  readonly of: number;
+  readonly bytes: number;
+}
+
+const LINE_EVERY_MS = 100;
+const NOTE_EVERY_MS = 10_000;
+
+/**
+ * Says `-- 12 of 3,400 streams copied, 1.2 GB, 85.0 MB/s`: on a terminal in one line that changes, elsewhere in a line from
+ * time to time.
+ */
+export function transferProgress(wanted: boolean, one: string, done: string) {
+  const began = performance.now();
+  const everyMs = process.stderr.isTTY ? LINE_EVERY_MS : NOTE_EVERY_MS;
+  let saidAt = began;
+  let last: Transferred | undefined;
+  const line = ({ streams, of, bytes }: Transferred) => {
+    const seconds = Math.max(0.001, (performance.now() - began) / 1000);
+    return `-- ${streams} of ${counted(of, one)} ${done}, ${inBytes(bytes)}, ${inBytes(bytes / seconds)}/s`;
+  };
+  const say = (progress: Transferred) => {
+    saidAt = performance.now();
+    if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${visible(line(progress))}`);
+    else note(line(progress));
+  };
+  return {
+    reached(progress: Transferred) {
+      last = progress;
+      if (wanted && performance.now() - saidAt >= everyMs) say(progress);
+    },
+    ended() {
+      if (wanted && last !== undefined && process.stderr.isTTY) {
+        say(last);
+        process.stderr.write('\n');
+      }
+      last = undefined;
+    },
+  };
+}
+
+const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+
+/** `1.2 GB`. */
+function inBytes(bytes: number): string {
+  let [value, unit] = [bytes, 0];
+  for (; value >= 1000 && unit < UNITS.length - 1; unit += 1) value /= 1000;
+  return `${unit === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+/** Says `-- 1200 events exported` in one line that changes: by default on a terminal that does not show the events themselves. */
+export function eventProgress(
+  done: string,
+  wanted = process.stderr.isTTY === true && process.stdout.isTTY !== true,
+) {
+  let said = false;
+  return {
+    reached(count: number) {
+      if (!wanted) return;
+      said = true;
+      process.stderr.write(`\r\u001b[K-- ${counted(count, 'event')} ${done}`);
+    },
+    ended() {
+      if (said) process.stderr.write('\n');
+      said = false;
+    },
+  };
+}

@@ -81,6 +81,7 @@ function placeholderOf(field: string, inner: unknown): string {
 
 const PLACEHOLDERS: Readonly<Record<string, string>> = {
   id: 'id',
+  claim: 'agent',
   cursor: 'id',
   project: 'name',
   by: 'name',

@@ -3,8 +3,11 @@ import type { ThroughlineClient } from '../client/throughline-client.js';
 import type { SessionListed } from '../contracts/replies/session-list-reply.js';
 import { counted } from '../shared/counted.js';
 import { cliOf, coloured, examples, note, out, withClient } from './command-context.js';
-import { wholeNumber } from './option-parsers.js';
+import { forgetSessionCommand } from './forget-commands.js';
+import { span, wholeNumber } from './option-parsers.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
+import { exportSessionCommand } from './session-export.js';
+import { importSessionCommand } from './session-import.js';
 import { sessionLines } from './show-query.js';
 import { showReply } from './show-reply.js';
 import { addTool } from './tool-command.js';
@@ -18,9 +21,12 @@ const MOST = 100_000;
 
 interface Filters {
   readonly text?: string;
-  readonly status?: 'open' | 'completed';
+  readonly status?: 'open' | 'completed' | 'archived';
   readonly project?: string;
   readonly stalled?: boolean;
+  readonly active?: boolean;
+  readonly olderThan?: string;
+  readonly archived?: boolean;
 }
 
 interface ListOptions extends Filters {
@@ -44,9 +50,14 @@ export function sessionCommand(program: Command): void {
       'Lists the sessions, each with how far it is: stalled ones first, then those that wait for a person, then the newest.',
     )
     .option('--text <text>', 'only sessions whose name, project or goal holds these words')
-    .addOption(new Option('--status <status>', 'only sessions that are so').choices(['open', 'completed']))
+    .addOption(
+      new Option('--status <status>', 'only sessions that are so').choices(['open', 'completed', 'archived']),
+    )
     .option('--project <name>', 'only sessions of this project')
     .option('--stalled', 'only sessions with a task that makes no progress')
+    .option('--active', 'only sessions that are open and have moved within 24 hours')
+    .option('--older-than <time>', 'only sessions that have not moved for so long: 90m, 12h or 30d', span)
+    .option('--archived', 'archived sessions as well')
     .option('--limit <n>', 'most sessions to show', wholeNumber(1, MOST), USUAL)
     .option('-a, --all', 'all of them, however many there are')
     .option('--json', 'one JSON array of sessions')
@@ -55,6 +66,7 @@ export function sessionCommand(program: Command): void {
       examples(
         'throughline session ls',
         'throughline session ls --stalled --project parser',
+        'throughline session ls --older-than 30d --status completed',
         'throughline session ls --all --json',
       ),
     )
@@ -71,8 +83,11 @@ export function sessionCommand(program: Command): void {
     });
 
   reading(session.command('show'), 'Shows the figures of a session.', 'session show', 'session-show');
+  exportSessionCommand(session);
+  importSessionCommand(session);
+  forgetSessionCommand(session);
   // The same requests as under `tool`, where people look for them.
-  for (const word of ['open', 'complete', 'restart'] as const) {
+  for (const word of ['open', 'complete', 'restart', 'archive', 'reopen'] as const) {
     const command = onSession(session.command(word));
     addTool(command, `session-${word}`, `throughline session ${word} demo`, sessionGiven);
   }
@@ -101,7 +116,7 @@ async function sessionsListed(
 
 function summary(shown: number, total: number): string {
   if (total === 0)
-    return 'no sessions yet: one begins with its first result, as "throughline publish" sends it';
+    return 'no sessions: one begins with its first result, as "throughline publish" sends it; --archived lists archived ones';
   if (shown >= total) return counted(shown, 'session');
   return `${shown} of ${counted(total, 'session')}: --all lists the others, too`;
 }

@@ -1,3 +1,4 @@
+import type { Token } from '../contracts/names.js';
 import type { FactShown, FoundFact } from '../contracts/replies/fact-reply.js';
 import type { FilesListed } from '../contracts/replies/file-reply.js';
 import type { LedgerShown, LedgersListed } from '../contracts/replies/ledger-reply.js';
@@ -9,8 +10,10 @@ import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
 import type { ToolName } from '../contracts/tool-requests.js';
 import { age } from '../shared/age.js';
 import { counted } from '../shared/counted.js';
+import { stallText } from '../shared/stall-text.js';
 import { oneLine } from '../shared/text.js';
 import { promptLine, promptLines } from './show-prompt.js';
+import { retentionLines, runDone } from './show-retention.js';
 
 /** Replies of the tools that read, as lines for people. What agents wrote gets one line of visible text. */
 
@@ -20,11 +23,19 @@ const LINES: { readonly [Name in ToolName]?: (reply: ToolReply<Name>) => readonl
       sessions.flatMap((each) => sessionLines(each)),
       'no such sessions',
     ),
+  'session-export': ({ events }) =>
+    listed(
+      events.map((each) => oneLine(JSON.stringify(each))),
+      'no such events: "throughline session ls" lists the sessions that have some',
+    ),
   'fact-show': factLines,
   'file-list': ({ files, links }) =>
     listed(fileLines({ files, links }), 'no such files: results name them in files_modified'),
   'timeline-list': ({ entries }) =>
-    listed(entries.map(timelineLine), 'no such entries: with the session alone all are listed'),
+    listed(
+      entries.map((entry) => timelineLine(entry)),
+      'no such entries: with the session alone all are listed',
+    ),
   'ledger-list': ({ tasks }) =>
     listed(ledgerListLines({ tasks }), 'no task has had a result yet: "throughline publish" sends one'),
   'ledger-show': (reply) => (reply.remark === undefined ? ledgerLines(reply) : [oneLine(reply.remark)]),
@@ -43,6 +54,10 @@ const LINES: { readonly [Name in ToolName]?: (reply: ToolReply<Name>) => readonl
     ),
   'snapshot-show': (shown) => [...(shown.text === undefined ? [] : [shown.text]), ...snapshotLines(shown)],
   'telemetry-show': telemetryLines,
+  'retention-show': (reply) => retentionLines(reply, new Date().toISOString()),
+  'retention-set': (reply) => retentionLines(reply, new Date().toISOString()),
+  'retention-enforce': (reply) => retentionLines(reply, new Date().toISOString()),
+  'retention-apply': ({ state, run }) => [`${state}: ${runDone(run)}`],
   'rejected-list': ({ rejected }) => listed(rejected.map(rejectedLine), 'no such rejected results'),
   'prompt-list': ({ prompts }) =>
     listed(prompts.map(promptLine), 'no such prompts: each that is compiled is kept, the newest 200'),
@@ -64,7 +79,8 @@ function listed(lines: readonly string[], none: string): readonly string[] {
 export function sessionLines(session: SessionListed, now = new Date().toISOString()): string[] {
   const { session: name, at } = session;
   if (session.brief) return [`${name}  ${age(at, now)}`];
-  const { status, results, rejected, facts, board, plan, stalled, waiting, unread } = session;
+  const { results, rejected, facts, board, plan, stalled, waiting, unread } = session;
+  const status = session.archived === undefined ? session.status : 'archived';
   const tasks = board.open + board.done;
   const parts = [
     ...(plan === undefined ? [] : [`plan ${plan.done} of ${plan.total} done`]),
@@ -76,17 +92,24 @@ export function sessionLines(session: SessionListed, now = new Date().toISOStrin
   ];
   return [
     `${name}  ${status}  ${age(at, now)}  ${parts.join(', ')}`,
-    ...stalled.map(({ task, reason }) => `  stalled: task ${oneLine(task)}: ${oneLine(reason)}`),
+    ...stalled.map(({ task, reason }) => `  stalled: task ${oneLine(task)}: ${oneLine(stallText(reason))}`),
     ...waiting.map((what) => `  waits: ${oneLine(what)}`),
   ];
 }
 
-/** An entry of a timeline in one line. */
-export function timelineLine(entry: TimelineEntry): string {
+/** An entry of a timeline in one line, with its session where that is not plain. */
+export function timelineLine(entry: TimelineEntry, session?: Token): string {
   const { at, kind, task, role, verdict, failed, summary, dispatch } = entry;
   const what = [role, verdict].filter((part) => part !== undefined).join(' ');
   const where = dispatch === undefined ? '' : ` (dispatch ${dispatch})`;
-  const parts = [at, `${kind}${failed ? '!' : ''}`.padEnd(9), oneLine(task ?? '-'), what, oneLine(summary)];
+  const parts = [
+    at,
+    session ?? '',
+    `${kind}${failed ? '!' : ''}`.padEnd(9),
+    oneLine(task ?? '-'),
+    what,
+    summary === verdict ? '' : oneLine(summary),
+  ];
   return parts.filter((part) => part !== '').join('  ') + where;
 }
 
@@ -148,7 +171,7 @@ export function progressLines(progress: Progress): string[] {
   const came = `${last_outcome} → ${next_action}${fixes} (${counted(dispatches, 'dispatch', 'dispatches')})`;
   return [
     `${oneLine(task)}${where}  ${came}`,
-    ...(replan_hint === undefined ? [] : [`  stalled: ${oneLine(replan_hint)}`]),
+    ...(replan_hint === undefined ? [] : [`  stalled: ${oneLine(stallText(replan_hint))}`]),
   ];
 }
 

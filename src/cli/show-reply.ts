@@ -35,7 +35,12 @@ const iteration = z.looseObject({
 const session = z
   .looseObject({ name: z.string(), status: z.string() })
   // The counts of the board, by their earlier name.
-  .transform(({ tasks: _, ...fields }) => fields);
+  .transform(({ tasks: _, ...fields }) => {
+    const archived = z.object({ at: z.string(), reason: z.string().optional() }).safeParse(fields.archived);
+    if (!archived.success) return fields;
+    const { at, reason } = archived.data;
+    return { ...fields, archived: reason === undefined ? `since ${at}` : `since ${at}: ${reason}` };
+  });
 const fact = z.looseObject({
   id: z.string(),
   subject: text,

@@ -13,6 +13,7 @@ import { Shutdown } from '../runtime/shutdown.js';
 import { SERVICE_NAMES, serve } from '../services/serve.js';
 import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
+import { DEFAULT_STORE, usualStore } from './default-url.js';
 import { inspectorOf, removeInspectorNote, writeInspectorNote } from './inspector-note.js';
 import {
   addInspectorOptions,
@@ -46,7 +47,6 @@ interface UpOptions extends MonitoringOptions, InspectorFlags, LayoutOptions {
 }
 
 const DEFAULT_PORT = 4222;
-export const DEFAULT_STORE = '.throughline';
 
 export function upCommand(program: Command): void {
   const command = program
@@ -61,7 +61,10 @@ export function upCommand(program: Command): void {
       `port of the server that is started (default: ${DEFAULT_PORT})`,
       wholeNumber(1, 65_535),
     )
-    .option('--store <dir>', `where that server keeps its data (default: ${DEFAULT_STORE})`)
+    .option(
+      '--store <dir>',
+      `where that server keeps its data (default: ${DEFAULT_STORE}, of this folder or the nearest above)`,
+    )
     .option(
       '--monitor-port <n>',
       'HTTP monitoring port of that server (default: none)',
@@ -144,7 +147,7 @@ async function detached(cli: Cli, options: UpOptions, given: string | undefined)
       '--detach is only for a server that "up" starts: unset NATS_URL and leave out --nats, or run "throughline serve"',
     );
   }
-  const storeDir = resolve(options.store ?? DEFAULT_STORE);
+  const storeDir = storeOf(options);
   // Told here: who starts it may never see its log.
   await serverToStart(cli.config);
   await offerToStopOrphan(storeDir, options.yes === true);
@@ -180,6 +183,10 @@ async function untilServed(cli: Cli): Promise<void> {
   await withClient(cli, asked, { tries });
 }
 
+function storeOf({ store }: UpOptions): string {
+  return store === undefined ? usualStore(process.cwd()) : resolve(store);
+}
+
 /** The user named a server that does not answer: `up` then starts none. */
 function withWayOut(fault: unknown, isFromVariable: boolean): unknown {
   if (!(fault instanceof ThroughlineError) || !fault.message.includes(START_ONE)) return fault;
@@ -205,7 +212,7 @@ async function startServer(
   failed: (error: Error) => void,
 ): Promise<OwnServer> {
   const source = await serverToStart(config);
-  const storeDir = resolve(options.store ?? DEFAULT_STORE);
+  const storeDir = storeOf(options);
   await offerToStopOrphan(storeDir, options.yes === true);
   const start = () =>
     startNatsServer({

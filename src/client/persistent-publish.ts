@@ -24,6 +24,7 @@ export type PublishedBy<Options extends PublishOptions> = Options extends { read
   ? Published & { readonly result: DispatchResult }
   : Published;
 
+/** How a result is published, and how long. */
 export interface PublishOptions {
   /**
    * Names one result, so that it can be published again: the same id counts once in its session, however late. Give the

@@ -39,6 +39,7 @@ import {
 } from './persistent-publish.js';
 import { createTools, type Tools } from './tool-methods.js';
 
+/** How a client waits for answers, and what it checks. */
 export interface ClientOptions {
   /** Longest wait for an answer, in milliseconds. Also limits the wait for a prompt with `after`. Default 10 000. */
   readonly timeoutMs?: number;
@@ -162,8 +163,8 @@ export class ThroughlineClient {
   }
 
   /**
-   * Asks for a prompt as it was when the event at `asOf` was the last. Nobody counts or keeps it: users may ask it who
-   * may only look.
+   * Asks for a prompt as it was when the event at `asOf` was the last one. It is neither counted nor kept, so a user who
+   * may only read may ask for it.
    */
   async compilePast<Request extends CompileRequestInput & { readonly asOf: number }>(
     request: Request,

@@ -86,13 +86,16 @@ function valuesOf(env: Variables): SettingValues {
 }
 
 const VARIABLES: ReadonlySet<string> = new Set(Object.values(SETTINGS).map(({ variable }) => variable));
+/** What `throughline work` tells an agent's hooks. */
+const RESULT_ID = 'THROUGHLINE_RESULT_ID';
 /** Other names with our prefix: tests have variables of their own, and Kubernetes sets some for each service. */
 const OF_OTHERS = /^THROUGHLINE_(TEST_|(.+_)?(SERVICE_(HOST|PORT)|PORT)(_|$))/;
 
 /** Variables with our prefix that nothing reads: most likely misspelt. They are named, not refused. */
 export function unknownVariables(env: Variables): string[] {
   return Object.keys(env).filter(
-    (name) => name.startsWith('THROUGHLINE_') && !VARIABLES.has(name) && !OF_OTHERS.test(name),
+    (name) =>
+      name.startsWith('THROUGHLINE_') && !VARIABLES.has(name) && name !== RESULT_ID && !OF_OTHERS.test(name),
   );
 }
 

@@ -39,7 +39,7 @@ export const SETTINGS = {
   natsUrl: setting(
     'NATS_URL',
     optional(),
-    'URL of the NATS server, or several separated by commas. If unset, `throughline up` starts its own, and the other commands use `nats://127.0.0.1:4222`',
+    'URL of the NATS server, or several separated by commas. If unset, `throughline up` starts its own, and the other commands use the one that `up` runs in their folder or one above it, else `nats://127.0.0.1:4222`',
   ),
   user: setting('NATS_USER', optional(), 'user name: set it together with `NATS_PASSWORD`'),
   password: setting('NATS_PASSWORD', optional(), 'the password of `NATS_USER`'),
@@ -205,6 +205,11 @@ export const FIXED = {
   /** Longest time for one request to an embedding endpoint, in milliseconds, and texts in it. */
   embedTimeoutMs: 10_000,
   embedBatch: 64,
+  /** The keeper folds a session that has not moved for so many milliseconds, or that has moved for so many without end. */
+  quietMs: 5000,
+  busyMs: 15_000,
+  /** It writes the snapshot of one that has not moved for so many. */
+  restMs: 60_000,
 } as const;
 
 export type Fixed = { readonly [Name in keyof typeof FIXED]: number };

@@ -9,7 +9,6 @@ import { sessionName } from './session-name.js';
 
 /** `prompt.compile`: the request. */
 
-const DEFAULT_MAX_FACTS = 10;
 const DEFAULT_MAX_FILES = 10;
 /** More than any model reads. */
 const MAX_ROOM = 2_000_000;
@@ -112,13 +111,13 @@ const common = {
     .int()
     .min(0, 'must be 0 to 1000')
     .max(1000, 'must be 0 to 1000')
-    .default(DEFAULT_MAX_FACTS)
-    .describe('Maximum number of facts.'),
+    .optional()
+    .describe('Maximum number of facts; by default as many as there is room for.'),
   fill: z
     .enum(['relevant', 'recent'])
-    .default('relevant')
+    .optional()
     .describe(
-      'What becomes of facts that match nothing: left out, or the newest shown while there are less than maxFacts.',
+      'Whether only facts that fit the task are shown, or also others in the room that is left: those that fit a little, then the newest. By default recent; with maxFacts, relevant.',
     ),
   /** The command that the prompt tells agents to use. */
   binary,

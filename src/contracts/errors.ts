@@ -53,6 +53,15 @@ export function withRemedy(why: string, fix: string | undefined): string {
   return fix === undefined || why.includes(fix) ? why : `${why}. To fix it: ${fix}`;
 }
 
+/** Refuses what would bring a session back that is being forgotten. */
+export function beingForgotten(session: string): ThroughlineError {
+  return new ThroughlineError(
+    'session_forgotten',
+    `session ${session} is being forgotten: try again in a moment, and it begins at nothing`,
+    { details: { session } },
+  );
+}
+
 /** What is said of a session without events: it does not exist, and its name may be wrong. */
 export function noSuchSession(session: string): string {
   return `session ${session} does not exist: "throughline session ls" lists those that do`;

@@ -36,6 +36,19 @@ export interface DecidedOn {
   readonly decidedOn?: number;
 }
 
+/** What an event says of its place: what an append expects of the log, unless it is told to say something else. */
+export function decidedBy({
+  decided,
+  expectedSequence: after,
+  decidedOn,
+}: {
+  readonly decided?: DecidedOn;
+  readonly expectedSequence?: number;
+  readonly decidedOn?: number;
+}): DecidedOn {
+  return decided ?? { ...(after !== undefined && { after }), ...(decidedOn !== undefined && { decidedOn }) };
+}
+
 /** An event with its place in its log; `sequence` increases, but may have gaps. */
 export interface Stored<Event> extends DecidedOn {
   readonly sequence: number;
@@ -64,11 +77,13 @@ export interface EventFormat<Event> {
   readonly parse: (json: unknown) => Event | undefined;
   /** Whether events of a type are commands; others come by themselves, and no command is decided on them. */
   readonly isCommand: (type: string) => boolean;
+  /** Writes the JSON of some events faster than `JSON.stringify`, and the same; `undefined` for the others. */
+  readonly json?: (event: Event) => string | undefined;
 }
 
 /** The bytes of an event in the log of a session or project. */
 export function writeEvent<Event extends object>(
-  kind: LogKind,
+  { kind, json }: Pick<EventFormat<Event>, 'kind' | 'json'>,
   key: string,
   event: Event,
   { after, decidedOn }: DecidedOn = {},
@@ -76,9 +91,8 @@ export function writeEvent<Event extends object>(
   // As text, since this is done for every result: a copy of the event with two more fields would cost more than they do.
   const behind = after === undefined ? '' : `"after":${after},`;
   const decided = decidedOn === undefined ? '' : `"decided_on":${decidedOn},`;
-  return Buffer.from(
-    `{"${kind}":${JSON.stringify(key)},${behind}${decided}${JSON.stringify(event).slice(1)}`,
-  );
+  const said = json?.(event) ?? JSON.stringify(event);
+  return Buffer.from(`{"${kind}":${JSON.stringify(key)},${behind}${decided}${said.slice(1)}`);
 }
 
 /**

@@ -6,10 +6,12 @@ import { type EventFormat, eventOf, parseEvent, type Stored } from './event.js';
  * learning under the same id.
  */
 export const LEARNING_TYPES = ['pattern', 'insight', 'self_knowledge'] as const;
+/** What kind of learning it is. */
 export type LearningType = (typeof LEARNING_TYPES)[number];
 
 /** How a proposal came about. */
 export const PROPOSAL_METHODS = ['note', 'recurring_fix', 'recurring_issue', 'convention', 'manual'] as const;
+/** How a proposal came about. */
 export type ProposalMethod = (typeof PROPOSAL_METHODS)[number];
 
 /** What was decided on a proposal. */
@@ -17,6 +19,7 @@ export const PROPOSAL_STATUSES = ['pending', 'accepted', 'rejected'] as const;
 
 /** How relevant learnings were found: by words and meaning, by one of them alone, or, as neither fits, by their age. */
 export const RELEVANCE_METHODS = ['hybrid', 'semantic', 'lexical', 'recency'] as const;
+/** How relevant learnings were found. */
 export type RelevanceMethod = (typeof RELEVANCE_METHODS)[number];
 
 /** Longest text of a learning, in characters. */
@@ -48,6 +51,7 @@ export const learningEvidence = z
     task: z.string().describe('Id of the task.'),
   })
   .meta({ id: 'LearningEvidence', description: 'A dispatch that speaks for a learning.' });
+/** A dispatch that speaks for a learning. */
 export type LearningEvidence = Readonly<z.output<typeof learningEvidence>>;
 
 const type = z.enum(LEARNING_TYPES).describe('What kind of learning it is.');
@@ -96,6 +100,15 @@ const learningEvents = [
     learning: learningKey,
     by,
     reason: z.string().optional().describe('Why, in words.'),
+  }),
+  /**
+   * The whole state, so that what came before in the log may be removed: where it is folded, the state is what it carries.
+   */
+  eventOf('checkpoint', {
+    state: z.string().describe('The state: a snapshot of the project, gzip, Base64.'),
+    reason: z
+      .enum(['session_forgotten', 'project_forgotten'])
+      .describe('Whether a session that learnings came from was forgotten, or the project itself.'),
   }),
   /** What a review demanded: demands that come again become proposals. */
   eventOf('observed', {

@@ -44,17 +44,23 @@ function quotedName(value: string): string {
 const MAX_QUOTED = 80;
 
 export const DISPATCH_STREAM = 'DISPATCH';
+/** Nothing is ever published here to be a result: it only moves numbers up. */
+export const VOID_DISPATCHES = 'dispatch.void';
 export const DISPATCH_SUBJECTS = 'dispatch.>';
 export const EXTRACTOR_CONSUMER = 'extractor';
 export const REJECTED_STREAM = 'DISPATCH_REJECTED';
 export const REJECTED_SUBJECTS = 'rejected.>';
 export const SNAPSHOT_BUCKET = 'session_snapshots';
 export const TELEMETRY_BUCKET = 'session_telemetry';
+/** What is known of each session, for lists: made again from the logs when it is lost. */
+export const INDEX_BUCKET = 'session_index';
+/** What has become of sessions beyond their events: see `lifecycle-record.ts`. */
+export const LIFECYCLE_BUCKET = 'session_lifecycle';
 export const VECTOR_BUCKET = 'learning_vectors';
 export const EXTRACTOR_SERVICE = 'extractor';
 export const COMPILER_SERVICE = 'prompt-compiler';
 export const COMPILE_SUBJECT = 'prompt.compile';
-/** The same for the past, which nobody counts or keeps: readers may ask it. */
+/** The same for the past, neither counted nor kept: readers may ask for it. */
 export const PAST_PROMPT_SUBJECT = 'prompt.past';
 /** Traces of the prompts that were compiled last. */
 export const PROMPTS_STREAM = 'PROMPTS';
@@ -67,6 +73,7 @@ export const LEARNINGS_SUBJECTS = 'learning.*.>';
 export const LEARNER_CONSUMER = 'learner';
 export const LEARNING_SNAPSHOT_BUCKET = 'learning_snapshots';
 export const LEARNINGS_SERVICE = 'learnings';
+export const KEEPER_SERVICE = 'keeper';
 /** The project of sessions that name none. */
 export const DEFAULT_PROJECT = 'default';
 
@@ -172,6 +179,11 @@ export function rejectedSubjects(session: Token | undefined, role: Role | undefi
   return `rejected.${session ?? '*'}.${role ?? '*'}`;
 }
 
+/** `$KV.session_index.<session>`, or of any session: where the entry of a session is written. */
+export function indexSubject(session: Token | '*'): string {
+  return `$KV.${INDEX_BUCKET}.${session}`;
+}
+
 /** `compiled.<session>`: the traces of the prompts of one session. */
 export function compiledSubject(session: Token): string {
   return `compiled.${session}`;
@@ -197,6 +209,21 @@ export const ALL_SHARDS = 'sessions.>';
 export function shardStream(shard: number): string {
   return `${SHARD_STREAM_PREFIX}${twoDigits(shard)}`;
 }
+
+/**
+ * Takes what would be published for streams of sessions, and refuses it, once these have moved to shards: so no process
+ * that does not know of the move stores anything there.
+ */
+export const MOVED_STREAM = 'SESSIONS_MOVED';
+export const MOVED_STREAM_SUBJECTS = 'session.*.>';
+
+/** What the stream of a session takes once it has moved to shards for good: nothing is published there. */
+export function movedSubjects(session: Token): string {
+  return `moved.${session}.>`;
+}
+
+/** Where a process that moves sessions hears whether there is another one. */
+export const MOVING_SUBJECT = 'throughline.layout.moving';
 
 /** The shard that a stream is, or `undefined` for any other stream. */
 export function shardOfStream(stream: string): number | undefined {
@@ -295,6 +322,26 @@ export function vectorKey(project: Token, learning: Token): string {
 /** `$KV.learning_vectors.<project>.*`: the subjects of all vectors of one project. */
 export function vectorSubjects(project: Token): string {
   return `$KV.${VECTOR_BUCKET}.${project}.*`;
+}
+
+/** Keys of the bucket `session_lifecycle` that belong to no session: how long things are kept, and who sees to it. */
+export const RETENTION_KEY = 'retention';
+export const RETENTION_RUN_KEY = 'retention_run';
+
+/** `archived.<session>`: the key of the record that a session is archived. */
+export function archivedKey(session: Token): string {
+  return `archived.${session}`;
+}
+
+/** `forgotten.<hash>`: the key of the record that a session was forgotten; its name must not stay. */
+export function forgottenKey(session: Token): string {
+  return `forgotten.${createHash('sha256').update(session).digest('hex').slice(0, 40)}`;
+}
+
+/** The session that is archived by a record's key, or `undefined` for any other key. */
+export function sessionOfArchivedKey(key: string): Token | undefined {
+  const [kind, session, ...more] = key.split('.');
+  return kind === 'archived' && more.length === 0 && isToken(session) ? session : undefined;
 }
 
 /** The learning that a vector's subject names, or `undefined`. */

@@ -37,6 +37,8 @@ export const COMMAND_NAMES = [
   'session-open',
   'session-complete',
   'session-restart',
+  'session-archive',
+  'session-reopen',
   'session-show',
 ] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];
@@ -56,6 +58,14 @@ export const QUERY_NAMES = [
   'trace-show',
   'snapshot-show',
   'telemetry-show',
+  'session-forget',
+  'project-forget',
+  'retention-show',
+  'retention-set',
+  'retention-enforce',
+  'retention-apply',
+  'session-export',
+  'session-import',
   'rejected-list',
   'rejected-show',
   'rejected-retry',
@@ -72,6 +82,7 @@ export function isCommand(name: ToolName): name is CommandName {
 
 /** The tools of service `session-tools`. `TOOLS` has the input of each. */
 export const TOOL_NAMES = [...COMMAND_NAMES, ...QUERY_NAMES] as const;
+/** The name of a tool, as it stands in its subject. */
 export type ToolName = (typeof TOOL_NAMES)[number];
 
 export function isToolName(name: string): name is ToolName {
@@ -98,6 +109,8 @@ export const READING_TOOLS = [
   'trace-show',
   'snapshot-show',
   'telemetry-show',
+  'retention-show',
+  'session-export',
   'rejected-list',
   'rejected-show',
   'prompt-list',
@@ -111,6 +124,11 @@ export const WIDE_TOOLS = [
   'rejected-show',
   'rejected-retry',
   'rejected-remove',
+  'project-forget',
+  'retention-show',
+  'retention-set',
+  'retention-enforce',
+  'retention-apply',
   'health-show',
 ] as const satisfies readonly ToolName[];
 export type WideTool = (typeof WIDE_TOOLS)[number];
@@ -137,6 +155,7 @@ export const LEARNING_REQUEST_SUBJECTS = [
   'proposal.accept',
   'proposal.reject',
 ] as const;
+/** The subject of a request about learnings. */
 export type LearningRequest = (typeof LEARNING_REQUEST_SUBJECTS)[number];
 
 export function isLearningRequest(subject: string): subject is LearningRequest {

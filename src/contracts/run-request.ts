@@ -160,6 +160,7 @@ export const runInitRequest = z
     path: ['tasksPath'],
   });
 
+/** What `run.init` takes, as a caller writes it. */
 export type RunInitInput = z.input<typeof runInitRequest>;
 
 export const runStatusRequest = z.object({ session: sessionName });

@@ -1,17 +1,25 @@
 import { z } from 'zod';
 import { EVENT_VERSION, type EventFormat, parseEvent, type Stored, timestamp } from './event.js';
+import { FOLLOWING_FACTS } from './event-versions.js';
 import { ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
 import { recordedFact, recordedRepair } from './recorded-fact.js';
+import { resultEventJson } from './result-event-json.js';
 import { RESULT_KEY_LENGTH } from './result-key.js';
 import { reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
-import { inboxEvents, iterationEvents, lifecycleEvents, noteEvents } from './session-meta-events.js';
+import {
+  checkpointEvents,
+  inboxEvents,
+  iterationEvents,
+  lifecycleEvents,
+  noteEvents,
+} from './session-meta-events.js';
 import { taskEvents } from './task-events.js';
 import { traceEvents } from './trace-entry.js';
 
 /**
- * The events of a session stream, version 1. The subject of each names its type as well. Events are never
- * rewritten: a new shape is a new version beside the old one.
+ * The events of a session stream, version 1 but for most results. The subject of each names its type as well. Events are
+ * never rewritten: a new shape is a new version beside the old one.
  */
 const sequence = z.int().positive().describe('Sequence in the DISPATCH stream.');
 
@@ -65,7 +73,11 @@ function hasVerdict({ role, outcome }: { role: Role; outcome: Outcome }): boolea
 }
 
 const factRecorded = z.object({
-  v: z.literal(EVENT_VERSION).describe('Version of the format of the event.'),
+  v: z
+    .literal([EVENT_VERSION, FOLLOWING_FACTS])
+    .describe(
+      'Version of the format of the event: in version 2, `facts` has only what does not follow from the outcome.',
+    ),
   type: z.literal('fact.recorded').describe('Type of the event.'),
   at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
   data: z
@@ -78,7 +90,12 @@ const factRecorded = z.object({
         })
         .refine(hasVerdict)
         .describe('The result.'),
-      facts: z.array(recordedFact).readonly().describe('The facts that it gave.'),
+      facts: z
+        .array(recordedFact)
+        .readonly()
+        .describe(
+          'The facts that it gave; in version 2 only those in its own words, the others follow from the outcome.',
+        ),
       facts_omitted: z.int().positive().optional().describe('Facts that the dispatch gave beyond the limit.'),
       repairs: z
         .array(recordedRepair)
@@ -130,6 +147,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
   ...inboxEvents,
   ...iterationEvents,
   ...lifecycleEvents,
+  ...checkpointEvents,
   ...runEvents,
   ...traceEvents,
 ]);
@@ -143,6 +161,16 @@ export type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, {
 export type DispatchOutcome = FactRecorded['data']['dispatch'];
 /** What a result told, beside its facts. */
 export type Outcome = z.output<typeof outcome>;
+
+/** The newest dispatch that an event names, and when it was published; `undefined` for one that names none. */
+export function newestNamed(
+  event: SessionEvent,
+): { readonly sequence: number; readonly at: string } | undefined {
+  if (event.type === 'session.checkpoint') return event.data.newest_dispatch;
+  if (event.type !== 'fact.recorded' && event.type !== 'dispatch.rejected') return undefined;
+  const { sequence, at } = event.data.dispatch;
+  return { sequence, at };
+}
 
 /** An event with its place in the session's log. */
 export type StoredEvent = Stored<SessionEvent>;
@@ -159,6 +187,7 @@ export const SESSION_EVENTS: EventFormat<SessionEvent> = {
   kind: 'session',
   parse: (json) => parseEvent(sessionEvent, json),
   isCommand: (type) => !NO_COMMANDS.has(type),
+  json: (event) => (event.type === 'fact.recorded' ? resultEventJson(event) : undefined),
 };
 
 const types = sessionEvent.options.map((option) => option.shape.type.value);

@@ -8,6 +8,17 @@ export type SessionLayout =
   | { readonly layout: 'per-session' }
   | { readonly layout: 'sharded'; readonly shards: number };
 
+/**
+ * What an installation has recorded: a layout, or that its sessions are being moved from a stream each to shards, or back.
+ * Then each session is where its own stream says that it is.
+ */
+export type InstalledLayout = SessionLayout | MovingLayout;
+export interface MovingLayout {
+  readonly layout: 'moving';
+  readonly shards: number;
+  readonly towards: SessionLayout['layout'];
+}
+
 export const LAYOUTS = ['per-session', 'sharded'] as const satisfies SessionLayout['layout'][];
 export const PER_SESSION: SessionLayout = { layout: 'per-session' };
 export const DEFAULT_SHARDS = 64;

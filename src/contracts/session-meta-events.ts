@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventOf } from './event.js';
+import { eventOf, timestamp } from './event.js';
 import { sessionSettings } from './session-settings.js';
 import { opens, taskKey } from './task-events.js';
 
@@ -69,4 +69,29 @@ export const lifecycleEvents = [
     reason: z.string().optional().describe('Why, in words.'),
   }),
   eventOf('session.restarted', { reason: z.string().optional().describe('Why, in words.') }),
+  eventOf('session.archived', { reason: z.string().optional().describe('Why, in words.') }),
+  eventOf('session.reopened', { reason: z.string().optional().describe('Why, in words.') }),
+] as const;
+
+export const CHECKPOINT_REASONS = ['archived', 'truncated'] as const;
+
+/**
+ * The whole state, so that what came before in the log may be removed. It is stored only directly behind the event that
+ * it was made at. Where it is folded, the state is what it carries, and all that was before stands at its sequence.
+ */
+export const checkpointEvents = [
+  eventOf('session.checkpoint', {
+    state: z.string().describe('The state: JSON of version and state as in a snapshot, gzip, Base64.'),
+    reason: z
+      .enum(CHECKPOINT_REASONS)
+      .describe('Whether the session was archived, or the beginning of its log was lost.'),
+    events: z.int().nonnegative().optional().describe('How many events it stands for, where that is known.'),
+    newest_dispatch: z
+      .object({
+        sequence: z.int().positive().describe('Sequence in the DISPATCH stream.'),
+        at: timestamp.describe('When it was published, ISO 8601 in UTC.'),
+      })
+      .optional()
+      .describe('The newest result that has counted.'),
+  }),
 ] as const;

@@ -1,8 +1,12 @@
 import { z } from 'zod';
+import { SPAN_PATTERN } from '../shared/age.js';
+import { EXPORT_TOOLS } from './export-requests.js';
 import { FACT_TAGS } from './fact-tags.js';
+import { FORGET_TOOLS } from './forget-requests.js';
 import { PROMPT_TOOLS } from './prompt-requests.js';
 import { REJECTED_TOOLS } from './rejected-requests.js';
 import type { ToolName, WideTool } from './request-names.js';
+import { RETENTION_TOOLS } from './retention-requests.js';
 import { PLAN_STATUSES } from './run-request.js';
 import { NOTE_TYPES } from './session-meta-events.js';
 import { sessionSettings } from './session-settings.js';
@@ -155,6 +159,14 @@ export const TOOLS = {
   'session-restart': tool('reopen a completed session', '--reason "One more fix"', {
     reason: content.optional().describe('Why, in words.'),
   }),
+  'session-archive': tool(
+    'archive the session: it takes no results any more, and its log gives way to its state',
+    '--reason "Shipped in 2.0"',
+    { reason: content.optional().describe('Why, in words.') },
+  ),
+  'session-reopen': tool('reopen an archived session', '--reason "A bug was found"', {
+    reason: content.optional().describe('Why, in words.'),
+  }),
   'session-show': tool('show the figures of the session', '', {}),
   'fact-find': tool(
     'find facts, where they come from and what closed them',
@@ -203,7 +215,17 @@ export const TOOLS = {
     '--stalled',
     {
       text: text(200).optional().describe('Only sessions whose name, project or goal holds these words.'),
-      status: z.enum(['open', 'completed']).optional().describe('Only sessions that are open, or completed.'),
+      status: z
+        .enum(['open', 'completed', 'archived'])
+        .optional()
+        .describe('Only sessions that are open, completed, or archived.'),
+      active: flag.describe('Only sessions that are open and have moved within 24 hours.'),
+      olderThan: z
+        .string()
+        .regex(SPAN_PATTERN, 'must be a number with m, h or d, such as 90m, 12h or 30d')
+        .optional()
+        .describe('Only sessions that have not moved for so long: minutes, hours or days, such as 30d.'),
+      archived: flag.describe('Archived sessions as well.'),
       project: text(64).optional().describe('Only sessions of this project.'),
       stalled: flag.describe('Only sessions with a task that makes no progress.'),
       brief: flag.describe(
@@ -256,6 +278,9 @@ export const TOOLS = {
     whole: flag.describe('With the text of the snapshot itself.'),
   }),
   'telemetry-show': tool('show what was counted of the session: results, prompts, progress', '', {}),
+  ...FORGET_TOOLS,
+  ...RETENTION_TOOLS,
+  ...EXPORT_TOOLS,
   ...REJECTED_TOOLS,
   ...PROMPT_TOOLS,
   'health-show': toolOfNone('show how services, streams and server do', '', {

@@ -3,6 +3,7 @@ import '../globals.js';
 
 export type { Role } from '../contracts/kinds.js';
 export type { ResultOf } from '../contracts/results.js';
+export { factsOfEvent } from '../facts/event-facts.js';
 export { EXTRACTION_RULES, type ExtractionRule } from '../facts/extraction-rules.js';
 export {
   type Extraction,

@@ -15,6 +15,7 @@ export type { MonitoringPage } from '../monitoring/monitoring-page.js';
 export type { Logger } from '../ports/logger.js';
 export { SERVICES, type ServiceName, type VariableName };
 
+/** Which services are started, where, and with which settings. */
 export interface ServerOptions {
   /** The server to use, `nats://host:port`, several separated by commas. Default: `nats://127.0.0.1:4222`. */
   readonly url?: string;
@@ -33,6 +34,7 @@ export interface ServerOptions {
   readonly logger?: Logger;
 }
 
+/** Services that run in this process. */
 export interface RunningThroughline extends AsyncDisposable {
   /** Where clients connect to. */
   readonly url: string;

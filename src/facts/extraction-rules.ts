@@ -1,6 +1,6 @@
 import { KINDS, kindOf, type ResultField, type Role, verdictIn } from '../contracts/kinds.js';
 import { BLOCKED_BY, RELATIONS, relationOf } from '../contracts/relations.js';
-import type { AnyResult, TestRun } from '../contracts/results.js';
+import type { AnyResult, ExplicitFact, TestRun } from '../contracts/results.js';
 import { bySeverity } from '../contracts/severity.js';
 import { recordedFact } from './fact-id.js';
 import type { RecordedFact, SessionFactTag } from './fact-types.js';
@@ -20,6 +20,7 @@ export interface ExtractionRule {
 export const CONVENTION =
   /\b(always|never|conventions?|naming|consistent(?:ly)?|must not|should not|do not|don't|avoid|prefer|everywhere|across the (?:code ?base|repo(?:sitory)?))\b/i;
 
+/** The rules of the product, in their order. */
 export const EXTRACTION_RULES: readonly ExtractionRule[] = [
   {
     name: 'verdict',
@@ -86,10 +87,7 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
   },
   {
     name: 'facts',
-    extract: (result) =>
-      each(result.facts, ({ subject, relation, object, tags = [] }) =>
-        recordedFact(subject, relationOf(relation), object, tags),
-      ),
+    extract: ({ facts = [] }) => explicitFacts(facts),
   },
   {
     name: 'blockers',
@@ -97,6 +95,13 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     extract: (result, taskId) => facts(task(taskId), BLOCKED_BY, result.blockers, ['dependency', 'error']),
   },
 ];
+
+/** Facts in the words of their agent as an event has them. */
+export function explicitFacts(facts: readonly ExplicitFact[]): RecordedFact[] {
+  return each(facts, ({ subject, relation, object, tags = [] }) =>
+    recordedFact(subject, relationOf(relation), object, tags),
+  );
+}
 
 function task(taskId: string): string {
   return `task:${taskId}`;

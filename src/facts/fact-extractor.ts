@@ -6,6 +6,7 @@ import { saysTheSame } from './fact-id.js';
 import type { DispatchOrigin, IFactExtractor, RecordedFact, SessionFact } from './fact-types.js';
 import { bytesOfFact } from './fact-value.js';
 
+/** Other rules than those of the product, and limits. */
 export interface FactExtractorOptions {
   readonly rules?: readonly ExtractionRule[];
   /** Told when a rule throws; the other rules still run. */

@@ -16,8 +16,9 @@ export class KeywordFactRetriever implements IFactRetriever {
   }
 
   rank({ taskDescription: text, maxTokens, fill = 'recent', ...query }: FactQuery): RankedFact[] {
-    const { chosen } = rankFacts(this.#store, { ...query, fill, text, files: [], similar: NONE });
-    return withinBudget(chosen, maxTokens);
+    const rest = fill === 'recent' ? query.maxFacts : 0;
+    const ranking = rankFacts(this.#store, { ...query, rest, text, files: [], similar: NONE });
+    return withinBudget([...ranking.chosen, ...ranking.rest], maxTokens);
   }
 }
 

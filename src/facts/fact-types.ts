@@ -161,6 +161,30 @@ export interface RankedFact {
   readonly matched: readonly string[];
 }
 
+/** A fact that was looked at, with why, and why it was left out if it was. */
+export interface WeighedFact extends RankedFact {
+  /** What spoke for it most. */
+  readonly because: 'words' | 'file' | 'similar' | 'recent';
+  readonly left?: 'rank' | 'near-duplicate' | 'one task' | 'held' | 'likely file' | undefined;
+  /** Id of the fact that says the same. */
+  readonly duplicateOf?: string;
+}
+
+export interface FactRanking {
+  /** What has to do with the task: the best `PLACES`, best first, then all others, best first. */
+  readonly chosen: readonly RankedFact[];
+  /** What has to do with the task as well, and has no room. */
+  readonly cut: readonly Pick<RankedFact, 'fact' | 'group'>[];
+  /** What does not, or too little: what something speaks for first, then the newest. */
+  readonly rest: readonly RankedFact[];
+  /** How many of them there are. */
+  readonly restTotal: number;
+  /** The best 30, chosen or not, best first. */
+  readonly considered: readonly WeighedFact[];
+  /** All that have to do with the task. */
+  readonly total: number;
+}
+
 /** Picks the facts that a task needs. Never throws; nothing relevant gives an empty list. */
 export interface IFactRetriever {
   retrieve(query: FactQuery): SessionFact[];

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Token } from '../contracts/names.js';
 import type { SessionEvent } from '../contracts/session-events.js';
 import type { Logger } from '../ports/logger.js';
 import type { SessionLog } from '../ports/session-log.js';
@@ -38,6 +39,8 @@ export interface SessionReaderOptions {
   readonly maxBytes?: number;
   /** Told after each load that folded something. */
   readonly onFolded?: (folded: FoldedSession) => void;
+  /** Names the life of a session; throws while it may not be read. Default: each has one. */
+  readonly lifeOf?: (session: Token) => string;
 }
 
 export function createSessionReader(options: SessionReaderOptions): SessionReader {

@@ -26,12 +26,19 @@ export interface StateReaderOptions<State extends Sequenced, Event> {
   readonly maxBytes?: number;
   /** Told after each load that folded something. */
   readonly onFolded?: (folded: Folded<State>) => void;
+  /**
+   * Names the life of a key: where it changes, what was folded before is not used any longer. Throws while a key may not be
+   * read. Default: each has one.
+   */
+  readonly lifeOf?: (key: Token) => string;
 }
 
 /** A state must say up to where its log has been folded, and which event counted last. */
 export interface Sequenced {
   sequence: number;
   lastEvent: number;
+  /** Sequence of the newest event that stands for all before it, which may be gone. Default: 0, for none. */
+  checkpoint?: number;
 }
 
 /** A state in the cache. It belongs to the reader and changes with the next load: use it at once. */
@@ -44,6 +51,8 @@ export interface Folded<State> {
   sinceSnapshot: number;
   /** Of the log that it was last read from; none before the first read. */
   epoch: string | undefined;
+  /** In which life of the key it was folded. */
+  readonly life: string;
 }
 
 /** A state as loaded for one request. */
@@ -71,6 +80,13 @@ const MOST_FOR_COMMAND = 32;
 const MOST_FOR_CATCH_UP = 25;
 const CATCH_UP_EVERY_MS = 25;
 
+/** A state with all commands of a log. */
+interface Ahead<State> {
+  readonly state: State;
+  readonly epoch: string | undefined;
+  readonly life: string;
+}
+
 /** The reads of one key. */
 interface Reads<State> {
   running: Promise<Loaded<State>> | undefined;
@@ -86,7 +102,7 @@ export class StateReader<State extends Sequenced, Event> {
   readonly #asked: LRUCache<Token, true>;
   readonly #reads = new Map<Token, Reads<State>>();
   /** States with all commands, of keys whose other events are still being folded; and the log that they come from. */
-  readonly #ahead = new Map<Token, { readonly state: State; readonly epoch: string | undefined }>();
+  readonly #ahead = new Map<Token, Ahead<State>>();
 
   constructor(options: StateReaderOptions<State, Event>) {
     this.#options = options;
@@ -113,16 +129,18 @@ export class StateReader<State extends Sequenced, Event> {
    */
   async loadForCommand(key: Token): Promise<Decidable<State>> {
     const { log, folding } = this.#options;
+    const life = this.#lifeOf(key);
     if (folding.fork === undefined) return { state: (await this.load(key)).folded.state, isWhole: true };
     let ahead = this.#ahead.get(key);
-    if (ahead === undefined) {
+    if (ahead === undefined || ahead.life !== life) {
+      this.#ahead.delete(key);
       const { folded, isWhole } = await this.#glance(key, MOST_FOR_COMMAND);
       if (isWhole) return { state: folded.state, isWhole };
       ahead = this.#ahead.get(key) ?? this.#goAhead(folded, folding.fork(folded.state));
     }
     const { state, epoch } = ahead;
     const read = await log.read(key, { after: state.sequence, commands: true });
-    if (read.epoch !== epoch) {
+    if (read.epoch !== epoch || this.#lifeOf(key) !== life) {
       this.#ahead.delete(key);
       return { state: (await this.load(key)).folded.state, isWhole: true };
     }
@@ -150,31 +168,53 @@ export class StateReader<State extends Sequenced, Event> {
 
   /** Whether the event at a sequence counts. */
   async counted(key: Token, sequence: number): Promise<boolean> {
-    return (await this.loadAsOf(key, sequence)).folded.state.lastEvent === sequence;
+    return (await this.#foldTo(key, sequence))?.folded.state.lastEvent === sequence;
   }
 
   /**
    * The state as it was when the event at `sequence` was the last. Folded again, from a snapshot where one is
    * old enough.
    *
-   * @throws ThroughlineError `not_caught_up` when the log does not reach that sequence yet
+   * @throws ThroughlineError `not_caught_up` when the log does not reach that sequence yet, `not_found` when the events
+   * up to it have given way to a checkpoint
    */
   async loadAsOf(key: Token, sequence: number): Promise<Loaded<State>> {
-    const { log, snapshots, folding } = this.#options;
+    const { kind } = this.#options.folding;
     const newest = await this.load(key);
-    const at = newest.folded.state.sequence;
+    const { sequence: at, checkpoint = 0 } = newest.folded.state;
+    if (sequence < checkpoint) {
+      throw new ThroughlineError(
+        'not_found',
+        `asOf is ${sequence}, but the events of ${kind} ${key} before ${checkpoint} were removed: ask for that sequence or a later one`,
+        { details: { [kind]: key, asOf: sequence, from: checkpoint } },
+      );
+    }
     if (at < sequence) {
-      const { kind } = folding;
       throw new ThroughlineError(
         'not_caught_up',
         `asOf is ${sequence}, but ${kind} ${key} is at ${at}: ask for that sequence or an earlier one`,
         { details: { [kind]: key, asOf: sequence, sequence: at } },
       );
     }
-    const folded = await this.#start(key, await snapshots.loadAtOrBefore(key, sequence));
+    const loaded = await this.#foldTo(key, sequence);
+    if (loaded === undefined) throw await this.#before(key, sequence);
+    return loaded;
+  }
+
+  /** The state as it was then; `undefined` where the log has nothing of that time. */
+  async #foldTo(key: Token, sequence: number): Promise<Loaded<State> | undefined> {
+    const { log, snapshots } = this.#options;
+    const folded = await this.#start(key, await snapshots.loadAtOrBefore(key, sequence), this.#lifeOf(key));
     const range = { after: folded.state.sequence, through: sequence };
-    const replayed = this.#fold(folded, await log.read(key, range));
+    const read = await log.read(key, range);
+    // Before its first event every log is empty.
+    if (read.restart || (sequence > 0 && range.after === 0 && read.through === 0)) return undefined;
+    const replayed = this.#fold(folded, read);
     return { folded, replayed, isWhole: true };
+  }
+
+  #lifeOf(key: Token): string {
+    return this.#options.lifeOf?.(key) ?? '';
   }
 
   /** Folded states in memory. */
@@ -211,8 +251,8 @@ export class StateReader<State extends Sequenced, Event> {
     return reads.running;
   }
 
-  #goAhead({ key, epoch }: Folded<State>, state: State) {
-    const ahead = { state, epoch };
+  #goAhead({ key, epoch, life }: Folded<State>, state: State) {
+    const ahead = { state, epoch, life };
     this.#ahead.set(key, ahead);
     this.#catchUp(key);
     return ahead;
@@ -235,16 +275,34 @@ export class StateReader<State extends Sequenced, Event> {
     state.sequence = Math.max(state.sequence, read.through);
   }
 
-  async #refresh(key: Token, limit?: number): Promise<Loaded<State>> {
+  /** Says that a log has nothing of the time that was asked for. */
+  async #before(key: Token, sequence: number): Promise<ThroughlineError> {
+    const { log, folding } = this.#options;
+    const [first] = (await log.read(key, { after: 0, limit: 1 })).events;
+    const begins = first === undefined ? 'is empty' : `begins at ${first.sequence}`;
+    return new ThroughlineError(
+      'not_found',
+      `asOf is ${sequence}, but the log of ${folding.kind} ${key} ${begins}: sequences from before its sessions were moved to another layout are gone`,
+      { details: { [folding.kind]: key, asOf: sequence } },
+    );
+  }
+
+  /** @param restarts how often what was to be gone on with belonged to another log: then not even a snapshot counts */
+  async #refresh(key: Token, limit?: number, restarts = 0): Promise<Loaded<State>> {
     const { log, snapshots, onFolded, folding, logger } = this.#options;
-    const cached = this.#folded.get(key);
+    const life = this.#lifeOf(key);
+    const kept = this.#folded.get(key);
+    const cached = kept?.life === life ? kept : undefined;
     if (cached === undefined) this.counts.misses += 1;
     else this.counts.hits += 1;
-    const folded = cached ?? (await this.#start(key, await snapshots.load(key)));
+    const snapshot = cached === undefined && restarts < 2 ? await snapshots.load(key) : undefined;
+    const folded = cached ?? (await this.#start(key, snapshot, life));
     const range = { after: folded.state.sequence, ...(limit !== undefined && { limit }) };
     const read = await log.read(key, range);
     // If the fold throws halfway, the changed state must not be in the cache.
     this.#folded.delete(key);
+    if (this.#lifeOf(key) !== life) return this.#refresh(key, limit);
+    if (read.restart) return this.#refresh(key, limit, restarts + 1);
     if (folded.epoch !== undefined && folded.epoch !== read.epoch) {
       logger.warn({ [folding.kind]: key }, 'the log was removed: folding again from the newest snapshot');
       return this.#refresh(key, limit);
@@ -287,12 +345,12 @@ export class StateReader<State extends Sequenced, Event> {
   }
 
   /** Where the fold begins: at the newest usable snapshot, else at nothing. */
-  async #start(key: Token, snapshot: StoredSnapshot | undefined): Promise<Folded<State>> {
+  async #start(key: Token, snapshot: StoredSnapshot | undefined, life: string): Promise<Folded<State>> {
     const { folding, logger, snapshots } = this.#options;
     const decoded = snapshot && folding.decode(key, snapshot.text);
     if (decoded?.ok) {
       const { state } = decoded;
-      return { key, state, snapshotSequence: state.sequence, sinceSnapshot: 0, epoch: undefined };
+      return { key, state, snapshotSequence: state.sequence, sinceSnapshot: 0, epoch: undefined, life };
     }
     if (decoded !== undefined) {
       logger.warn(
@@ -301,8 +359,8 @@ export class StateReader<State extends Sequenced, Event> {
       );
     }
     if (snapshot !== undefined && snapshot.sequence > 0) {
-      return this.#start(key, await snapshots.loadAtOrBefore(key, snapshot.sequence - 1));
+      return this.#start(key, await snapshots.loadAtOrBefore(key, snapshot.sequence - 1), life);
     }
-    return { key, state: folding.empty(key), snapshotSequence: 0, sinceSnapshot: 0, epoch: undefined };
+    return { key, state: folding.empty(key), snapshotSequence: 0, sinceSnapshot: 0, epoch: undefined, life };
   }
 }

@@ -3,6 +3,7 @@ import { counts } from '../contracts/event.js';
 import type { LearningEventOf, StoredLearningEvent } from '../contracts/learning-events.js';
 import { confidenceOf, withEvidence } from './evidence.js';
 import type { Learning, Proposal } from './learning-types.js';
+import { restoreLearnings } from './learnings-checkpoint.js';
 import { type Entry, type LearningState, learningOf, type Observation } from './learnings-state.js';
 
 /**
@@ -40,6 +41,9 @@ export function evolveLearnings(state: LearningState, stored: StoredLearningEven
       return;
     case 'observed':
       observe(state, event);
+      return;
+    case 'checkpoint':
+      restoreLearnings(state, event);
       return;
     default:
       assertNever(event);

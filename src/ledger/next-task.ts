@@ -152,10 +152,10 @@ export function driftOf(tasks: readonly ProgressTask[], results: TaskResults): P
     if (result === undefined || cancelled === true) return [];
     if (result.last.verdict === 'approved' && status !== 'completed') {
       const what = group === true ? 'lines of its parts are open: tick them' : 'its line is open: tick it';
-      return [{ task: id, kind: 'approved_but_open', message: `${id} is approved, but ${what}` }];
+      return [{ task: id, kind: 'approved_but_open', message: `task ${id} is approved, but ${what}` }];
     }
     if (result.assessment === 'needs_changes' && status === 'completed') {
-      const message = `${id} is ticked, but its last review says needs_changes: open its line until it is approved`;
+      const message = `task ${id} is ticked, but its last review says needs_changes: open its line until it is approved`;
       return [{ task: id, kind: 'ticked_but_needs_changes', message }];
     }
     return [];

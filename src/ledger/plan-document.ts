@@ -1,4 +1,4 @@
-import type { ProgressTask, TasksDocument } from '../contracts/run-request.js';
+import type { PlanProblem, ProgressTask, TasksDocument } from '../contracts/run-request.js';
 import { allAtOnce, STEP, type Steps } from '../shared/steps.js';
 import { clipText, quoted } from '../shared/text.js';
 import type { ParsedTask, ParsedTasks, TaskProblem } from './tasks-md/parsed-tasks.js';
@@ -32,10 +32,7 @@ export function* documentInSteps(
   parsed: Pick<ParsedTasks, 'tasks' | 'problems'>,
   fingerprint: TasksDocument['fingerprint'],
 ): Steps<TasksDocument> {
-  const firstProblems = parsed.problems.slice(0, MAX_PROBLEMS).map(({ code, line, placed, message }) => ({
-    ...{ code, line, message: clipText(quoted(message), MAX_TEXT) },
-    ...(placed && { placed }),
-  }));
+  const firstProblems = parsed.problems.slice(0, MAX_PROBLEMS).map(planProblem);
   const counts = countsOf(parsed.problems);
   const more = parsed.problems.length - firstProblems.length;
   const reports = {
@@ -59,6 +56,11 @@ export function* documentInSteps(
     ...reports,
     ...(Object.keys(shortened).length > 0 && { shortened }),
   };
+}
+
+/** A problem as events and replies have it, its text one line. */
+export function planProblem({ code, line, placed, message }: TaskProblem): PlanProblem {
+  return { code, line, message: clipText(quoted(message), MAX_TEXT), ...(placed && { placed }) };
 }
 
 /** The lines that were not placed, those that were by a guess, and the tasks that had to be given a name. */

@@ -4,6 +4,7 @@ import {
   COMPILER_SERVICE,
   EXTRACTOR_CONSUMER,
   EXTRACTOR_SERVICE,
+  KEEPER_SERVICE,
   LEARNER_CONSUMER,
   LEARNINGS_SERVICE,
 } from '../contracts/names.js';
@@ -33,7 +34,13 @@ export type CompileStage = (typeof COMPILE_STAGES)[number];
 /** What is folded, cached and kept as snapshots. */
 const FOLDED = ['session', 'project'] as const;
 const CONSUMERS = [EXTRACTOR_CONSUMER, LEARNER_CONSUMER] as const;
-const SERVICES = [EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE] as const;
+const SERVICES = [
+  EXTRACTOR_SERVICE,
+  COMPILER_SERVICE,
+  TOOLS_SERVICE,
+  LEARNINGS_SERVICE,
+  KEEPER_SERVICE,
+] as const;
 
 type Labels = Readonly<Record<string, LabelValues>>;
 
@@ -95,6 +102,11 @@ export const METRICS = {
   throughline_snapshots_failed_total: metric('counter', 'Snapshots that could not be written', {
     of: FOLDED,
   }),
+  throughline_sessions_kept_total: metric(
+    'counter',
+    'What the keeper wrote of sessions that went quiet, and how often it could not',
+    { what: ['entry', 'snapshot', 'failed'] },
+  ),
   throughline_log_messages_total: metric('counter', 'Warnings and errors in the log', {
     level: ['warn', 'error'],
   }),

@@ -1,7 +1,9 @@
+import { DiagLogLevel, diag } from '@opentelemetry/api';
 import type { NodeSDK } from '@opentelemetry/sdk-node';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import type { Logger } from '../ports/logger.js';
 import { LATE, withinDeadline } from '../shared/deadline.js';
+import { clipText, oneLine } from '../shared/text.js';
 
 type Library = Pick<typeof import('@opentelemetry/sdk-node'), 'NodeSDK' | 'resources'>;
 
@@ -17,6 +19,8 @@ const PACKAGE = '@opentelemetry/sdk-node';
 const SERVICE_NAME = 'throughline';
 /** Longest wait for the last spans to be taken: a collector that is gone must not keep the process. */
 const LAST_SPANS_MS = 2000;
+const SAID_EVERY_MS = 60_000;
+const MAX_WHY = 300;
 
 /**
  * Starts the OpenTelemetry SDK that is installed beside Throughline. Exporter, sampling and service name are its own
@@ -31,6 +35,8 @@ export async function startOtelSdk({
   load = installed,
 }: OtelSdkOptions): Promise<() => Promise<void>> {
   const library = await loadOtelSdk(load);
+  // The SDK has a log of its own, which is for those who set `OTEL_LOG_LEVEL`.
+  if (!env.OTEL_LOG_LEVEL) sayWhatFails(logger);
   const sdk = new library.NodeSDK(settings(library, env));
   sdk.start();
   return () => stopped(sdk, logger);
@@ -50,6 +56,24 @@ export function loadOtelSdk(load: () => Promise<Library> = installed): Promise<L
       { cause },
     );
   });
+}
+
+/** Warns that spans are not sent: at first at once, then once a minute while it lasts. */
+function sayWhatFails(logger: Logger): void {
+  let next = Number.NEGATIVE_INFINITY;
+  const warn = (why: string) => {
+    const now = performance.now();
+    if (now < next) return;
+    next = now + SAID_EVERY_MS;
+    const fields = { code: 'unavailable', why: clipText(oneLine(why), MAX_WHY) };
+    logger.warn(
+      fields,
+      'spans are not sent: does the collector that OTEL_EXPORTER_OTLP_ENDPOINT names answer?',
+    );
+  };
+  const ignore = () => {};
+  const log = { error: warn, warn: ignore, info: ignore, debug: ignore, verbose: ignore };
+  diag.setLogger(log, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
 }
 
 function installed(): Promise<Library> {

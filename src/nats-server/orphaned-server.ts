@@ -2,7 +2,8 @@ import { realpath } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode, ThroughlineError } from '../contracts/errors.js';
 import { isRunning } from './process-identity.js';
-import { answers, type LockedServer, storeUse } from './store-lock.js';
+import { answers, storeUse } from './store-lock.js';
+import type { LockedServer } from './store-notes.js';
 
 const GRACE_MS = 5000;
 const POLL_MS = 20;

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
 import { systemCode, ThroughlineError } from '../contracts/errors.js';
 import { identityOf, isRunning, type ProcessIdentity } from './process-identity.js';
 import { askServer } from './server-ready.js';
+import { highestLock, type LockedServer, type LockNote, locksOf, pathOf, readNote } from './store-notes.js';
 
 /**
  * Two servers on one store overwrite each other's messages, so each takes a lock there before it starts.
@@ -16,24 +16,7 @@ import { askServer } from './server-ready.js';
  * which find the same old lock free only one gets the next. The highest number never goes away, not when its
  * server ends either: a process that looked long ago would otherwise get a number that came before another's.
  */
-const LOCK_NAME = /^throughline-server\.(\d{1,15})\.lock$/;
 const ANSWER_WITHIN_MS = 500;
-
-const identity = z.object({ pid: z.number().int().positive(), started: z.string().optional() });
-const noteSchema = z.object({
-  /** The process that starts the server, and stops it. */
-  starter: identity,
-  /** The server, from its start; not yet counted on until it is ready. */
-  server: identity.extend({ host: z.string(), port: z.number(), serverName: z.string() }).optional(),
-  /** Set when the server is ready: until then its starter may try with another one. */
-  ready: z.literal(true).optional(),
-  /** Set when no server came of it. */
-  released: z.literal(true).optional(),
-});
-type Note = z.infer<typeof noteSchema>;
-
-/** A server that has the lock of its store. */
-export type LockedServer = NonNullable<Note['server']>;
 
 /** What is behind a lock. */
 export type StoreUse =
@@ -83,8 +66,8 @@ function heldLock(storeDir: string, number: number): StoreLock {
   for (const lower of locksOf(storeDir)) {
     if (lower < number) rmSync(pathOf(storeDir, lower), { force: true });
   }
-  let note: Note = { starter };
-  const write = (next: Note) => {
+  let note: LockNote = { starter };
+  const write = (next: LockNote) => {
     note = next;
     replace(storeDir, number, note);
   };
@@ -104,7 +87,7 @@ function heldLock(storeDir: string, number: number): StoreLock {
   };
 }
 
-async function useOf(note: Note | undefined): Promise<StoreUse | undefined> {
+async function useOf(note: LockNote | undefined): Promise<StoreUse | undefined> {
   if (note === undefined || note.released) return undefined;
   const { starter, server, ready } = note;
   const started = isRunning(starter);
@@ -140,32 +123,8 @@ function toldUse(use: StoreUse): string {
     : `${server}, left behind by a process that was killed: stop it ("throughline up --yes" does, and continues), ${connect}`;
 }
 
-function pathOf(storeDir: string, number: number): string {
-  return join(storeDir, `throughline-server.${number}.lock`);
-}
-
-function locksOf(storeDir: string): number[] {
-  return readdirSync(storeDir).flatMap((name) => {
-    const number = LOCK_NAME.exec(name)?.[1];
-    return number === undefined ? [] : [Number(number)];
-  });
-}
-
-function highestLock(storeDir: string): number {
-  return Math.max(0, ...locksOf(storeDir));
-}
-
-/** `undefined` for one that is gone, or cannot be read: a machine that lost its power leaves such files. */
-function readNote(storeDir: string, number: number): Note | undefined {
-  try {
-    return noteSchema.safeParse(JSON.parse(readFileSync(pathOf(storeDir, number), 'utf8'))).data;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Whether the number was free. */
-function create(storeDir: string, number: number, note: Note): boolean {
+function create(storeDir: string, number: number, note: LockNote): boolean {
   return withDraft(storeDir, note, (draft) => {
     try {
       linkSync(draft, pathOf(storeDir, number));
@@ -177,12 +136,12 @@ function create(storeDir: string, number: number, note: Note): boolean {
   });
 }
 
-function replace(storeDir: string, number: number, note: Note): void {
+function replace(storeDir: string, number: number, note: LockNote): void {
   withDraft(storeDir, note, (draft) => renameSync(draft, pathOf(storeDir, number)));
 }
 
 /** Written at once: a process that is killed leaves a whole note or none. */
-function withDraft<T>(storeDir: string, note: Note, use: (draft: string) => T): T {
+function withDraft<T>(storeDir: string, note: LockNote, use: (draft: string) => T): T {
   const draft = join(storeDir, `throughline-server.${randomBytes(6).toString('hex')}.draft`);
   try {
     writeFileSync(draft, JSON.stringify(note));

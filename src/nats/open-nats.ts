@@ -6,7 +6,8 @@ import {
   LEARNING_SNAPSHOT_BUCKET,
   SNAPSHOT_BUCKET,
 } from '../contracts/names.js';
-import type { SessionLayout } from '../contracts/session-layout.js';
+import { PER_SESSION, type SessionLayout } from '../contracts/session-layout.js';
+import type { EventRemoval } from '../ports/event-log.js';
 import type { Logger } from '../ports/logger.js';
 import type { SessionActivity } from '../ports/session-activity.js';
 import type { SessionLog } from '../ports/session-log.js';
@@ -16,6 +17,8 @@ import type { NatsAccess } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
 import { AckedPublisher } from './jetstream/acked-publisher.js';
 import { recordedLayout, seenLayout, type WantedLayout } from './jetstream/installed-layout.js';
+import { MovingStreams } from './jetstream/moving-streams.js';
+import { raiseDispatches } from './jetstream/raise-dispatches.js';
 import { repairStreams } from './jetstream/repair-streams.js';
 import {
   ensureDispatchStream,
@@ -24,23 +27,33 @@ import {
   ensureRejectedStream,
   refuseStrangersOnSessions,
 } from './jetstream/topology.js';
+import { type ForgottenSessions, keptAbove, NONE_FORGOTTEN } from './stores/forgotten-floor.js';
+import { LifecycleBucket } from './stores/lifecycle-bucket.js';
+import { NatsAgedMessages } from './stores/nats-aged-messages.js';
 import { type DispatchConsumer, NatsDispatchSource } from './stores/nats-dispatch-source.js';
 import { NatsLearningLog } from './stores/nats-learning-log.js';
 import { NatsPromptRing } from './stores/nats-prompt-ring.js';
 import { NatsRejectedStore } from './stores/nats-rejected-store.js';
-import { NatsSessionLog } from './stores/nats-session-log.js';
-import { NatsShardedSessionLog } from './stores/nats-sharded-session-log.js';
+import { NatsRetentionStore } from './stores/nats-retention-store.js';
+import { NatsSessionEraser } from './stores/nats-session-eraser.js';
+import { NatsSessionIndex } from './stores/nats-session-index.js';
+import { NatsSessionLifecycle } from './stores/nats-session-lifecycle.js';
 import { type NatsSnapshotStore, openSnapshotStore } from './stores/nats-snapshot-store.js';
 import { NatsTelemetryStore } from './stores/nats-telemetry-store.js';
 import { NatsVectorStore } from './stores/nats-vector-store.js';
+import { SessionLogs } from './stores/session-logs.js';
 
 /** One connection with all ports on it. */
 export interface NatsPorts {
   readonly connection: NatsConnection;
   /** How this installation lays out the logs of sessions. */
   readonly layout: SessionLayout;
-  readonly log: SessionLog & SessionActivity;
+  /** For the process that moves sessions to another layout: the streams, and the logs of sessions in each layout. */
+  readonly moving: MovingStreams;
+  readonly logs: SessionLogs;
+  readonly log: SessionLog & SessionActivity & EventRemoval;
   readonly snapshots: NatsSnapshotStore;
+  readonly index: NatsSessionIndex;
   readonly learnings: NatsLearningLog;
   readonly learningSnapshots: NatsSnapshotStore;
   readonly source: NatsDispatchSource;
@@ -50,6 +63,16 @@ export interface NatsPorts {
   readonly vectors: NatsVectorStore;
   readonly telemetry: NatsTelemetryStore;
   readonly prompts: NatsPromptRing;
+  readonly eraser: NatsSessionEraser;
+  readonly retention: NatsRetentionStore;
+  readonly aged: NatsAgedMessages;
+  /** What is recorded of sessions beside their events, followed until it is closed: once in a process. */
+  openLifecycle(): Promise<NatsSessionLifecycle>;
+  /**
+   * Moves the numbers of dispatches up, for so many milliseconds at most, and records how far. Gives how far they are; asked
+   * again, it goes on.
+   */
+  raiseDispatches(to: number, mostMs: number): Promise<number>;
   /** Mends what a restored backup of single streams leaves behind, and says what. */
   repair(): Promise<string[]>;
   /** Sends what is still to be sent, then closes. Consumers and services must have been stopped before. */
@@ -83,6 +106,10 @@ export interface NatsOptions {
   readonly makes?: readonly Made[];
   /** How the settings lay out the logs of sessions. Default: as the installation has them. */
   readonly wanted?: WantedLayout;
+  /** Which sessions were forgotten. Default: none. */
+  readonly forgotten?: ForgottenSessions;
+  /** How long the record of the layout is taken for granted, in milliseconds: for tests. */
+  readonly layoutTrustedMs?: number;
 }
 
 const EXTRACTOR: DispatchConsumer = {
@@ -113,7 +140,8 @@ async function tryPromptsStream(jsm: JetStreamManager, replicas: number, logger:
 /** Connects, and makes the streams and the bucket that are missing, of those in `makes`. */
 export async function openNats(options: NatsOptions): Promise<NatsPorts> {
   const { logger, replicas, requestTimeoutMs: timeoutMs, ackWaitMs, maxInHand } = options;
-  const { tracing = noTracing } = options;
+  const { tracing = noTracing, forgotten = NONE_FORGOTTEN } = options;
+  const kept = { floor: keptAbove(forgotten), refreshed: forgotten.refreshed };
   const connection = await connectNats(options);
   try {
     // The account was checked on connecting; the client's own check would cost one more round trip.
@@ -125,18 +153,28 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     const layout = await (makes('layout')
       ? recordedLayout(logPorts, wanted, replicas)
       : seenLayout(logPorts, wanted));
+    const logs = new SessionLogs(logPorts, { replicas, layoutTrustedMs: options.layoutTrustedMs, forgotten });
+    const log = logs.of(layout);
+    const moving = new MovingStreams(logPorts, { replicas });
     if (makes('dispatches')) await ensureDispatchStream(jsm, { replicas });
     if (makes('rejected')) await ensureRejectedStream(jsm, { replicas });
     if (makes('dispatches') || makes('learnings')) await refuseStrangersOnSessions(jsm, layout);
     if (makes('learnings')) await ensureLearningsStream(jsm, { replicas });
     if (makes('prompts')) await tryPromptsStream(jsm, replicas, logger);
-    const bucket = (name: string, description: string, made: Made) =>
-      openSnapshotStore(connection, name, description, { replicas, timeoutMs }, makes(made));
-    const snapshots = await bucket(SNAPSHOT_BUCKET, 'Folded state of each session', 'snapshots');
-    const learningSnapshots = await bucket(
+    const bucketOptions = { replicas, timeoutMs };
+    const snapshots = await openSnapshotStore(
+      connection,
+      SNAPSHOT_BUCKET,
+      'Folded state of each session',
+      { ...bucketOptions, ...kept },
+      makes('snapshots'),
+    );
+    const learningSnapshots = await openSnapshotStore(
+      connection,
       LEARNING_SNAPSHOT_BUCKET,
       'Learnings of each project',
-      'learning-snapshots',
+      bucketOptions,
+      makes('learning-snapshots'),
     );
     const dispatches = (consumer: DispatchConsumer, most = Number.POSITIVE_INFINITY) =>
       new NatsDispatchSource(connection, jsm, publisher, {
@@ -148,14 +186,19 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
         tracing,
         maxInHand: Math.min(maxInHand, most),
       });
+    const bucket = new LifecycleBucket(connection, { replicas, timeoutMs });
+    const layoutNow = (): SessionLayout =>
+      'layout' in log ? log.layout : layout.layout === 'moving' ? PER_SESSION : layout;
     return {
       connection,
-      layout,
-      log:
-        layout.layout === 'sharded'
-          ? new NatsShardedSessionLog(logPorts, { replicas, shards: layout.shards })
-          : new NatsSessionLog(logPorts, { replicas }),
+      get layout() {
+        return layoutNow();
+      },
+      moving,
+      logs,
+      log,
       snapshots,
+      index: new NatsSessionIndex(connection, jsm, { replicas, timeoutMs }),
       learnings: new NatsLearningLog(logPorts, { replicas }),
       learningSnapshots,
       source: dispatches(EXTRACTOR),
@@ -163,8 +206,16 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       rejected: new NatsRejectedStore(connection, jsm, publisher, { replicas, timeoutMs }),
       vectors: new NatsVectorStore(connection, { replicas, timeoutMs }),
       telemetry: new NatsTelemetryStore(connection, { replicas, timeoutMs }),
-      prompts: new NatsPromptRing(connection, jsm, publisher, { replicas, timeoutMs }),
-      repair: () => repairStreams({ ...logPorts }),
+      prompts: new NatsPromptRing(connection, jsm, publisher, { replicas, timeoutMs, ...kept }),
+      eraser: new NatsSessionEraser(logPorts, async () => (await moving.refuseWhileMoving()) ?? layoutNow()),
+      retention: new NatsRetentionStore(bucket),
+      aged: new NatsAgedMessages({ connection, jsm, timeoutMs }),
+      openLifecycle: () => NatsSessionLifecycle.open(connection, { replicas, timeoutMs, logger }),
+      raiseDispatches: (to, mostMs) => raiseDispatches({ ...logPorts, bucket }, to, mostMs),
+      async repair() {
+        await moving.refuseWhileMoving();
+        return repairStreams({ ...logPorts });
+      },
       async close() {
         publisher.close();
         await closeConnection(connection);

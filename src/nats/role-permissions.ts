@@ -9,12 +9,16 @@ import {
   EXTRACTOR_CONSUMER,
   EXTRACTOR_SERVICE,
   healthSubject,
+  INDEX_BUCKET,
   INSTALLATION_BUCKET,
+  indexSubject,
+  KEEPER_SERVICE,
   LAYOUT_SUBJECT,
   LEARNER_CONSUMER,
   LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_SERVICE,
   LEARNINGS_SUBJECTS,
+  LIFECYCLE_BUCKET,
   PAST_PROMPT_SUBJECT,
   PROBE_STREAM,
   PROBE_SUBJECT,
@@ -28,6 +32,7 @@ import {
   TELEMETRY_BUCKET,
   type Token,
   VECTOR_BUCKET,
+  VOID_DISPATCHES,
 } from '../contracts/names.js';
 import {
   isWideTool,
@@ -48,10 +53,11 @@ import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
 
 /**
  * The least that each role needs of NATS, as permissions of a user. A publisher runs agents; a worker is the services
- * `extractor`, `tools` and `learnings`; a compiler is `prompt-compiler` alone; a reader looks, and writes nothing; an
- * operator is a person who also retries, reviews and writes snapshots.
+ * `extractor`, `tools`, `learnings` and `keeper`; a compiler is `prompt-compiler` alone; a reader looks, and writes
+ * nothing; an operator is a person who also retries, reviews and writes snapshots; `backup` copies all streams whole, and
+ * does nothing else.
  */
-export const ACCESS_ROLES = ['publisher', 'worker', 'compiler', 'reader', 'operator'] as const;
+export const ACCESS_ROLES = ['publisher', 'worker', 'compiler', 'reader', 'operator', 'backup'] as const;
 export type AccessRole = (typeof ACCESS_ROLES)[number];
 
 export interface Permissions {
@@ -101,7 +107,10 @@ type Granted = (sessions: readonly Token[] | undefined, layout: SessionLayout) =
 const GRANTS: Readonly<Record<AccessRole, Granted>> = {
   publisher: (sessions) => ({
     publish: publishing(sessions),
-    deny: sessions === undefined ? FOR_OPERATORS.flatMap(bothWays) : [],
+    deny:
+      sessions === undefined
+        ? FOR_OPERATORS.flatMap(bothWays)
+        : sessions.flatMap((session) => OF_SESSIONS.map((subject) => sessionRequest(subject, session))),
   }),
   reader: (sessions, layout) => ({
     publish: reading(sessions),
@@ -120,6 +129,12 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
     deny: RAW,
     events: eventsOf(undefined, layout),
   }),
+  backup: () => ({
+    publish: [
+      ...[READ_LAYOUT, '$JS.API.STREAM.NAMES', '$JS.API.STREAM.SNAPSHOT.*', '$JS.SNAPSHOT.ACK.>'],
+      ...CONSUMERS.map((consumer) => `$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.${consumer}`),
+    ],
+  }),
   compiler: (_, { layout }) => ({
     publish: [
       ...RECORDING,
@@ -137,6 +152,7 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
       ...bothWays(PAST_PROMPT_SUBJECT),
       PUBLISHED_EVENTS[layout],
       LEARNINGS_SUBJECTS,
+      LIFECYCLE,
     ],
   }),
   worker: (_, { layout }) => ({
@@ -145,7 +161,8 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
       ...[PUBLISHED_EVENTS[layout], 'rejected.*.*', LEARNINGS_SUBJECTS],
       // Rejected results are published again for operators, and removed.
       ...ROLES.map((role) => `dispatch.*.${role}`),
-      `$JS.API.STREAM.MSG.DELETE.${REJECTED_STREAM}`,
+      // Numbers are moved up beyond those that an imported session names.
+      VOID_DISPATCHES,
       // What tells how all services and the server do.
       ...['$SRV.STATS.*', '$JS.API.INFO'],
       ...['$JS.API.STREAM.CREATE.*', '$JS.API.STREAM.INFO.*', '$JS.API.STREAM.NAMES'],
@@ -153,16 +170,33 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
       '$JS.API.STREAM.LIST',
       ...['$JS.API.STREAM.MSG.GET.*', '$JS.API.DIRECT.GET.*'],
       ...CONSUMERS.flatMap((consumer) => consuming(consumer)),
-      ...BUCKETS.flatMap((bucket) => [`$JS.API.DIRECT.GET.KV_${bucket}.>`, `$KV.${bucket}.>`]),
-      `$JS.API.DIRECT.GET.KV_${TELEMETRY_BUCKET}.>`,
+      ...[...BUCKETS, INDEX_BUCKET].flatMap((bucket) => [
+        `$JS.API.DIRECT.GET.KV_${bucket}.>`,
+        `$KV.${bucket}.>`,
+      ]),
+      ...[TELEMETRY_BUCKET, LIFECYCLE_BUCKET].map((bucket) => `$JS.API.DIRECT.GET.KV_${bucket}.>`),
+      LIFECYCLE,
+      // What an archived session no longer needs is removed, and what is forgotten.
+      ...(layout === 'per-session' ? [...ERASING, '$JS.API.STREAM.DELETE.*'] : ERASING),
     ],
     requests: [
-      ...[EXTRACTOR_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE].flatMap(discovery),
+      ...[EXTRACTOR_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE, KEEPER_SERVICE].flatMap(discovery),
+      // What moves, and what the index says of it.
+      ...[PUBLISHED_EVENTS[layout], indexSubject('*')],
       ...['tool.*', 'run.*', 'trace.*'].flatMap(bothWays),
-      ...['learning.*', 'proposal.*', LEARNINGS_SUBJECTS],
+      ...['learning.*', 'proposal.*', LEARNINGS_SUBJECTS, LIFECYCLE],
     ],
   }),
 };
+
+/** What it takes to erase a session that is forgotten, and to write again the files that held values of it. */
+const ERASING = [
+  ...['$JS.API.STREAM.MSG.DELETE.*', '$JS.API.STREAM.PURGE.*'],
+  ...[`$KV.${TELEMETRY_BUCKET}.*`, PROMPTS_SUBJECTS],
+];
+
+/** What is recorded of sessions beside their events, as it is written. */
+const LIFECYCLE = `$KV.${LIFECYCLE_BUCKET}.>`;
 
 const BUCKETS = [SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET, VECTOR_BUCKET];
 const CONSUMERS = [EXTRACTOR_CONSUMER, LEARNER_CONSUMER];
@@ -189,8 +223,17 @@ function publishing(sessions: readonly Token[] | undefined): string[] {
   ]);
 }
 
-/** Tools on results whole as they came, of all sessions: not for those who run agents. */
-const FOR_OPERATORS = (['rejected-show', 'rejected-retry', 'rejected-remove'] as const).map(toolSubject);
+/** What takes events from the log of a session or puts some in, lets it take results again, or erases it. */
+const OF_SESSIONS = (['session-archive', 'session-reopen', 'session-forget', 'session-import'] as const).map(
+  toolSubject,
+);
+
+/** Tools on results whole as they came, of all sessions, and those that erase, or say what will be erased: not for those who run agents. */
+const FOR_OPERATORS = [
+  ...(['rejected-show', 'rejected-retry', 'rejected-remove', 'project-forget'] as const).map(toolSubject),
+  ...(['retention-set', 'retention-enforce', 'retention-apply'] as const).map(toolSubject),
+  ...OF_SESSIONS,
+];
 
 const REQUESTS = [
   ...[COMPILE_SUBJECT, PAST_PROMPT_SUBJECT],
@@ -206,6 +249,7 @@ function reading(sessions: readonly Token[] | undefined): string[] {
     return sessions.flatMap((session) => LOOKS.map((subject) => sessionRequest(subject, session)));
   return [
     READ_LAYOUT,
+    `$JS.API.DIRECT.GET.KV_${LIFECYCLE_BUCKET}.$KV.${LIFECYCLE_BUCKET}.raised`,
     ...LOOKS.flatMap(bothWays),
     ...WIDE_LOOKS,
     ...['$JS.API.INFO', '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST', '$JS.API.STREAM.INFO.*'],

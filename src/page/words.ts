@@ -1,4 +1,3 @@
-import type { StallSignal } from '../contracts/session-settings.js';
 import type { Tone } from './components/tag.js';
 
 /** What stands in replies as one word, as people say it. */
@@ -55,21 +54,4 @@ export function figure(value: number): string {
 /** `1 result`, `3 results`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${figure(count)} ${count === 1 ? one : many}`;
-}
-
-const STALLS: Readonly<Record<StallSignal, string>> = {
-  non_progress: 'blocked or failed',
-  ping_pong: 'sent back by a review',
-  same_fixes: 'the same fix required',
-  same_test: 'the same test failing',
-  same_files: 'the same files changed',
-};
-
-/** `ping_pong 5: Bound the wait | same_files 4: a.ts` as `sent back by a review 5 times: …; the same files changed …`. */
-export function stallText(hint: string): string {
-  return hint.replaceAll(
-    /(^| \| )(non_progress|ping_pong|same_fixes|same_test|same_files) (\d+)(?=:|$| \| )/g,
-    (_, before: string, signal: StallSignal, times: string) =>
-      `${before === '' ? '' : ' · '}${STALLS[signal]} ${counted(Number(times), 'time')}`,
-  );
 }

@@ -1,4 +1,4 @@
-import type { Stored } from '../contracts/event.js';
+import type { DecidedOn, Stored } from '../contracts/event.js';
 import type { Token } from '../contracts/names.js';
 
 /**
@@ -37,6 +37,17 @@ export interface EventLog<Event> {
   watch(key: Token, onEvent: () => void): Unwatch;
 }
 
+/** What an event log can do beside, for those who look after it. */
+export interface EventRemoval {
+  /**
+   * Removes everything before a sequence, and gives how many messages that were. What is at the sequence must stand for
+   * it: a reader that comes later begins there. Asked again, it removes what is left.
+   *
+   * @throws ThroughlineError `unavailable` when the log cannot be reached, `permission_denied`
+   */
+  removeBefore(key: Token, sequence: number): Promise<number>;
+}
+
 export interface AppendOptions {
   /** Append only if this is the sequence of the key's last event; 0 for a key without events. */
   readonly expectedSequence?: number;
@@ -45,6 +56,8 @@ export interface AppendOptions {
    * counts. Not together with `expectedSequence`.
    */
   readonly decidedOn?: number;
+  /** What the event says of its place instead: that of an event which is copied from another log. */
+  readonly decided?: DecidedOn;
   /** A repetition with the same id within the log's dedupe window is not stored again: an optimisation only. */
   readonly messageId?: string;
 }
@@ -82,6 +95,11 @@ export interface ReadResult<Event> {
    * within seconds.
    */
   readonly epoch?: string;
+  /**
+   * Set where `after` is a sequence of another log, which this one took the place of: what was folded up to there must not
+   * be gone on with. The events are all of this log then.
+   */
+  readonly restart?: true;
 }
 
 export type Unwatch = () => void;

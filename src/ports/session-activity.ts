@@ -1,4 +1,5 @@
 import type { Token } from '../contracts/names.js';
+import type { Unwatch } from './event-log.js';
 
 /**
  * How far the logs of sessions have come, without reading one: tells which have moved, and where reading back begins.
@@ -19,6 +20,14 @@ export interface SessionActivity {
    * @throws ThroughlineError `unavailable` when the log cannot be reached
    */
   newest(session: Token): Promise<number>;
+
+  /**
+   * Calls `onMoved` soon after any process appended an event to any session. It is only a hint: it may come a moment
+   * before the event can be read, twice, for an event that was refused, or, while disconnected, not at all.
+   *
+   * @param onDenied called, also again and again, where this user may not hear of events
+   */
+  follow(onMoved: (session: Token) => void, onDenied?: () => void): Unwatch;
 }
 
 export interface ActiveSession {

@@ -20,6 +20,15 @@ export interface SnapshotStore {
   save(key: Token, snapshot: StoredSnapshot): Promise<SaveOutcome>;
 }
 
+/** A store in which another log may take the place of a key's own. */
+export interface ReplacingSnapshotStore extends SnapshotStore {
+  /**
+   * Stores a snapshot in place of all that are there, whatever their sequences: where another log takes the place of the
+   * key's own.
+   */
+  replace(key: Token, snapshot: StoredSnapshot): Promise<Exclude<SaveOutcome, 'older'>>;
+}
+
 export interface StoredSnapshot {
   /** Sequence of the last event folded into it. */
   readonly sequence: number;

@@ -1,6 +1,5 @@
 import type { ConsideredFact } from '../contracts/replies/compile-reply.js';
-import type { RankedFact } from '../facts/fact-ranking.js';
-import type { SessionFact } from '../facts/fact-types.js';
+import type { RankedFact, SessionFact } from '../facts/fact-types.js';
 import type { SessionMemory } from './session-notes.js';
 
 /** What became of the facts of a prompt: those it shows, and the best of those that it does not. */

@@ -20,8 +20,10 @@ import { dispatchRoom, type PromptBudget, promptOverflow } from './prompt-budget
 import { describeLines, joinedParts, learningsPart, notesPart, type PromptPart } from './prompt-parts.js';
 import { replanLines } from './replan-lines.js';
 import {
+  bestFirst,
   cappedMemory,
   describeFiles,
+  FILLER,
   factsShown,
   filesShown,
   memoryOf,
@@ -87,7 +89,7 @@ export function compileDispatch(
 ): CompiledAs<'dispatch'> {
   const { taskId, role, taskPrompt, binary, maxTokens, activeIntentId } = request;
   const stable = request.systemPrompt ?? stablePrefix(role);
-  const { room, outputTokens } = dispatchRoom(budget, role, request.budget);
+  const { room, usual, outputTokens } = dispatchRoom(budget, role, request.budget);
   const trace = activeIntentId === undefined ? undefined : tracesOf(state).intents.get(activeIntentId);
   const summary = trace === undefined ? null : summarise(trace, budget.tokenizer, budget.maxSummaryTokens);
   const past = compactedItems(summary);
@@ -97,7 +99,7 @@ export function compileDispatch(
   const task = taskTextOf(taskPrompt);
   const learnings = given ?? NO_LEARNINGS;
   const memory = cappedMemory(
-    memoryOf(state, { ...request, text: taskPrompt }),
+    memoryOf(state, { ...request, text: taskPrompt }, { room, usual }),
     learningItems(learnings),
     maxTokens,
   );
@@ -184,18 +186,22 @@ export function compileDispatch(
     },
     totals: memory.totals,
     essential: [{ section: 'required_fixes' }, { section: 'blockers' }],
-    order: [
-      ...[{ section: 'guide' as const }, { section: 'replan' as const }, { section: 'places' as const }],
-      ...worth.first,
-      { section: 'task', only: task.constraints },
-      ...worth.next,
-      { section: 'history', only: past.demands },
-      ...BEST,
-      { section: 'history' },
-      { section: 'task' },
-      ...REST,
-      ...worth.last,
-    ],
+    order: bestFirst(
+      [
+        ...[{ section: 'guide' as const }, { section: 'replan' as const }, { section: 'places' as const }],
+        ...worth.first,
+        { section: 'task', only: task.constraints },
+        ...worth.next,
+        { section: 'history', only: past.demands },
+        ...BEST,
+        { section: 'history' },
+        { section: 'task' },
+        ...REST,
+        ...worth.last,
+      ],
+      memory,
+    ),
+    filler: { section: FILLER, room: usual },
     write: (shown) => `${writeSystem(shown)}\n\n${writeTail(shown)}`,
   };
   const { shown, prompt, report } = fillPrompt(plan, room, budget.tokenizer, (tokens) =>

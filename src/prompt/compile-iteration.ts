@@ -41,8 +41,10 @@ import { DEFAULT_ROOM, type PromptBudget, promptOverflow } from './prompt-budget
 import { describeLines, joinedParts, learningsPart, notesPart, type PromptPart } from './prompt-parts.js';
 import { placeholdersOf, renderTemplate, unknownPlaceholders } from './render-template.js';
 import {
+  bestFirst,
   cappedMemory,
   describeFiles,
+  FILLER,
   factsShown,
   filesShown,
   NOTE_SECTIONS,
@@ -150,11 +152,12 @@ export function compileIteration(
   const used = placeholdersOf(template);
   const { board, notebook, history, charter, session, run, dispatches } = state;
   const { binary, now, activeIntentId, maxTokens } = request;
-  const room = request.budget?.inputTokens ?? DEFAULT_ROOM.iteration;
+  const usual = DEFAULT_ROOM.iteration;
+  const room = request.budget?.inputTokens ?? usual;
   const command = (words: string) => toolCommand(binary, session, words);
   const learnings = known ?? NO_LEARNINGS;
   const memory = cappedMemory(
-    memoryAhead(state, { ...request, taskId: request.taskId ?? '' }, request.taskPrompt),
+    memoryAhead(state, { ...request, taskId: request.taskId ?? '' }, request.taskPrompt, { room, usual }),
     learningItems(learnings),
     maxTokens,
   );
@@ -221,7 +224,8 @@ export function compileIteration(
       recent: (trace === undefined ? [] : recentLines(trace)).map((line) => ({ forms: beginnings(line) })),
     },
     essential: [],
-    order: [...BEST, ...specFirst(charter, lists.spec.outline), ...REST],
+    order: bestFirst([...BEST, ...specFirst(charter, lists.spec.outline), ...REST], memory),
+    filler: { section: FILLER, room: usual },
     write: (shown) => {
       const { before, after } = partsOf(shown);
       const rendered = { section: 'template', text: renderTemplate(template, valuesOf(shown)) };

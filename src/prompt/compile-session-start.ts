@@ -38,8 +38,10 @@ import { planProgress } from './plan-progress.js';
 import { DEFAULT_ROOM, type PromptBudget, promptOverflow } from './prompt-budget.js';
 import { describeLines, joinedParts, learningsPart, notesPart, type PromptPart } from './prompt-parts.js';
 import {
+  bestFirst,
   cappedMemory,
   describeFiles,
+  FILLER,
   factsShown,
   filesShown,
   NOTE_SECTIONS,
@@ -85,7 +87,6 @@ const ORDER: readonly Stretch<Section>[] = [
   { section: 'facts' },
 ];
 
-const MAX_FACTS = 10;
 const MAX_STALLED = 10;
 const MAX_TASK = 80;
 
@@ -105,9 +106,10 @@ export function compileSessionStart(
 ): CompiledAs<'session-start'> {
   const { session, charter } = state;
   const { binary, maxTokens, now } = request;
-  const room = request.budget?.inputTokens ?? DEFAULT_ROOM['session-start'];
+  const usual = DEFAULT_ROOM['session-start'];
+  const room = request.budget?.inputTokens ?? usual;
   const memory = cappedMemory(
-    memoryAhead(state, { ...request, taskId: '', maxFacts: MAX_FACTS }, request.taskPrompt),
+    memoryAhead(state, { ...request, taskId: '' }, request.taskPrompt, { room, usual }),
     learningItems(learnings),
     maxTokens,
   );
@@ -131,7 +133,8 @@ export function compileSessionStart(
       proposals: proposalItems(learnings, review),
     },
     essential: [],
-    order: ORDER,
+    order: bestFirst(ORDER, memory),
+    filler: { section: FILLER, room: usual },
     write: (shown) => joinedParts(parts(shown)),
   };
   const context = (shown: Shown<Section>) => notesPart(memory, shown, { session, binary });
@@ -219,6 +222,7 @@ function stateLines(state: SessionState, now: string | undefined): string[] {
   const aged = (then: string) => (now === undefined ? '' : ` ${age(then, now)}`);
   const lines = [
     ...(charter.status === 'completed' ? ['completed'] : []),
+    ...(charter.archived === undefined ? [] : ['archived: it takes no results until it is reopened']),
     ...(last === undefined
       ? []
       : [

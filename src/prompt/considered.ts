@@ -1,5 +1,5 @@
 import type { Considered, ConsideredFact, ConsideredFile } from '../contracts/replies/compile-reply.js';
-import type { RankedFact, WeighedFact } from '../facts/fact-ranking.js';
+import type { RankedFact, WeighedFact } from '../facts/fact-types.js';
 import type { LikelyFile } from '../search/likely-files.js';
 import { explained } from './described-facts.js';
 import { CONSIDERED, type SessionMemory } from './session-notes.js';

@@ -1,11 +1,13 @@
 import type { BudgetReport, SectionReport } from '../contracts/replies/budget-report.js';
+import { largestFitting } from '../shared/largest-fitting.js';
 import { recordOf } from '../shared/record-of.js';
 import type { Tokenizer } from '../shared/tokenizer.js';
 
 /**
  * How every prompt is made to fit its room. A prompt is sections of items. Items go in one after the other, those that are
  * worth most first, each from its shortest form to its whole one. All that fits is a beginning of that order: so more room
- * never shows less of anything, and only the last item that went in may be shortened.
+ * never shows less of anything, and only the last item that went in may be shortened. Where there is room for all, what
+ * is left of it goes to a filler: things that are worth a look although nothing speaks for them.
  */
 
 /** One thing that a prompt may show. */
@@ -33,10 +35,16 @@ export interface Stretch<Name extends string> {
   readonly section: Name;
   /** So many more items of the section at most; left out: all that are left. */
   readonly most?: number;
-  /** Only these of the section, by index. */
+  /** Only these of the section, by index, in this order. */
   readonly only?: ReadonlySet<number>;
   /** The last of the section first. */
   readonly backwards?: boolean;
+}
+
+export interface Filler<Name extends string> {
+  readonly section: Name;
+  /** Tokens that the whole prompt may have with it: a prompt that may be long need not be. */
+  readonly room: number;
 }
 
 export interface PromptPlan<Name extends string> {
@@ -45,6 +53,8 @@ export interface PromptPlan<Name extends string> {
   readonly essential: readonly Stretch<Name>[];
   /** All others, those that are worth most first. */
   readonly order: readonly Stretch<Name>[];
+  /** For the room that everything else leaves: items that go in whole, the first ones first. None counts as left out. */
+  readonly filler?: Filler<Name>;
   /** Of sections that were cut before: how many items there were. */
   readonly totals?: { readonly [Section in Name]?: number };
   /** The whole prompt, with what is shown. */
@@ -57,8 +67,21 @@ export interface Filled<Name extends string> {
   readonly report: BudgetReport;
 }
 
+interface Written<Name extends string> {
+  readonly shown: Shown<Name>;
+  readonly prompt: string;
+  /** Tokens of the prompt. */
+  readonly used: number;
+}
+
 interface Step<Name extends string> extends ShownItem {
   readonly section: Name;
+}
+
+interface Place<Name extends string> {
+  readonly section: Name;
+  readonly index: number;
+  readonly item: Item;
 }
 
 /** A section that is shown whole loses its note on what is left out: so many more steps may fit behind one that does not. */
@@ -78,47 +101,112 @@ export function fillPrompt<Name extends string>(
   tokenizer: Tokenizer,
   overflow: (tokens: number) => Error,
 ): Filled<Name> {
-  const all = allShown(plan);
-  const whole = plan.write(all);
-  const wanted = tokenizer.count(whole);
-  if (wanted <= room) return filled(plan, all, whole, { room, used: wanted, wanted }, tokenizer);
-  const essential = stepsOf(plan.sections, plan.essential, Number.POSITIVE_INFINITY);
-  // What comes after so much text does not fit in any case, and to make its forms would take long.
-  const steps = stepsOf(plan.sections, [...plan.essential, ...plan.order], room * LONGEST_TOKEN);
-  const shownAt = (count: number) => shownOf(plan.sections, steps.slice(0, count));
+  const everything = written(plan, allShown(plan), tokenizer);
+  const wanted = everything.used;
+  if (wanted <= room) {
+    const { shown, prompt, used } = filledUp(plan, everything, room, tokenizer);
+    return filled(plan, shown, prompt, { room, used, wanted: used }, tokenizer);
+  }
+  const { sections } = plan;
+  const essential = placesOf(sections, plan.essential, Number.POSITIVE_INFINITY).length;
+  // What comes after so much text does not fit in any case.
+  const places = placesOf(sections, [...plan.essential, ...plan.order], room * LONGEST_TOKEN);
+  const wholeAt = (count: number) => places.slice(0, count).map(wholeStep);
   const costs = new Map<number, number>();
   const costOf = (count: number) => {
-    const cost = costs.get(count) ?? tokenizer.count(plan.write(shownAt(count)));
+    const cost = costs.get(count) ?? tokenizer.count(plan.write(shownOf(sections, wholeAt(count))));
     costs.set(count, cost);
     return cost;
   };
-  let low = essential.length;
-  if (costOf(low) > room) throw overflow(costOf(low));
-  if (costOf(steps.length) <= room) low = steps.length;
-  let high = steps.length;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (costOf(middle) <= room) low = middle;
-    else high = middle;
+  const low = largestFitting((count) => costOf(count) <= room, {
+    least: essential,
+    most: places.length,
+    guess: guessOf(places, room, everything, tokenizer),
+  });
+  if (low === undefined) throw overflow(costOf(essential));
+  const whole = wholeAt(low);
+  let best = written(plan, shownOf(sections, whole), tokenizer);
+  const steps: Step<Name>[] = [];
+  let fitting = 0;
+  const open = new Map<Name, number>();
+  for (const name of Object.keys(sections) as Name[]) open.set(name, sections[name].length);
+  for (const { section } of whole) open.set(section, (open.get(section) ?? 0) - 1);
+  for (const step of stepsOf(places.slice(low))) {
+    steps.push(step);
+    if (step.whole) open.set(step.section, (open.get(step.section) ?? 0) - 1);
+    // Behind one that does not fit, only the end of a section makes a prompt shorter.
+    const mayFit = steps.length === fitting + 1 || (step.whole && open.get(step.section) === 0);
+    const more = mayFit ? written(plan, shownOf(sections, [...whole, ...steps]), tokenizer) : undefined;
+    if (more !== undefined && more.used <= room) {
+      best = more;
+      fitting = steps.length;
+    } else if (steps.length - fitting >= LOOK_AHEAD) break;
   }
-  for (let ahead = 1; ahead <= LOOK_AHEAD && low + ahead <= steps.length; ahead += 1) {
-    if (costOf(low + ahead) > room) continue;
-    low += ahead;
-    ahead = 0;
+  return filled(plan, best.shown, best.prompt, { room, used: best.used, wanted }, tokenizer);
+}
+
+/** How many items will fit: what is around them takes as much as in the whole prompt. */
+function guessOf<Name extends string>(
+  places: readonly Place<Name>[],
+  room: number,
+  { used }: Written<Name>,
+  tokenizer: Tokenizer,
+): number {
+  const costs = places.map(({ item }) => tokenizer.count(`${wholeOf(item)}\n`));
+  let left = room - used + costs.reduce((sum, cost) => sum + cost, 0);
+  const over = costs.findIndex((cost) => {
+    left -= cost;
+    return left < 0;
+  });
+  return over === -1 ? places.length : over;
+}
+
+/** Everything, with as many items of the filler as there is room for. */
+function filledUp<Name extends string>(
+  plan: PromptPlan<Name>,
+  everything: Written<Name>,
+  room: number,
+  tokenizer: Tokenizer,
+): Written<Name> {
+  const { sections, filler } = plan;
+  if (filler === undefined) return everything;
+  const items = sections[filler.section];
+  const most = Math.min(room, filler.room);
+  const costOf = (index: number) => tokenizer.count(`${wholeOf(items[index] as Item)}\n`);
+  const writtenWith = (count: number): Written<Name> => {
+    const some = items.slice(0, count).map((item, index) => ({ index, text: wholeOf(item), whole: true }));
+    return written(plan, { ...everything.shown, [filler.section]: some }, tokenizer);
+  };
+  let best = everything;
+  for (let count = 0; ; ) {
+    // The sum of the items is near the truth, and never under it but for the title.
+    let next = count;
+    for (let left = most - best.used; next < items.length; next += 1) {
+      left -= costOf(next);
+      if (left < 0) break;
+    }
+    let more = next > count ? writtenWith(next) : best;
+    for (; more.used > most && next > count; next -= 1) more = writtenWith(next - 1);
+    if (next <= count) return best;
+    count = next;
+    best = more;
   }
-  const shown = shownAt(low);
-  return filled(plan, shown, plan.write(shown), { room, used: costOf(low), wanted }, tokenizer);
 }
 
 function filled<Name extends string>(
-  { sections, totals = {} }: PromptPlan<Name>,
+  { sections, totals = {}, filler }: PromptPlan<Name>,
   shown: Shown<Name>,
   prompt: string,
   tokens: Pick<BudgetReport, 'room' | 'used' | 'wanted'>,
   tokenizer: Tokenizer,
 ): Filled<Name> {
-  const told = reports(sections, totals, shown, tokenizer);
-  const dropped = told.reduce((sum, { shown: some, total }) => sum + total - some, 0);
+  const told = reports(sections, totals, shown, tokenizer).filter(
+    ({ name, shown: some }) => name !== filler?.section || some > 0,
+  );
+  const dropped = told.reduce(
+    (sum, { name, shown: some, total }) => (name === filler?.section ? sum : sum + total - some),
+    0,
+  );
   return { shown, prompt, report: { ...tokens, sections: told, dropped, tokenizer: tokenizer.name } };
 }
 
@@ -137,32 +225,54 @@ function wholeOf(item: Item): string {
   return item.whole ?? item.forms.at(-1) ?? '';
 }
 
-function stepsOf<Name extends string>(
+/** The items in the order of the plan, until they have so many characters. */
+function placesOf<Name extends string>(
   sections: Sections<Name>,
   order: readonly Stretch<Name>[],
   mostCharacters: number,
-): Step<Name>[] {
-  const steps: Step<Name>[] = [];
+): Place<Name>[] {
+  const places: Place<Name>[] = [];
   const taken = new Map<Name, Set<number>>();
   let characters = 0;
   for (const { section, most = Number.POSITIVE_INFINITY, only, backwards } of order) {
     const done = taken.get(section) ?? new Set<number>();
     taken.set(section, done);
     let left = most;
-    const items = [...sections[section].entries()];
-    for (const [index, item] of backwards ? items.reverse() : items) {
+    const indexes = [...(only ?? sections[section].keys())];
+    for (const index of backwards ? indexes.reverse() : indexes) {
       if (left <= 0) break;
-      if (characters > mostCharacters) return steps;
-      if (done.has(index) || only?.has(index) === false) continue;
+      if (characters > mostCharacters) return places;
+      const item = sections[section][index];
+      if (item === undefined || done.has(index)) continue;
       done.add(index);
       left -= 1;
-      const { forms } = item;
       characters += wholeOf(item).length;
-      for (const [form, text] of forms.entries())
-        steps.push({ section, index, text, whole: form === forms.length - 1 });
+      places.push({ section, index, item });
     }
   }
-  return steps;
+  return places;
+}
+
+function wholeStep<Name extends string>({ section, index, item }: Place<Name>): Step<Name> {
+  return { section, index, text: wholeOf(item), whole: true };
+}
+
+/** The forms of items, each from the shortest to the whole. To make them takes long: they are made as they are asked for. */
+function* stepsOf<Name extends string>(places: readonly Place<Name>[]): Generator<Step<Name>> {
+  for (const { section, index, item } of places) {
+    const { forms } = item;
+    for (const [form, text] of forms.entries())
+      yield { section, index, text, whole: form === forms.length - 1 };
+  }
+}
+
+function written<Name extends string>(
+  { write }: PromptPlan<Name>,
+  shown: Shown<Name>,
+  tokenizer: Tokenizer,
+): Written<Name> {
+  const prompt = write(shown);
+  return { shown, prompt, used: tokenizer.count(prompt) };
 }
 
 function shownOf<Name extends string>(sections: Sections<Name>, steps: readonly Step<Name>[]): Shown<Name> {

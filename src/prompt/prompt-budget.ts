@@ -32,14 +32,18 @@ export const DEFAULT_BUDGET: PromptBudget = budgetOf(resolvedSettings(), approxi
 /** Tokens that a kind of prompt may have where the request does not say. */
 export const DEFAULT_ROOM = { iteration: 8000, 'session-start': 2000 } as const;
 
-/** The room of a dispatch prompt, and what the model may answer: what is asked for, else by the cap of its role. */
+/**
+ * The room of a dispatch prompt, and what the model may answer: what is asked for, else by the cap of its role. `usual` is
+ * the room by the cap.
+ */
 export function dispatchRoom(
   budget: PromptBudget,
   role: Role,
   asked: RequestedBudget = {},
-): { readonly room: number; readonly outputTokens: number } {
+): { readonly room: number; readonly usual: number; readonly outputTokens: number } {
   const outputTokens = asked.outputTokens ?? budget.maxOutputTokens;
-  return { room: asked.inputTokens ?? Math.max(0, budget.caps[role] - outputTokens), outputTokens };
+  const usual = Math.max(0, budget.caps[role] - outputTokens);
+  return { room: asked.inputTokens ?? usual, usual, outputTokens };
 }
 
 /** The error for a prompt of which not even the essentials fit. */

@@ -1,19 +1,17 @@
 import type { CompileHints } from '../contracts/compile-request.js';
 import type { FactTag } from '../contracts/fact-tags.js';
 import type { CompiledFile } from '../contracts/replies/compile-reply.js';
+import { PLACES } from '../facts/fact-choice.js';
 import { isBare } from '../facts/fact-groups.js';
-import { type RankedFact, rankFacts, type WeighedFact } from '../facts/fact-ranking.js';
-import type { SessionFact } from '../facts/fact-types.js';
+import { rankFacts } from '../facts/fact-ranking.js';
+import type { RankedFact, SessionFact, WeighedFact } from '../facts/fact-types.js';
 import { SESSION_CONTEXT_HEADER } from '../facts/format-facts.js';
 import { type LikelyFile, recall } from '../search/likely-files.js';
-import { tokens } from '../search/tokens.js';
 import { factsOf, pastOf, type SessionState } from '../session/session-state.js';
-import { counted } from '../shared/counted.js';
 import { recordOf } from '../shared/record-of.js';
-import { clipText, quoted } from '../shared/text.js';
-import { excerpts } from './excerpt.js';
-import { type Item, isShortened, type Sections, type Shown } from './fill-prompt.js';
+import { type Item, isShortened, type Sections, type Shown, type Stretch } from './fill-prompt.js';
 import type { Listed } from './left-out.js';
+import { demandsPart, fileLine, filesPart, noteItem, restItem } from './note-items.js';
 
 /**
  * The session context as notes: what the session knows that matters for a task, by what it is worth. A line says its task
@@ -27,7 +25,10 @@ export const NOTE_SECTIONS = [
   'tests',
   'requirements',
   'facts',
+  'rest',
 ] as const;
+/** For the room that all others leave: what little or nothing speaks for may be worth knowing all the same. */
+export const FILLER = 'rest';
 export type NoteSection = (typeof NOTE_SECTIONS)[number];
 
 /** The line that opens each section, and the options of `throughline facts` that list what it chooses from. */
@@ -39,6 +40,7 @@ const NOTES: Readonly<Record<NoteSection, { readonly title: string; readonly lis
   tests: { title: 'Failing tests', listed: '--relation test_result' },
   requirements: { title: 'Left to do by other tasks', listed: '--relation requires blocked_by' },
   facts: { title: 'Also known', listed: '' },
+  rest: { title: 'All else, what may fit first, then the newest', listed: '' },
 };
 
 const SECTION_OF = {
@@ -53,20 +55,16 @@ const SECTION_OF = {
 } as const satisfies Record<RankedFact['group'], NoteSection>;
 
 /** A test that passes does not stand among those that fail. */
-function sectionOf({ group, fact }: RankedFact): NoteSection {
+function sectionOf({ group, fact }: Pick<RankedFact, 'group' | 'fact'>): NoteSection {
   return group === 'tests' && isBare(fact) ? 'facts' : SECTION_OF[group];
 }
 
-/** Characters of a line without its task: of the shortest form, from one form to the next, and of the whole. */
-const LINE = { least: 100, step: 60 };
-/** A fact with its fix is shown whole up to here; a result's demands and files come after it. */
-const MAX_SAYING = 1000;
-const SHOWN_FILES = 6;
-const SHOWN_DEMANDS = 3;
 /** Facts and files that are told with `explain`. */
 export const CONSIDERED = 30;
 /** The best of the likely files, whose facts are looked for. */
 const LED_BY = 10;
+/** Tokens of a short line: more of the rest than this leaves room for is not looked for. */
+const SHORT_LINE = 10;
 
 /** What is asked of the memory of a session. */
 export interface MemoryAsked {
@@ -75,8 +73,10 @@ export interface MemoryAsked {
   /** Of its facts, only those are chosen that its ledger does not say. */
   readonly taskId: string;
   readonly tags?: readonly FactTag[] | undefined;
-  readonly maxFacts: number;
+  /** Absent: all that have to do with the task. */
+  readonly maxFacts?: number | undefined;
   readonly maxFiles: number;
+  /** Whether the rest goes into the room that is left: by default where `maxFacts` is absent. */
   readonly fill?: 'relevant' | 'recent' | undefined;
   readonly hints?: CompileHints | undefined;
   /** Whether what was considered is told. */
@@ -88,14 +88,28 @@ export interface SessionMemory {
   readonly sections: Sections<NoteSection>;
   /** By section: the fact of each item; those of `files` have none. */
   readonly facts: Readonly<Record<NoteSection, readonly RankedFact[]>>;
+  /** Where those are that have to do with the task: what is worth most first. */
+  readonly places: readonly { readonly section: NoteSection; readonly index: number }[];
   readonly files: readonly LikelyFile[];
   /** The likely files and, with `explain`, the next best. */
   readonly candidates: readonly LikelyFile[];
   readonly considered: readonly WeighedFact[];
+  /** Of the sections that do not hold all that there is: how many items there are. */
+  readonly totals: { readonly [Name in NoteSection | 'learnings']?: number };
 }
 
-export function memoryOf(state: SessionState, asked: MemoryAsked): SessionMemory {
-  const { text, maxFiles, hints } = asked;
+/** Tokens of the whole prompt: as many as it may have, and with the rest in it. */
+export interface MemoryRoom {
+  readonly room: number;
+  readonly usual: number;
+}
+
+export function memoryOf(
+  state: SessionState,
+  asked: MemoryAsked,
+  { room, usual }: MemoryRoom,
+): SessionMemory {
+  const { text, maxFacts, maxFiles, hints, fill = maxFacts === undefined ? 'recent' : 'relevant' } = asked;
   const past = pastOf(state);
   const most = Math.max(maxFiles, LED_BY, asked.explain ? CONSIDERED : 0);
   const {
@@ -109,13 +123,19 @@ export function memoryOf(state: SessionState, asked: MemoryAsked): SessionMemory
   const files = candidates.slice(0, maxFiles);
   // Which facts are chosen does not depend on how many files are shown.
   const likely = candidates.slice(0, LED_BY).map(({ path }) => path);
-  const { chosen, considered } = rankFacts(factsOf(state), {
+  const { chosen, cut, rest, restTotal, considered } = rankFacts(factsOf(state), {
     ...asked,
+    room,
+    rest: fill === 'recent' ? Math.ceil(usual / SHORT_LINE) : 0,
     ...{ files: likely.filter((path) => leads.has(path)), open: hints?.files, besideLedger: true },
     similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
   });
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
-  for (const each of chosen) facts[sectionOf(each)].push(each);
+  const places = chosen.map((each) => {
+    const section = sectionOf(each);
+    return { section, index: facts[section].push(each) - 1 };
+  });
+  facts[FILLER].push(...rest);
   // What stands under the findings is not said again.
   const open = new Set(facts.findings.map(({ fact }) => fact));
   const byTask = new Map(similar.map((each) => [each.task, each]));
@@ -128,18 +148,40 @@ export function memoryOf(state: SessionState, asked: MemoryAsked): SessionMemory
     const demands = findings.filter((finding) => !open.has(finding)).map(({ object }) => object);
     return [...demandsPart(demands), ...filesPart(byTask.get(task)?.files ?? [])];
   };
-  const itemsOf = (name: NoteSection): Item[] =>
-    name === 'files'
-      ? files.map((file) => ({ forms: [fileLine(file)] }))
-      : facts[name].map((each) => noteItem(each, name === 'work' ? moreOfTask(each.fact) : []));
-  return { sections: recordOf(NOTE_SECTIONS, itemsOf), facts, files, candidates, considered };
+  const itemsOf = (name: NoteSection): Item[] => {
+    if (name === 'files') return files.map((file) => ({ forms: [fileLine(file)] }));
+    if (name === FILLER) return facts[FILLER].map(restItem);
+    return facts[name].map((each) => noteItem(each, name === 'work' ? moreOfTask(each.fact) : []));
+  };
+  const sections = recordOf(NOTE_SECTIONS, itemsOf);
+  const totals: { [Name in NoteSection]?: number } = { [FILLER]: restTotal };
+  for (const each of cut) {
+    const section = sectionOf(each);
+    totals[section] = 1 + (totals[section] ?? sections[section].length);
+  }
+  return { sections, facts, places, files, candidates, considered, totals };
+}
+
+/** An order of worth in which the first `PLACES` facts of the memory are where it has their sections, and all others last. */
+export function bestFirst<Name extends string>(
+  order: readonly Stretch<Name>[],
+  { places }: SessionMemory,
+): Stretch<Name | NoteSection>[] {
+  const best = recordOf(NOTE_SECTIONS, () => new Set<number>());
+  for (const { section, index } of places.slice(0, PLACES)) best[section].add(index);
+  const onlyBest = (stretch: Stretch<Name>) =>
+    isFactSection(stretch.section) ? { ...stretch, only: best[stretch.section] } : stretch;
+  const others = places.slice(PLACES).map(({ section, index }) => ({ section, only: new Set([index]) }));
+  return [...order.map(onlyBest), ...others];
+}
+
+function isFactSection(name: string): name is NoteSection {
+  return name !== 'files' && (NOTE_SECTIONS as readonly string[]).includes(name);
 }
 
 /** A memory with learnings, within what the request allows both. */
 export interface CappedMemory extends SessionMemory {
   readonly learnings: readonly Item[];
-  /** Of the sections that were cut: how many items there were. */
-  readonly totals: { readonly [Name in NoteSection | 'learnings']?: number };
 }
 
 /** A memory and learnings, cut to so many tokens of four characters, what is worth most first; whole without a limit. */
@@ -148,7 +190,7 @@ export function cappedMemory(
   learnings: readonly Item[],
   maxTokens: number | undefined,
 ): CappedMemory {
-  if (maxTokens === undefined) return { ...memory, learnings, totals: {} };
+  if (maxTokens === undefined) return { ...memory, learnings };
   let left = maxTokens;
   const capped = (items: readonly Item[]) =>
     items.flatMap(({ forms }) => {
@@ -156,10 +198,13 @@ export function cappedMemory(
       left = kept.length < forms.length ? 0 : left - Math.ceil((forms.at(-1) ?? '').length / 4);
       return kept.length === 0 ? [] : [{ forms: kept }];
     });
-  const sections = recordOf(NOTE_SECTIONS, (name) => capped(memory.sections[name]));
+  const known = recordOf(NOTE_SECTIONS, (name) => (name === FILLER ? [] : capped(memory.sections[name])));
+  const some = {
+    learnings: capped(learnings),
+    sections: { ...known, [FILLER]: capped(memory.sections[FILLER]) },
+  };
   const lengths = recordOf(NOTE_SECTIONS, (name) => memory.sections[name].length);
-  const totals = { ...lengths, learnings: learnings.length };
-  return { ...memory, sections, learnings: capped(learnings), totals };
+  return { ...memory, ...some, totals: { ...lengths, learnings: learnings.length, ...memory.totals } };
 }
 
 /** The facts that are shown, in the order of the notes. */
@@ -206,7 +251,7 @@ export function notesLeftOut(
   shown: Shown<NoteSection>,
   { session, binary }: { readonly session: string; readonly binary: string },
 ): Listed {
-  const gone = NOTE_SECTIONS.filter((name) => shown[name].length === 0);
+  const gone = NOTE_SECTIONS.filter((name) => name !== FILLER && shown[name].length === 0);
   const items = gone.flatMap((name) => sections[name]);
   const total = gone.reduce((sum, name) => sum + (totals[name] ?? sections[name].length), 0);
   return { name: 'the session context', items, total, shown: [], command: `${binary} facts ${session}` };
@@ -217,75 +262,4 @@ export function describeFiles(files: readonly LikelyFile[]): { readonly files: r
   return {
     files: files.map(({ reasons: _, ...file }) => ({ ...file, score: Math.round(file.score * 1000) / 1000 })),
   };
-}
-
-function noteItem(ranked: RankedFact, more: readonly string[]): Item {
-  const { fact, matched } = ranked;
-  const saying = quoted(sayingOf(ranked));
-  const first = clipText(saying, MAX_SAYING);
-  const longer = more.map((_, at) => quoted([first, ...more.slice(0, at + 1)].join(' ')));
-  const line = (text: string) => `- ${text}${origin(fact.sourceTaskId)}`;
-  return {
-    whole: line(longer.at(-1) ?? first),
-    get forms() {
-      const asked = new Set(matched);
-      const matters = (word: string) => tokens(`/${word}`).some((token) => asked.has(token));
-      return [...excerpts(saying, matters, { ...LINE, most: MAX_SAYING }), ...longer].map(line);
-    },
-  };
-}
-
-/** What a fact says beside its task. */
-function sayingOf({ fact, group }: RankedFact): string {
-  const { subject, relation, object, severity, fix, sourceTaskId } = fact;
-  const ownTask = subject === `task:${sourceTaskId}`;
-  const about = ownTask ? [] : [subject];
-  switch (group) {
-    case 'findings': {
-      const head = [severity ?? (relation === 'must_fix' ? 'required fix' : 'issue'), ...about].join(', ');
-      return `${head}: ${object}${fix === undefined ? '' : `${ended(object)} Suggested fix: ${fix}`}`;
-    }
-    case 'tests':
-      return `${subject.replace(/^test:/, '')}: ${object.replace(`failed in task:${sourceTaskId}: `, '')}`;
-    case 'work':
-      return relation === 'review_summary' || relation === 'reviewed_as' ? `Review: ${object}` : object;
-    case 'conventions':
-    case 'decisions':
-    case 'requirements':
-      return ownTask ? object : `${subject} ${relation} ${object}`;
-    case 'files':
-      return `${subject} was changed`;
-    case 'facts':
-      return `${ownTask ? 'the task' : subject} ${relation} ${object}`;
-  }
-}
-
-/** What the review of a task said, beside the open findings. */
-function demandsPart(demands: readonly string[]): string[] {
-  const said = [...new Set(demands)];
-  return said.length === 0 ? [] : [`| Its review said: ${listed(said, SHOWN_DEMANDS, '; ')}`];
-}
-
-function filesPart(files: readonly string[]): string[] {
-  return files.length === 0 ? [] : [`| Files: ${listed(files, SHOWN_FILES, ', ')}`];
-}
-
-/** The first few of a list, and how many more there are. */
-function listed(all: readonly string[], most: number, separator: string): string {
-  const rest = all.length > most ? ` and ${all.length - most} more` : '';
-  return `${all.slice(0, most).join(separator)}${rest}`;
-}
-
-function ended(text: string): string {
-  return /[.!?]$/.test(text) ? '' : '.';
-}
-
-/** The path, how many results touched it, and the task nearest to what is asked. */
-function fileLine({ path, uses, tasks: [task = ''] }: LikelyFile): string {
-  return `- ${quoted(path)}, ${counted(uses, 'result')}${origin(task)}`;
-}
-
-function origin(task: string): string {
-  // A bracket in a task id would end the origin early.
-  return ` [task:${quoted(task).replace(/[[\]]/g, '')}]`;
 }

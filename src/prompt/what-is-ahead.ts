@@ -4,7 +4,13 @@ import { factsOf, type SessionState } from '../session/session-state.js';
 import { byPriority } from '../session/task-board.js';
 import { isReady } from '../session/task-dependencies.js';
 import { clipText } from '../shared/text.js';
-import { type MemoryAsked, memoryOf, NOTE_SECTIONS, type SessionMemory } from './session-notes.js';
+import {
+  type MemoryAsked,
+  type MemoryRoom,
+  memoryOf,
+  NOTE_SECTIONS,
+  type SessionMemory,
+} from './session-notes.js';
 
 /** So many ready tasks say what is ahead: what comes after them will be asked for when it is their turn. */
 const TASKS_AHEAD = 10;
@@ -63,11 +69,12 @@ export function memoryAhead(
   state: SessionState,
   asked: Omit<MemoryAsked, 'text'>,
   taskPrompt: string | undefined,
+  room: MemoryRoom,
 ): SessionMemory {
-  const memory = memoryOf(state, { ...asked, text: taskPrompt ?? whatIsAhead(state) });
+  const memory = memoryOf(state, { ...asked, text: taskPrompt ?? whatIsAhead(state) }, room);
   const isFound = NOTE_SECTIONS.some((name) => memory.facts[name].length > 0);
   if (isFound || taskPrompt !== undefined || factsOf(state).count() === 0) return memory;
-  return memoryOf(state, { ...asked, text: whatIsAhead(state), fill: 'recent' });
+  return memoryOf(state, { ...asked, text: whatIsAhead(state), fill: 'recent' }, room);
 }
 
 /** What the session is for: as it was opened, else as its run says. */

@@ -50,7 +50,7 @@ const traceRequest = traceAppendRequest.extend({
 const REQUESTS = {
   [COMPILE_SUBJECT]: { about: 'Asks for the next prompt.', schema: compileRequest },
   [PAST_PROMPT_SUBJECT]: {
-    about: 'Asks for the prompt as it was; nobody counts or keeps it.',
+    about: 'Asks for a prompt as it was earlier; it is neither counted nor kept.',
     schema: pastPromptRequest,
   },
   [RUN_INIT_SUBJECT]: { about: 'Follows a tasks.md from now on.', schema: runInitRequest },
@@ -83,7 +83,9 @@ const REQUESTS = {
 const errorReply = z.object({
   error: z
     .object({
-      code: z.enum(Object.keys(ERROR_CODES)).describe('A stable code.'),
+      code: z
+        .enum(Object.keys(ERROR_CODES))
+        .describe('A stable code; docs/reference/errors.md has the cause and the fix of each.'),
       message: z.string().describe('What is wrong and what to do, for people.'),
       details: z
         .record(z.string(), z.unknown().describe('Any JSON value.'))
@@ -222,7 +224,7 @@ function forOtherLanguages(part: z.core.JSONSchema.BaseSchema): void {
   // Any whole number of JavaScript: no limit of ours.
   if (part.maximum === Number.MAX_SAFE_INTEGER) delete part.maximum;
   if (part.minimum === Number.MIN_SAFE_INTEGER) delete part.minimum;
-  if (Number.isInteger(part.const)) part.type = 'integer';
+  if (Number.isInteger(part.const) || part.enum?.every(Number.isInteger)) part.type = 'integer';
   // Of the types in TypeScript; in JSON Schema it is about who may write.
   delete part.readOnly;
   if (isObject(part.propertyNames) && part.propertyNames.enum === undefined) delete part.propertyNames;

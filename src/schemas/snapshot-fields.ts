@@ -9,6 +9,8 @@ export const SNAPSHOT_FIELDS: Readonly<Record<string, string>> = {
   session: 'The session.',
   last_event: 'Sequence of the newest event that counted, where that is not after_sequence.',
   last_command: 'Sequence of the newest command that counted, where that is not last_event.',
+  checkpoint: 'Sequence of the newest checkpoint, at which everything before it stands.',
+  archived: 'Since when the session takes no results, and why.',
   state: 'The state of the session.',
   limits: 'Limits by which it was folded.',
   maxFacts: 'Maximum number of facts.',

@@ -1,5 +1,11 @@
 import { hostname } from 'node:os';
-import { COMPILER_SERVICE, EXTRACTOR_SERVICE, LEARNINGS_SERVICE } from '../contracts/names.js';
+import {
+  COMPILER_SERVICE,
+  EXTRACTOR_SERVICE,
+  KEEPER_SERVICE,
+  LEARNINGS_SERVICE,
+  type Token,
+} from '../contracts/names.js';
 import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
 import type { SessionCommander } from '../folding/session-folding.js';
 import { Monitoring } from '../monitoring/monitoring.js';
@@ -7,10 +13,12 @@ import { otelTracing } from '../monitoring/otel-tracing.js';
 import { watchConnection } from '../nats/connection/connection-health.js';
 import { type Made, type NatsPorts, openNats } from '../nats/open-nats.js';
 import { systemClock } from '../ports/clock.js';
+import type { SessionLifecycle } from '../ports/session-lifecycle.js';
 import { VERSION } from '../version.js';
 import { byteBudget } from './common/byte-budget.js';
 import type { HealthParts } from './common/health.js';
 import { countingLogger } from './common/incidents.js';
+import { knownSessions } from './common/known-sessions.js';
 import { namedLogger } from './common/named-logger.js';
 import { natsOptions } from './common/nats-options.js';
 import { openSessions } from './common/open-sessions.js';
@@ -18,12 +26,15 @@ import type { Context, Serving } from './common/service-context.js';
 import { connectionMetrics, foldedMetrics } from './common/service-metrics.js';
 import { serveCompiler } from './compiler/serve-compiler.js';
 import { serveExtractor } from './extractor/serve-extractor.js';
-import { openProjects, serveLearnings } from './learnings/serve-learnings.js';
+import { serveKeeper } from './keeper/serve-keeper.js';
+import { openProjectLogs, openProjects, serveLearnings } from './learnings/serve-learnings.js';
 import { serveTools } from './tools/serve-tools.js';
 
 /** The composition root: each service with the ports it needs, on one NATS connection. */
 
-export const SERVICES = ['extractor', 'compiler', 'tools', 'learnings'] as const;
+/** All services, in the order in which they start. */
+export const SERVICES = ['extractor', 'compiler', 'tools', 'learnings', 'keeper'] as const;
+/** The name of a service, as `throughline serve --only` takes it. */
 export type ServiceName = (typeof SERVICES)[number];
 
 /**
@@ -35,7 +46,14 @@ const MAKES: Readonly<Record<ServiceName, readonly Made[]>> = {
   compiler: ['layout', 'snapshots', 'learning-snapshots', 'prompts'],
   tools: ['layout', 'snapshots', 'learnings', 'learning-snapshots', 'prompts'],
   learnings: ['layout', 'dispatches', 'snapshots', 'learnings', 'learning-snapshots'],
+  keeper: ['layout', 'snapshots'],
 };
+
+/** Services that read the learnings of projects. */
+const NEEDS_PROJECTS: ReadonlySet<ServiceName> = new Set(['compiler', 'tools', 'learnings']);
+
+/** Services that know all sessions. */
+const NEEDS_SESSIONS: ReadonlySet<ServiceName> = new Set(['tools', 'keeper']);
 
 /** What each is called on NATS, and in its log. */
 const NAMES: Readonly<Record<ServiceName, string>> = {
@@ -43,6 +61,7 @@ const NAMES: Readonly<Record<ServiceName, string>> = {
   compiler: COMPILER_SERVICE,
   tools: TOOLS_SERVICE,
   learnings: LEARNINGS_SERVICE,
+  keeper: KEEPER_SERVICE,
 };
 
 /** What all of them are called on NATS. */
@@ -62,9 +81,17 @@ export async function serve(
   const { monitoring = new Monitoring(), tracing = otelTracing() } = context;
   monitoring.expect('nats');
   for (const each of only) monitoring.expect(NAMES[each]);
-  const options = natsOptions(url, name, config, logger, tracing);
+  let records: SessionLifecycle | undefined;
+  const forgotten = {
+    of: (session: Token) => records?.forgotten(session),
+    refreshed: () => records?.refreshed(),
+  };
+  const options = { ...natsOptions(url, name, config, logger, tracing), forgotten };
   const nats = await openNats({ ...options, ...makes });
   shutdown.add('the NATS connection', () => nats.close());
+  const lifecycle = await nats.openLifecycle();
+  records = lifecycle;
+  shutdown.add('the lifecycle records', async () => lifecycle.close());
   const started = performance.now();
   const connection = watchConnection(nats.connection);
   monitoring.expect('nats', () => connection().connected);
@@ -79,11 +106,11 @@ export async function serve(
   // Where requests are not limited, their bytes are not either.
   const requestKbPerSecond = config.requestsPerSecond === 0 ? 0 : config.requestKbPerSecond;
   const admit = byteBudget({ requestKbPerSecond });
-  const serving: Serving = { config, logger, shutdown, health, admit, monitoring, tracing };
-  /** So that no request waits behind all the dispatches that are on their way to the extractor. */
-  const connectionOfItsOwn = async () => {
+  const serving: Serving = { config, logger, shutdown, health, lifecycle, admit, monitoring, tracing };
+  /** So that no request waits behind all the dispatches, or events, that are on their way to these. */
+  const connectionOfItsOwn = async (whose: string) => {
     const ports = await openNats({ ...options, makes: [] });
-    shutdown.add('the NATS connection of the extractor', () => ports.close());
+    shutdown.add(`the NATS connection of ${whose}`, () => ports.close());
     return ports;
   };
   const start = (name: ServiceName, run: (own: Serving) => Promise<void>) =>
@@ -92,10 +119,10 @@ export async function serve(
   let commands = 0;
   const isAlone = only.every((each) => each === 'extractor');
   await start('extractor', async (own) =>
-    serveExtractor(isAlone ? nats : await connectionOfItsOwn(), own, () => commands > 0),
+    serveExtractor(isAlone ? nats : await connectionOfItsOwn('the extractor'), own, () => commands > 0),
   );
   if (isAlone) return nats;
-  const opened = openSessions(nats, config, logger, only.includes('tools'), tracing);
+  const opened = openSessions(nats, config, logger, only.includes('tools'), tracing, lifecycle);
   const command: SessionCommander = (...given) => {
     commands += 1;
     return opened.command(...given).finally(() => {
@@ -105,10 +132,27 @@ export async function serve(
   const sessions = { ...opened, command };
   monitoring.metrics.add(foldedMetrics('session', sessions.reader, sessions.writer));
   shutdown.add('the snapshot writer', () => sessions.writer.stop());
-  const projects = await openProjects(nats, serving);
-  await start('compiler', (own) => serveCompiler(nats, sessions, projects, own));
-  await start('tools', (own) => serveTools(nats, sessions, projects, own));
-  await start('learnings', (own) => serveLearnings(nats, projects, sessions.reader, own));
+  const known = only.some((each) => NEEDS_SESSIONS.has(each))
+    ? knownSessions(nats, await connectionOfItsOwn('the feed of sessions'), serving)
+    : undefined;
+  const projects = only.some((each) => NEEDS_PROJECTS.has(each))
+    ? await openProjects(nats, serving)
+    : undefined;
+  if (projects !== undefined) {
+    await start('compiler', (own) => serveCompiler(nats, sessions, projects, own));
+    if (known !== undefined) await start('tools', (own) => serveTools(nats, sessions, projects, known, own));
+    await start('learnings', (own) => serveLearnings(nats, projects, sessions.reader, own));
+  }
+  if (known !== undefined) {
+    await start('keeper', (own) => {
+      const logs =
+        projects === undefined
+          ? openProjectLogs(nats, own)
+          : { projects: projects.reader, command: projects.inBackground };
+      return serveKeeper(nats, sessions, logs, known, own);
+    });
+    known.feed.start();
+  }
   return nats;
 }
 

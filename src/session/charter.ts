@@ -1,5 +1,6 @@
 import type { EventOf } from '../contracts/session-events.js';
 import type { SessionSettings } from '../contracts/session-settings.js';
+import { clipText, oneLine } from '../shared/text.js';
 import { mergedSettings } from './resolved-settings.js';
 
 /** The purpose of a session, and whether it is done. */
@@ -15,9 +16,24 @@ export interface Charter {
   status: 'open' | 'completed';
   /** Why it was completed in spite of open tasks. */
   completed_reason?: string;
+  /** Since when it takes no results, ISO 8601 in UTC, and why. */
+  archived?: { readonly at: string; readonly reason?: string };
 }
 
-export type CharterEvent = EventOf<'session.opened' | 'session.completed' | 'session.restarted'>;
+const MAX_REASON = 300;
+
+/** That a session is archived, in words. */
+export function archivedText(
+  session: string,
+  { at, reason }: { readonly at: string; readonly reason?: string | undefined },
+): string {
+  const why = reason === undefined ? '' : ` (${clipText(oneLine(reason), MAX_REASON)})`;
+  return `session ${session} is archived since ${at}${why}`;
+}
+
+export type CharterEvent = EventOf<
+  'session.opened' | 'session.completed' | 'session.restarted' | 'session.archived' | 'session.reopened'
+>;
 
 /** Takes over the settings that an event gives; the others stay as they were. */
 export function recordSettings(charter: Charter, settings: SessionSettings | undefined): void {
@@ -44,6 +60,14 @@ export function evolveCharter(charter: Charter, event: CharterEvent): void {
     case 'session.restarted':
       charter.status = 'open';
       delete charter.completed_reason;
+      return;
+    case 'session.archived': {
+      const { reason } = event.data;
+      charter.archived = { at: event.at, ...(reason !== undefined && { reason }) };
+      return;
+    }
+    case 'session.reopened':
+      delete charter.archived;
       return;
   }
 }

@@ -1,9 +1,11 @@
 import { assertNever } from '../contracts/errors.js';
 import { counts } from '../contracts/event.js';
 import { SESSION_EVENTS, type StoredEvent } from '../contracts/session-events.js';
+import { factsOfEvent } from '../facts/event-facts.js';
 import { digestOf } from '../ledger/outcome-digest.js';
 import { addAppended, entryOfDispatch } from '../traces/session-traces.js';
 import { evolveCharter, recordSettings } from './charter.js';
+import { restoreCheckpoint } from './checkpoint.js';
 import { evolveIterations, openForWrite, recordWork } from './iterations.js';
 import { rejectedBy } from './known-rejections.js';
 import { evolveNotebook } from './notebook.js';
@@ -18,12 +20,13 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
   const { sequence, event } = stored;
   state.sequence = sequence;
   if (!counts(stored, state)) return state;
+  const isFirst = state.lastEvent === 0;
   state.lastEvent = sequence;
   if (SESSION_EVENTS.isCommand(event.type)) state.lastCommand = sequence;
   if (event.at > state.lastEventAt) state.lastEventAt = event.at;
   switch (event.type) {
     case 'fact.recorded': {
-      const { dispatch, facts } = event.data;
+      const { dispatch } = event.data;
       // A dispatch that was given up and recorded after all counts as recorded.
       const trace = entryOfDispatch(dispatch);
       state.dispatches.insert(
@@ -34,7 +37,7 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
           event: sequence,
           role: dispatch.role,
           task: dispatch.task,
-          facts,
+          facts: factsOfEvent(event),
           digest: digestOf(dispatch),
           ...(dispatch.result_key !== undefined && { result: dispatch.result_key }),
           ...(trace !== undefined && { trace }),
@@ -87,7 +90,12 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
     case 'session.opened':
     case 'session.completed':
     case 'session.restarted':
+    case 'session.archived':
+    case 'session.reopened':
       evolveCharter(state.charter, event);
+      return state;
+    case 'session.checkpoint':
+      restoreCheckpoint(state, event, sequence, isFirst);
       return state;
     case 'run.initialized':
       recordSettings(state.charter, event.data.settings);

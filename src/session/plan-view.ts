@@ -21,6 +21,7 @@ export interface PlanView {
   readonly shortened?: NonNullable<TasksDocument['shortened']>;
 }
 
+/** A task of the plan as an answer shows it, with what came of it. */
 export interface PlanTaskView {
   readonly id: string;
   readonly text: string;

@@ -1,4 +1,4 @@
-import type { SessionFigures } from '../contracts/replies/session-list-reply.js';
+import type { Figures } from '../contracts/replies/session-list-reply.js';
 import { clipText, oneLine } from '../shared/text.js';
 import { overview } from './commands/lifecycle-commands.js';
 import { type RunStatus, runStatus } from './run-status.js';
@@ -12,14 +12,12 @@ const MAX_GOAL = 300;
 const MAX_REASON = 300;
 const MAX_LISTED = 5;
 
-type Figures = Omit<SessionFigures, 'sequence' | 'at' | 'brief'>;
-
 export function sessionFigures(state: SessionState): Figures {
   const seen = seenState(state);
   const { session } = overview(seen);
   const status = runStatus(state);
   const { rejected, ...read } = session.dispatches;
-  const isOpen = session.status === 'open';
+  const isOpen = session.status === 'open' && session.archived === undefined;
   const goal = session.goal ?? state.run?.goal;
   return {
     session: state.session,

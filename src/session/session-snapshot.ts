@@ -14,10 +14,10 @@ import { stateFromJson, stateToJson } from './session-state-json.js';
 
 /**
  * The text of a snapshot:
- * `{"after_sequence":N,"created_at":…,"session":…,"v":3,"last_event"?:M,"last_command"?:L,"state":{…}}` on one line, in that
- * order; `last_event` is there where it is below N, `last_command` where it is below that.
+ * `{"after_sequence":N,"created_at":…,"session":…,"v":3,"last_event"?:M,"last_command"?:L,"checkpoint"?:C,"state":{…}}` on one
+ * line, in that order; `last_event` is there where it is below N, `last_command` where it is below that.
  */
-const SNAPSHOT_VERSION = 3;
+export const SNAPSHOT_VERSION = 3;
 
 const words = {
   id: z.string().exactOptional(),
@@ -146,7 +146,7 @@ const counted = z.object({
 
 const dispatchCounts = z.record(z.enum([...ROLES, 'rejected']), z.number());
 
-const stateJson = z.object({
+export const stateJson = z.object({
   limits: z.object({
     maxFacts: z.number(),
     stall: z.record(z.enum(STALL_SIGNALS), z.number()),
@@ -196,6 +196,7 @@ const stateJson = z.object({
     project: z.string().exactOptional(),
     completed_reason: z.string().exactOptional(),
     settings: sessionSettings.exactOptional(),
+    archived: z.object({ at: z.string(), reason: z.string().exactOptional() }).exactOptional(),
   }),
   tasks: z.array(
     z.object({
@@ -295,6 +296,7 @@ export const sessionSnapshot = z.object({
   v: z.literal(SNAPSHOT_VERSION),
   last_event: z.int().nonnegative().exactOptional(),
   last_command: z.int().nonnegative().exactOptional(),
+  checkpoint: z.int().positive().exactOptional(),
   state: stateJson,
 });
 
@@ -307,6 +309,7 @@ export function encodeSnapshot(state: SessionState, createdAt: string): string {
     v: SNAPSHOT_VERSION,
     ...(state.lastEvent < state.sequence && { last_event: state.lastEvent }),
     ...(state.lastCommand < state.lastEvent && { last_command: state.lastCommand }),
+    ...(state.checkpoint > 0 && { checkpoint: state.checkpoint }),
     state: stateToJson(state),
   });
 }
@@ -326,7 +329,8 @@ export function decodeSnapshot(session: string, text: string): DecodedSnapshot {
     const { after_sequence: sequence, created_at: createdAt, state, session: owner } = parsed.data;
     if (owner !== session) return { ok: false, reason: `it belongs to session ${owner}` };
     const { last_event: lastEvent = sequence, last_command: lastCommand = lastEvent } = parsed.data;
-    const at = { sequence, lastEvent, lastCommand };
+    const { checkpoint = 0 } = parsed.data;
+    const at = { sequence, lastEvent, lastCommand, checkpoint };
     return { ok: true, state: stateFromJson(session, at, state), createdAt };
   } catch {
     return { ok: false, reason: 'not JSON' };

@@ -88,7 +88,7 @@ export function stateToJson(state: SessionState): SessionStateJson {
 
 export function stateFromJson(
   session: string,
-  at: Pick<SessionState, 'sequence' | 'lastEvent' | 'lastCommand'>,
+  at: Pick<SessionState, 'sequence' | 'lastEvent' | 'lastCommand' | 'checkpoint'>,
   json: Omit<SessionStateJson, 'counts' | 'ledgers'>,
 ): SessionState {
   return {
@@ -150,6 +150,7 @@ function orderedCharter({
   project,
   completed_reason,
   settings,
+  archived,
 }: Charter): Charter {
   return {
     status,
@@ -159,6 +160,7 @@ function orderedCharter({
     ...(project !== undefined && { project }),
     ...(completed_reason !== undefined && { completed_reason }),
     ...(settings !== undefined && { settings }),
+    ...(archived !== undefined && { archived }),
   };
 }
 

@@ -109,6 +109,8 @@ export interface SessionState {
   lastCommand: number;
   /** Time of the newest event, ISO 8601; empty before the first. Ages in prompts are counted from it. */
   lastEventAt: string;
+  /** Sequence of the newest checkpoint, at which everything before it stands; 0 for none. */
+  checkpoint: number;
 }
 
 /** The state of a session without events. */
@@ -129,6 +131,7 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
     lastEvent: 0,
     lastCommand: 0,
     lastEventAt: '',
+    checkpoint: 0,
   };
 }
 

@@ -1,8 +1,11 @@
 import { isRole, verdictIn } from '../contracts/kinds.js';
 import type { PromptTraceBrief } from '../contracts/replies/prompt-trace.js';
 import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
+import type { TasksDocument } from '../contracts/run-request.js';
 import type { FactRecorded, SessionEvent, StoredEvent } from '../contracts/session-events.js';
 import type { TimelineKind } from '../contracts/timeline-kinds.js';
+import { factsOfEvent } from '../facts/event-facts.js';
+import { totalsOf } from '../ledger/progress-ledger.js';
 import { counted } from '../shared/counted.js';
 import { clipText, oneLine } from '../shared/text.js';
 import { isFailure } from '../traces/session-traces.js';
@@ -110,8 +113,8 @@ function told(event: SessionEvent): Told {
   }
 }
 
-function result({ data }: FactRecorded): Told {
-  const { dispatch, facts, repairs = [], facts_omitted = 0, repairs_omitted = 0 } = data;
+function result(event: FactRecorded): Told {
+  const { dispatch, repairs = [], facts_omitted = 0, repairs_omitted = 0 } = event.data;
   const { role, task, outcome } = dispatch;
   const verdict = verdictIn(role, outcome);
   const { summary, required_fixes = [], issues = [], blockers = [] } = outcome;
@@ -124,7 +127,7 @@ function result({ data }: FactRecorded): Told {
     ...(verdict !== undefined && isFailure(verdict) && { failed: true }),
     summary: said,
     dispatch: dispatch.sequence,
-    facts: facts.length + facts_omitted,
+    facts: factsOfEvent(event).length + facts_omitted,
     ...(repaired > 0 && { repairs: repaired }),
   };
 }
@@ -170,6 +173,14 @@ function summaryOf(event: Other): string {
       return `session completed${event.data.forced ? ' with open tasks' : ''}${because(event.data)}`;
     case 'session.restarted':
       return `session opened again${because(event.data)}`;
+    case 'session.archived':
+      return `session archived${because(event.data)}`;
+    case 'session.reopened':
+      return `session reopened${because(event.data)}`;
+    case 'session.checkpoint':
+      return event.data.reason === 'archived'
+        ? 'older events were removed: the state is kept here'
+        : 'the log begins here: the state is that of the events before';
     case 'run.initialized':
       return `plan ${event.data.spec}: ${tasksOf(event.data.document)}`;
     case 'progress.rebuilt':
@@ -181,7 +192,7 @@ function because({ reason }: { readonly reason?: string | undefined }): string {
   return reason === undefined ? '' : `: ${reason}`;
 }
 
-function tasksOf({ tasks }: { readonly tasks: readonly { readonly status: string }[] }): string {
-  const done = tasks.filter(({ status }) => status === 'completed').length;
-  return `${counted(tasks.length, 'task')}, ${done} done`;
+function tasksOf({ tasks }: TasksDocument): string {
+  const { total, completed } = totalsOf(tasks);
+  return `${counted(total, 'task')}, ${completed} done`;
 }

@@ -14,3 +14,15 @@ export function age(then: string, now: string): string {
   const said = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count}${unit}`);
   return `${said.join(' ')} ago`;
 }
+
+/** A stretch of time as people write it: a number, then `m` for minutes, `h` for hours or `d` for days. */
+export const SPAN_PATTERN = /^[1-9][0-9]{0,4}[mhd]$/;
+/** A stretch of time in days, or `never`. */
+export const TERM_PATTERN = /^(?:[1-9][0-9]{0,4}d|never)$/;
+const UNIT_MINUTES = { m: 1, h: HOUR_MINUTES, d: DAY_MINUTES } as const;
+
+/** Milliseconds of a stretch of time that fits `SPAN_PATTERN`. */
+export function spanMs(span: string): number {
+  const unit = span.at(-1) === 'd' ? 'd' : span.at(-1) === 'h' ? 'h' : 'm';
+  return Number.parseInt(span, 10) * UNIT_MINUTES[unit] * MINUTE_MS;
+}

@@ -27,6 +27,27 @@ export function visibleInColour(text: string): string {
     .join('');
 }
 
+/** Signs that take two columns of a terminal. */
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
+/** Signs that are drawn onto the one before. */
+const MARK = /\p{M}/u;
+
+/** A line cut to so many columns of a terminal, with `...` where it was longer. */
+export function clippedToColumns(line: string, columns: number): string {
+  const signs = [...line];
+  let width = 0;
+  let fitting = 0;
+  for (const [index, sign] of signs.entries()) {
+    width += WIDE.test(sign) ? 2 : MARK.test(sign) ? 0 : 1;
+    if (width <= columns - CUT.length) fitting = index + 1;
+    if (width > columns) return signs.slice(0, fitting).join('') + CUT;
+  }
+  return line;
+}
+
+const CUT = '...';
+
 /** Each code unit by itself, as JSON spells it. */
 function escaped(sign: string): string {
   return sign

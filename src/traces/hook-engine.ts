@@ -3,6 +3,7 @@
  */
 export type PreLlmHook = (intentId: string) => Promise<string | null>;
 
+/** Runs hooks before a model is called. */
 export class HookEngine {
   readonly #hooks: PreLlmHook[] = [];
 

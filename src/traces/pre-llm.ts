@@ -18,6 +18,7 @@ export interface PreLlmOptions {
   readonly onPrepared?: (prepared: PreparedPrompt) => void;
 }
 
+/** A system prompt before and after the hooks. */
 export interface PreparedPrompt {
   /** The system prompt as it was given: the same string. */
   readonly original: string;

@@ -74,12 +74,12 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   session: {
     holds: 'a session: its state, the fold of its events, its commands, its snapshot',
     imports: ['contracts', 'facts', 'ledger', 'search', 'shared', 'traces'],
-    packages: PURE_PACKAGES,
+    packages: [...PURE_PACKAGES, 'node:zlib'],
   },
   learnings: {
     holds: 'learnings and proposals of a project: fold, commands, harvest by rule, ranking',
     imports: ['contracts', 'facts', 'search', 'session', 'shared'],
-    packages: PURE_PACKAGES,
+    packages: [...PURE_PACKAGES, 'node:zlib'],
   },
   prompt: {
     holds: 'prompts of each kind, their budget, their sections',
@@ -124,7 +124,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     imports: ['contracts', 'embedding', 'ledger', 'nats', 'nats-server', 'shared', 'tokenizers', 'traces'],
   },
   services: {
-    holds: 'extractor, compiler, tools and learnings: handlers and their wiring, one folder each',
+    holds: 'extractor, compiler, tools, learnings and keeper: handlers and their wiring, one folder each',
     imports: [...SERVER_SIDE, 'config', 'files', 'monitoring', 'nats', 'version.ts'],
   },
   schemas: {
@@ -141,6 +141,10 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     imports: ['contracts', 'shared'],
     packages: ['preact', '@preact/signals', 'uplot', 'diff'],
   },
+  work: {
+    holds: 'runs of a plan with agents: the steps of a task, agents that are commands, git worktrees',
+    imports: ['client', 'contracts', 'files', 'ledger', 'nats-server', 'ports', 'prompt', 'shared'],
+  },
   agents: {
     holds:
       'how coding agents plug in: `hooks`, `mcp`, and `connect`, which edits the configuration of each client',
@@ -148,6 +152,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       'client',
       'config',
       'contracts',
+      'files',
       'prompt',
       'redaction',
       'search',
@@ -171,12 +176,13 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
         'schemas',
         'services',
         'version.ts',
+        'work',
       ],
     ],
   },
   entries: {
     holds:
-      'what `throughline/facts`, `/traces`, `/schemas` and `/server` give: entry points of the package; `server` also starts services in a process',
+      'what `throughline/facts`, `/traces`, `/schemas`, `/server` and `/work` give: entry points of the package; `server` also starts services in a process',
     imports: [
       ...[
         'cli',
@@ -189,7 +195,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
         'nats-server',
         'ports',
       ],
-      ...['runtime', 'services', 'shared', 'traces', 'client', 'nats', 'redaction'],
+      ...['runtime', 'services', 'shared', 'traces', 'client', 'nats', 'redaction', 'work'],
     ],
   },
   'globals.ts': { holds: 'names that the types of packages use', imports: [] },

@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { matchesGlob } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { SYSTEM } from '../../vitest.config.js';
+import { BOTH_LAYOUTS, SYSTEM } from '../../vitest.config.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -15,4 +15,11 @@ it('every test that counts processor time runs in a process of its own, where no
   );
   expect(counting.length).toBeGreaterThan(5);
   expect(counting.filter((path) => !SYSTEM.some((glob) => matchesGlob(path, glob)))).toEqual([]);
+});
+
+it('every test that runs in both layouts is there, and takes the layout from its surroundings', () => {
+  for (const path of BOTH_LAYOUTS) {
+    expect(existsSync(ROOT + path), path).toBe(true);
+    expect(readFileSync(ROOT + path, 'utf8'), path).toMatch(/startSystem|systemOfFile/);
+  }
 });

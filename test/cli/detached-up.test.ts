@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -137,6 +137,33 @@ describe('up --detach', () => {
     }
     const alone = await cli(['serve', '--inspector-host', '0.0.0.0'], { env });
     expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining('give --inspector-port, too') });
+  });
+
+  it('in a folder below, up finds the store of the project, running or not, and down ends what runs on it', async () => {
+    const project = await newStore();
+    const store = join(project, '.throughline');
+    const below = join(project, 'src', 'deep');
+    await mkdir(below, { recursive: true });
+    const up = async (cwd: string) =>
+      cli(['up', '--detach', '--no-inspector', '--port', String(await freePort('127.0.0.1'))], { cwd });
+    const down = (cwd: string) => cli(['down'], { cwd });
+    try {
+      const first = await up(project);
+      expect(first.stdout).toContain(`store ${store}\n`);
+      const found = await up(below);
+      expect(found).toMatchObject({ code: 0, stdout: first.stdout });
+      expect(found.stderr).toContain('it was running already');
+      expect((await down(below)).stdout).toMatch(new RegExp(`^throughline stopped .* store ${store}\n$`));
+      expect((await down(below)).stdout).toBe(`nothing runs on the store ${store}\n`);
+      expect((await up(below)).stdout).toContain(`store ${store}\n`);
+      expect(await readdir(below)).toEqual([]);
+
+      // A work tree of git is a project of its own.
+      await mkdir(join(below, '.git'));
+      expect((await down(below)).stdout).toBe(`nothing runs on the store ${join(below, '.throughline')}\n`);
+    } finally {
+      await down(project);
+    }
   });
 
   it('down ends the server that a killed up has left', async () => {

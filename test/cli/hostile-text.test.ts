@@ -98,6 +98,8 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   up: [['--port', HOSTILE]],
   mcp: [['--http', HOSTILE]],
   serve: [['--only', HOSTILE]],
+  watch: [['--session', HOSTILE]],
+  work: [['--session', HOSTILE, '--implementer', HOSTILE, '--check', 'true']],
   publish: [
     ['reviewer', '-s', SESSION, '--file', join(folder, 'result.json')],
     ['reviewer', '-s', SESSION, '--file', join(folder, HOSTILE)],
@@ -114,6 +116,7 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
     ['-s', SESSION, '--repo', folder],
     ['-s', SESSION, '--repo', join(folder, HOSTILE)],
   ],
+  completion: [['bash'], [HOSTILE]],
   'schema print': [['result.implementer'], [HOSTILE]],
   'template check': [[join(folder, 'template.md')], [join(folder, HOSTILE)]],
   permissions: [
@@ -127,6 +130,28 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   'tool rejected-show': [['--id', rejected]],
   'tool rejected-retry': [['--id', unfixed]],
   'tool rejected-remove': [['--id', unwanted]],
+  'session export': [[SESSION]],
+  'session import': [[join(folder, 'trace.jsonl')], [join(folder, HOSTILE)]],
+  'tool session-import': [['-n', SESSION, '--file', HOSTILE, '--dispatches', '0']],
+  'tool session-forget': [['-n', SESSION, '--dry-run']],
+  'tool project-forget': [['--project', 'default', '--dry-run']],
+  'tool retention-set': [
+    ['--project', 'hostile', '--archive-after', '90d'],
+    ['--project', HOSTILE],
+  ],
+  'tool retention-enforce': [['--version', '999']],
+  'tool retention-apply': [
+    ['--version', '999'],
+    ['--version', '999', '--run', HOSTILE],
+  ],
+  'retention set': [
+    ['--project', 'hostile', '--forget-after', '365d'],
+    ['--archive-after', HOSTILE],
+  ],
+  'retention enforce': [['--yes']],
+  'retention apply': [['--yes']],
+  'session forget': [['--yes', '--session', 'nothing-of-it']],
+  'project forget': [['nothing-of-it', '--yes']],
   'rejected fix': [
     [unfixed, '--set', 'assessment=approved'],
     [unfixed, '--set', `assessment=${HOSTILE}`],
@@ -154,6 +179,8 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
     ['-s', SESSION, '--task', '1'],
     ['-s', SESSION, '--task', HOSTILE],
   ],
+  backup: [[join(folder, 'backup')]],
+  restore: [[join(folder, 'backup')]],
 });
 
 beforeAll(async () => {
@@ -236,6 +263,8 @@ afterAll(async () => {
   vi.unstubAllEnvs();
   await system.stop();
   await rm(folder, { recursive: true, force: true });
+  // Where a backup was told to go.
+  await rm(HOSTILE, { recursive: true, force: true });
 });
 
 /** Runs a command in this process, and gives all that it writes. */
@@ -283,7 +312,7 @@ function runsOf(leaf: Leaf): string[][] {
 }
 
 /** Those that a test cannot run to their end in this process. All others must come to their work. */
-const NOT_RUN: ReadonlySet<string> = new Set(['up', 'serve', 'mcp', 'proposals review']);
+const NOT_RUN: ReadonlySet<string> = new Set(['up', 'serve', 'watch', 'work', 'mcp', 'proposals review']);
 
 /** `--raw` is asked for by those who want the bytes, and `--watch` shows the same until it is told to stop. */
 function isFlag({ required, optional, long = '' }: Option): boolean {

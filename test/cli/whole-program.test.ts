@@ -10,6 +10,8 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
   serve: 'prints one line when it is ready, and runs until it is stopped',
   mcp: 'speaks JSON-RPC, or prints one line when it is ready, and runs until it is stopped',
   hook: 'prints what its client reads, and nothing else',
+  completion: 'prints a script for a shell',
+  'session export': 'prints JSON, an event a line',
   'schema print': 'prints a JSON Schema',
   'template print': 'prints a template, byte for byte',
 };

@@ -43,6 +43,7 @@ const opencodeConfig = (url) => ({
  * `files` (path → text) stand there before we come; `args` of a run; `tools` write a file, run a command, report a result
  * through the MCP server, and hand out a task; `wait`: replies of the main agent until its sub-agent has ended;
  * `subAgent`: the name of that agent; `returned`: how it ends its work; `cannot`: checks that do not hold, each with why.
+ * `work`: its command for `throughline work`.
  * `recordings`: where the client keeps what was said, with the names of our tools.
  */
 export const CLIENTS = {
@@ -53,6 +54,7 @@ export const CLIENTS = {
       ...['exec', '--skip-git-repo-check', '--json', '--dangerously-bypass-hook-trust'],
       ...['--dangerously-bypass-approvals-and-sandbox', prompt],
     ],
+    work: 'codex exec --skip-git-repo-check --dangerously-bypass-hook-trust --dangerously-bypass-approvals-and-sandbox -',
     env: () => ({ LOCAL_KEY: 'none' }),
     tools: {
       write: (_file, name, text) => ({
@@ -80,6 +82,7 @@ export const CLIENTS = {
     package: '@google/gemini-cli@0.61',
     files: ({ home }) => ({ [join(home, '.gemini/settings.json')]: GEMINI_SETTINGS }),
     args: (prompt) => ['-m', 'gemini-2.5-flash', '--approval-mode', 'yolo', '-p', prompt],
+    work: 'gemini -m gemini-2.5-flash --approval-mode yolo -p "$(cat {prompt_file})"',
     env: (url) => ({
       GEMINI_API_KEY: 'dummy',
       GOOGLE_GEMINI_BASE_URL: url,
@@ -107,6 +110,7 @@ export const CLIENTS = {
       [join(home, '.config/opencode/opencode.json')]: JSON.stringify(opencodeConfig(url)),
     }),
     args: (prompt) => ['run', prompt],
+    work: 'opencode run "$(cat {prompt_file})"',
     env: () => ({}),
     tools: {
       write: (file, _name, text) => ({ call: 'write', input: { filePath: file, content: `${text}\n` } }),

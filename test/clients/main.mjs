@@ -10,6 +10,7 @@ import { CLIENTS } from './clients.mjs';
 import { run } from './processes.mjs';
 import { startThroughline } from './services.mjs';
 import { tried } from './tried.mjs';
+import { worked } from './worked.mjs';
 
 const INSTALLED = process.env.THROUGHLINE_TEST_CLIENTS ?? join(tmpdir(), 'throughline-clients');
 
@@ -31,6 +32,7 @@ try {
     const folder = join(root, name);
     mkdirSync(folder);
     const { checks, recorded } = await tried({ name, client, program, folder, services });
+    checks.push(...(await worked({ name, client, program, folder: join(root, `${name}-work`), services })));
     const faults = checks.filter(({ fault }) => fault !== undefined);
     failed += faults.length;
     for (const { what, fault } of faults) console.log(`FAIL  ${name}: ${what}\n      ${fault}`);

@@ -17,22 +17,22 @@ const read = (key: string, data: Uint8Array) => readEvent(SESSION_EVENTS, key, d
 
 describe('an event as it is stored', () => {
   it('a stored event names first its session and what it was decided on', () => {
-    const text = Buffer.from(writeEvent('session', 'demo', message(1), { after: 7 })).toString();
+    const text = Buffer.from(writeEvent({ kind: 'session' }, 'demo', message(1), { after: 7 })).toString();
     expect(text).toMatch(
       /^\{"session":"demo","after":7,"v":1,"type":"inbox.added","at":"[^"]+","id":"command-1","data":/,
     );
   });
 
   it('a stored event is read back as it was, with what it was decided on', () => {
-    expect(read('demo', writeEvent('session', 'demo', message(1), { after: 7 }))).toEqual({
+    expect(read('demo', writeEvent({ kind: 'session' }, 'demo', message(1), { after: 7 }))).toEqual({
       event: message(1),
       after: 7,
     });
-    expect(read('demo', writeEvent('session', 'demo', message(1)))).toEqual({ event: message(1) });
+    expect(read('demo', writeEvent({ kind: 'session' }, 'demo', message(1)))).toEqual({ event: message(1) });
   });
 
   it('a command that was stored whatever came in between says what it was decided on by another name', () => {
-    const data = writeEvent('session', 'demo', message(1), { decidedOn: 7 });
+    const data = writeEvent({ kind: 'session' }, 'demo', message(1), { decidedOn: 7 });
     expect(Buffer.from(data).toString()).toMatch(/^\{"session":"demo","decided_on":7,"v":1,"type":/);
     expect(read('demo', data)).toEqual({ event: message(1), decidedOn: 7 });
   });

@@ -32,6 +32,11 @@ const MAY_NAME_A_ROLE = new Set([
   // A prompt and a field for each of the two kinds that agents return.
   'agents/mcp/mcp-server.ts',
   'agents/mcp/mcp-tools.ts',
+  // A plan is run by one that works and one that reviews.
+  'work/run-tally.ts',
+  'work/run-types.ts',
+  'work/session-tasks.ts',
+  'work/step-runner.ts',
   // The page brings no schemas, so it has names of its own, which the compiler holds against the table.
   'page/role-names.ts',
 ]);

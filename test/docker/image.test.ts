@@ -111,7 +111,7 @@ describe('the commands of docker-compose.yml, in the image', () => {
     const nobody = await ran(test, { NATS_URL: `nats://${NOBODY}` });
     expect(nobody).toMatchObject({ code: 1, stdout: '' });
     expect(nobody.stderr).toMatch(/^throughline: no NATS server answers at .*\n$/);
-    await using system = await startSystem({ only: ['extractor', 'compiler', 'tools'] });
+    await using system = await startSystem({ only: ['extractor', 'compiler', 'tools', 'keeper'] });
     expect(await ran(test, { NATS_URL: system.url })).toEqual({
       code: 1,
       stdout: `fail  service learnings: no instance answers on ${hostname()}\n`,

@@ -24,7 +24,7 @@ A process shows the metrics of the services that run in it. A counter begins at 
 ## Labels
 
 No label holds a text of an agent, and none names a session. Where the values of a label are listed here or in
-[error codes](../../src/contracts/error-codes.ts), any other value is shown as \`other\`; the rest are names that stand in the code.
+[error codes](errors.md), any other value is shown as \`other\`; the rest are names that stand in the code.
 
 ## Stages of a compile
 

@@ -28,3 +28,17 @@ export function anchorsOf(text: string): string[] {
       .replaceAll(' ', '-'),
   );
 }
+
+/** A text for terminals on a page: commands, variables, fields and placeholders are code there, and no tags. */
+export function asCode(text: string): string {
+  // What is code already stays as it is.
+  return text
+    .split(/(```[\s\S]*?```|`[^`\n]*`)/)
+    .map((part, at) =>
+      at % 2 === 1 ? part : part.replace(TYPED, (typed) => `\`${typed.replaceAll('"', '')}\``),
+    )
+    .join('');
+}
+
+const TYPED =
+  /"(?:throughline|nats) [^"\n]+"|(?:[a-z]+\.)*<[a-z][\w.-]*>(?:\.(?:[a-z]+|<[a-z]+>))*|\{\{\w+\}\}|\b(?:THROUGHLINE|NATS|BEGIN_DISPATCH|END_DISPATCH)_[A-Z_]*[A-Z]\b|\bdetails\.\w+|\b(?:max_payload|retryAfterMs)\b|(?<= )--[a-z][a-z-]*\b/g;

@@ -4,6 +4,7 @@ import { HOOK_CLIENTS, type HookClient, MOMENTS } from '../../src/agents/hooks/h
 import { SETTINGS } from '../../src/config/settings.js';
 import { STALL_SIGNALS, sessionSettings, TOKENIZERS } from '../../src/contracts/session-settings.js';
 import { resolvedSettings } from '../../src/session/resolved-settings.js';
+import { BOTH_LAYOUTS } from '../../vitest.config.js';
 import { LAYERS, PURE } from '../architecture/layers.js';
 import { ROOT } from './pages.js';
 
@@ -130,7 +131,8 @@ brings for that, such as \`Explore\`, are readers without it.
 
 An agent ends with one JSON object between the lines \`BEGIN_DISPATCH_RESULT\` and \`END_DISPATCH_RESULT\`. The last such
 block of its last message is published, of every agent. It gets a \`result_id\` from the conversation, the agent and
-its text, so that it counts once however often the client sends the event.
+its text, so that it counts once however often the client sends the event. Where \`throughline work\` has started the
+agent, it is the id of \`THROUGHLINE_RESULT_ID\`, under which that publishes the result as well.
 
 An agent with the role implementer or reviewer that returns no result, or one that cannot be read, is sent back once, and
 told why and what to return. It is not sent back a second time, nor when another hook has sent it back, nor when no
@@ -201,10 +203,15 @@ both run (\`test/ports\`), the whole system (\`test/e2e\`), what must be survive
 (\`test/architecture\`) and what the pages say (\`test/docs\`). \`npm run test:unit\` runs what needs no server.
 \`npm run test:faults\` runs the fault suite, and with \`-- --long\` all of it.
 
+Sessions have a stream each in these tests, unless they say otherwise. A part of \`test/e2e\` runs with sessions in shards
+as well, as the project \`sharded\` of the test runner: ${BOTH_LAYOUTS.map((path) => `\`${path.replace('test/e2e/', '').replace('.test.ts', '')}\``).join(', ')}.
+\`THROUGHLINE_TEST_LAYOUT=sharded npx vitest run --project system test/e2e\` runs all of it so; the ports' suites, the
+simulation and the crash points take both layouts each time.
+
 ## Benchmarks
 
-\`npm run bench\` measures ingest, compile, load, growth, learnings, memory and start-up, mostly side by side with something
-to compare them with, and writes [Benchmarks](../explanation/benchmarks.md), where missed goals stand as well.
+\`npm run bench\` measures ingest, compile, load, growth, learnings, memory, many sessions, a cluster and start-up, mostly
+side by side with something to compare them with, and writes [Benchmarks](../explanation/benchmarks.md), where missed goals stand as well.
 \`bench:ingest\` and so on run one, \`--quick\` a smaller one. \`npm run bench -- --check\` fails where a ratio is more than
 20 % worse than the committed one, also when it is measured again. BullMQ, which ingest is compared with, is an npm project
 of its own: \`npm ci --prefix scripts/bench/bullmq\`, and \`redis-server\` on the path.

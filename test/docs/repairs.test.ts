@@ -34,7 +34,7 @@ describe('the reference', () => {
     const page = `# Repairs of results
 
 A result needs two things that are clear: its task and, unless its kind gives none, its verdict. Everything else is read as
-far as it can be. This page is written from [src/contracts/reading](../../src/contracts/reading).
+far as it can be. This page is written from [src/contracts/reading](../../src/contracts/reading/read-result.ts).
 
 What was changed, left out or cut stands in \`repairs\` on the result's event: each with its kind, its field, and a short
 detail. An event tells the first twenty and counts the others in \`repairs_omitted\`. \`throughline publish\` says them on

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { TOKEN_PATTERN } from '../../src/contracts/names.js';
 import { jsonSchema, SCHEMA_LIST, schemaText } from '../../src/schemas/json-schemas.js';
 import { SNAPSHOT_FIELDS } from '../../src/schemas/snapshot-fields.js';
-import { ROOT } from './pages.js';
+import { asCode, ROOT } from './pages.js';
 
 /** The files of `schemas/`, which `npm run docs` writes and these tests compare. */
 
@@ -138,7 +138,7 @@ A package manager puts them in \`node_modules/throughline/schemas/\`; \`import s
 
 | name | what it describes |
 |---|---|
-${SCHEMA_LIST.map(({ name, about }) => `| [\`${name}\`](../../schemas/${name}.json) | ${about} |`).join('\n')}
+${SCHEMA_LIST.map(({ name, about }) => `| [\`${name}\`](../../schemas/${name}.json) | ${asCode(about)} |`).join('\n')}
 `;
     await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/schemas.md`);
   });

@@ -1,9 +1,16 @@
-import { type EventFormat, readEvent, type Stored, writeEvent } from '../../src/contracts/event.js';
+import {
+  decidedBy,
+  type EventFormat,
+  readEvent,
+  type Stored,
+  writeEvent,
+} from '../../src/contracts/event.js';
 import type { Token } from '../../src/contracts/names.js';
 import type {
   Appended,
   AppendOptions,
   EventLog,
+  EventRemoval,
   ReadRange,
   ReadResult,
   Unwatch,
@@ -25,13 +32,16 @@ interface Log {
 }
 
 /** Event logs in memory. Events are kept as bytes, as on a stream: no caller shares an object with the log. */
-export class MemoryEventLog<Event extends { readonly type: string }> implements EventLog<Event> {
+export class MemoryEventLog<Event extends { readonly type: string }>
+  implements EventLog<Event>, EventRemoval
+{
   readonly #format: EventFormat<Event>;
   readonly #logs = new Map<Token, Log>();
   readonly #watchers = new Map<Token, Set<() => void>>();
   readonly #step: number;
   readonly #dedupeLast: number;
   readonly #shared: boolean;
+  readonly #ofAll = new Set<(key: Token) => void>();
   /** Of all keys. */
   #last = 0;
 
@@ -46,19 +56,26 @@ export class MemoryEventLog<Event extends { readonly type: string }> implements 
   }
 
   async append(key: Token, event: Event, options: AppendOptions = {}): Promise<Appended> {
-    const { expectedSequence, decidedOn, messageId } = options;
+    const { expectedSequence, messageId } = options;
     const log = this.#logs.get(key);
     // As on a stream with one replica: the expectation is checked before the message id.
     if (expectedSequence !== undefined && expectedSequence !== lastOf(log)) return { outcome: 'conflict' };
     const earlier = messageId === undefined ? undefined : log?.ids.get(messageId);
     if (earlier !== undefined) return { outcome: 'appended', sequence: earlier, duplicate: true };
-    const decided = {
-      ...(expectedSequence !== undefined && { after: expectedSequence }),
-      ...(decidedOn !== undefined && { decidedOn }),
-    };
-    const sequence = this.inject(key, writeEvent(this.#format.kind, key, event, decided));
+    const sequence = this.inject(key, writeEvent(this.#format, key, event, decidedBy(options)));
     if (messageId !== undefined) this.#logs.get(key)?.ids.add(messageId, sequence);
     return { outcome: 'appended', sequence, duplicate: false };
+  }
+
+  /** Calls `onEvent` with the key of each event. */
+  watchAll(onEvent: (key: Token) => void): Unwatch {
+    this.#ofAll.add(onEvent);
+    return () => this.#ofAll.delete(onEvent);
+  }
+
+  /** As if someone had removed the log of a key. */
+  remove(key: Token): void {
+    this.#logs.delete(key);
   }
 
   /** Stores any bytes on a key, as a stranger's publish would, and gives their sequence. */
@@ -69,6 +86,7 @@ export class MemoryEventLog<Event extends { readonly type: string }> implements 
     this.#last = sequence;
     log.messages.push({ sequence, data: data.slice() });
     for (const watcher of this.#watchers.get(key) ?? []) queueMicrotask(watcher);
+    for (const watcher of this.#ofAll) queueMicrotask(() => watcher(key));
     return sequence;
   }
 
@@ -96,6 +114,12 @@ export class MemoryEventLog<Event extends { readonly type: string }> implements 
       last = sequence;
     }
     return { events, through: last, skipped: read - events.length };
+  }
+
+  async removeBefore(key: Token, sequence: number): Promise<number> {
+    const messages = this.#logs.get(key)?.messages ?? [];
+    const kept = messages.filter((message) => message.sequence >= sequence);
+    return messages.splice(0, messages.length, ...kept).length - kept.length;
   }
 
   watch(key: Token, onEvent: () => void): Unwatch {

@@ -1,5 +1,6 @@
 import type { Token } from '../../src/contracts/names.js';
 import { SESSION_EVENTS, type SessionEvent } from '../../src/contracts/session-events.js';
+import type { Unwatch } from '../../src/ports/event-log.js';
 import type { ActiveSession, SessionActivity } from '../../src/ports/session-activity.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
 import { MemoryEventLog, type MemoryEventLogOptions } from './memory-event-log.js';
@@ -20,6 +21,15 @@ export class MemorySessionLog extends MemoryEventLog<SessionEvent> implements Se
       return { session, sequence: through, at: events.at(-1)?.event.at ?? '' };
     });
     return Promise.all(active);
+  }
+
+  /** Whether nobody may hear of events. */
+  isSilent = false;
+
+  follow(onMoved: (session: Token) => void, onDenied: () => void = () => {}): Unwatch {
+    if (this.isSilent) onDenied();
+    if (this.isSilent) return () => {};
+    return this.watchAll(onMoved);
   }
 
   async newest(session: Token): Promise<number> {

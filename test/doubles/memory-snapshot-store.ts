@@ -1,5 +1,5 @@
 import type { Token } from '../../src/contracts/names.js';
-import type { SaveOutcome, SnapshotStore, StoredSnapshot } from '../../src/ports/snapshot-store.js';
+import type { ReplacingSnapshotStore, SaveOutcome, StoredSnapshot } from '../../src/ports/snapshot-store.js';
 
 const HISTORY = 5;
 
@@ -9,7 +9,7 @@ export interface MemorySnapshotStoreOptions {
 }
 
 /** Snapshots in memory: the newest five of each session, as the bucket keeps them. */
-export class MemorySnapshotStore implements SnapshotStore {
+export class MemorySnapshotStore implements ReplacingSnapshotStore {
   readonly #kept = new Map<Token, StoredSnapshot[]>();
   readonly #maxBytes: number;
 
@@ -30,6 +30,12 @@ export class MemorySnapshotStore implements SnapshotStore {
     const newest = this.#newest(session);
     if (newest !== undefined && newest.sequence >= sequence) return 'older';
     this.#keep(session, { sequence, text });
+    return 'saved';
+  }
+
+  async replace(session: Token, snapshot: StoredSnapshot): Promise<'saved' | 'too_large'> {
+    if (new TextEncoder().encode(snapshot.text).length > this.#maxBytes) return 'too_large';
+    this.#kept.set(session, [snapshot]);
     return 'saved';
   }
 

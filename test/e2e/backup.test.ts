@@ -2,7 +2,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DISPATCH_STREAM, dispatchSubject, sessionStream, type Token } from '../../src/contracts/names.js';
+import { DISPATCH_STREAM, dispatchSubject, type Token } from '../../src/contracts/names.js';
+import { streamOf } from '../../src/contracts/session-layout.js';
 import { runCommand } from '../../src/nats-server/run-command.js';
 import { BIN, cleanEnv, cli, startCli } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';
@@ -17,6 +18,7 @@ import {
   type System,
   soon,
   startSystem,
+  TEST_LAYOUT,
 } from '../support/system.js';
 
 const DOCUMENT = new URL('../../docs/how-to/back-up.md', import.meta.url);
@@ -40,13 +42,20 @@ async function shell(server: TestNats, folder: string, lines: string): Promise<s
   return ran.stdout;
 }
 
-/** The commands of docs/how-to/back-up.md, as they stand there. */
-async function documented(): Promise<{ readonly backup: string; readonly restore: string }> {
-  const blocks = [...(await readFile(DOCUMENT, 'utf8')).matchAll(/```sh\n([\s\S]*?)```/g)].map(
-    ([, lines]) => lines ?? '',
-  );
-  expect(blocks).toHaveLength(2);
-  return { backup: blocks[0] ?? '', restore: blocks[1] ?? '' };
+interface Documented {
+  readonly backup: string;
+  readonly restore: string;
+}
+
+/** The commands of docs/how-to/back-up.md, as they stand there: ours, and those of the nats command line. */
+async function documented(): Promise<{ readonly ours: Documented; readonly byHand: Documented }> {
+  const blocks = [...(await readFile(DOCUMENT, 'utf8')).matchAll(/```sh\n([\s\S]*?)```/g)]
+    .map(([, lines]) => lines ?? '')
+    // The server is started by the test.
+    .filter((lines) => !lines.includes('--jetstream'));
+  expect(blocks).toHaveLength(4);
+  const [backup = '', restore = '', backupByHand = '', restoreByHand = ''] = blocks;
+  return { ours: { backup, restore }, byHand: { backup: backupByHand, restore: restoreByHand } };
 }
 
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
@@ -79,38 +88,41 @@ const replace = (stream: string) =>
   `nats stream rm -f ${stream}\nnats stream restore --no-progress ${stream}`;
 
 describe('docs/how-to/back-up.md', () => {
-  it('docs/how-to/back-up.md describes a backup under load and a restore after which every result counts', async () => {
-    const { backup: backingUp, restore } = await documented();
-    const session = newSession('kept');
-    await inFolder(async (folder) => {
-      let published = 0;
-      {
-        await using system = await startSystem({ env });
-        published += (await publish(system, session, 60)).length;
-        let over = false;
-        const publishing = (async () => {
-          while (!over) published += (await publish(system, session, 5, published + 1)).length;
-        })();
-        await shell(system.nats, folder, backingUp);
-        over = true;
-        await publishing;
-      }
-      await using server = await startTestNats();
-      expect(await shell(server, folder, restore)).toContain('nothing to repair');
-      await using system = await startSystem({ nats: server, env });
-      await allDealtWith(system.ports);
-      const { state } = await (await system.ports.connection.jetstreamManager()).streams.info(
-        DISPATCH_STREAM,
-      );
-      expect(state.messages).toBeGreaterThanOrEqual(60);
-      expect(await counted(system, session)).toEqual([state.messages, state.messages]);
-      await publish(system, session, 5, 1000);
-      await allDealtWith(system.ports);
-      expect(await counted(system, session)).toEqual([state.messages + 5, state.messages + 5]);
-      const { code, found } = await doctor(system.url);
-      expect({ code, bad: bad(found) }).toEqual({ code: 0, bad: [] });
-    });
-  });
+  it.each(['ours', 'byHand'] as const)(
+    'docs/how-to/back-up.md describes a backup under load and a restore after which every result counts: %s',
+    async (way) => {
+      const { backup: backingUp, restore } = (await documented())[way];
+      const session = newSession('kept');
+      await inFolder(async (folder) => {
+        let published = 0;
+        {
+          await using system = await startSystem({ env });
+          published += (await publish(system, session, 60)).length;
+          let over = false;
+          const publishing = (async () => {
+            while (!over) published += (await publish(system, session, 5, published + 1)).length;
+          })();
+          await shell(system.nats, folder, backingUp);
+          over = true;
+          await publishing;
+        }
+        await using server = await startTestNats();
+        expect(await shell(server, folder, restore)).toContain('nothing to repair');
+        await using system = await startSystem({ nats: server, env });
+        await allDealtWith(system.ports);
+        const { state } = await (await system.ports.connection.jetstreamManager()).streams.info(
+          DISPATCH_STREAM,
+        );
+        expect(state.messages).toBeGreaterThanOrEqual(60);
+        expect(await counted(system, session)).toEqual([state.messages, state.messages]);
+        await publish(system, session, 5, 1000);
+        await allDealtWith(system.ports);
+        expect(await counted(system, session)).toEqual([state.messages + 5, state.messages + 5]);
+        const { code, found } = await doctor(system.url);
+        expect({ code, bad: bad(found) }).toEqual({ code: 0, bad: [] });
+      });
+    },
+  );
 });
 
 describe('DISPATCH restored behind what a session has seen', () => {
@@ -185,13 +197,13 @@ describe('the stream of a session restored behind its snapshot', () => {
         await using system = await startSystem({ nats: server, env });
         await publish(system, session, 20);
         await allDealtWith(system.ports);
-        await shell(server, folder, backup(sessionStream(session)));
+        await shell(server, folder, backup(streamOf(TEST_LAYOUT, session)));
         await publish(system, session, 30, 21);
         await allDealtWith(system.ports);
         expect(
           await cli(['snapshot', 'write', '-s', session], { env: { NATS_URL: server.url, ...env } }),
         ).toMatchObject({ code: 0 });
-        await shell(server, folder, replace(sessionStream(session)));
+        await shell(server, folder, replace(streamOf(TEST_LAYOUT, session)));
       }
       await using system = await startSystem({ nats: server, env });
       await publish(system, session, 40, 51);

@@ -45,6 +45,7 @@ const INTENDED = [
   String.raw`\$KV\.[a-z_]+\.${NAME}(\.${NAME})*`,
   String.raw`rejected\.${NAME}\.(_|implementer|reviewer|observer)`,
   String.raw`session\.${NAME}\.[a-z]+\.[a-z]+`,
+  String.raw`sessions\.[0-9a-f]{2}\.${NAME}\.[a-z]+\.[a-z]+`,
   String.raw`compiled\.${NAME}`,
   String.raw`(tool|run|trace|prompt|learning|proposal)\.[a-z-]+`,
   String.raw`(tool|run|trace|prompt)\.[a-z-]+\.${NAME}`,
@@ -257,7 +258,9 @@ describe('after all of it', () => {
     const others = [...seen].filter((subject) => !INTENDED.some((pattern) => pattern.test(subject)));
     expect(others).toEqual([]);
     expect([...seen].filter((subject) => subject.startsWith('evil'))).toEqual([]);
-    const sessions = [...seen].flatMap((subject) => /^session\.([^.]+)\./.exec(subject)?.[1] ?? []);
+    const sessions = [...seen].flatMap(
+      (subject) => /^session(?:s\.[^.]+)?\.([^.]+)\./.exec(subject)?.[1] ?? [],
+    );
     expect(sessions.every(isToken)).toBe(true);
     expect(seen.size).toBeGreaterThan(50);
   });

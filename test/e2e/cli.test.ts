@@ -49,7 +49,7 @@ describe('publish', () => {
     const env = { THROUGHLINE_SESSION: newSession('env') };
     const published = await up.cli(['publish', 'reviewer'], { input, env });
     expect(published.code).toBe(0);
-    const compile = ['compile', '-t', '2', '-p', 'go on', '--fill', 'recent'];
+    const compile = ['compile', '-t', '2', '-p', 'go on with what is approved'];
     const { stdout } = await up.cli([...compile, '--after', published.stdout.trim()], { env });
     expect(stdout).toContain('\nRelated work:\n- Review: approved [task:1]\n');
   });
@@ -325,7 +325,7 @@ describe('serve', () => {
   it('serve --only starts one service, and several of them make a whole system', async () => {
     await using nats = await startTestNats();
     const env = { NATS_URL: nats.url };
-    const compile = ['compile', '-s', 'served', '-t', '2', '-p', 'x', '--fill', 'recent', '--after', '1'];
+    const compile = ['compile', '-s', 'served', '-t', '2', '-p', 'x', '--after', '1'];
     await using extractor = await startCli(['serve', '--only', 'extractor'], env);
     expect(extractor.readyLine).toBe(`throughline ready ${nats.url} extractor`);
     const input = JSON.stringify(implemented('1'));
@@ -339,7 +339,7 @@ describe('serve', () => {
     const compiler = await startCli(['--nats', nats.url, 'serve', '--only', 'compiler']);
     const answered = await cli(compile, { env });
     expect(answered).toMatchObject({ code: 0 });
-    expect(answered.stdout).toContain('\nRelated work:\n- did 1 [task:1]\n');
+    expect(answered.stdout).toContain('\nAll else, what may fit first, then the newest:\n- did 1 [task:1]\n');
     expect(await compiler.stop()).toEqual({ code: 0, signal: null });
   });
 

@@ -55,7 +55,7 @@ describe('compile in a small room', () => {
   });
 
   it('compile --explain says of each fact and file whether it is shown, and why not', async () => {
-    const { stderr } = await up.cli([...base, '--room', '400', '--explain']);
+    const { stderr } = await up.cli([...base, '--room', '400', '--max-facts', '10', '--explain']);
     const row = (shown: string) =>
       new RegExp(`^--   ${shown} +\\d\\.\\d\\d +findings +words: \\S.* task:\\d+ must_fix Return`, 'm');
     expect(stderr).toMatch(/^-- facts considered:\n-- {3}shown +score +kind +why /m);
@@ -114,10 +114,17 @@ describe('compile in a small room', () => {
     expect(wrong.stderr).toContain("option '--room <tokens>'");
   });
 
-  it('compile --fill recent shows facts that match nothing, which are left out otherwise', async () => {
+  it('compile shows facts that match nothing in the room that is left, and none with --fill relevant or --max-facts', async () => {
     const about = ['compile', '-s', session, '-t', '99', '-p', 'Colour of icons', '--max-files', '0'];
-    expect((await up.cli(about)).stdout).not.toContain('\n[Session Context]\n');
-    expect((await up.cli([...about, '--fill', 'recent'])).stdout).toMatch(/\n- Parser done .*\[task:1\]\n/);
+    for (const few of [
+      ['--fill', 'relevant'],
+      ['--max-facts', '10'],
+    ])
+      expect((await up.cli([...about, ...few])).stdout).not.toContain('\n[Session Context]\n');
+    for (const many of [[], ['--fill', 'recent', '--max-facts', '10']])
+      expect((await up.cli([...about, ...many])).stdout).toMatch(
+        /\nAll else, what may fit first, then the newest.*:\n(- .*\n)*- Parser done .*\[task:1\]\n/,
+      );
   });
 });
 

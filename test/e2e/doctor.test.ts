@@ -33,10 +33,11 @@ describe('throughline doctor on a healthy installation', () => {
         ...['JetStream writes', 'clock', 'subjects'],
         ...['stream DISPATCH', 'stream DISPATCH_REJECTED', 'stream LEARNINGS'],
         ...['stream KV_session_snapshots', 'stream KV_learning_snapshots', 'stream KV_session_telemetry'],
-        'stream PROMPTS',
+        ...['stream KV_session_index', 'stream KV_session_lifecycle', 'stream PROMPTS'],
         ...['consumer extractor', 'consumer learner', 'rejected', 'foreign messages'],
-        ...['sessions', 'projects'],
+        ...['sessions', 'session index', 'projects'],
         ...['service extractor', 'service prompt-compiler', 'service session-tools', 'service learnings'],
+        'service keeper',
       ],
     });
   });
@@ -69,6 +70,11 @@ describe('throughline doctor on a healthy installation', () => {
         streams.push({ config, state, created });
       return streams;
     };
+    // Services store these a while after the first prompt.
+    await soon(async () => {
+      for (const bucket of ['KV_session_telemetry', 'KV_session_index'])
+        expect((await jsm.streams.info(bucket)).state.messages).toBeGreaterThan(0);
+    });
     const before = await state();
     await doctor(system.url);
     expect(await state()).toEqual(before);

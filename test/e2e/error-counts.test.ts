@@ -76,7 +76,13 @@ describe('the statistics of every endpoint of every service', () => {
   it('all services announce themselves, with a health endpoint and both forms of each subject of a session', () => {
     const subjects = endpoints.map(({ subject }) => subject);
     const services = new Set(endpoints.map(({ service }) => service));
-    expect([...services].sort()).toEqual(['extractor', 'learnings', 'prompt-compiler', 'session-tools']);
+    expect([...services].sort()).toEqual([
+      'extractor',
+      'keeper',
+      'learnings',
+      'prompt-compiler',
+      'session-tools',
+    ]);
     expect(subjects).toEqual(expect.arrayContaining([...services].map((name) => `health.${name}`)));
     expect(subjects).toEqual(
       expect.arrayContaining(['prompt.compile', 'prompt.compile.*', 'tool.task-add.*']),

@@ -28,7 +28,7 @@ describe('throughline health', () => {
     await using _serving = await startCli(['serve'], env);
     expect(await cli(['health'], { env })).toEqual({
       code: 0,
-      stdout: `ok    ${['extractor', 'prompt-compiler', 'session-tools', 'learnings']
+      stdout: `ok    ${['extractor', 'prompt-compiler', 'session-tools', 'learnings', 'keeper']
         .map((name) => `service ${name}: 1 instance answers`)
         .join('; ')}\n`,
       stderr: '',
@@ -52,7 +52,7 @@ describe('throughline health', () => {
     });
     const { services, server, findings } = await client.tools.healthShow();
     expect(services.map(({ service }) => service)).toEqual([
-      ...['extractor', 'prompt-compiler', 'session-tools', 'learnings'],
+      ...['extractor', 'prompt-compiler', 'session-tools', 'learnings', 'keeper'],
     ]);
     for (const each of services)
       expect(each).toMatchObject({ version: VERSION, host: hostname(), pid: serving.pid, connected: true });
@@ -63,7 +63,10 @@ describe('throughline health', () => {
   });
 
   it('health names what does not answer, asks only the services it is told to, and prints JSON', async () => {
-    await using _serving = await startCli(['serve', '--only', 'extractor', 'tools', 'learnings'], env);
+    await using _serving = await startCli(
+      ['serve', '--only', 'extractor', 'tools', 'learnings', 'keeper'],
+      env,
+    );
     expect(await cli(['health'], { env })).toEqual({
       code: 1,
       stdout: 'fail  service prompt-compiler: no instance answers\n',

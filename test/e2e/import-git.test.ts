@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { factsOfEvent } from '../../src/facts/event-facts.js';
 import { factsOf } from '../../src/session/session-state.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
 import { startTestNats } from '../support/nats-server.js';
@@ -120,7 +121,7 @@ async function recordedIn(session: string) {
   await allDealtWith(system.ports);
   return (await eventsOf(system, session)).map(({ event }) => {
     if (event.type !== 'fact.recorded') throw new Error(event.type);
-    return { summary: event.data.dispatch.outcome.summary, facts: event.data.facts };
+    return { summary: event.data.dispatch.outcome.summary, facts: factsOfEvent(event) };
   });
 }
 

@@ -293,6 +293,7 @@ describe('the exit code', () => {
     ],
     ['an unknown status', ['proposals', 'ls', '--status', 'open'], 2, /pending, accepted, rejected, all/],
     ['a command that there is none of', ['learnings', 'forget'], 2, /unknown command 'forget'/],
+    ['erasing no project by name', ['project', 'forget', '--yes'], 2, /no project is named/],
   ])('the commands for learnings exit with the right code for %s', async (_what, args, code, text) => {
     const refused = await up.cli(args);
     expect(refused).toMatchObject({ code, stdout: '' });

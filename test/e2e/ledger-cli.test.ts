@@ -132,7 +132,7 @@ describe('status', () => {
       'parser: no throws',
       ...SHOWN.slice(1),
       '  2.2 (plan: pending)  reviewer_needs_changes → dispatch_fixes, 2 required fixes (4 dispatches)',
-      '    stalled: ping_pong 2: close the file; name the field | same_fixes 2: name the field (2 times)',
+      '    stalled: sent back by a review 2 times: close the file; name the field · the same fix required 2 times: name the field (2 times)',
       '',
     ]);
     const json = await up.cli(['status', '-s', session, '--json']);

@@ -4,7 +4,15 @@ import { COMPILE_SUBJECT, type Token } from '../../src/contracts/names.js';
 import type { DispatchReply } from '../../src/contracts/replies/compile-reply.js';
 import { partsOf } from '../prompt/parts.js';
 import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
-import { eventsOf, implemented, newSession, reviewed, type System, startSystem } from '../support/system.js';
+import {
+  eventsOf,
+  implemented,
+  newestOf,
+  newSession,
+  reviewed,
+  type System,
+  startSystem,
+} from '../support/system.js';
 
 let folder: TasksFolder;
 let system: System;
@@ -46,7 +54,8 @@ describe('a prompt of a run', () => {
   it('a prompt of a run shows the task and the progress', async () => {
     const { session } = await following('run');
     const reply = await compile(session, { taskId: '2.1' });
-    expect(reply).toMatchObject({ ledger: { mode: 'ledger' }, sequence: 1 });
+    const sequence = await newestOf(system, session);
+    expect(reply).toMatchObject({ ledger: { mode: 'ledger' }, sequence });
     expect(partsOf(reply).packet).toEqual({
       current_task: { description: 'Expressions', status: 'completed', requirements: ['1.2', '3'] },
       active_task: '2.2',
@@ -86,7 +95,8 @@ describe('a file that changes between two prompts', () => {
     expect(totalsIn(await compile(session))).toEqual(BEFORE);
     await folder.write(file, TASKS_MD_LATER);
     const reply = await compile(session);
-    expect(reply).toMatchObject({ ledger: { mode: 'ledger' }, sequence: 2 });
+    const sequence = await newestOf(system, session);
+    expect(reply).toMatchObject({ ledger: { mode: 'ledger' }, sequence });
     expect(totalsIn(reply)).toEqual(AFTER);
     expect(await compile(session)).toEqual({ ...reply, replayed: 0 });
     expect(await typesOf(session)).toEqual(['run.initialized', 'progress.rebuilt']);
@@ -111,7 +121,8 @@ describe('a file that changes between two prompts', () => {
   it('a changed file is read for an iteration prompt too', async () => {
     const { session, file } = await following('iteration');
     await folder.write(file, TASKS_MD_LATER);
-    expect(await system.client.compile({ session, kind: 'iteration' })).toMatchObject({ sequence: 2 });
+    const { sequence } = await system.client.compile({ session, kind: 'iteration' });
+    expect(sequence).toBe(await newestOf(system, session));
     expect(await typesOf(session)).toEqual(['run.initialized', 'progress.rebuilt']);
   });
 
@@ -125,14 +136,14 @@ describe('a file that changes between two prompts', () => {
 
   it('a changed file does not change the prompt of the past', async () => {
     const { session, file } = await following('then');
-    const { prompt } = await compile(session);
+    const { prompt, sequence: asOf } = await compile(session);
     await folder.write(file, TASKS_MD_LATER);
-    expect((await compile(session, { asOf: 1 })).prompt).toBe(prompt);
+    expect((await compile(session, { asOf })).prompt).toBe(prompt);
     expect(await typesOf(session)).toEqual(['run.initialized']);
     await compile(session);
     await folder.write(file, 'prose');
-    const then = await compile(session, { asOf: 1 });
-    expect(then).toMatchObject({ prompt, ledger: { mode: 'ledger' }, sequence: 1 });
+    const then = await compile(session, { asOf });
+    expect(then).toMatchObject({ prompt, ledger: { mode: 'ledger' }, sequence: asOf });
   });
 
   it('a run.init that names another file makes prompts follow that one', async () => {
@@ -202,17 +213,15 @@ describe('a stalled task', () => {
 describe('two prompts at one sequence', () => {
   it('two prompts at one sequence have the same bytes, and those of two tasks share one prefix', async () => {
     const { session } = await following('bytes');
-    const [one, again, other] = [
-      await compile(session),
-      await compile(session, { asOf: 1 }),
-      await compile(session, { taskId: '1' }),
-    ];
-    expect(JSON.stringify(again?.messages)).toBe(JSON.stringify(one?.messages));
-    expect(again).toMatchObject({ fullPromptHash: one?.fullPromptHash, prompt: one?.prompt });
-    expect(other?.stablePrefixHash).toBe(one?.stablePrefixHash);
-    expect(other?.messages?.[0]).toEqual(one?.messages?.[0]);
-    expect(other?.messages?.[1]).not.toEqual(one?.messages?.[1]);
-    expect(other?.fullPromptHash).not.toBe(one?.fullPromptHash);
+    const one = await compile(session);
+    const again = await compile(session, { asOf: one.sequence });
+    const other = await compile(session, { taskId: '1' });
+    expect(JSON.stringify(again.messages)).toBe(JSON.stringify(one.messages));
+    expect(again).toMatchObject({ fullPromptHash: one.fullPromptHash, prompt: one.prompt });
+    expect(other.stablePrefixHash).toBe(one.stablePrefixHash);
+    expect(other.messages[0]).toEqual(one.messages[0]);
+    expect(other.messages[1]).not.toEqual(one.messages[1]);
+    expect(other.fullPromptHash).not.toBe(one.fullPromptHash);
   });
 });
 

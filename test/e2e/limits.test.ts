@@ -4,6 +4,7 @@ import {
   COMPILER_SERVICE,
   EXTRACTOR_SERVICE,
   healthSubject,
+  KEEPER_SERVICE,
   LEARNINGS_SERVICE,
 } from '../../src/contracts/names.js';
 import { TOOLS_SERVICE } from '../../src/contracts/tool-requests.js';
@@ -92,7 +93,7 @@ describe('the rate of a session', () => {
 });
 
 describe('the bytes of a caller', () => {
-  it.each([EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE])(
+  it.each([EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE, KEEPER_SERVICE])(
     'limits the bytes of a caller that asks for the health of %s',
     async (service) => {
       await using limited = await startSystem({ fixed: { requestKbPerSecond: 1 } });

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.js';
-import { token } from '../../src/contracts/names.js';
+import { INDEX_BUCKET, token } from '../../src/contracts/names.js';
 import { connectThroughline } from '../../src/index.js';
 import { cleanEnv, startUp, type Up } from '../support/cli.js';
 import { natsCli } from '../support/nats-cli.js';
@@ -131,6 +131,9 @@ describe.skipIf('missing' in found)(
         expect(await ports.learningSnapshots.load(token('default', 'project'))).toBeDefined(),
       );
       await soon(async () => expect(await ports.telemetry.load(token(SESSION, 'session'))).toBeDefined());
+      const entry = `$KV.${INDEX_BUCKET}.${SESSION}`;
+      const jsm = await ports.connection.jetstreamManager({ checkAPI: false });
+      await soon(() => jsm.streams.getMessage(`KV_${INDEX_BUCKET}`, { last_by_subj: entry }));
       await ports.close();
     });
     afterAll(async () => {

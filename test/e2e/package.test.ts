@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { componentsOfPackage } from '../../scripts/sbom.mjs';
+import { shippedPackages } from '../../scripts/shipped.mjs';
 import { VERSION } from '../../src/version.js';
 import { cleanEnv, startNode } from '../support/cli.js';
 import { soon } from '../support/soon.js';
@@ -75,7 +77,7 @@ describe('the package', () => {
     expect(files).toContain('LICENSE');
     const strays = files.filter(
       (path) =>
-        !/^(dist\/|plugins\/|schemas\/[a-z.-]+\.json$|server\.json$|README\.md$|LICENSE$|package\.json$)/.test(
+        !/^(dist\/|plugins\/|schemas\/[a-z.-]+\.json$|server\.json$|README\.md$|CHANGELOG\.md$|LICENSE$|package\.json$)/.test(
           path,
         ),
     );
@@ -105,6 +107,7 @@ describe('the package', () => {
         'KeywordFactRetriever',
         'RuleBasedFactExtractor',
         'createFactId',
+        'factsOfEvent',
         'formatSessionFacts',
       ],
     ],
@@ -132,6 +135,7 @@ describe('the package', () => {
       ],
     ],
     ['throughline/server', ['SERVICES', 'startThroughline']],
+    ['throughline/work', ['runPlan']],
   ])('the package exports the listed names from %s, and no others', async (entry, names) => {
     const script = `console.log(JSON.stringify(Object.keys(await import('${entry}')).sort()));`;
     expect(JSON.parse(await evaluated(script))).toEqual(names);
@@ -147,6 +151,33 @@ describe('the package', () => {
   it('the package exports no path beside its entry points', async () => {
     const script = `console.log(await import('throughline/dist/services/serve.js').catch((error) => error.code));`;
     expect(await evaluated(script)).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED\n');
+  });
+
+  it('the list of components names each package that is installed or comes as a copy, with version, licence and hash', async () => {
+    const { bomFormat, specVersion, serialNumber, metadata, components, dependencies } =
+      await componentsOfPackage();
+    expect({ bomFormat, specVersion }).toEqual({ bomFormat: 'CycloneDX', specVersion: '1.5' });
+    expect(serialNumber).toMatch(/^urn:uuid:[0-9a-f-]{36}$/);
+    expect(metadata.component).toMatchObject({ name: 'throughline', version: VERSION });
+    const shipped = shippedPackages();
+    expect(components.map(({ name }) => name).sort()).toEqual(shipped.map(({ name }) => name));
+    for (const { name, version, licence, copies } of shipped) {
+      const component = components.find((each) => each.name === name);
+      expect(component).toMatchObject({ version, licenses: [{ license: { id: licence } }] });
+      expect(component?.purl).toBe(`pkg:npm/${name.replace('@', '%40')}@${version}`);
+      expect(component?.hashes.map(({ alg, content }) => `${alg} ${content.length}`)).toEqual([
+        'SHA-512 128',
+      ]);
+      expect(component?.properties).toHaveLength(copies.length > 0 ? 1 : 0);
+    }
+    const refs = new Set([`throughline@${VERSION}`, ...components.map((each) => each['bom-ref'])]);
+    expect(new Set(dependencies.map(({ ref }) => ref))).toEqual(refs);
+    expect(dependencies.flatMap(({ dependsOn }) => dependsOn).filter((ref) => !refs.has(ref))).toEqual([]);
+
+    const lock = await readFile(join(project, 'node_modules', '.package-lock.json'), 'utf8');
+    const installed = Object.keys(JSON.parse(lock).packages).map((path) => path.replace('node_modules/', ''));
+    const expected = shipped.filter(({ isInstalled }) => isInstalled).map(({ name }) => name);
+    expect(installed.sort()).toEqual([...expected, 'throughline'].sort());
   });
 
   it('the package is at most 28 MB with all its dependencies', async () => {

@@ -46,7 +46,7 @@ beforeAll(async () => {
     { name: 'guest', role: 'publisher', args: ['--session', 'mine'] },
     { name: 'visitor', role: 'reader', args: ['--session', 'mine'] },
   ]);
-  await run('worker', 'extractor', 'tools', 'learnings');
+  await run('worker', 'extractor', 'tools', 'learnings', 'keeper');
   await run('compiler', 'compiler');
   publisher = await client('publisher');
 });
@@ -135,6 +135,7 @@ describe('the whole system under the users of its roles', () => {
     ['ledger', '-s', 'demo', '-t', '1'],
     ['snapshot', 'show', '-s', 'demo'],
     ['telemetry', '-s', 'demo'],
+    ['retention'],
   ])('a reader can use throughline %s %s', async (...args) => {
     await soon(async () => expect(await as('reader', ...args)).toMatchObject({ code: 0 }));
   });
@@ -161,7 +162,7 @@ describe('the whole system under the users of its roles', () => {
     });
     const health = await reader.tools.healthShow();
     expect(health).toMatchObject({ missing: [], rejected: 1, sessions: 1, dispatches: { newest: 3 } });
-    expect(new Set(health.services.map(({ service }) => service)).size).toBe(4);
+    expect(new Set(health.services.map(({ service }) => service)).size).toBe(5);
     expect(JSON.stringify(health.findings)).not.toContain('permission_denied');
   });
 
@@ -347,6 +348,30 @@ describe('what a role has no need of is refused', () => {
     ['publisher', 'publish', 'tool.rejected-show'],
     ['publisher', 'publish', 'tool.rejected-retry'],
     ['publisher', 'publish', 'tool.rejected-remove'],
+    // Who is bound to a session carries no other one away.
+    ['visitor', 'publish', 'tool.session-export'],
+    ['visitor', 'publish', 'tool.session-export.demo'],
+    // Nobody but an operator has a session forgotten.
+    ['publisher', 'publish', 'tool.session-forget'],
+    ['publisher', 'publish', 'tool.session-import'],
+    ['publisher', 'publish', 'tool.session-forget.demo'],
+    ['publisher', 'publish', 'tool.project-forget'],
+    ['guest', 'publish', 'tool.session-forget'],
+    ['guest', 'publish', 'tool.session-import'],
+    ['guest', 'publish', 'tool.session-forget.demo'],
+    ['reader', 'publish', 'tool.session-forget'],
+    ['reader', 'publish', 'tool.session-import'],
+    ['reader', 'publish', 'tool.session-forget.demo'],
+    ['reader', 'publish', 'tool.project-forget'],
+    // Nor says how long things are kept.
+    ['publisher', 'publish', 'tool.retention-set'],
+    ['publisher', 'publish', 'tool.retention-enforce'],
+    ['publisher', 'publish', 'tool.retention-apply'],
+    ['guest', 'publish', 'tool.retention-set'],
+    ['guest', 'publish', 'tool.retention-show'],
+    ['reader', 'publish', 'tool.retention-set'],
+    ['reader', 'publish', 'tool.retention-enforce'],
+    ['reader', 'publish', 'tool.retention-apply'],
     ['publisher', 'publish', 'compiled.demo'],
     ['publisher', 'subscription', 'compiled.demo'],
     ['publisher', 'subscription', 'rejected.demo.implementer'],
@@ -408,13 +433,9 @@ describe('what a role has no need of is refused', () => {
     ['compiler', 'publish', '$JS.ACK.DISPATCH.extractor.1.1.1.1.1'],
     ['compiler', 'subscription', 'tool.task-add'],
     ['compiler', 'subscription', 'dispatch.>'],
-    // A worker deletes nothing but rejected results.
-    ['worker', 'publish', '$JS.API.STREAM.MSG.DELETE.DISPATCH'],
-    ['worker', 'publish', '$JS.API.STREAM.DELETE.SESSION_demo'],
-    ['worker', 'publish', '$JS.API.STREAM.PURGE.DISPATCH'],
+    // A worker erases what is to be forgotten, and changes no stream.
     ['worker', 'publish', '$JS.API.STREAM.UPDATE.DISPATCH'],
     ['worker', 'publish', 'dispatch.demo.admin'],
-    ['worker', 'publish', 'compiled.demo'],
     ['worker', 'subscription', 'prompt.compile'],
     ['worker', 'subscription', '_INBOX_publisher.>'],
     // An operator makes no events.

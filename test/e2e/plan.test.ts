@@ -58,6 +58,31 @@ async function results(
   await allDealtWith(system.ports);
 }
 
+describe('run.init', () => {
+  it('run.init says which lines of a plan it could not place, and which it placed by a guess', async () => {
+    const tasksText = '- [ ] 1. Write the lexer\n- [?] 2. Ask\n<!--\n- [ ] 3. Write the parser\n-->\n';
+    const { problems } = await system.client.initRun({
+      session: newSession('plan'),
+      spec: 'parser',
+      tasksText,
+    });
+    expect(problems.map(({ code, line, placed }) => [code, line, placed])).toEqual([
+      ['unknown_marker', 2, true],
+      ['not_a_task', 4, undefined],
+    ]);
+  });
+});
+
+describe('the timeline of a plan', () => {
+  it('the timeline of a plan counts its tasks as every command does, without the phases that group them', async () => {
+    const session = await following(
+      '## Phase 1: Lexer ✅ COMPLETE\n\n- [x] T001 Write the lexer\n\n## Phase 2: Parser ⏳ IN PROGRESS\n\n- [ ] T002 Write the parser\n',
+    );
+    const { entries } = await system.client.tools.timelineList({ session });
+    expect(entries[0]?.summary).toBe('plan parser: 2 tasks, 1 done');
+  });
+});
+
 describe('plan-show', () => {
   it('plan-show tells of each task what the plan says, what it waits for and what came of it', async () => {
     const session = await following();
@@ -160,13 +185,15 @@ describe('drift', () => {
     const tasksPath = await folder.write('drift.md', KIRO);
     await system.client.initRun({ session, spec: 'parser', tasksPath });
     await results(session, ['2', 'approved'], ['1', 'completed'], ['1', 'needs_changes']);
-    const open = '2 is approved, but its line is open: tick it';
-    const ticked = expect.stringMatching(/^1 is ticked, but its last review says needs_changes/);
+    const open = 'task 2 is approved, but its line is open: tick it';
+    const ticked = expect.stringMatching(/^task 1 is ticked, but its last review says needs_changes/);
     const drift = [{ message: ticked }, { message: open, kind: 'approved_but_open', task: '2' }];
     expect((await system.client.runStatus(session)).run?.drift).toMatchObject(drift);
     expect((await system.client.tools.planShow({ session })).plan?.drift).toMatchObject(drift);
     const start = await system.client.compile({ session, kind: 'session-start' });
-    expect(start.prompt).toMatch(/^Plan: 1 of 6 done, next 6 .*Drift: 1 is ticked, .*; 2 is approved/m);
+    expect(start.prompt).toMatch(
+      /^Plan: 1 of 6 done, next 6 .*Drift: task 1 is ticked, .*; task 2 is approved/m,
+    );
     const iteration = await system.client.compile({ session, kind: 'iteration' });
     expect(iteration.prompt).toContain(open);
     const own = await system.client.compile({ session, taskId: '2', taskPrompt: 'go on' });

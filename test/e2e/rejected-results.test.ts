@@ -8,7 +8,15 @@ import { createDispatchResults } from '../../src/services/tools/dispatch-results
 import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
 import { DEFAULT_LIMITS } from '../../src/session/session-state.js';
 import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
-import { eventsOf, implemented, newSession, reviewed, type System, startSystem } from '../support/system.js';
+import {
+  eventsOf,
+  implemented,
+  newestOf,
+  newSession,
+  reviewed,
+  type System,
+  startSystem,
+} from '../support/system.js';
 
 let system: System;
 beforeAll(async () => {
@@ -90,7 +98,7 @@ describe('dispatch-show', () => {
     );
     expect(await client.tools.dispatchShow({ session, dispatch })).toEqual({
       dispatch,
-      sequence: 1,
+      sequence: await newestOf(system, session),
       status: 'recorded',
       role: 'implementer',
       task: '2.1',
@@ -153,7 +161,7 @@ describe('dispatch-show', () => {
     const show = createDispatchResults({ reader, log: system.ports.log, afterTimeoutMs: 1000 });
     expect(await show({ session, dispatch: facts.sequence })).toEqual({
       dispatch: facts.sequence,
-      sequence: WINDOW_LENGTH + 3,
+      sequence: await newestOf(system, session),
       status: 'counted',
     });
   });
@@ -189,7 +197,7 @@ describe('a publisher that waits', () => {
       sequence: good.sequence,
       result: {
         dispatch: good.sequence,
-        sequence: 1,
+        sequence: await newestOf(system, session),
         status: 'recorded',
         role: 'reviewer',
         task: '1',
@@ -199,7 +207,7 @@ describe('a publisher that waits', () => {
     const wrong = await client.publishText(session, 'implementer', WRONG, { wait: true });
     expect(wrong.result).toEqual({
       dispatch: wrong.sequence,
-      sequence: 2,
+      sequence: await newestOf(system, session),
       status: 'rejected',
       role: 'implementer',
       task: '1',

@@ -1,10 +1,12 @@
 import { connect, type JetStreamManager } from 'nats';
 import { describe, expect, it } from 'vitest';
+import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
 import { connectThroughline } from '../../src/index.js';
 import { cli } from '../support/cli.js';
 import { doctor, of } from '../support/doctor.js';
+import { layoutEnv } from '../support/layouts.js';
 import { startTestNats } from '../support/nats-server.js';
-import { implemented, startSystem } from '../support/system.js';
+import { implemented, startSystem, TEST_LAYOUT } from '../support/system.js';
 
 /** An account in which the stream `ORDERS` of another application takes these subjects. */
 async function accountOf(subjects: string) {
@@ -22,21 +24,24 @@ async function accountOf(subjects: string) {
   };
 }
 
+const SHARDED: SessionLayout = { layout: 'sharded', shards: 4 };
+
 const APART = 'give one of the two an account of its own, or the other stream other subjects';
 
 describe('a stream of another application on our subjects', () => {
-  it.each([
+  it.each<[subjects: string, belongs: string, layout?: SessionLayout]>([
     ['dispatch.>', 'dispatch.> belongs to stream DISPATCH'],
     ['dispatch.demo.*', 'dispatch.> belongs to stream DISPATCH'],
-    ['session.>', 'session.> belongs to stream SESSION_NAME'],
-    ['session.*.fact.>', 'session.> belongs to stream SESSION_NAME'],
+    ['session.>', 'session.> belongs to stream SESSION_NAME', PER_SESSION],
+    ['session.*.fact.>', 'session.> belongs to stream SESSION_NAME', PER_SESSION],
+    ['sessions.*.demo.>', 'sessions.> belongs to stream SESSIONS_00', SHARDED],
     ['rejected.>', 'rejected.> belongs to stream DISPATCH_REJECTED'],
     ['learning.*.proposed', 'learning.*.> belongs to stream LEARNINGS'],
   ])(
     'services that start name a stream of another application on our subjects: %s',
-    async (subjects, belongs) => {
+    async (subjects, belongs, layout = TEST_LAYOUT) => {
       await using server = await accountOf(subjects);
-      await expect(startSystem({ nats: server })).rejects.toMatchObject({
+      await expect(startSystem({ nats: server, env: layoutEnv(layout) })).rejects.toMatchObject({
         code: 'config_invalid',
         message: `${belongs}, but is taken by stream ORDERS of another application: ${APART}`,
       });
@@ -60,7 +65,7 @@ describe('a stream of another application on our subjects', () => {
 
   it('an error names another application’s stream when only one session cannot get its own', async () => {
     await using server = await accountOf('session.demo.>');
-    await using system = await startSystem({ nats: server });
+    await using system = await startSystem({ nats: server, env: layoutEnv(PER_SESSION) });
     await expect(system.client.tools.taskAdd({ session: 'demo', content: 'x' })).rejects.toMatchObject({
       ...{
         code: 'config_invalid',
@@ -74,7 +79,7 @@ describe('a stream of another application on our subjects', () => {
 
   it('an event that only another application’s stream holds does not count as stored', async () => {
     await using server = await startTestNats();
-    await using system = await startSystem({ nats: server });
+    await using system = await startSystem({ nats: server, env: layoutEnv(PER_SESSION) });
     await system.client.tools.taskAdd({ session: 'demo', content: 'x' });
     const jsm = await system.ports.connection.jetstreamManager();
     await jsm.streams.delete('SESSION_demo');

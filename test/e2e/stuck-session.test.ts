@@ -2,10 +2,12 @@ import { DiscardPolicy, type JetStreamManager } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { sessionStream, type Token } from '../../src/contracts/names.js';
+import { PER_SESSION } from '../../src/contracts/session-layout.js';
 import { examine } from '../../src/nats/doctor/examine.js';
 import { allRejected } from '../support/all-rejected.js';
 import { EXPECTED, of } from '../support/doctor.js';
 import { startFaultyServer } from '../support/faults/server.js';
+import { layoutEnv } from '../support/layouts.js';
 import { loggedWarnings } from '../support/logged.js';
 import {
   allDealtWith,
@@ -19,6 +21,8 @@ import {
 
 /** More than all extractors together held when one session could take all of it. */
 const MANY = 600;
+/** In shards, what is wrong with a stream is wrong with all its sessions. */
+const STREAM_EACH = layoutEnv(PER_SESSION);
 /** Of the server's streams, these are the product's own. */
 const LIMITED = `
 accounts { A { jetstream { max_streams: 9 }, users: [{ user: a, password: a }] } }
@@ -83,7 +87,7 @@ describe('a session whose stream', () => {
     async (_, { begin, end, told, config }) => {
       await using server = await startFaultyServer(config === undefined ? {} : { extraConfig: config });
       const { logger, warnings } = loggedWarnings();
-      await using system = await startSystem({ nats: server, logger });
+      await using system = await startSystem({ nats: server, logger, env: STREAM_EACH });
       const jsm = await system.ports.connection.jetstreamManager();
       const [stuck, other] = [newSession('stuck'), newSession('other')];
       // Its stream is there already.
@@ -126,7 +130,7 @@ describe('a session whose stream', () => {
   );
 
   it('a session whose stream refuses everything for good has its dispatches rejected in the end, each kept whole', async () => {
-    await using system = await startSystem({ fixed: { maxDeliveries: 4 } });
+    await using system = await startSystem({ fixed: { maxDeliveries: 4 }, env: STREAM_EACH });
     const jsm = await system.ports.connection.jetstreamManager();
     const stuck = newSession('stuck');
     await CAUSES['is full, and refuses what is new']?.begin(jsm, stuck);

@@ -6,7 +6,16 @@ import { tracesOf } from '../../src/session/session-state.js';
 import { SUMMARY_HEADER } from '../../src/traces/trace-summary.js';
 import { step, steps } from '../compaction/entries.js';
 import { cli } from '../support/cli.js';
-import { eventsOf, freshState, implemented, newSession, soon, systemOfFile } from '../support/system.js';
+import {
+  eventsOf,
+  freshState,
+  implemented,
+  newestOf,
+  newSession,
+  sequencesOf,
+  soon,
+  systemOfFile,
+} from '../support/system.js';
 
 const system = await systemOfFile();
 
@@ -27,7 +36,7 @@ describe('trace.append', () => {
     const reply = await system.client.request(TRACE_APPEND_SUBJECT, { session, entries });
     expect(reply).toEqual({
       appended: 2,
-      sequence: 1,
+      sequence: await newestOf(system, session),
       malformed: [
         { index: 1, message: expect.stringContaining('action_type') },
         { index: 3, message: expect.any(String) },
@@ -70,7 +79,8 @@ describe('trace.get', () => {
     const session = newSession('get');
     await system.client.appendTrace(session, [noisy(1, 4000), noisy(2, 9000)]);
     const whole = await system.client.getTraceEntry(session, 'step-1');
-    expect(whole).toMatchObject({ sequence: 1, entry: { id: 'step-1', stored: { text: output(4000) } } });
+    const sequence = await newestOf(system, session);
+    expect(whole).toMatchObject({ sequence, entry: { id: 'step-1', stored: { text: output(4000) } } });
     const ends = await system.client.getTraceEntry(session, 'step-2', 'INT-1');
     expect(ends.entry.stored).toEqual({
       first: output(9000).slice(0, 1000),
@@ -84,8 +94,9 @@ describe('trace.get', () => {
     const all = Array.from({ length: 240 }, (_, index) => noisy(index, 3900));
     const reply = await system.client.appendTrace(session, all);
     expect(reply.appended).toBe(240);
-    expect((await eventsOf(system, session)).length).toBeGreaterThan(1);
-    expect((await system.client.getTraceEntry(session, 'step-0')).sequence).toBe(1);
+    const sequences = await sequencesOf(system, session);
+    expect(sequences.length).toBeGreaterThan(1);
+    expect((await system.client.getTraceEntry(session, 'step-0')).sequence).toBe(sequences[0]);
     expect((await system.client.getTraceEntry(session, 'step-239')).sequence).toBe(reply.sequence);
     expect((await system.client.compactTrace(session, 'INT-1')).total).toBe(240);
   });
@@ -161,7 +172,8 @@ describe('trace.compact', () => {
   it('trace.compact gives no summary below the threshold, and nothing for an unknown intent', async () => {
     const session = await sessionWith(19);
     const reply = await system.client.compactTrace(session, 'INT-1');
-    expect(reply).toMatchObject({ summary: null, compacted: null, total: 19, sequence: 1 });
+    const sequence = await newestOf(system, session);
+    expect(reply).toMatchObject({ summary: null, compacted: null, total: 19, sequence });
     expect(reply.recent).toHaveLength(19);
     expect(await system.client.compactTrace(session, 'INT-9')).toEqual({
       summary: null,
@@ -170,7 +182,7 @@ describe('trace.compact', () => {
       total: 0,
       malformed: 0,
       withoutIntent: 0,
-      sequence: 1,
+      sequence,
     });
   });
 
@@ -442,7 +454,8 @@ describe('throughline trace', () => {
   it('throughline trace prints JSON', async () => {
     const session = newSession('cli');
     const added = await run(['append', '-s', session, '--json'], jsonLines(steps(2)));
-    expect(JSON.parse(added.stdout)).toEqual({ appended: 2, malformed: [], sequence: 1 });
+    const sequence = await newestOf(system, session);
+    expect(JSON.parse(added.stdout)).toEqual({ appended: 2, malformed: [], sequence });
     const shown = await run(['show', '-s', session, '--intent', 'INT-1', '--json']);
     expect(JSON.parse(shown.stdout)).toEqual(await system.client.compactTrace(session, 'INT-1'));
   });
@@ -456,7 +469,8 @@ describe('throughline trace', () => {
     expect(got.stdout).toMatch(
       /^id: {10}step-1\n[\s\S]*error: {7}the end\noutput:\nline one\nx+\n\.\.\. \(3017 of 5017 characters not kept\) \.\.\.\nx+\nthe end\n$/,
     );
-    expect(got.stderr).toContain(`sequence 1 of session ${session}`);
+    const [stored] = await sequencesOf(system, session);
+    expect(got.stderr).toContain(`sequence ${stored} of session ${session}`);
     const json = await run(['get', 'step-1', '-s', session, '--json']);
     expect(JSON.parse(json.stdout)).toEqual(await system.client.getTraceEntry(session, 'step-1'));
     const pinned = await run(['pin', 'step-1', '-s', session]);

@@ -28,8 +28,10 @@ const said = (task_id: string, summary: string, ...files_modified: string[]) =>
 const OTHERS = Array.from({ length: 60 }, (_, n) =>
   factsFrom(100 + n, said(`other-${n}`, `polish screen ${n}`)),
 );
-const shown = (store: InMemorySessionFactStore, overrides: Partial<FactsAsked>) =>
-  sayings(rankFacts(store, asked(overrides)).chosen.map((each) => each.fact));
+const shown = (store: InMemorySessionFactStore, overrides: Partial<FactsAsked>) => {
+  const { chosen, rest } = rankFacts(store, asked(overrides));
+  return sayings([...chosen, ...rest].map((each) => each.fact));
+};
 
 describe('what has to do with a task', () => {
   it('a fact is found by other forms of its words', () => {
@@ -45,6 +47,9 @@ describe('what has to do with a task', () => {
     const store = storeOf(...OTHERS);
     expect(rankFacts(store, asked({ text: 'mend the payment webhook' }))).toEqual({
       chosen: [],
+      cut: [],
+      rest: [],
+      restTotal: 0,
       considered: [],
       total: 0,
     });
@@ -52,12 +57,43 @@ describe('what has to do with a task', () => {
     expect(shown(store, { text: 'screen 7' })).toEqual(['task:other-7 summary polish screen 7']);
   });
 
+  it('of the rest what fits a little comes first, then the newest', () => {
+    const store = storeOf(
+      factsFrom(1, said('near', 'polish the screen of the ledger')),
+      factsFrom(2, said('far', 'paint')),
+      factsFrom(3, said('close', 'rows of the ledger come from two sides')),
+      ...OTHERS,
+    );
+    const { chosen, rest, restTotal } = rankFacts(
+      store,
+      asked({ text: 'lock the rows that come from two sides of a ledger', maxFacts: undefined, rest: 3 }),
+    );
+    expect(sayings(chosen.map((each) => each.fact))).toEqual([
+      'task:close summary rows of the ledger come from two sides',
+    ]);
+    expect(rest.map((each) => each.fact.sourceTaskId)).toEqual(['near', 'other-59', 'other-58']);
+    expect(restTotal).toBeGreaterThan(60);
+  });
+
+  it('without maxFacts all that fits is chosen, the ten that a limit of ten gives first', () => {
+    const store = storeOf(
+      ...Array.from({ length: 25 }, (_, n) =>
+        factsFrom(n + 1, said(`a-${n}`, `import ledger rows, case ${n}`)),
+      ),
+      ...OTHERS,
+    );
+    const about = { text: 'import of ledger rows' };
+    const all = shown(store, { ...about, maxFacts: undefined });
+    expect(all).toHaveLength(25);
+    expect(shown(store, about)).toEqual(all.slice(0, 10));
+  });
+
   it('what is left goes to the newest facts where they are asked for, in words first', () => {
     const store = storeOf(
       factsFrom(1, said('1', 'check bounds', 'src/a.ts')),
       factsFrom(2, said('2', 'paint')),
     );
-    expect(shown(store, { fill: 'recent', maxFacts: 3 })).toEqual([
+    expect(shown(store, { rest: 10, maxFacts: 3 })).toEqual([
       'task:1 summary check bounds',
       'task:2 summary paint',
       'task:2 completed_with completed',
@@ -191,12 +227,16 @@ describe('an answer beside the ledger of its task', () => {
     expect(shown(own, { ...next, besideLedger: false })).toEqual([]);
   });
 
-  it('that a file was changed is said only where facts fill up or tags are asked for', () => {
+  it('that a file was changed is said beside a ledger only where tags are asked for, and no verdict is', () => {
     const store = storeOf(factsFrom(1, said('1', 'paint', 'src/walls.ts')), ...OTHERS);
     const change = 'src/walls.ts modified_by task:1';
     const about = { text: 'walls', besideLedger: true };
     expect(shown(store, about)).toEqual([]);
-    expect(shown(store, { ...about, fill: 'recent' })).toContain(change);
+    const all = { maxFacts: undefined, rest: 100 };
+    expect(shown(store, { ...about, ...all, besideLedger: false })).toContain(change);
+    const beside = shown(store, { ...about, ...all });
+    expect(beside).toHaveLength(1 + OTHERS.length);
+    expect(beside.every((saying) => saying.includes(' summary '))).toBe(true);
     expect(shown(store, { ...about, tags: ['file_change'] })).toEqual([change]);
   });
 });
@@ -276,26 +316,28 @@ describe('the places of an answer', () => {
         ),
       );
     const texts = fc.constantFrom('check the bounds', 'src/a.ts never passed', 'close the file', '');
-    const fills = fc.constantFrom('relevant' as const, 'recent' as const);
+    const limits = { maxFacts: fc.option(fc.nat(15), { nil: undefined }), rest: fc.nat(15) };
     fc.assert(
-      fc.property(runs, texts, fills, fc.nat(15), ([results, order], text, fill, maxFacts) => {
+      fc.property(runs, texts, fc.record(limits), ([results, order], text, { maxFacts, rest }) => {
         const facts = results.map((returned, at) => factsFrom(at + 1, returned));
         const request = asked({
-          ...{ text, fill, maxFacts, taskId: '2', files: ['src/a.ts'] },
+          ...{ text, maxFacts, rest, taskId: '2', files: ['src/a.ts'] },
           similar: new Map([['1', 0.4]]),
         });
         const store = storeOf(...facts);
         const found = rankFacts(store, request);
         expect(rankFacts(storeOf(...order.map((at) => facts[at] ?? [])), request)).toEqual(found);
         expect(rankFacts(InMemorySessionFactStore.of(store.all()), request)).toEqual(found);
-        const { chosen, considered, total } = found;
-        expect(chosen.length).toBeLessThanOrEqual(maxFacts);
+        const { considered, total } = found;
+        const chosen = [...found.chosen, ...found.rest];
+        expect(chosen.length).toBeLessThanOrEqual(maxFacts ?? Number.POSITIVE_INFINITY);
+        expect(found.rest.length).toBeLessThanOrEqual(Math.min(rest, found.restTotal));
         expect(considered.length).toBeLessThanOrEqual(30);
         expect(
           chosen.every((each) => each.fact.sourceTaskId !== '2' && each.fact.validTo === undefined),
         ).toBe(true);
         expect(new Set(chosen.map((each) => each.fact)).size).toBe(chosen.length);
-        if (fill === 'relevant') expect(chosen.length).toBeLessThanOrEqual(total);
+        expect(found.chosen.length).toBeLessThanOrEqual(total);
         const left = considered.filter((each) => each.left !== undefined).map((each) => each.fact);
         expect(left.some((one) => chosen.some((each) => each.fact === one))).toBe(false);
       }),
@@ -313,7 +355,7 @@ describe('the places of an answer', () => {
     fc.assert(
       fc.property(steps, fc.constantFrom('check the bounds', 'src/a.ts', 'close it'), (changes, text) => {
         const store = new InMemorySessionFactStore();
-        const request = asked({ text, fill: 'recent', files: ['src/a.ts'] });
+        const request = asked({ text, rest: 10, files: ['src/a.ts'] });
         for (const change of changes) {
           rankFacts(store, request);
           if ('add' in change) store.add(factsFrom(change.at, change.add));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { tokensOf } from '../../src/facts/fact-ranking.js';
+import { tokensOf } from '../../src/facts/fact-choice.js';
 import { KeywordFactRetriever } from '../../src/facts/fact-retriever.js';
 import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
 import type { FactQuery, SessionFact } from '../../src/facts/fact-types.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../src/contracts/results.js';
+import { tokensOf } from '../../src/facts/fact-choice.js';
 import { RuleBasedFactExtractor, sessionFact } from '../../src/facts/fact-extractor.js';
-import { tokensOf } from '../../src/facts/fact-ranking.js';
 import { KeywordFactRetriever } from '../../src/facts/fact-retriever.js';
 import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
 import type { FactQuery } from '../../src/facts/fact-types.js';

@@ -1,16 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { DISPATCH_STREAM, sessionStream } from '../../src/contracts/names.js';
+import { DISPATCH_STREAM, token } from '../../src/contracts/names.js';
+import { PER_SESSION, type SessionLayout, streamOf } from '../../src/contracts/session-layout.js';
 import { portProblem } from '../../src/nats-server/free-port.js';
-import { newSession, openPorts } from '../ports/opened.js';
+import { LAYOUTS, newSession, openPorts } from '../ports/opened.js';
 import { rejected } from '../support/builders.js';
 import { publishLarge } from '../support/faults/large-bodies.js';
 import { type FaultyServer, startFaultyServer } from '../support/faults/server.js';
 import { SETTINGS } from '../support/faults/settings.js';
 import { type Load, underLoad } from '../support/faults/under-load.js';
+import { layoutEnv } from '../support/layouts.js';
 import { soon } from '../support/system.js';
 
 const TIMEOUT_MS = 240_000;
+/** An election takes up to nine seconds, and a request that was lost its timeout; on a busy machine both take longer. */
+const LONGEST_SILENCE_MS = 30_000;
+const SHARDED: SessionLayout = { layout: 'sharded', shards: 2 };
 const env = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_REQUEST_TIMEOUT_MS: '3000' };
 
 /** Below the ports that the system hands out: it is taken only when its server has looked for others there. */
@@ -41,22 +46,68 @@ async function startCluster(): Promise<{ servers: Map<string, FaultyServer> } & 
   };
 }
 
-async function leaderOf({ ports }: Load): Promise<string> {
+async function leaderOf({ ports }: Load, stream: string): Promise<string> {
   const jsm = await ports.connection.jetstreamManager({ checkAPI: false });
-  const { cluster } = await jsm.streams.info(DISPATCH_STREAM);
+  const { cluster } = await jsm.streams.info(stream);
   return cluster?.leader ?? '';
 }
 
-/** The leader, as soon as there is one: a busy machine may be slow enough for another election. */
-const electedOf = (load: Load) =>
+/** The leader of a stream, as soon as there is one: a busy machine may be slow enough for another election. */
+const electedOf = (load: Load, stream: string = DISPATCH_STREAM) =>
   soon(async () => {
-    const leader = await leaderOf(load);
+    const leader = await leaderOf(load, stream);
     expect(leader).not.toBe('');
     return leader;
   });
 
+/** Kills the node that leads a stream, and starts it again once another one does. */
+async function killLeader(
+  load: Load,
+  node: (name: string) => FaultyServer,
+  stream: string = DISPATCH_STREAM,
+) {
+  const leader = await electedOf(load, stream);
+  await node(leader).kill();
+  await soon(async () => expect(await leaderOf(load, stream)).not.toBe(leader));
+  await node(leader).restart();
+}
+
+const NOTE_PAUSE_MS = 50;
+
+/** Adds notes to a session, one after the other, until `end`; gives those acknowledged, and the longest wait for one. */
+function notesTo({ system }: Load, session: string) {
+  const acknowledged: string[] = [];
+  let [over, longestMs, since] = [false, 0, performance.now()];
+  const adding = (async () => {
+    for (let number = 0; !over; number += 1) {
+      const content = `note ${number}`;
+      const answer = await system.client.tools.noteAdd({ session, content }).catch((error: unknown) => {
+        // It may be stored or not, which is why nobody counts on it.
+        expect(error).toMatchObject({ code: 'unavailable' });
+      });
+      if (answer === undefined) continue;
+      acknowledged.push(content);
+      longestMs = Math.max(longestMs, performance.now() - since);
+      since = performance.now();
+      // A session takes 1,000 notes: they are to last until another node leads.
+      await sleep(NOTE_PAUSE_MS);
+    }
+  })();
+  return {
+    acknowledged,
+    async end() {
+      over = true;
+      await adding;
+      return longestMs;
+    },
+  };
+}
+
 /** Runs the load on a cluster while `happens` to its nodes; all services know all three. */
-async function onCluster(happens: (load: Load, node: (name: string) => FaultyServer) => Promise<void>) {
+async function onCluster(
+  happens: (load: Load, node: (name: string) => FaultyServer) => Promise<void>,
+  layout: SessionLayout = PER_SESSION,
+) {
   await using cluster = await startCluster();
   const { servers } = cluster;
   const node = (name: string) => {
@@ -75,17 +126,18 @@ async function onCluster(happens: (load: Load, node: (name: string) => FaultySer
       await happens(load, node);
       return {};
     },
-    { env, url, sessions: 3 },
+    { env: { ...env, ...layoutEnv(layout) }, url, sessions: 3 },
   );
 }
 
-it(
-  'a cluster reads what is left where the newest event was deleted, or lies beyond what is asked for',
-  async () => {
+it.each(LAYOUTS)(
+  'a cluster reads what is left where the newest event was deleted, or lies beyond what is asked for: %s',
+  async (_, wanted) => {
     await using cluster = await startCluster();
     const url = [...cluster.servers.values()].map((server) => server.url).join(',');
-    const nats = await soon(() => openPorts(url, { replicas: 3 }));
+    const nats = await soon(() => openPorts(url, { replicas: 3, wanted }));
     const session = newSession();
+    const stream = streamOf(nats.layout, session);
     const sequences: number[] = [];
     for (const dispatch of [1, 2, 3]) {
       const appended = await nats.log.append(session, rejected(dispatch));
@@ -97,11 +149,11 @@ it(
       return events.map(({ sequence }) => sequence);
     };
     expect(await read()).toEqual(sequences);
-    await jsm.streams.deleteMessage(sessionStream(session), sequences[1] ?? 0);
-    await soon(async () => expect(await read(2)).toEqual([sequences[0]]));
-    await jsm.streams.deleteMessage(sessionStream(session), sequences[2] ?? 0);
+    await jsm.streams.deleteMessage(stream, sequences[1] ?? 0);
+    await soon(async () => expect(await read(sequences[1])).toEqual([sequences[0]]));
+    await jsm.streams.deleteMessage(stream, sequences[2] ?? 0);
     await soon(async () => expect(await read()).toEqual([sequences[0]]));
-    await jsm.streams.purge(sessionStream(session));
+    await jsm.streams.purge(stream);
     await soon(async () => expect(await read()).toEqual([]));
     // Known by now, so it is asked for no more.
     const asked = vi.spyOn(nats.connection, 'request');
@@ -116,13 +168,30 @@ it(
   'a cluster goes on when the node that leads the dispatch stream is killed, and when it comes back',
   () =>
     onCluster(async (load, node) => {
-      const leader = await electedOf(load);
-      await node(leader).kill();
-      await soon(async () => expect(await leaderOf(load)).not.toBe(leader));
-      await node(leader).restart();
+      await killLeader(load, node);
       // Replicas agree on each delivery before it is sent, and the end of a request overtakes it.
       await publishLarge(load, 60);
     }),
+  TIMEOUT_MS,
+);
+
+it(
+  'a cluster with sessions in shards goes on when the node that leads a shard is killed: nothing acknowledged is lost, and it answers again',
+  () =>
+    onCluster(async (load, node) => {
+      const session = token('noted', 'session');
+      const notes = notesTo(load, session);
+      await soon(() => expect(notes.acknowledged.length).toBeGreaterThan(20));
+      await killLeader(load, node, streamOf(load.ports.layout, session));
+      const before = notes.acknowledged.length;
+      await soon(() => expect(notes.acknowledged.length).toBeGreaterThan(before + 20));
+      const longestMs = await notes.end();
+      const kept = await soon(() => load.system.client.tools.noteList({ session }));
+      const contents = kept.notes.map(({ content }) => content);
+      expect(contents).toEqual(expect.arrayContaining(notes.acknowledged));
+      expect(new Set(contents).size).toBe(contents.length);
+      expect(longestMs).toBeLessThan(LONGEST_SILENCE_MS);
+    }, SHARDED),
   TIMEOUT_MS,
 );
 

@@ -65,6 +65,18 @@ describe('the view of the sessions', () => {
     expect(await page.getByRole('heading', { level: 2 }).first().textContent()).toContain('Stalled');
   });
 
+  it('sessions that went quiet can be asked for, and archived ones only by themselves', async () => {
+    await publish('kept', '1', 'Done');
+    await allDealtWith(system.ports);
+    await client.tools.sessionArchive({ session: 'kept' });
+    await go('/?text=kept');
+    await page.getByText('No session fits').waitFor();
+    await page.getByLabel('Show').selectOption('Archived');
+    await page.getByRole('link', { name: 'kept' }).waitFor();
+    await page.getByLabel('Show').selectOption('Quiet for a week');
+    await page.getByText('No session fits').waitFor();
+  });
+
   it('rows are reached and opened by keyboard', async () => {
     await go('/?text=recorded');
     await page.getByRole('link', { name: 'recorded' }).waitFor();
@@ -123,9 +135,25 @@ describe('the view of a session', () => {
     const attention = page.getByRole('region', { name: /Needs attention/ });
     await attention.getByRole('button', { name: 'Show the evidence' }).click();
     await attention.getByText('Handle a header in the past').first().waitFor();
+    // The fixes come next, no matter who had the prompt before.
+    const next = await attention.getByRole('link', { name: 'its next prompt' }).getAttribute('href');
+    expect(next).toBe('/s/stuck/prompt?task=TAS-1&role=implementer');
     await attention.getByRole('link', { name: 'its results' }).click();
     await page.waitForURL(`${origin}/s/stuck/timeline?task=TAS-1`);
     await expect.poll(() => rows().count()).toBe(4);
+  });
+
+  it('a task that names what keeps it from going on waits for a person, by itself', async () => {
+    await go('/s/held');
+    await client.publishImplementer('held', {
+      task_id: '7',
+      status: 'blocked',
+      blockers: ['No licence key'],
+    });
+    const attention = page.getByRole('region', { name: /Needs attention/ });
+    await attention.getByText('Its last result names what keeps it from going on.').waitFor();
+    await attention.getByRole('button', { name: 'Show the evidence' }).click();
+    await attention.getByText('No licence key').first().waitFor();
   });
 
   it('a task that someone adds appears on the board by itself', async () => {
@@ -133,6 +161,38 @@ describe('the view of a session', () => {
     await page.getByRole('region', { name: 'Board' }).waitFor();
     await client.tools.taskAdd({ session: 'recorded', content: 'Write the changelog' });
     await page.getByRole('region', { name: 'Board' }).getByText('Write the changelog').waitFor();
+  });
+
+  it('a task of the board that is blocked needs attention, with the reason', async () => {
+    const { task } = await client.tools.taskAdd({ session: 'waits', content: 'Release' });
+    await client.tools.taskStatus({ session: 'waits', id: task.id, status: 'blocked', reason: 'no licence' });
+    await go('/s/waits');
+    const attention = page.getByRole('region', { name: 'Needs attention 1' });
+    await attention.getByText(`${task.id} no licence`).waitFor();
+  });
+
+  it('an archived session is nothing else, and says how it is opened again', async () => {
+    await publish('finished', '1', 'Done');
+    await allDealtWith(system.ports);
+    await client.tools.sessionArchive({ session: 'finished' });
+    await go('/s/finished');
+    await page.getByText('throughline session reopen finished').waitFor();
+    const head = page.locator('.page-head');
+    expect(await head.textContent()).toBe('finishedarchived');
+  });
+
+  it('a long name of a session stays within the width of a phone', async () => {
+    const name = `long-${'n'.repeat(59)}`;
+    await publish(name, '1', 'Done');
+    await allDealtWith(system.ports);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await go(`/s/${name}`);
+    const title = page.getByRole('heading', { level: 1, name });
+    await title.waitFor();
+    const { x = 0, width = 0 } = (await title.boundingBox()) ?? {};
+    const inner = await title.evaluate((each: { scrollWidth: number }) => each.scrollWidth);
+    await page.setViewportSize({ width: 1280, height: 720 });
+    expect(x + Math.max(width, inner)).toBeLessThanOrEqual(390);
   });
 
   it('a session without events says how to begin', async () => {
@@ -349,7 +409,7 @@ describe('an inspector that is stopped', () => {
     await page.goto(url);
     await page.getByRole('link', { name: 'recorded' }).waitFor();
     await first.release(5_000);
-    await page.getByText('The inspector cannot be reached').waitFor();
+    await page.getByText('The inspector cannot be reached').first().waitFor();
     expect(await page.getByRole('link', { name: 'recorded' }).count()).toBe(1);
     const second = new Shutdown();
     try {

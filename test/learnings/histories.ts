@@ -6,6 +6,8 @@ import {
   type LearningEvent,
   PROPOSAL_METHODS,
 } from '../../src/contracts/learning-events.js';
+import { learningsCheckpoint } from '../../src/learnings/learnings-checkpoint.js';
+import { emptyLearnings } from '../../src/learnings/learnings-state.js';
 import { idOf } from '../support/learning-project.js';
 
 /** Any events about few texts, so that they meet; most of them fit what came before, some do not. */
@@ -21,6 +23,13 @@ const given = <T>(fields: { readonly [Key in keyof T]: fc.Arbitrary<T[Key]> }, .
 };
 
 const EVENTS: { readonly [Type in LearningEvent['type']]: { weight: number; data: fc.Arbitrary<object> } } = {
+  checkpoint: {
+    weight: 1,
+    data: fc.constant({
+      state: learningsCheckpoint(emptyLearnings('demo'), 'project_forgotten').state,
+      reason: 'project_forgotten',
+    }),
+  },
   proposed: {
     weight: 6,
     data: texts.chain((content) =>

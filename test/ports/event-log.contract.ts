@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
-import type { Appended, EventLog, ReadRange } from '../../src/ports/event-log.js';
+import type { Appended, EventLog, EventRemoval, ReadRange } from '../../src/ports/event-log.js';
 import { soon } from '../support/soon.js';
 import { bytes, newSession } from './opened.js';
 
 /** An event log, and what only its maker can do with it. */
 export interface OpenedEventLog<Event> {
-  readonly log: EventLog<Event>;
+  readonly log: EventLog<Event> & EventRemoval;
   /** The same log as another process holds it. */
   readonly other: EventLog<Event>;
   /** All keys that have an event, as `other` lists them. */
@@ -289,6 +289,39 @@ export function eventLogContract<Event extends { readonly type: string }>(
         await soon(() => expect(told.running).toHaveBeenCalled());
         expect(told.ended).not.toHaveBeenCalled();
         unwatchRunning();
+      });
+    });
+
+    describe('removeBefore', () => {
+      it('removeBefore removes what is before a sequence, of its key alone, and says how much it was', async () => {
+        const [key, another] = [newSession(), newSession()];
+        const sequences = [];
+        for (const number of [1, 2, 3, 4]) {
+          sequences.push(await append(key, number));
+          await append(another, number);
+        }
+        const [, , third = 0, last = 0] = sequences;
+        expect(await opened.log.removeBefore(key, third)).toBe(2);
+        for (const log of [opened.log, opened.other]) {
+          const { events, through } = await log.read(key, { after: 0 });
+          expect(events.map(({ sequence }) => sequence)).toEqual([third, last]);
+          expect(through).toBe(last);
+          expect((await log.read(another, { after: 0 })).events).toHaveLength(4);
+        }
+        expect(await opened.log.removeBefore(key, third)).toBe(0);
+        expect(await opened.log.removeBefore(newSession(), 10)).toBe(0);
+      });
+
+      it('what expects the last sequence is appended after a removal, and only then', async () => {
+        const key = newSession();
+        await append(key, 1);
+        const last = await append(key, 2);
+        await opened.log.removeBefore(key, last);
+        expect(await opened.other.append(key, event(3), { expectedSequence: last - 1 })).toEqual({
+          outcome: 'conflict',
+        });
+        const appended = await opened.other.append(key, event(3), { expectedSequence: last });
+        expect(sequenceOf(appended)).toBeGreaterThan(last);
       });
     });
 

@@ -83,6 +83,17 @@ describe('on NATS', () => {
     expect(await opened.other.prompts.all(session)).toEqual([kept(session, 2)]);
   });
 
+  it('a stream of prompts that cannot be made is said with the code of its cause', async () => {
+    const three = await openPorts(opened.nats.server.url, { replicas: 3, makes: [] });
+    await (await three.connection.jetstreamManager()).streams.delete(PROMPTS_STREAM);
+    await expect(three.prompts.keep(kept(newSession(), 1))).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('THROUGHLINE_REPLICAS=1'),
+    });
+    await three.close();
+    await opened.nats.prompts.keep(kept(newSession(), 1));
+  });
+
   it('a missing stream of prompts is noticed and made although someone listens to its subjects', async () => {
     // To anyone who publishes, a listener looks like a stream that takes its time.
     const { connection } = opened.other;

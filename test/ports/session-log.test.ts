@@ -10,6 +10,7 @@ import type { SessionLog } from '../../src/ports/session-log.js';
 import type { MemoryEventLogOptions } from '../doubles/memory-event-log.js';
 import { MemorySessionLog } from '../doubles/memory-session-log.js';
 import { implementer, recorded, rejected, reviewer } from '../support/builders.js';
+import { soon } from '../support/soon.js';
 import { eventLogContract, type LoggedEvents, type OpenedEventLog } from './event-log.contract.js';
 import { bytes, LAYOUTS, newSession, openPorts, startNatsPorts, twoOnNats } from './opened.js';
 
@@ -88,6 +89,8 @@ async function expectActivity(
   other: SessionLog & SessionActivity,
 ): Promise<void> {
   const session = newSession('active');
+  const moved = new Set<Token>();
+  const unfollow = other.follow((each) => moved.add(each));
   expect(await other.newest(session)).toBe(0);
   await log.append(session, recorded(1, implementer()));
   const last = await log.append(session, TASK);
@@ -95,6 +98,8 @@ async function expectActivity(
   expect(await other.newest(session)).toBe(sequence);
   const found = (await other.activity()).filter((each) => each.session === session);
   expect(found).toEqual([{ session, sequence, at: expect.stringMatching(/^\d{4}-.*Z$/) }]);
+  await soon(() => expect(moved).toContain(session));
+  unfollow();
 }
 
 it('the session log in memory tells how far each session has come', async () => {
@@ -141,8 +146,10 @@ describe.each(LAYOUTS)('on NATS, %s', (name, wanted) => {
 
   it(`${log} makes the stream again when it is deleted`, async () => {
     const session = newSession('deleted');
-    await opened.nats.log.append(session, event(1));
+    const first = await append(session, 1);
+    expect((await opened.other.log.read(session, { after: first })).events).toEqual([]);
     await (await opened.nats.connection.jetstreamManager()).streams.delete(streamOf(session));
+    expect((await opened.other.log.read(session, { after: first })).events).toEqual([]);
     expect((await opened.nats.log.read(session, { after: 0 })).events).toEqual([]);
     expect(await opened.nats.log.append(session, event(2))).toMatchObject({ outcome: 'appended' });
     expect((await opened.other.log.read(session, { after: 0 })).events).toHaveLength(1);
@@ -164,6 +171,9 @@ describe.each(LAYOUTS)('on NATS, %s', (name, wanted) => {
       const read = await opened.nats.log.read(session, { after: 0 });
       expect(read.events.map(({ sequence }) => sequence)).toEqual([first, second]);
       expect(read).toMatchObject({ through: last, skipped: 2 });
+      const tail = await opened.other.log.read(session, { after: first });
+      expect(tail.events.map(({ sequence }) => sequence)).toEqual([second]);
+      expect(tail).toMatchObject({ through: last, skipped: 2 });
     });
   });
 
@@ -312,6 +322,64 @@ describe('in shards', () => {
     overheard.unsubscribe();
     await fresh.close();
   });
+
+  it('the session log in shards asks for one message where nothing may be new, since a batch makes the server count', async () => {
+    const [one, two] = neighbours();
+    const { log } = opened.other;
+    const first = await append(one, 1);
+    await append(two, 1);
+    const asked = await asking(async () => {
+      expect((await log.read(one, { after: 0 })).through).toBe(first);
+      expect((await log.read(one, { after: first })).events).toEqual([]);
+    });
+    expect(asked).toEqual([
+      { seq: 1, batch: expect.any(Number), next_by_subj: `session.${one}.>` },
+      { seq: first + 1, next_by_subj: `session.${one}.>` },
+    ]);
+    const second = await append(one, 2);
+    // Of what this process has appended it knows that it is there.
+    expect(await asking(() => opened.nats.log.read(one, { after: first }))).toMatchObject([
+      { seq: first + 1, batch: expect.any(Number) },
+    ]);
+    const third = await append(one, 3);
+    const { events } = await log.read(one, { after: first });
+    expect(events.map(({ sequence }) => sequence)).toEqual([second, third]);
+  });
+
+  it('the session log in shards tells how far many sessions have come by a few requests, and then asks for those that moved', async () => {
+    const sessions = Array.from({ length: 60 }, () => newSession('busy'));
+    const newest = new Map<Token, number>();
+    for (const session of sessions) {
+      await opened.nats.log.append(session, TASK);
+      newest.set(session, await append(session, 1));
+    }
+    const { log } = opened.other;
+    const came = async () =>
+      new Map((await log.activity()).map(({ session, sequence }) => [session, sequence]));
+    const asked = await asking(async () => expect((await came()).size).toBeGreaterThan(sessions.length));
+    expect(asked.length).toBeLessThanOrEqual(2);
+    const [moved = newSession('none')] = sessions;
+    newest.set(moved, await append(moved, 2));
+    const again = await asking(async () => {
+      const found = await came();
+      for (const [session, sequence] of newest) expect(found.get(session), session).toBe(sequence);
+    });
+    expect(again).toEqual([{ multi_last: [`session.${moved}.>`] }]);
+  });
+
+  /** What is asked of streams by direct get while `work` runs. */
+  async function asking(work: () => Promise<unknown>): Promise<unknown[]> {
+    const { connection } = opened.nats;
+    const asked: unknown[] = [];
+    const subscription = connection.subscribe('$JS.API.DIRECT.GET.*', {
+      callback: (_, message) => asked.push(message.json()),
+    });
+    await connection.flush();
+    await work();
+    await connection.flush();
+    subscription.unsubscribe();
+    return asked;
+  }
 
   /** Two new sessions of one shard. */
   function neighbours(): [Token, Token] {

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
-import type { SnapshotStore, StoredSnapshot } from '../../src/ports/snapshot-store.js';
+import type { ReplacingSnapshotStore, StoredSnapshot } from '../../src/ports/snapshot-store.js';
 import { newSession } from './opened.js';
 
 /** A snapshot store, and what only its maker can do with it. */
 export interface OpenedSnapshotStore {
-  readonly store: SnapshotStore;
+  readonly store: ReplacingSnapshotStore;
   /** The same store as another process holds it. */
-  readonly other: SnapshotStore;
+  readonly other: ReplacingSnapshotStore;
   /** The largest text that it takes, in bytes. */
   readonly maxBytes: number;
   /** Puts any text in the place of a session's newest snapshot. */
@@ -136,6 +136,18 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
         expect(await opened.other.load(session)).toEqual(snapshot(30));
       },
     );
+
+    it('the snapshot store has one snapshot in place of all, from which on it refuses older ones', async () => {
+      const session = newSession();
+      await save(session, 10);
+      await save(session, 20);
+      expect(await opened.other.replace(session, snapshot(15))).toBe('saved');
+      expect(await opened.store.load(session)).toEqual(snapshot(15));
+      expect(await opened.store.loadAtOrBefore(session, 14)).toBeUndefined();
+      expect(await save(session, 12)).toBe('older');
+      expect(await save(session, 16)).toBe('saved');
+      expect(await opened.other.loadAtOrBefore(session, 15)).toEqual(snapshot(15));
+    });
 
     it('the snapshot store goes on where nothing but damaged values is left', async () => {
       const session = newSession();

@@ -310,8 +310,8 @@ describe('the likely files of a prompt', () => {
   });
 
   it('the likely files that are worth least go first where the prompt has no room', () => {
-    const room = (inputTokens: number) =>
-      compilePrompt(LONG, request({ taskPrompt: 'tune the router cookie parts', budget: { inputTokens } }));
+    const about = { taskPrompt: 'tune the router cookie parts', fill: 'relevant' as const };
+    const room = (inputTokens: number) => compilePrompt(LONG, request({ ...about, budget: { inputTokens } }));
     const whole = room(4000);
     const tight = room(whole.tokenEstimate - 1);
     expect(whole.files).toHaveLength(10);
@@ -362,7 +362,10 @@ describe('a hostile fact', () => {
         const state = stateAfter(recorded(1, returned));
         const { sessionContext, factsShown, files } = compilePrompt(state, request());
         const lines = sessionContext.split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/);
-        const titles = ['[Session Context]', 'Likely files:', 'Related work:', 'Also known:'];
+        const titles = [
+          ...['[Session Context]', 'Likely files:', 'Related work:', 'Also known:'],
+          'All else, what may fit first, then the newest:',
+        ];
         const said = lines.filter((line) => !titles.includes(line));
         expect(said.filter((line) => line !== '')).toHaveLength(factsShown + files.length);
         for (const line of said.filter((each) => each !== ''))

@@ -38,8 +38,13 @@ describe('the likely files of real histories', () => {
     expect(mean(figures.map(({ mrr }) => mrr))).toBeGreaterThan(0.7);
   });
 
-  it('default prompts of real histories leave most of their room', () => {
-    for (const { tokens } of figures) expect(tokens).toBeLessThan(900);
+  it('ten facts and what else fits the tasks of real histories leave most of the room, and the rest of it is used', () => {
+    for (const { ten, fitting, tokens } of figures) {
+      expect(ten).toBeLessThan(900);
+      expect(fitting).toBeLessThan(900);
+      expect(tokens).toBeGreaterThan(2 * fitting);
+      expect(tokens).toBeLessThanOrEqual(3600);
+    }
   });
 });
 
@@ -47,14 +52,19 @@ describe('what was planted in real histories', () => {
   const planted = HISTORIES.flatMap((history) => measurePlants(PRODUCT, history, [5, 200], seeded(16)));
   const shownOf = (some: typeof planted) => mean(some.map(({ shown }) => Number(shown)));
 
-  it('prompts show what was planted and is asked for with at least one of its words', () => {
+  it('the best ten facts hold what was planted and is asked for with at least one of its words', () => {
     const reachable = planted.filter(({ words }) => words === 'a common word');
     expect(reachable.length).toBeGreaterThan(300);
     expect(shownOf(reachable)).toBeGreaterThan(0.97);
     expect(shownOf(reachable.filter(({ half }) => half === 'held out'))).toBeGreaterThan(0.97);
   });
 
-  it('prompts show most of what was planted in all', () => {
+  it('whole prompts hold more of what was planted than the best ten facts do', () => {
+    expect(mean(planted.map(({ inPrompt }) => Number(inPrompt)))).toBeGreaterThan(shownOf(planted));
+    for (const { shown, inPrompt } of planted) if (shown) expect(inPrompt).toBe(true);
+  });
+
+  it('the best ten facts hold most of what was planted in all', () => {
     for (const kind of ['must_fix', 'convention', 'decision'])
       expect(shownOf(planted.filter((each) => each.kind === kind))).toBeGreaterThan(0.84);
     expect(shownOf(planted)).toBeGreaterThan(0.92);

@@ -70,7 +70,7 @@ function notesOf(lines: readonly string[]): Pick<PromptParts, 'notes' | 'shorten
   const shortened: Record<string, string> = {};
   let own: string[] | undefined;
   for (const line of lines) {
-    const [, title, rest] = /^([A-Z][a-z ]+)(?: \((.*)\))?:$/.exec(line) ?? [];
+    const [, title, rest] = /^([A-Z][a-z, ]+)(?: \((.*)\))?:$/.exec(line) ?? [];
     if (title !== undefined) {
       own = [];
       notes[title] = own;

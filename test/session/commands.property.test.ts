@@ -58,6 +58,8 @@ const ARGUMENTS: { readonly [Name in CommandName]: fc.Arbitrary<object> } = {
   'session-open': given({ goal: maybe(content), spec: maybe(content), project: maybe(agent) }),
   'session-complete': given({ force: fc.boolean(), reason: maybe(content) }),
   'session-restart': given({ reason: maybe(content) }),
+  'session-archive': given({ reason: maybe(content) }),
+  'session-reopen': given({ reason: maybe(content) }),
   'session-show': fc.constant({}),
 };
 // What makes tasks meet comes more often; a completed session is soon reopened.
@@ -67,6 +69,7 @@ const WEIGHTS: { readonly [Name in CommandName]?: number } = {
   'task-next': 4,
   'task-status': 4,
   'session-restart': 6,
+  'session-reopen': 16,
 };
 
 const calls = COMMAND_NAMES.map((name) => ({

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { EVENT_VERSION } from '../../src/contracts/event.js';
 import type { FactRecorded } from '../../src/contracts/session-events.js';
+import { factsOfEvent } from '../../src/facts/event-facts.js';
 import { factId } from '../../src/facts/fact-id.js';
 import type { SessionFact } from '../../src/facts/fact-types.js';
 import { REMEMBERED_RESULTS } from '../../src/session/counted-results.js';
@@ -185,9 +187,10 @@ describe('a result that is published again', () => {
 });
 
 describe('the events of an earlier version, whose facts carry their ids,', () => {
-  const withIds = ({ data, ...event }: FactRecorded): FactRecorded => ({
+  const withIds = (event: FactRecorded): FactRecorded => ({
     ...event,
-    data: { ...data, facts: data.facts.map((fact) => ({ id: factId(fact), ...fact })) },
+    v: EVENT_VERSION,
+    data: { ...event.data, facts: factsOfEvent(event).map((fact) => ({ id: factId(fact), ...fact })) },
   });
   const factsAfter = (events: readonly FactRecorded[]) =>
     factsOf(foldedInOrder(events, DEFAULT_LIMITS))

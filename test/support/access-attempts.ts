@@ -9,12 +9,15 @@ import {
   EXTRACTOR_CONSUMER,
   EXTRACTOR_SERVICE,
   healthSubject,
+  INDEX_BUCKET,
   INSTALLATION_BUCKET,
+  KEEPER_SERVICE,
   LAYOUT_SUBJECT,
   LEARNER_CONSUMER,
   LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_SERVICE,
   LEARNINGS_STREAM,
+  LIFECYCLE_BUCKET,
   learningSubject,
   PAST_PROMPT_SUBJECT,
   PROMPTS_STREAM,
@@ -128,6 +131,8 @@ function publishes(victim: Names, own: Names): Attempt[] {
       [`$KV.${SNAPSHOT_BUCKET}.${session}`, snapshot],
       [`$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`, snapshot],
       [`$KV.${TELEMETRY_BUCKET}.${session}`, '{}'],
+      [`$KV.${INDEX_BUCKET}.${session}`, '{}'],
+      [`$KV.${LIFECYCLE_BUCKET}.archived.${session}`, `{"v":1,"status":"archived","at":"${at}"}`],
       [`$KV.${VECTOR_BUCKET}.${project}.aaaaaaaaaaaa`, '{}'],
     ];
     return each.map(([subject, body]) => ({ subject, body, changesVictim }));
@@ -194,6 +199,8 @@ function streamsOf({ session, layout = PER_SESSION }: Names): string[] {
     SNAPSHOT_BUCKET,
     LEARNING_SNAPSHOT_BUCKET,
     TELEMETRY_BUCKET,
+    INDEX_BUCKET,
+    LIFECYCLE_BUCKET,
     VECTOR_BUCKET,
   ].map((bucket) => `KV_${bucket}`);
   const streams = [DISPATCH_STREAM, REJECTED_STREAM, LEARNINGS_STREAM, PROMPTS_STREAM];
@@ -207,6 +214,7 @@ function jetStream(victim: Names, own: Names): Attempt[] {
     [`KV_${INSTALLATION_BUCKET}`, LAYOUT_SUBJECT],
     [`KV_${SNAPSHOT_BUCKET}`, `$KV.${SNAPSHOT_BUCKET}.${session}`],
     [`KV_${TELEMETRY_BUCKET}`, `$KV.${TELEMETRY_BUCKET}.${session}`],
+    [`KV_${INDEX_BUCKET}`, `$KV.${INDEX_BUCKET}.${session}`],
     [`KV_${LEARNING_SNAPSHOT_BUCKET}`, `$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`],
     [streamOf(layout, session), sessionSubject(session, 'fact.recorded')],
     [streamOf(layout, session), sessionSubjects(session)],
@@ -264,7 +272,7 @@ function jetStream(victim: Names, own: Names): Attempt[] {
 }
 
 function discovery(): Attempt[] {
-  const services = [EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE];
+  const services = [EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE, KEEPER_SERVICE];
   const subjects = [
     ...['PING', 'INFO', 'STATS'].flatMap((verb) => [
       `$SRV.${verb}`,
@@ -288,6 +296,8 @@ export function repliesAt({ session, project, layout = PER_SESSION }: Names): st
     `$KV.${SNAPSHOT_BUCKET}.${session}`,
     `$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`,
     `$KV.${TELEMETRY_BUCKET}.${session}`,
+    `$KV.${INDEX_BUCKET}.${session}`,
+    `$KV.${LIFECYCLE_BUCKET}.archived.${session}`,
     `$KV.${VECTOR_BUCKET}.${project}.aaaaaaaaaaaa`,
     sessionRequest(toolSubject('session-complete'), session),
     toolSubject('task-delete'),

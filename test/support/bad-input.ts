@@ -81,6 +81,8 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   },
   'session-complete': { force: true, reason: 'enough' },
   'session-restart': { reason: 'more' },
+  'session-archive': { reason: 'shipped' },
+  'session-reopen': { reason: 'a bug' },
   'session-show': {},
   'fact-find': {
     ...{ text: 'parser', task: '1', subject: 'a.ts', relation: ['issue'], tag: 'error' },
@@ -93,12 +95,26 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'rejected-show': { id: 1, offset: 0 },
   'rejected-retry': { id: 1, role: 'reviewer', toSession: 'attacked', body: '{}' },
   'rejected-remove': { id: 1 },
+  // Of another name: without the dry run it is refused.
+  'session-forget': { confirm: 'other', dryRun: true, withLearnings: true },
+  'project-forget': { project: 'attacked', confirm: 'other', dryRun: true },
+  'retention-show': { ahead: '30d' },
+  'retention-set': {
+    ...{ project: 'attacked', archiveAfter: '90d', forgetAfter: '365d', dispatchesAfter: 'never' },
+    ...{ rejectedAfter: '14d', remove: false },
+  },
+  // Of a version that there is not: refused.
+  'retention-enforce': { version: 999_999 },
+  'retention-apply': { version: 999_999, run: 'a1' },
+  'session-export': { cursor: cursorOf('export', 0, 9, 64, '') },
+  'session-import': { file: 'f'.repeat(64), dispatches: 0, events: [], done: true },
   'prompt-list': { task: '1', limit: 5, cursor: '5' },
   'prompt-show': { id: 'a1' },
   'health-show': { brief: true },
   'session-list': {
-    ...{ text: 'a', status: 'open', project: 'p', stalled: true, brief: true, limit: 5 },
-    cursor: cursorOf('sessions', 0, '', 'a'),
+    ...{ text: 'a', status: 'open', project: 'p', stalled: true, active: true, brief: true, limit: 5 },
+    ...{ olderThan: '30d', archived: true },
+    cursor: cursorOf('sessions', 0, 0, 'a', 0),
   },
   'fact-show': { id: 'abcd' },
   'file-list': { text: 'parser', limit: 5 },

@@ -4,8 +4,15 @@ import { promisify } from 'node:util';
 import { natsCli } from './nats-cli.js';
 import { prepareTestNats } from './nats-server.js';
 
-/** Once before all files: what they share is built and installed here, not by many of them at once. */
-export default async function setup(): Promise<void> {
+let done: Promise<void> | undefined;
+
+/** Once before all files of all projects: what they share is built and installed here, not by many of them at once. */
+export default function setup(): Promise<void> {
+  done ??= prepare();
+  return done;
+}
+
+async function prepare(): Promise<void> {
   const root = fileURLToPath(new URL('../../', import.meta.url));
   await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: root });
   await prepareTestNats();

@@ -25,7 +25,7 @@ export interface Section {
 const ITEM = /^- .*$/;
 const FACT = /^- .* \[task:[^[\]]*\]$/;
 const NOTES =
-  /^(Open findings|Likely files|Related work|Decisions and conventions|Failing tests|Left to do by other tasks|Also known)( \(\d+ of \d+; all: `[^`]*`\))?:$/;
+  /^(Open findings|Likely files|Related work|Decisions and conventions|Failing tests|Left to do by other tasks|Also known|All else, what may fit first, then the newest)( \(\d+ of \d+; all: `[^`]*`\))?:$/;
 
 const LEARNINGS_TITLE = /^(Relevant|Recent) learnings \(\d+\/\d+\):$/;
 const LEARNING = /^ {2}(\[\d\.\d\d\]|-) (pattern|insight|self_knowledge): .*$/;

@@ -32,16 +32,18 @@ export interface OnTerminal extends AsyncDisposable {
   ended(): Promise<{ readonly code: number | null; readonly before: string; readonly after: string }>;
 }
 
-/** Runs `throughline <args>` on a terminal. No argument may hold a quote. */
+/** Runs `throughline <args>` on a terminal, of so many columns where that counts. No argument may hold a quote. */
 export async function onTerminal(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   cwd = process.cwd(),
+  columns?: number,
 ): Promise<OnTerminal> {
   const folder = await mkdtemp(join(tmpdir(), 'throughline-pty-'));
   const [before, after] = [join(folder, 'before'), join(folder, 'after')];
   const command = `exec '${process.execPath}' '${BIN}' ${args.map((arg) => `'${arg}'`).join(' ')}`;
-  const line = `stty -a > ${before}; sh -c "echo pid:\\$\\$; ${command}"; code=$?; stty -a > ${after}; exit $code`;
+  const sized = columns === undefined ? '' : `stty cols ${columns}; `;
+  const line = `${sized}stty -a > ${before}; sh -c "echo pid:\\$\\$; ${command}"; code=$?; stty -a > ${after}; exit $code`;
   const child = spawn('script', ['-qfec', line, '/dev/null'], {
     env: { ...cleanEnv(env), TERM: 'xterm', SHELL: '/bin/sh' },
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -95,4 +97,31 @@ export async function onTerminal(
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** What a terminal of so many columns shows in the end, a row each, of what was written to it; rows never scroll away. */
+export function shownRows(written: string, columns: number): string[] {
+  const rows: string[][] = [[]];
+  let [x, y] = [0, 0];
+  for (const [part, up] of written.matchAll(/\p{Cc}\[(\d*)A|\p{Cc}\[\d*[JKm]|./gsu)) {
+    const row = () => (rows[y] ??= []);
+    if (up !== undefined) y = Math.max(0, y - Number(up || 1));
+    else if (part.endsWith('[J') && part.length > 2) {
+      row().length = Math.min(row().length, x);
+      rows.length = y + 1;
+    } else if (part === '\r') x = 0;
+    else if (part === '\n') y += 1;
+    else if (part.length <= 2) {
+      const width = /[\p{Script=Hangul}\p{Script=Han}]/u.test(part) ? 2 : 1;
+      if (x + width > columns) [x, y] = [0, y + 1];
+      row()[x] = part;
+      if (width === 2) row()[x + 1] = '';
+      x += width;
+    }
+  }
+  return rows.map((cells) =>
+    Array.from(cells ?? [], (cell) => cell ?? ' ')
+      .join('')
+      .trimEnd(),
+  );
 }

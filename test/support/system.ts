@@ -12,6 +12,7 @@ import {
   token,
 } from '../../src/contracts/names.js';
 import type { ResultOf } from '../../src/contracts/results.js';
+import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
 import { localTasksFile } from '../../src/files/local-tasks-file.js';
 import { createCommander } from '../../src/folding/commander.js';
 import type { SessionReader } from '../../src/folding/session-folding.js';
@@ -30,6 +31,7 @@ import { Telemetry } from '../../src/services/compiler/telemetry.js';
 import { type ServiceName, serve } from '../../src/services/serve.js';
 import { factsOf, type SessionState } from '../../src/session/session-state.js';
 import { approximateTokenizer } from '../../src/shared/tokenizer.js';
+import { layoutEnv } from './layouts.js';
 import { startTestNats, type TestNats } from './nats-server.js';
 import { SOON_MS, soon } from './soon.js';
 
@@ -59,13 +61,12 @@ export interface System extends AsyncDisposable {
 }
 
 /** `THROUGHLINE_TEST_LAYOUT=sharded` runs what needs no other layout in shards, of which there are few. */
-const TEST_LAYOUT: Readonly<Record<string, string>> =
-  process.env.THROUGHLINE_TEST_LAYOUT === 'sharded'
-    ? { THROUGHLINE_LAYOUT: 'sharded', THROUGHLINE_SHARDS: '4' }
-    : {};
+export const TEST_LAYOUT: SessionLayout =
+  process.env.THROUGHLINE_TEST_LAYOUT === 'sharded' ? { layout: 'sharded', shards: 4 } : PER_SESSION;
 
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
-  const config = loadConfig({ ...TEST_LAYOUT, ...options.env }, options.fixed);
+  const layout = options.env?.THROUGHLINE_LAYOUT === undefined ? layoutEnv(TEST_LAYOUT) : {};
+  const config = loadConfig({ ...layout, ...options.env }, options.fixed);
   const { logger = silentLogger } = options;
   const shutdown = new Shutdown();
   const nats = options.nats ?? (await startTestNats());
@@ -107,7 +108,7 @@ export async function allDealtWith(
   const jsm = await connection.jetstreamManager({ checkAPI: false });
   await soon(async () => {
     const info = await jsm.consumers.info(DISPATCH_STREAM, consumer);
-    const newest = await newestOf(jsm, info.config.filter_subject ?? DISPATCH_SUBJECTS);
+    const newest = await newestDispatch(jsm, info.config.filter_subject ?? DISPATCH_SUBJECTS);
     const { num_pending: toDeliver, num_ack_pending: inHand, delivered } = info;
     const unheard = Math.max(0, newest - delivered.stream_seq);
     expect({ toDeliver, inHand, unheard }).toEqual({ toDeliver: 0, inHand: 0, unheard: 0 });
@@ -115,7 +116,7 @@ export async function allDealtWith(
 }
 
 /** Sequence of the newest dispatch of some subjects; 0 for none. */
-async function newestOf(jsm: JetStreamManager, subjects: string): Promise<number> {
+async function newestDispatch(jsm: JetStreamManager, subjects: string): Promise<number> {
   try {
     return (await jsm.streams.getMessage(DISPATCH_STREAM, { last_by_subj: subjects })).seq;
   } catch (error) {
@@ -138,6 +139,16 @@ export async function freshState(
 /** All events of a session, oldest first. */
 export async function eventsOf({ ports }: Pick<System, 'ports'>, session: string) {
   return (await ports.log.read(token(session, 'session'), { after: 0 })).events;
+}
+
+/** Sequences of a session's events, oldest first. They rise, and may leave numbers out. */
+export async function sequencesOf(system: Pick<System, 'ports'>, session: string): Promise<number[]> {
+  return (await eventsOf(system, session)).map(({ sequence }) => sequence);
+}
+
+/** Sequence of a session's newest event. */
+export async function newestOf(system: Pick<System, 'ports'>, session: string): Promise<number> {
+  return (await sequencesOf(system, session)).at(-1) ?? 0;
 }
 
 /**

@@ -4,40 +4,48 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { AckPolicy } from 'nats';
+import { loadConfig } from '../../../dist/config/config.js';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../../dist/contracts/names.js';
 import { AckedPublisher } from '../../../dist/nats/jetstream/acked-publisher.js';
 import { Shutdown } from '../../../dist/runtime/shutdown.js';
-import { openPorts, startScript, startServer, startThroughline } from '../host.mjs';
+import { cpuMs, openPorts, startScript, startServer, startThroughline } from '../host.mjs';
 import { startRedis } from './redis.mjs';
 
 export const SESSIONS = 100;
-const POLL_MS = 2;
+/** A look costs the server some 0.1 ms: while much is left, it is not what is to be measured. */
+const POLL_MS = { far: 25, near: 5 };
+const NEAR = 1000;
 const IN_FLIGHT = 512;
 
 /**
  * A contender: `fill` puts results where its workers will find them, `work` starts its processes and stops them once
- * everything is acknowledged. It gives results per second between `warm` acknowledged ones and the last, so that
- * neither the start of a process nor its first, uncompiled steps count. `stored` counts what came out at the end.
+ * everything is acknowledged. Between `warm` acknowledged ones and the last it gives results per second, so that neither
+ * the start of a process nor its first, uncompiled steps count, and the processor time of its workers and of its server
+ * for each of them, in microseconds, where the machine tells. `stored` counts what came out at the end.
  */
-export async function throughlineContender(workers, shutdown) {
+export async function throughlineContender({ layout, workers = 1 }, shutdown) {
   const server = await startServer(shutdown);
-  const nats = await openPorts(server.url, shutdown);
+  const env = { THROUGHLINE_LAYOUT: layout };
+  const nats = await openPorts(server.url, shutdown, loadConfig(env));
+  const start = (own) => startThroughline(['serve', '--only', 'extractor'], server.url, own, env);
   // A worker that finds nothing makes the consumer, and takes its open pull away with its connection.
   const first = new Shutdown();
-  await startThroughline(['serve', '--only', 'extractor'], server.url, first);
+  await start(first);
   await first.release(10_000);
   return natsContender({
     nats,
+    server,
     stream: DISPATCH_STREAM,
     consumer: EXTRACTOR_CONSUMER,
     subjectOf: (session) => `dispatch.${session}.implementer`,
-    outputs: 'session.>',
+    outputs: layout === 'sharded' ? 'sessions.>' : 'session.>',
     workers,
-    start: (own) => startThroughline(['serve', '--only', 'extractor'], server.url, own),
+    start,
   });
 }
 
-export async function relayContender(shutdown) {
+/** @param bytes of each body that it publishes; left out: those that it was given */
+export async function relayContender(shutdown, bytes) {
   const server = await startServer(shutdown);
   const nats = await openPorts(server.url, shutdown);
   const jsm = await nats.connection.jetstreamManager();
@@ -51,18 +59,20 @@ export async function relayContender(shutdown) {
     await jsm.streams.add({ name: `OUT_${n}`, subjects: [`out.session-${n}`], allow_direct: true });
   }
   const script = fileURLToPath(new URL('relay.mjs', import.meta.url));
+  const given = bytes === undefined ? {} : { RELAY_BYTES: String(bytes) };
   return natsContender({
     nats,
+    server,
     stream: 'IN',
     consumer: 'relay',
     subjectOf: (session) => `in.${session}.implementer`,
     outputs: 'out.>',
     workers: 1,
-    start: (own) => startScript(script, ['IN', 'relay'], own, { NATS_URL: server.url }),
+    start: (own) => startScript(script, ['IN', 'relay'], own, { NATS_URL: server.url, ...given }),
   });
 }
 
-async function natsContender({ nats, stream, consumer, subjectOf, outputs, workers, start }) {
+async function natsContender({ nats, server, stream, consumer, subjectOf, outputs, workers, start }) {
   const { connection } = nats;
   const jsm = await connection.jetstreamManager();
   const publisher = new AckedPublisher(connection, 10_000);
@@ -76,6 +86,7 @@ async function natsContender({ nats, stream, consumer, subjectOf, outputs, worke
     work: (warm) =>
       timed({
         start: (own) => Promise.all(Array.from({ length: workers }, () => start(own))),
+        server: server.pid,
         warm,
         left: async () => {
           const { num_pending, num_ack_pending } = await jsm.consumers.info(stream, consumer);
@@ -90,21 +101,29 @@ async function natsContender({ nats, stream, consumer, subjectOf, outputs, worke
   };
 }
 
-async function timed({ start, warm, left }) {
+async function timed({ start, server, warm, left }) {
   const all = await left();
   const own = new Shutdown();
-  const started = start(own);
+  let workers = [];
+  const started = start(own).then((children) => {
+    workers = children.map(({ pid }) => pid);
+  });
+  const cpu = () => ({ worker: cpuMs(workers), server: cpuMs([server]) });
   let began;
-  let first = 0;
   try {
     for (;;) {
       const now = await left();
-      if (began === undefined && all - now >= warm) {
-        began = performance.now();
-        first = now;
+      if (began === undefined && all - now >= warm) began = { at: performance.now(), left: now, cpu: cpu() };
+      if (now === 0) {
+        const each = (ms) => (ms === undefined ? undefined : (ms * 1000) / began.left);
+        const used = cpu();
+        return {
+          rate: (began.left / (performance.now() - began.at)) * 1000,
+          worker: each(used.worker && used.worker - began.cpu.worker),
+          server: each(used.server && used.server - began.cpu.server),
+        };
       }
-      if (now === 0) return (first / (performance.now() - began)) * 1000;
-      await sleep(POLL_MS);
+      await sleep(now > NEAR ? POLL_MS.far : POLL_MS.near);
     }
   } finally {
     await started;
@@ -115,8 +134,9 @@ async function timed({ start, warm, left }) {
 /** BullMQ on Redis, or `undefined` where there is no redis-server, or its npm project is not installed. */
 export async function bullmqContender(shutdown) {
   if (!existsSync(new URL('../bullmq/node_modules', import.meta.url))) return undefined;
-  const port = await startRedis(shutdown);
-  if (port === undefined) return undefined;
+  const redis = await startRedis(shutdown);
+  if (redis === undefined) return undefined;
+  const { port } = redis;
   const { openQueue } = await import('../bullmq/queue.mjs');
   const queue = await openQueue(port, 'dispatches');
   shutdown.add('the queue', () => queue.close());
@@ -126,7 +146,8 @@ export async function bullmqContender(shutdown) {
       queue.fill(results.map(({ session, body }) => ({ subject: `dispatch.${session}.implementer`, body }))),
     work: (warm) =>
       timed({
-        start: (own) => startScript(script, [port, 'dispatches'], own),
+        start: async (own) => [await startScript(script, [port, 'dispatches'], own)],
+        server: redis.pid,
         warm,
         left: () => queue.left(),
       }),

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../../dist/nats-server/free-port.js';
 import { temporaryDir } from '../host.mjs';
 
-/** Starts Redis and gives its port; `undefined` where there is no redis-server. */
+/** Starts Redis and gives its port and process; `undefined` where there is no redis-server. */
 export async function startRedis(shutdown) {
   const port = await freePort('127.0.0.1');
   const dir = await temporaryDir(shutdown);
@@ -28,7 +28,7 @@ export async function startRedis(shutdown) {
     if (tries === 200) throw new Error('redis-server does not answer');
     await sleep(20);
   }
-  return port;
+  return { port, pid: child.pid };
 }
 
 function answers(port) {

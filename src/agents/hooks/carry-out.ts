@@ -4,10 +4,11 @@ import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import { lastResult, type ResultText } from '../../contracts/reading/last-result.js';
 import { BEGIN } from '../../contracts/reading/result-marks.js';
+import { isSentBack, sentBackText } from '../../prompt/sent-back.js';
 import { clipText } from '../../shared/text.js';
 import { RECENT_STEPS } from '../../traces/trace-summary.js';
 import type { AgentSession } from '../agent-session.js';
-import { isSentBack, onlyReads, roleOfAgent, sentBackText } from './agent-roles.js';
+import { onlyReads, roleOfAgent } from './agent-roles.js';
 import type { HookCall } from './hook-call.js';
 import { plainRole, resultId, withResultId } from './hook-results.js';
 import type { Waiting } from './hook-state.js';
@@ -150,7 +151,9 @@ async function promptSubmitted(call: HookCall, tools: HookTools): Promise<HookAn
   const entry = requestEntry(call, named(call, tools));
   const unkept = await keepOrGive({ kind: 'trace', session: tools.at.session, entry }, tools);
   const client = await tools.connect();
-  const task = call.event.answer === undefined ? undefined : namedTask(call.prompt);
+  // One with the contract was compiled already.
+  const isPlain = call.event.answer !== undefined && !call.prompt.includes(BEGIN);
+  const task = isPlain ? namedTask(call.prompt) : undefined;
   const [context] = await Promise.all([
     task === undefined ? undefined : taskContext(task, call.prompt, tools, client),
     flushBeside(tools, client, unkept),
@@ -169,6 +172,8 @@ async function taskContext(
     kind: 'dispatch',
     ...dispatchOf(at, taskId, taskPrompt, 'implementer'),
     budget: { inputTokens: contextTokens },
+    // It goes with each prompt that names a task: the rest, which its agent has read before, would only repeat.
+    fill: 'relevant',
   });
   if (reply.sequence === 0) return undefined;
   const tail = reply.messages.at(-1)?.content ?? '';
@@ -235,8 +240,9 @@ async function stopped(call: HookCall, tools: HookTools): Promise<HookAnswer> {
     if (fault !== '' && !isOver) return undefined;
     goesBack = mayGoBack && fault !== '';
     if ('text' in found && !goesBack) {
-      const id = resultId({ ...call, client: name }, found.text);
-      const text = withResultId(found.text, id);
+      const given = call.agent === '' ? at.resultId : undefined;
+      const id = given ?? resultId({ ...call, client: name }, found.text);
+      const text = withResultId(found.text, id, given !== undefined);
       const messageId = `${at.session}:${id}`;
       const result = { kind: 'result', session: at.session, role: found.role, text, messageId } as const;
       unkept = await keepOrGive(result, tools);

@@ -55,10 +55,13 @@ export function resultId({ client, conversation, turn, agent }: ReturnedBy, text
   return `${client}-${createHash('sha256').update(whole).digest('base64url').slice(0, 32)}`;
 }
 
-/** The body with its `result_id`. One that has its own keeps it; one that is not plain JSON goes as it is. */
-export function withResultId(text: string, id: string): string {
+/**
+ * The body with its `result_id`. One that has its own keeps it, unless the id is given; one that is not plain JSON goes as it
+ * is.
+ */
+export function withResultId(text: string, id: string, isGiven = false): string {
   const found = objectIn(text);
-  if (found === undefined || found.value.result_id !== undefined) return text;
+  if (found === undefined || (found.value.result_id !== undefined && !isGiven)) return text;
   const { value, from, to } = found;
   return `${text.slice(0, from)}${JSON.stringify({ ...value, result_id: id })}${text.slice(to)}`;
 }

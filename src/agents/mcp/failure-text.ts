@@ -15,6 +15,8 @@ const NEXT: Readonly<Partial<Record<ErrorCode, string>>> = {
   duplicate: 'Use the task that exists.',
   too_large: 'Shorten it and call again.',
   conflict: 'Call again.',
+  session_archived:
+    'The session takes no results: tell the user, who can reopen it with "throughline session reopen".',
   session_completed:
     'The session has ended: tell the user, who can restart it with "throughline session restart".',
 };

@@ -328,10 +328,10 @@ function outcomeOfCounts(item: Json): boolean | undefined {
   if (exit !== undefined) return exit === 0;
   const failed = countUnder(item, ['failed', 'failures', 'failing', 'errors']);
   if (failed !== undefined) return failed === 0;
-  const passed = countUnder(item, ['passed', 'passing']);
-  if (passed !== undefined) return passed > 0;
   const failures: unknown = item.failures ?? item.errors ?? item.failed;
   if (failures === true || (Array.isArray(failures) && failures.length > 0)) return false;
+  const passed = countUnder(item, ['passed', 'passing']);
+  if (passed !== undefined) return passed > 0;
   return failures === false ? true : undefined;
 }
 

@@ -17,7 +17,7 @@ export const budgetReport = z
     used: count('Tokens of the prompt.'),
     wanted: count('Tokens of the prompt if nothing had been left out.'),
     sections: z.array(sectionReport).describe('The sections that there was something to show in.'),
-    dropped: count('Items left out, in all sections.'),
+    dropped: count('Items left out, in all sections but the one that fills the room that is left.'),
     tokenizer: z.string().describe('Name of the tokenizer that counted.'),
   })
   .meta({ id: 'BudgetReport', description: 'How a prompt fills its room.' });

@@ -280,4 +280,5 @@ export type DispatchReply = Told<typeof dispatchReply>;
 export type IterationReply = Told<typeof iterationReply>;
 /** What an agent reads first in a session. */
 export type SessionStartReply = Told<typeof sessionStartReply>;
+/** What the compiler answers, by the kind of the prompt. */
 export type CompileReply = DispatchReply | IterationReply | SessionStartReply;

@@ -48,6 +48,13 @@ export const sessionFigures = z
       .array(z.string())
       .describe('What waits for a person, a sentence each: the first five. Empty for a completed session.'),
     unread: count('Messages that were not read.'),
+    archived: z
+      .object({
+        at: time('When it was archived'),
+        reason: z.string().exactOptional().describe('Why, in words.'),
+      })
+      .exactOptional()
+      .describe('Only of an archived session, which takes no results.'),
   })
   .meta({ id: 'SessionFigures', description: 'A session in a list, with its figures.' });
 
@@ -56,7 +63,9 @@ const sessionName = z
     ...common,
     brief: z
       .literal(true)
-      .describe('It has not been read yet, or is beyond the newest 1,000: no figures are known.'),
+      .describe(
+        'It has not been read yet: no figures are known. Without a keeper, only the newest 1,000 are read.',
+      ),
   })
   .meta({ id: 'SessionName', description: 'A session in a list, by name and time alone.' });
 
@@ -64,11 +73,15 @@ export const sessionList = z.object({
   sessions: z
     .array(z.discriminatedUnion('brief', [sessionFigures, sessionName]))
     .describe(
-      'Stalled ones first, then those that wait for a person, then the others; each the newest first.',
+      'Stalled ones first, then those that wait for a person, then the others; each the newest first. On later pages, those that have moved since the first one come last, and may come twice.',
     ),
   total: count('All sessions that fit.'),
   next,
 });
+
+/** What the figures of a session hold beside its place and time. */
+export const figures = sessionFigures.omit({ sequence: true, at: true, brief: true, archived: true });
+export type Figures = Told<typeof figures>;
 
 /** A session in a list, with its figures. */
 export type SessionFigures = Told<typeof sessionFigures>;

@@ -126,6 +126,13 @@ export const sessionView = z
       .exactOptional()
       .describe('The settings of its prompts that were set.'),
     completed_reason: z.string().exactOptional().describe('Why it was completed in spite of open tasks.'),
+    archived: z
+      .object({
+        at: time('Since when'),
+        reason: z.string().exactOptional().describe('Why, in words.'),
+      })
+      .exactOptional()
+      .describe('Where it is archived and takes no results: since when, and why.'),
     sequence: place('Sequence of its newest event; 0 for a session without events.'),
     last_event_at: z
       .string()

@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import type { ToolName } from '../request-names.js';
 import { dispatchResult } from './dispatch-result.js';
+import { EXPORT_REPLIES } from './export-reply.js';
 import { factShown, factsFound } from './fact-reply.js';
 import { filesListed } from './file-reply.js';
+import { FORGET_REPLIES } from './forget-reply.js';
 import { HEALTH_REPLIES } from './health-reply.js';
 import { ledgerShown, ledgersListed } from './ledger-reply.js';
 import { PROMPT_REPLIES } from './prompt-trace.js';
 import { REJECTED_REPLIES } from './rejected-reply.js';
 import { sequence } from './reply-fields.js';
+import { RETENTION_REPLIES } from './retention-reply.js';
 import { planShown } from './run-reply.js';
 import { sessionList } from './session-list-reply.js';
 import { inboxMessage, iterationView, note, sessionView, taskView } from './session-reply.js';
@@ -62,6 +65,8 @@ export const TOOL_REPLIES = {
   'session-open': session,
   'session-complete': session,
   'session-restart': session,
+  'session-archive': session,
+  'session-reopen': session,
   'session-show': session,
   'fact-find': factsFound,
   'dispatch-show': dispatchResult,
@@ -75,6 +80,9 @@ export const TOOL_REPLIES = {
   'trace-list': tracesListed,
   'trace-show': traceShown,
   'snapshot-show': snapshotShown,
+  ...FORGET_REPLIES,
+  ...RETENTION_REPLIES,
+  ...EXPORT_REPLIES,
   ...REJECTED_REPLIES,
   ...PROMPT_REPLIES,
   ...HEALTH_REPLIES,

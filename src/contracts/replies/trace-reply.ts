@@ -86,8 +86,11 @@ export const traceShown = z.object({
 
 export type TracesListed = Told<typeof tracesListed>;
 export type TraceShown = Told<typeof traceShown>;
+/** What became of the entries of a trace. */
 export type TraceAppended = Told<typeof traceAppended>;
+/** The compacted history of an intent. */
 export type TraceCompacted = Told<typeof traceCompacted>;
 /** A trace entry as its event keeps it. */
 export type TraceFound = Told<typeof traceFound>;
+/** The constraint that an entry has become. */
 export type TracePinned = Told<typeof tracePinned>;

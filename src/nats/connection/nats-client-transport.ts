@@ -29,7 +29,7 @@ export function natsTransport(
     }
     throw new ThroughlineError(
       'unavailable',
-      `no stream takes ${subject}: start Throughline on this server with "throughline up"`,
+      `no stream takes ${subject}: start Throughline on this server with "throughline up", or where a backup is being restored there, wait for its end, or go on with "throughline restore DIR --again"`,
     );
   }
   return {

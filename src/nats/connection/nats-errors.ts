@@ -16,6 +16,7 @@ export const API = {
   sequenceNotFound: 10043,
   streamSealed: 10109,
   subjectsOverlap: 10065,
+  replicasUnsupported: 10074,
 } as const;
 
 export const MAKE_ROOM =
@@ -47,6 +48,8 @@ export function refusal(
 ): ThroughlineError {
   if (code === API.subjectsOverlap)
     return new ThroughlineError('config_invalid', `${doing}: ${text}; ${FREE_SUBJECTS}`, { cause });
+  if (code === API.replicasUnsupported)
+    return new ThroughlineError('config_invalid', `${doing}: ${text}; ${ONE_COPY}`, { cause });
   const fix = NO_ROOM.get(code);
   return fix === undefined
     ? new ThroughlineError('internal', `${doing}: ${text}`, { cause })
@@ -63,6 +66,9 @@ export function takenByAnother(subjects: string, owners: string, ours: string): 
 }
 
 export const KEEP_APART = 'give one of the two an account of its own, or the other stream other subjects';
+
+const ONE_COPY =
+  'a single server keeps one copy: restore with --replicas 1, and start services with THROUGHLINE_REPLICAS=1';
 
 const FREE_SUBJECTS =
   'another stream takes these subjects: find it with nats stream ls --subject, give it others or delete it';

@@ -3,7 +3,9 @@ import type { NatsPorts } from '../open-nats.js';
 import { type ConfiguredEmbedder, embedderFindings } from './embedder-findings.js';
 import { examined, type Finding, fail } from './finding.js';
 import { foreignFindings } from './foreign-findings.js';
+import { indexFindings } from './index-findings.js';
 import { projectFindings, vectorFindings } from './learning-findings.js';
+import { moveFindings } from './move-findings.js';
 import { numbersFindings } from './number-findings.js';
 import { clockFindings, jetStreamIsOff, limitFindings, serverFindings } from './server-findings.js';
 import { serviceFindings } from './service-findings.js';
@@ -34,7 +36,7 @@ export interface Expected {
 }
 
 /** What takes long, stores something, or costs money: not for a look at every page. */
-const THOROUGH: ReadonlySet<string> = new Set([WRITES, 'foreign messages', 'embedder']);
+const THOROUGH: ReadonlySet<string> = new Set([WRITES, 'foreign messages', 'session index', 'embedder']);
 
 /** What `examine` finds, but for what needs writing and what looks through whole streams. */
 export function lookOver(nats: NatsPorts, expected: Expected): Promise<Finding[]> {
@@ -81,13 +83,16 @@ export async function examine(
     ['foreign messages', () => foreignFindings({ connection, jsm, rejected, timeoutMs: timeout })],
     [
       'sessions',
-      () => {
+      async () => {
+        const recorded = await nats.moving.recorded().catch(() => undefined);
+        if (recorded?.layout.layout === 'moving') return moveFindings(nats.moving, recorded.layout);
         const examined = { jsm, snapshots, replicas, snapshotEvery, now: now() };
         return layout.layout === 'sharded'
           ? shardFindings({ ...examined, log, shards: layout.shards })
           : sessionFindings(examined);
       },
     ],
+    ['session index', () => indexFindings({ index: nats.index, log, now: now() })],
     [
       'projects',
       () => projectFindings({ jsm, learnings, snapshots: learningSnapshots, snapshotEvery, now: now() }),

@@ -1,6 +1,11 @@
 import type { NatsConnection, ServiceStats } from 'nats';
 import { z } from 'zod';
-import { COMPILER_SERVICE, EXTRACTOR_SERVICE, LEARNINGS_SERVICE } from '../../contracts/names.js';
+import {
+  COMPILER_SERVICE,
+  EXTRACTOR_SERVICE,
+  KEEPER_SERVICE,
+  LEARNINGS_SERVICE,
+} from '../../contracts/names.js';
 import { TOOLS_SERVICE } from '../../contracts/tool-requests.js';
 import { counted } from '../../shared/counted.js';
 import { MAKE_ROOM } from '../connection/nats-errors.js';
@@ -13,6 +18,7 @@ const SERVED: Readonly<Record<string, string>> = {
   [COMPILER_SERVICE]: 'compiler',
   [TOOLS_SERVICE]: 'tools',
   [LEARNINGS_SERVICE]: 'learnings',
+  [KEEPER_SERVICE]: 'keeper',
 };
 
 /** How many sessions with dispatches set aside are named. */

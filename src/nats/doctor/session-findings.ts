@@ -56,7 +56,7 @@ const MANY_SESSIONS = 2000;
 export function manySessions(count: number): Finding[] {
   if (count <= MANY_SESSIONS) return [];
   const message = `${count} sessions have a stream each: every stream takes memory of the server, and time when it starts`;
-  return [warn('layout', message, 'start a new installation for them with THROUGHLINE_LAYOUT=sharded')];
+  return [warn('layout', message, 'move them to shards: throughline layout migrate')];
 }
 
 async function sessionStreams(jsm: JetStreamManager): Promise<{ session: Token; info: StreamInfo }[]> {

@@ -1,9 +1,12 @@
 import { belongsElsewhere, jsonOf, type LogKind } from '../../contracts/event.js';
+import { lifecycleRecord } from '../../contracts/lifecycle-record.js';
 import {
   DISPATCH_STREAM,
+  INDEX_BUCKET,
   isToken,
   LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_STREAM,
+  LIFECYCLE_BUCKET,
   learningSubject,
   projectOfSubject,
   SNAPSHOT_BUCKET,
@@ -15,7 +18,10 @@ import {
   type Token,
   VECTOR_BUCKET,
 } from '../../contracts/names.js';
+import { isRetentionRecord } from '../../contracts/retention-record.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
+import { RAISED_KEY, raisedIn } from '../jetstream/raised-record.js';
+import { entryIn } from '../stores/nats-session-index.js';
 import { isDeletion, snapshotIn } from '../stores/nats-snapshot-store.js';
 import { telemetryIn } from '../stores/nats-telemetry-store.js';
 import { isVector } from '../stores/nats-vector-store.js';
@@ -42,6 +48,16 @@ export function judgeOf(stream: string): Judge | undefined {
       return (message) => ofBucket(message, snapshotIn(message) !== undefined, 'not a snapshot');
     case `KV_${TELEMETRY_BUCKET}`:
       return (message) => ofBucket(message, telemetryIn(message) !== undefined, 'not telemetry');
+    case `KV_${INDEX_BUCKET}`:
+      return (message) => ofBucket(message, entryIn(message) !== undefined, 'not an index entry');
+    case `KV_${LIFECYCLE_BUCKET}`:
+      return (message) => {
+        const key = message.subject.split('.').slice(2).join('.');
+        const json = jsonOf(message.data);
+        const isRaised = key === RAISED_KEY && raisedIn(message.data) > 0;
+        const isRecord = isRaised || isRetentionRecord(key, json) || lifecycleRecord(key, json) !== undefined;
+        return ofBucket(message, isRecord, 'not a lifecycle record');
+      };
     case `KV_${VECTOR_BUCKET}`:
       return (message) => ofBucket(message, isVector(message.data), 'not a vector');
   }

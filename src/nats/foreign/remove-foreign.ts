@@ -1,7 +1,9 @@
 import type { JetStreamManager } from 'nats';
 import {
+  INDEX_BUCKET,
   isToken,
   LEARNING_SNAPSHOT_BUCKET,
+  LIFECYCLE_BUCKET,
   SNAPSHOT_BUCKET,
   sessionOfStream,
   TELEMETRY_BUCKET,
@@ -48,7 +50,8 @@ export async function removeForeign(
 
 /**
  * What writes under the keys of a bucket again. Vectors are computed again when their service finds them missing, and
- * telemetry begins again.
+ * telemetry begins again, and the keeper
+ * writes the index.
  */
 function storeOf(
   { snapshots, learningSnapshots }: Omit<RemovedFrom, 'jsm'>,
@@ -60,6 +63,8 @@ function storeOf(
     case `KV_${LEARNING_SNAPSHOT_BUCKET}`:
       return learningSnapshots;
     case `KV_${TELEMETRY_BUCKET}`:
+    case `KV_${INDEX_BUCKET}`:
+    case `KV_${LIFECYCLE_BUCKET}`:
     case `KV_${VECTOR_BUCKET}`:
       return undefined;
     default:

@@ -1,9 +1,10 @@
-import { ErrorCode, headers, type Msg, type NatsConnection, NatsError } from 'nats';
+import { ErrorCode, headers, type Msg, type MsgHdrs, type NatsConnection, NatsError } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { newInbox } from '../connection/connect-nats.js';
 import { type Denial, onDenied } from '../connection/denials.js';
 import { type KeptSubscription, keepSubscribed } from '../connection/kept-subscription.js';
 import { API, refusal, takenByAnother } from '../connection/nats-errors.js';
+import { plainSequence } from './plain-pub-ack.js';
 import { askWhetherStuck, isStuckAnswer, stuckFault } from './stuck-stream.js';
 
 /**
@@ -37,8 +38,6 @@ interface InFlight {
   readonly stream: string | undefined;
   /** What the server had said of itself when it was sent: with each connection it says so again. */
   readonly info: NatsConnection['info'];
-  /** Counted over publishes and questions. */
-  readonly number: number;
   /** Whether its stream was asked. */
   asked: boolean;
 }
@@ -46,7 +45,6 @@ interface InFlight {
 interface Question {
   readonly subject: string;
   readonly info: NatsConnection['info'];
-  readonly number: number;
 }
 
 interface PubAckJson {
@@ -56,6 +54,8 @@ interface PubAckJson {
   readonly error?: { readonly err_code?: number; readonly description?: string };
 }
 
+/** Of the numbers in reply subjects. */
+const RADIX = 36;
 const SWEEP_MS = 250;
 /** How long a PubAck may take until we ask whether the stream stores anything. */
 const ASK_AFTER_MS = 1000;
@@ -68,9 +68,9 @@ export class AckedPublisher {
   readonly #prefix: string;
   readonly #acks: KeptSubscription;
   readonly #listening: () => void;
-  readonly #inFlight = new Map<string, InFlight>();
-  /** Questions on their way, by their token. */
-  readonly #questions = new Map<string, Question>();
+  /** By their numbers, which are counted over publishes and questions. */
+  readonly #inFlight = new Map<number, InFlight>();
+  readonly #questions = new Map<number, Question>();
   #sweeper: NodeJS.Timeout | undefined;
   #next = 0;
 
@@ -96,19 +96,18 @@ export class AckedPublisher {
   ): Promise<PubOutcome> {
     return new Promise((resolve, reject) => {
       this.#next += 1;
-      const token = this.#next.toString(36);
+      const number = this.#next;
       const deadline = performance.now() + this.#timeoutMs;
       const { info } = this.#connection;
-      const number = this.#next;
       const { stream } = options;
-      this.#inFlight.set(token, { resolve, reject, deadline, subject, stream, info, number, asked: false });
+      this.#inFlight.set(number, { resolve, reject, deadline, subject, stream, info, asked: false });
       this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS);
       try {
-        const reply = this.#prefix + token;
+        const reply = this.#prefix + tokenOf(number);
         const head = publishHeaders(options);
         this.#connection.publish(subject, data, head === undefined ? { reply } : { reply, headers: head });
       } catch (cause) {
-        this.#take(token);
+        this.#take(number);
         reject(notSent(subject, cause, this.#connection.info?.max_payload));
       }
     });
@@ -118,17 +117,17 @@ export class AckedPublisher {
   close(): void {
     this.#listening();
     this.#acks.close();
-    for (const token of [...this.#inFlight.keys()]) this.#timeOut(token);
+    for (const number of [...this.#inFlight.keys()]) this.#timeOut(number);
   }
 
   #acked(message: Msg): void {
-    const token = message.subject.slice(this.#prefix.length);
-    const question = this.#questions.get(token);
+    const number = Number.parseInt(message.subject.slice(this.#prefix.length), RADIX);
+    const question = this.#questions.get(number);
     if (question !== undefined) {
-      this.#answered(token, question, message);
+      this.#answered(number, question, message);
       return;
     }
-    const entry = this.#take(token);
+    const entry = this.#take(number);
     if (entry === undefined) return;
     const outcome = outcomeOf(message, entry);
     if (outcome instanceof ThroughlineError) entry.reject(outcome);
@@ -138,17 +137,17 @@ export class AckedPublisher {
   /** A publish that is not permitted gets no answer; nor does any, where the acks may not be listened to. */
   #denied({ operation, subject, fault }: Denial): void {
     const deaf = operation === 'subscription' && subject === `${this.#prefix}*`;
-    for (const [token, entry] of [...this.#inFlight]) {
+    for (const [number, entry] of [...this.#inFlight]) {
       if (deaf || (operation === 'publish' && entry.subject === subject)) {
-        this.#take(token);
+        this.#take(number);
         entry.reject(fault);
       }
     }
   }
 
-  #take(token: string): InFlight | undefined {
-    const entry = this.#inFlight.get(token);
-    this.#inFlight.delete(token);
+  #take(number: number): InFlight | undefined {
+    const entry = this.#inFlight.get(number);
+    this.#inFlight.delete(number);
     if (this.#inFlight.size === 0) {
       clearInterval(this.#sweeper);
       this.#sweeper = undefined;
@@ -161,8 +160,8 @@ export class AckedPublisher {
     const now = performance.now();
     const slow = new Set<string>();
     const slowBefore = now + this.#timeoutMs - Math.min(ASK_AFTER_MS, this.#timeoutMs / 2);
-    for (const [token, entry] of this.#inFlight) {
-      if (entry.deadline <= now) this.#timeOut(token);
+    for (const [number, entry] of this.#inFlight) {
+      if (entry.deadline <= now) this.#timeOut(number);
       else if (entry.deadline > slowBefore || slow.size === ASKED_AT_ONCE) break;
       else if (!entry.asked) {
         entry.asked = true;
@@ -177,21 +176,21 @@ export class AckedPublisher {
     const { info } = this.#connection;
     if (info === undefined || info.cluster !== undefined) return;
     this.#next += 1;
-    const token = `-${this.#next.toString(36)}`;
-    this.#questions.set(token, { subject, info, number: this.#next });
+    const number = this.#next;
+    this.#questions.set(number, { subject, info });
     try {
-      askWhetherStuck(this.#connection, subject, this.#prefix + token);
+      askWhetherStuck(this.#connection, subject, this.#prefix + tokenOf(number));
     } catch {
       // The connection is closing: the publishes end by their deadline.
     }
   }
 
   /** A stream deals with messages in the order in which they come: what was sent before is not stored. */
-  #answered(token: string, question: Question, answer: Msg): void {
-    this.#questions.delete(token);
+  #answered(number: number, question: Question, answer: Msg): void {
+    this.#questions.delete(number);
     if (!isStuckAnswer(answer)) return;
-    for (const [each, { number, subject, info, reject }] of [...this.#inFlight]) {
-      if (number > question.number || subject !== question.subject) continue;
+    for (const [each, { subject, info, reject }] of [...this.#inFlight]) {
+      if (each > number || subject !== question.subject) continue;
       // A connection that was lost in between may have lost the message, and the question not.
       if (info !== question.info || info !== this.#connection.info) continue;
       this.#take(each);
@@ -199,12 +198,16 @@ export class AckedPublisher {
     }
   }
 
-  #timeOut(token: string): void {
-    const entry = this.#take(token);
+  #timeOut(number: number): void {
+    const entry = this.#take(number);
     entry?.reject(
       new ThroughlineError('unavailable', `${entry.subject}: no PubAck within ${this.#timeoutMs} ms`),
     );
   }
+}
+
+function tokenOf(number: number): string {
+  return number.toString(RADIX);
 }
 
 function notSent(subject: string, cause: unknown, limit: number | undefined): ThroughlineError {
@@ -224,6 +227,8 @@ function notSent(subject: string, cause: unknown, limit: number | undefined): Th
 }
 
 function outcomeOf(message: Msg, { subject, stream }: InFlight): PubOutcome | ThroughlineError {
+  const plain = stream === undefined ? undefined : plainSequence(message.data, stream);
+  if (plain !== undefined) return { outcome: 'stored', sequence: plain, duplicate: false };
   if (message.headers?.code === 503) return { outcome: 'no_stream' };
   const ack = parseAck(message);
   if (ack?.error?.err_code === API.wrongLastSequence) return { outcome: 'wrong_sequence' };
@@ -245,10 +250,22 @@ function parseAck(message: Msg): PubAckJson | undefined {
   }
 }
 
-function publishHeaders(options: AckedPublishOptions) {
+/** What may stand in a header as it is. */
+const IN_A_HEADER = /^[!-~]+$/;
+
+/** The header of most publishes. The client asks headers for their bytes alone, and its own take much longer to make. */
+function idAlone(messageId: string): MsgHdrs {
+  const head = { encode: () => Buffer.from(`NATS/1.0\r\nNats-Msg-Id: ${messageId}\r\n\r\n`, 'latin1') };
+  return head as unknown as MsgHdrs;
+}
+
+function publishHeaders(options: AckedPublishOptions): MsgHdrs | undefined {
   const { messageId, expectedLastSequence, expectedLastOfSubjects, headers: more } = options;
   const expects = expectedLastSequence !== undefined || expectedLastOfSubjects !== undefined;
-  if (messageId === undefined && !expects && more === undefined) return undefined;
+  if (!expects && more === undefined) {
+    if (messageId === undefined) return undefined;
+    if (IN_A_HEADER.test(messageId)) return idAlone(messageId);
+  }
   const head = headers();
   if (messageId !== undefined) head.set('Nats-Msg-Id', messageId);
   if (expectedLastSequence !== undefined)

@@ -33,10 +33,17 @@ export interface Begin {
   readonly start_time?: string;
 }
 
+/** What a batch holds: messages in their order, or the newest of each subject that one of the filters takes. */
+export type BatchWanted =
+  | (Begin & { readonly batch: number; readonly max_bytes?: number; readonly next_by_subj: string })
+  | { readonly multi_last: readonly string[] };
+
 /** One batch, and how many more messages wait behind it. */
 export interface Batch {
   readonly messages: StreamMessage[];
   readonly pending: number;
+  /** Last sequence of the replica that answered; 0 unless the newest of each subject was asked for. */
+  readonly upTo: number;
 }
 
 /**
@@ -68,6 +75,27 @@ export async function readStream(
 }
 
 /**
+ * The same for what most often holds nothing or little, in a stream with much else: the first message is asked for alone.
+ * For a batch the server counts what is pending, for which it may have to load what was stored long ago.
+ *
+ * @throws as `readNext` and `readStream`; a missing stream is a fault here
+ */
+export async function readTail(
+  connection: NatsConnection,
+  stream: string,
+  filter: string,
+  range: { readonly from: number; readonly through?: number; readonly limit?: number },
+  timeoutMs: number,
+): Promise<StreamMessage[]> {
+  const { from, through = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER } = range;
+  if (from > through) return [];
+  const first = await readNext(connection, stream, filter, from, timeoutMs);
+  if (first === undefined || first.sequence > through) return [];
+  const rest = { from: first.sequence + 1, through, limit: limit - 1 };
+  return [first, ...(await readStream(connection, stream, filter, rest, timeoutMs))];
+}
+
+/**
  * The same batch by batch, for what need not be in memory at once. Throws as `readStream`.
  *
  * What is stored while it reads may be missing: where events come in faster than they are read, it would never end.
@@ -82,8 +110,8 @@ export async function* batchesOf(
 ): AsyncGenerator<readonly StreamMessage[]> {
   let next = begin;
   for (let left = limit; left > 0; ) {
-    const asked = { ...next, batch: Math.min(BATCH, left) };
-    const { messages, pending } = await batchFrom(connection, stream, filter, asked, timeoutMs);
+    const wanted = { ...next, batch: Math.min(BATCH, left), next_by_subj: filter };
+    const { messages, pending } = await batchFrom(connection, stream, wanted, timeoutMs);
     const last = messages.at(-1);
     if (last !== undefined) yield messages;
     if (last === undefined) return;
@@ -142,8 +170,7 @@ async function readOne(
 export function batchFrom(
   connection: NatsConnection,
   stream: string,
-  filter: string,
-  begin: Begin & { readonly batch: number; readonly max_bytes?: number },
+  wanted: BatchWanted,
   timeoutMs: number,
 ): Promise<Batch> {
   return new Promise((resolve, reject) => {
@@ -163,9 +190,15 @@ export function batchFrom(
         // The server strips a status that a stored message may have had: one that comes is its own.
         if (status === 0) messages.push(streamMessage(message));
         else if (status === 204)
-          settle(() => resolve({ messages, pending: header(message, 'Nats-Num-Pending') }));
+          settle(() =>
+            resolve({
+              messages,
+              pending: header(message, 'Nats-Num-Pending'),
+              upTo: header(message, 'Nats-UpTo-Sequence'),
+            }),
+          );
         // 404: no such message; 503: no such stream. Neither has anything to read.
-        else if (status === 404 || status === 503) settle(() => resolve({ messages, pending: 0 }));
+        else if (status === 404 || status === 503) settle(() => resolve({ messages, pending: 0, upTo: 0 }));
         else
           settle(() =>
             reject(new ThroughlineError('internal', `${stream} cannot be read: status ${status}`)),
@@ -181,9 +214,8 @@ export function batchFrom(
         reject(new ThroughlineError('unavailable', `${stream} was not read within ${timeoutMs} ms`)),
       );
     }, timeoutMs);
-    const wanted = JSON.stringify({ ...begin, next_by_subj: filter });
     try {
-      connection.publish(request, wanted, { reply: inbox });
+      connection.publish(request, JSON.stringify(wanted), { reply: inbox });
     } catch (error) {
       settle(() => reject(error));
     }

@@ -107,7 +107,7 @@ export class NatsConsumption implements DispatchConsumption {
   }
 
   #handOn(message: Msg): void {
-    const delivery = NatsDelivery.of(message, this.#settled);
+    const delivery = NatsDelivery.of(message, this.#options.connection, this.#settled);
     if (delivery === undefined) return;
     this.#bytesInHand += delivery.body.length;
     const foreign = foreignDispatch(message.headers, delivery.body, 'as_stored');

@@ -1,4 +1,4 @@
-import type { Msg, MsgHdrs } from 'nats';
+import type { Msg, MsgHdrs, NatsConnection } from 'nats';
 import { HEADERS } from '../../contracts/names.js';
 import type { TraceContext } from '../../contracts/trace-context.js';
 import type { DispatchDelivery } from '../../ports/dispatch-source.js';
@@ -10,16 +10,21 @@ const WORKING = Buffer.from('+WPI');
 const DELIVERED =
   /^\$JS\.ACK\.(?:[^.]+\.[^.]+\.){1,2}(\d{1,15})\.(\d{1,15})\.\d+\.(\d{1,13})\d{6}\.\d+(?:\.|$)/;
 
-/** A dispatch as JetStream delivers it. A class, not an object of closures: hundreds are alive at a time. */
+/**
+ * A dispatch as JetStream delivers it. A class, not an object of closures, and without the client's message: hundreds are
+ * alive at a time, and what they keep is copied by each collection of garbage.
+ */
 export class NatsDelivery implements DispatchDelivery {
-  readonly #message: Msg;
+  readonly #connection: NatsConnection;
+  /** Where the answer goes. */
+  readonly #reply: string;
+  readonly #headers: MsgHdrs | undefined;
   readonly #onSettled: (delivery: NatsDelivery) => void;
   readonly subject: string;
   readonly sequence: number;
   readonly at: string;
   readonly messageId?: string;
   readonly delivery: number;
-  /** Taken once: the message makes it again each time. */
   readonly body: Uint8Array;
   #settled = false;
 
@@ -28,34 +33,41 @@ export class NatsDelivery implements DispatchDelivery {
    *
    * @param onSettled told once, when it has been acknowledged, put off or terminated
    */
-  static of(message: Msg, onSettled: (delivery: NatsDelivery) => void): NatsDelivery | undefined {
-    const [, delivery, sequence, milliseconds] = DELIVERED.exec(message.reply ?? '') ?? [];
+  static of(
+    message: Msg,
+    connection: NatsConnection,
+    onSettled: (delivery: NatsDelivery) => void,
+  ): NatsDelivery | undefined {
+    const { reply = '' } = message;
+    const [, delivery, sequence, milliseconds] = DELIVERED.exec(reply) ?? [];
     if (milliseconds === undefined) return undefined;
     const at = new Date(Number(milliseconds)).toISOString();
-    return new NatsDelivery(message, onSettled, Number(sequence), Number(delivery), at);
+    const told = { reply, sequence: Number(sequence), delivery: Number(delivery), at };
+    return new NatsDelivery(message, told, connection, onSettled);
   }
 
   private constructor(
     message: Msg,
+    { reply, sequence, delivery, at }: Told,
+    connection: NatsConnection,
     onSettled: (delivery: NatsDelivery) => void,
-    sequence: number,
-    delivery: number,
-    at: string,
   ) {
-    this.#message = message;
+    this.#connection = connection;
+    this.#reply = reply;
+    this.#headers = message.headers;
     this.#onSettled = onSettled;
     this.subject = message.subject;
     this.sequence = sequence;
     this.delivery = delivery;
     this.at = at;
     this.body = message.data;
-    const messageId = publishedUnder(message.headers);
+    const messageId = publishedUnder(this.#headers);
     if (messageId !== undefined) this.messageId = messageId;
   }
 
   /** Read only when it is asked for: most processes record no spans. */
   get trace(): TraceContext | undefined {
-    return traceOf(this.#message.headers);
+    return traceOf(this.#headers);
   }
 
   ack(): void {
@@ -63,7 +75,7 @@ export class NatsDelivery implements DispatchDelivery {
   }
 
   working(): void {
-    if (!this.#settled) this.#message.respond(WORKING);
+    if (!this.#settled) this.#connection.publish(this.#reply, WORKING);
   }
 
   nak(delayMs: number): void {
@@ -78,8 +90,13 @@ export class NatsDelivery implements DispatchDelivery {
     if (this.#settled) return;
     this.#settled = true;
     this.#onSettled(this);
-    this.#message.respond(answer);
+    this.#connection.publish(this.#reply, answer);
   }
+}
+
+/** What the subject says that a delivery is answered on. */
+interface Told extends Pick<DispatchDelivery, 'sequence' | 'delivery' | 'at'> {
+  readonly reply: string;
 }
 
 /** The id that a dispatch was first published under, if any. */

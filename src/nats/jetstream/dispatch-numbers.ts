@@ -14,12 +14,15 @@ import {
   shardOfStream,
   type Token,
 } from '../../contracts/names.js';
-import { SESSION_EVENTS } from '../../contracts/session-events.js';
+import { newestNamed, SESSION_EVENTS } from '../../contracts/session-events.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import { snapshotIn } from '../stores/nats-snapshot-store.js';
 import { unpackedText } from '../stores/packed-text.js';
 import { eventsOf } from '../stores/stored-events.js';
 import { readLast, readStream, type StreamMessage } from './direct-get.js';
+import { newestMessage } from './newest-message.js';
+import { raisedTo } from './raised-record.js';
+import { DISPATCH_EVENTS } from './topology.js';
 
 /**
  * Whether the stream `DISPATCH` may go on with its numbers. Sessions tell dispatches apart by them: where the stream was
@@ -90,23 +93,38 @@ async function highestIn(
   // A shard holds those of many sessions: what came last is among its newest events, whatever their snapshots say.
   const session = sessionOfStream(stream);
   const subjects = session === undefined ? ALL_SESSIONS : sessionSubjects(session);
-  const { through, newest }: SnapshotNewest =
+  const { through, newest: counted }: SnapshotNewest =
     session === undefined ? { through: 0 } : await inSnapshot(ports, session);
-  const known = newest && { ...newest, stream };
+  const known = counted && { ...counted, stream };
   // From the end backwards: the last events may all be commands. What counted before the snapshot is in it.
   const oldest = known === undefined ? 1 : Math.min(through, state.last_seq);
   const first = Math.max(state.first_seq, oldest);
   let highest: SeenDispatch | undefined;
+  let newest: number | undefined;
   for (let end = state.last_seq; end >= first && highest === undefined; end -= count) {
+    // Where nothing but commands came lately, or ever, it is not read through for that.
+    if (end < state.last_seq) newest ??= await newestNaming(ports, stream, session);
+    end = Math.min(end, newest ?? end);
     const range = { from: Math.max(state.first_seq, end - count + 1), through: end };
     const messages = await readStream(connection, stream, subjects, range, timeoutMs);
     for (const { event } of messages.flatMap((message) => eventIn(message, session))) {
-      if (event.type !== 'fact.recorded' && event.type !== 'dispatch.rejected') continue;
-      const { sequence, at } = event.data.dispatch;
-      highest = higher(highest, { sequence, at, stream });
+      const named = newestNamed(event);
+      if (named !== undefined) highest = higher(highest, { ...named, stream });
     }
   }
   return higher(known, highest);
+}
+
+/** Sequence of the newest event that names a dispatch; 0 for none. */
+async function newestNaming(
+  { jsm }: NumbersPorts,
+  stream: string,
+  session: Token | undefined,
+): Promise<number> {
+  const found = DISPATCH_EVENTS.map((type) =>
+    newestMessage(jsm, stream, sessionSubject(session ?? ('*' as Token), type)),
+  );
+  return Math.max(0, ...(await Promise.all(found)).map((message) => message?.seq ?? 0));
 }
 
 function eventIn(message: StreamMessage, of: Token | undefined) {
@@ -168,7 +186,11 @@ export async function numbersFault(
   seen: SeenDispatch | undefined,
 ): Promise<NumbersFault | undefined> {
   if (seen === undefined) return undefined;
-  const { jsm } = ports;
+  const { jsm, connection, timeoutMs } = ports;
+  // What another server has given is not in the stream; only numbers beyond it are given here.
+  const raised = await raisedTo(connection, timeoutMs);
+  if (seen.sequence <= raised && (await jsm.streams.info(DISPATCH_STREAM)).state.last_seq >= raised)
+    return undefined;
   const known = await messageAt(jsm, { seq: seen.sequence });
   if (known !== undefined && known.at === seen.at) return undefined;
   const { last_seq: last } = (await jsm.streams.info(DISPATCH_STREAM)).state;

@@ -11,7 +11,7 @@ import {
 import type { DispatchLag, HealthShown, ServerFacts } from '../../contracts/replies/health-reply.js';
 import { PER_SESSION, type SessionLayout } from '../../contracts/session-layout.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
-import { sessionCounts } from './shard-sessions.js';
+import { sessionsInShards } from './shard-sessions.js';
 
 /** Figures of the streams and the server, as the server knows them: nothing is read for them. */
 
@@ -28,7 +28,7 @@ export async function installationNumbers(
     snapshots: () => snapshotNumbers(jsm),
     sessions: async () =>
       layout.layout === 'sharded'
-        ? (await sessionCounts(jsm, layout.shards)).size
+        ? (await sessionsInShards(jsm, layout.shards)).length
         : sessionCount(connection, timeoutMs),
     server: () => serverFacts(connection, jsm),
   };

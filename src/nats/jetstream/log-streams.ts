@@ -2,7 +2,7 @@ import type { JetStreamManager, StreamInfo } from 'nats';
 import type { Token } from '../../contracts/names.js';
 import { Semaphore } from '../../runtime/semaphore.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
-import type { MadeStream } from './topology.js';
+import { ABOVE, type MadeStream } from './topology.js';
 
 /**
  * What this process knows of the streams of event logs, by key: whether they are there, and still the same.
@@ -15,6 +15,8 @@ export interface LogStream {
   /** When the stream was made: another one of the same name has another time. */
   readonly epoch: string;
   readonly replicas: number;
+  /** The sequences up to here belonged to a log that this one took the place of; 0 for none. */
+  readonly above: number;
   /** Last sequence of an empty stream: above 0 where it replaced another one. */
   readonly emptyAt: number;
   /** Highest sequence of the key that this process has appended to this stream. */
@@ -53,6 +55,8 @@ interface Known extends LogStream {
   seenAt: number;
   /** Whether it exists. */
   present: boolean;
+  /** Of the key when it was seen. */
+  readonly life: string;
   /** Whether it is known to be ahead of all that was seen of the key, snapshots included: only then it takes events. */
   sound: boolean;
 }
@@ -71,6 +75,8 @@ export interface LogStreamsOptions {
   readonly nameOf: (key: Token) => string;
   /** Makes that stream, or finds it made; sequences up to `highest` must not come again. */
   readonly make: (key: Token, highest: number) => Promise<MadeStream>;
+  /** Names the life of a key: its stream is gone with the one before, also where nobody has told so. Default: each has one. */
+  readonly lifeOf?: (key: Token) => string;
 }
 
 /** The streams of keys that have one each. */
@@ -89,7 +95,8 @@ export class LogStreams implements KeyStreams {
 
   async find(key: Token): Promise<LogStream | undefined> {
     const known = this.#known.get(key);
-    if (known?.present && performance.now() - known.seenAt < TRUSTED_MS) return known;
+    const isTrusted = known?.present === true && known.life === this.#lifeOf(key);
+    if (isTrusted && performance.now() - known.seenAt < TRUSTED_MS) return known;
     // What is appended while the server answers may have come to pass after it has counted.
     const asked = this.highest(key);
     try {
@@ -103,7 +110,7 @@ export class LogStreams implements KeyStreams {
 
   present(key: Token): boolean {
     const known = this.#known.get(key);
-    return known?.present === true && known.sound;
+    return known?.present === true && known.sound && known.life === this.#lifeOf(key);
   }
 
   async ensure(key: Token): Promise<void> {
@@ -152,21 +159,29 @@ export class LogStreams implements KeyStreams {
     // Forgetting costs one request for each session that is met again.
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     const before = this.#known.get(key);
-    const epoch = String(created);
+    const above = Number(config.metadata?.[ABOVE] ?? 0);
+    // A stream that takes the place of another log may be the one that was there before that.
+    const epoch = above === 0 ? String(created) : `${created} ${above}`;
     const isSame = before?.epoch === epoch;
     const known = {
       epoch,
       replicas: config.num_replicas,
+      above,
       emptyAt: state.messages === 0 ? state.last_seq : 0,
       appended: isSame ? before.appended : 0,
       highest: Math.max(floor ?? before?.highest ?? 0, state.last_seq),
       floor: floor ?? before?.floor ?? 0,
       seenAt: performance.now(),
       present: true,
+      life: this.#lifeOf(key),
       sound: floor !== undefined || (isSame && before.sound && state.last_seq >= asked),
     };
     this.#known.set(key, known);
     return known;
+  }
+
+  #lifeOf(key: Token): string {
+    return this.#options.lifeOf?.(key) ?? '';
   }
 
   async #create(key: Token): Promise<void> {

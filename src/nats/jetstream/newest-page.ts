@@ -34,7 +34,8 @@ export async function newestPage(
   timeoutMs: number,
 ): Promise<NewestPage> {
   const lookAt = async (seq: number): Promise<Place> => {
-    const { messages, pending } = await batchFrom(connection, stream, filter, { seq, batch: 1 }, timeoutMs);
+    const one = { seq, batch: 1, next_by_subj: filter };
+    const { messages, pending } = await batchFrom(connection, stream, one, timeoutMs);
     const [first] = messages;
     return { follow: first === undefined ? 0 : pending + 1, first: first?.sequence ?? seq };
   };
@@ -89,8 +90,8 @@ async function forwards(
   const found: StreamMessage[] = [];
   for (let seq = from; seq < before && found.length < 2 * limit; ) {
     const batch = Math.max(1, limit - found.length);
-    const begin = { seq, batch, max_bytes: BATCH_BYTES };
-    const { messages, pending } = await batchFrom(connection, stream, filter, begin, timeoutMs);
+    const wanted = { seq, batch, max_bytes: BATCH_BYTES, next_by_subj: filter };
+    const { messages, pending } = await batchFrom(connection, stream, wanted, timeoutMs);
     const last = messages.at(-1);
     found.push(...messages.filter(({ sequence }) => sequence < before));
     if (last === undefined || pending <= behind) break;

@@ -1,8 +1,8 @@
 import { codeOf } from '../../contracts/errors.js';
+import { VOID_DISPATCHES } from '../../contracts/names.js';
 import type { DispatchDelivery } from '../../ports/dispatch-source.js';
 import type { Logger } from '../../ports/logger.js';
 import type { SeenDispatch } from './dispatch-numbers.js';
-import { VOID_DISPATCHES } from './repair-streams.js';
 
 /** A refused dispatch comes again after this time, and is checked again then. */
 const AGAIN_MS = 5000;

@@ -1,4 +1,5 @@
 import { ThroughlineError } from '../../contracts/errors.js';
+import { toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher, AckedPublishOptions, PubOutcome } from './acked-publisher.js';
 
 /** A message for a stream that is made where it is missing. */
@@ -15,7 +16,9 @@ export interface MadeFor {
  *
  * The server says that no stream takes a subject only while nobody listens to it. With a listener the publish stays without
  * a PubAck, as with a stream that is slow: then one looks. Nothing is stored twice, since only a stream that was missing is
- * published to again. Throws as the publisher and `make` do.
+ * published to again.
+ *
+ * @throws ThroughlineError as the publisher does, or with the code of what keeps the stream from being made
  */
 export async function publishMaking(
   publisher: Pick<AckedPublisher, 'publish'>,
@@ -24,7 +27,9 @@ export async function publishMaking(
   try {
     const published = await publisher.publish(subject, body, options);
     if (published.outcome !== 'no_stream') return published;
-    await make();
+    await make().catch((error: unknown) => {
+      throw toThroughlineError(error, `making the stream for ${subject}`);
+    });
   } catch (error) {
     const mayBeMissing = error instanceof ThroughlineError && error.code === 'unavailable';
     if (!mayBeMissing || error.details?.closed === true) throw error;

@@ -11,6 +11,7 @@ import {
   shardIntake,
   shardOfStream,
   token,
+  VOID_DISPATCHES,
 } from '../../contracts/names.js';
 import { isShardCount } from '../../contracts/session-layout.js';
 import type { AckedPublisher } from './acked-publisher.js';
@@ -24,8 +25,6 @@ import { newestLearningSnapshot, newestShardSnapshot, newestSnapshot, SHARDS } f
  * numbers are moved up, by messages that say nothing and are removed again; what they hold stays as it is.
  */
 
-/** Nothing is ever published here to be a result: it only moves numbers up. */
-export const VOID_DISPATCHES = 'dispatch.void';
 const VOID_EVENTS = 'void';
 const VOID_LEARNINGS = 'learning.void.void';
 /** Numbers above the highest that is known to have been seen: someone may have seen a few more. */
@@ -148,14 +147,25 @@ function movedUp(stream: string, last: number, snapshot: number): string {
 
 /** Stores messages that say nothing until the stream's numbers have come so far. */
 async function raise(
-  { jsm, publisher }: RepairPorts,
+  ports: RepairPorts,
   stream: string,
   subject: string,
   to: number,
   storedUnder = subject,
 ): Promise<void> {
+  await raiseWithin(ports, { stream, subject, to, storedUnder }, Number.POSITIVE_INFINITY);
+}
+
+/** The same for so many milliseconds at most. Gives how far the numbers are then. */
+export async function raiseWithin(
+  { jsm, publisher }: Pick<RepairPorts, 'jsm' | 'publisher'>,
+  { stream, subject, to, storedUnder }: Record<'stream' | 'subject' | 'storedUnder', string> & { to: number },
+  mostMs: number,
+): Promise<number> {
   const nothing = new Uint8Array();
-  for (let { last_seq: last } = (await jsm.streams.info(stream)).state; last < to; ) {
+  const began = performance.now();
+  let { last_seq: last } = (await jsm.streams.info(stream)).state;
+  while (last < to && performance.now() - began < mostMs) {
     const count = Math.min(AT_ONCE, to - last);
     const stored = await Promise.all(
       Array.from({ length: count }, () => publisher.publish(subject, nothing)),
@@ -164,4 +174,5 @@ async function raise(
     if (last === 0) throw new ThroughlineError('unavailable', `stream ${stream} takes no ${subject}`);
     await jsm.streams.purge(stream, { filter: storedUnder });
   }
+  return last;
 }

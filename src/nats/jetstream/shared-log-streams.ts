@@ -60,7 +60,7 @@ export class SharedLogStreams implements KeyStreams {
     const known = this.#keys.get(key);
     const appended = known?.epoch === stream.epoch ? known.appended : 0;
     // Of an empty stream nothing can be said of a key: what is expected is the last sequence of its own events.
-    return { epoch: stream.epoch, replicas: stream.replicas, emptyAt: 0, appended };
+    return { ...stream, emptyAt: 0, appended };
   }
 
   present(key: Token): boolean {

@@ -37,8 +37,8 @@ import {
   type Token,
   token,
 } from '../../contracts/names.js';
-import { SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
-import { type SessionLayout, shardOf } from '../../contracts/session-layout.js';
+import { newestNamed, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
+import { type InstalledLayout, shardOf } from '../../contracts/session-layout.js';
 import { RING_SIZE } from '../../ports/prompt-traces.js';
 import { API, apiCode, takenByAnother } from '../connection/nats-errors.js';
 import { snapshotSequence } from '../stores/snapshot-sequence.js';
@@ -132,24 +132,37 @@ export interface Shard {
 /**
  * Makes the stream of a shard, or finds it made by another process. No sequence comes again that the caller has seen, or
  * that the snapshot of any session of the shard stands at.
+ *
+ * @param above up to where sequences belong to logs that are moved to the shard
  */
 export function createShardStream(
   jsm: JetStreamManager,
   { shard, shards }: Shard,
   highest: number,
   options: TopologyOptions,
+  above = 0,
 ): Promise<MadeStream> {
   const description = `Events of the sessions of shard ${shard} of ${shards}`;
   const config = {
     ...fileStream(shardStream(shard), shardSubjects(shard), description, options),
     subject_transform: { src: shardSubjects(shard), dest: 'session.{{wildcard(1)}}.>' },
-    metadata: { [SHARDS]: String(shards) },
+    duplicate_window: nanos(SHARD_DEDUPE_MS),
+    metadata: { [SHARDS]: String(shards), ...(above > 0 && { [ABOVE]: String(above) }) },
   };
   return createShared(jsm, config, highest, () => newestShardSnapshot(jsm, { shard, shards }));
 }
 
+/**
+ * How long the server knows message ids. When it starts it reads all events of that time again, and shards take those of
+ * thousands of sessions: long enough for an answer that was lost, and not for more. The fold counts once anyway.
+ */
+const SHARD_DEDUPE_MS = 30_000;
+
 /** What the stream of a shard says of the number of shards. */
 export const SHARDS = 'throughline.shards';
+
+/** What a stream says of the sequences of the logs that it took the place of: they were at most so high. */
+export const ABOVE = 'throughline.above';
 
 /** To find one that is there costs one request: what its keys' snapshots say is looked at for each. */
 async function createShared(
@@ -222,6 +235,11 @@ export async function newestProjectSnapshot(jsm: JetStreamManager, project: Toke
 /** Highest sequence that a project's newest snapshot stands at, 0 without any. */
 export function newestLearningSnapshot(jsm: JetStreamManager): Promise<number> {
   return highestSnapshot(jsm, LEARNING_SNAPSHOT_BUCKET, () => true);
+}
+
+/** Highest sequence that the newest snapshot of any session stands at, 0 without any. */
+export function newestOfAllSnapshots(jsm: JetStreamManager): Promise<number> {
+  return highestSnapshot(jsm, SNAPSHOT_BUCKET, () => true);
 }
 
 /** Highest sequence that the newest snapshot of a session of a shard stands at, 0 without any. */
@@ -328,8 +346,11 @@ export async function strangersOn(
  *
  * One session stands for all, so that an account with thousands of them is not listed; the doctor looks at each.
  */
-export async function refuseStrangersOnSessions(jsm: JetStreamManager, layout: SessionLayout): Promise<void> {
-  if (layout.layout === 'sharded') {
+export async function refuseStrangersOnSessions(
+  jsm: JetStreamManager,
+  layout: InstalledLayout,
+): Promise<void> {
+  if (layout.layout !== 'per-session') {
     const owners = await strangersOn(jsm, ALL_SHARDS, (name) => shardOfStream(name) !== undefined);
     if (owners.length > 0) throw takenByAnother(ALL_SHARDS, owners.join(', '), shardStream(0));
     return;
@@ -348,8 +369,7 @@ async function highestDispatchSeen(jsm: JetStreamManager): Promise<number> {
     for (const type of DISPATCH_EVENTS) {
       const ofEvent = ({ data, subject }: StoredMsg) => {
         const event = readEvent(SESSION_EVENTS, sessionOfSubject(subject) ?? '', data)?.event;
-        const named = event?.type === 'fact.recorded' || event?.type === 'dispatch.rejected';
-        return named ? event.data.dispatch.sequence : undefined;
+        return event && newestNamed(event)?.sequence;
       };
       const seen = await newestOf(jsm, name, sessionSubject(session, type), ofEvent);
       highest = Math.max(highest, seen ?? 0);
@@ -366,4 +386,8 @@ async function highestDispatchSeen(jsm: JetStreamManager): Promise<number> {
 }
 
 /** Types of the events that name a dispatch. */
-const DISPATCH_EVENTS = ['fact.recorded', 'dispatch.rejected'] satisfies SessionEvent['type'][];
+export const DISPATCH_EVENTS = [
+  'fact.recorded',
+  'dispatch.rejected',
+  'session.checkpoint',
+] satisfies SessionEvent['type'][];

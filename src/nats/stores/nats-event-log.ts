@@ -1,6 +1,6 @@
 import type { JetStreamManager, NatsConnection } from 'nats';
-import { ThroughlineError } from '../../contracts/errors.js';
-import { type DecidedOn, writeEvent } from '../../contracts/event.js';
+import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
+import { type DecidedOn, decidedBy, writeEvent } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
 import { type TraceContext, traceHeaders } from '../../contracts/trace-context.js';
 import { appendSpan } from '../../monitoring/message-spans.js';
@@ -8,16 +8,18 @@ import type {
   Appended,
   AppendOptions,
   EventLog,
+  EventRemoval,
   ReadRange,
   ReadResult,
   Unwatch,
 } from '../../ports/event-log.js';
 import { noTracing, type Tracing } from '../../ports/tracing.js';
 import { pause } from '../../runtime/pauses.js';
-import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher, AckedPublishOptions, PubOutcome } from '../jetstream/acked-publisher.js';
-import { readNext, readStream, type StreamMessage } from '../jetstream/direct-get.js';
+import { readStream, readTail, type StreamMessage } from '../jetstream/direct-get.js';
 import type { KeyStreams, LogStream } from '../jetstream/log-streams.js';
+import { type ForgottenSessions, lifeOf } from './forgotten-floor.js';
 import { type EventPlaces, eventsOf } from './stored-events.js';
 
 /** Between two looks at a replica that lags behind. */
@@ -37,6 +39,10 @@ export interface LogLayout<Event> extends EventPlaces<Event> {
   readonly commands?: (key: Token) => readonly string[];
   /** Where its events are published, where the stream stores them under other subjects. */
   readonly intake?: (key: Token, type: string) => string;
+  /** Whether other keys have events in the same stream: then no more is asked of it than is needed. */
+  readonly shared?: true;
+  /** Keys that are forgotten: an append that began before does not come behind it. Default: none ever is. */
+  readonly forgotten?: ForgottenSessions;
   /** How a publish says which sequence it expects, and what makes a message id unique in the stream. */
   readonly expecting: (key: Token, sequence: number) => AckedPublishOptions;
   readonly messageId: (key: Token, id: string) => string;
@@ -53,7 +59,11 @@ export interface EventLogPorts {
 }
 
 /** With the span that an append is part of. */
-type TracedOptions = AppendOptions & { readonly trace?: TraceContext | undefined };
+type TracedOptions = AppendOptions & {
+  readonly trace?: TraceContext | undefined;
+  /** The life that the key led when the append began. */
+  readonly life?: string | undefined;
+};
 
 /**
  * Event logs on streams, which are made on the first append.
@@ -61,7 +71,7 @@ type TracedOptions = AppendOptions & { readonly trace?: TraceContext | undefined
  * Any replica answers a read, and may lag behind: one that does not yet show what this process has appended is asked
  * again.
  */
-export class NatsEventLog<Event extends { readonly type: string }> implements EventLog<Event> {
+export class NatsEventLog<Event extends { readonly type: string }> implements EventLog<Event>, EventRemoval {
   readonly #ports: EventLogPorts;
   readonly #layout: LogLayout<Event>;
   readonly #streams: KeyStreams;
@@ -75,13 +85,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   }
 
   append(key: Token, event: Event, options: AppendOptions = {}): Promise<Appended> {
-    const { expectedSequence: after, decidedOn } = options;
-    return this.appendDecided(
-      key,
-      event,
-      { ...(after !== undefined && { after }), ...(decidedOn !== undefined && { decidedOn }) },
-      options,
-    );
+    return this.appendDecided(key, event, decidedBy(options), options);
   }
 
   /** Appends an event that was decided on what may be more than the sequence that is expected. */
@@ -94,7 +98,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     // Of an event that waits for its PubAck only the bytes are kept: thousands of them may be in flight.
     const { subject, intake = subject, format } = this.#layout;
     const to = intake(key, event.type);
-    const body = writeEvent(format.kind, key, event, decided);
+    const body = writeEvent(format, key, event, decided);
     const spans = this.#tracing();
     if (spans === undefined) return this.#append(key, to, body, options);
     return spans.run(appendSpan(format.kind, key, event.type, to), () =>
@@ -102,24 +106,53 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     );
   }
 
-  async #append(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<Appended> {
-    if (!this.#streams.present(key)) await this.#streams.ensure(key);
+  #append(key: Token, subject: string, body: Uint8Array, given: TracedOptions): Promise<Appended> {
+    const { forgotten } = this.#layout;
+    const options = forgotten === undefined ? given : { ...given, life: lifeOf(forgotten, key) };
+    if (this.#streams.present(key)) return this.#appendThere(key, subject, body, options);
+    return this.#streams.ensure(key).then(() => this.#appendThere(key, subject, body, options));
+  }
+
+  /** Callbacks rather than async functions: thousands of events wait for their PubAck, and each keeps what was begun. */
+  #appendThere(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<Appended> {
     const { expectedSequence: known = options.decidedOn } = options;
     if (known !== undefined) this.#streams.reached(key, known, 'read');
     const before = this.#streams.highest(key);
-    let published = await this.#publish(key, subject, body, options);
+    return this.#publish(key, subject, body, options).then(
+      (published) =>
+        this.#stored(key, published, before) ??
+        this.#otherwise(key, subject, body, options, { published, before }),
+      (error: unknown) => this.#failed(key, error),
+    );
+  }
+
+  /** What it means that an event was stored; `undefined` where it was not, or where readers have passed its sequence. */
+  #stored(key: Token, published: PubOutcome, before: number): Appended | undefined {
+    if (published.outcome !== 'stored') return undefined;
+    const { sequence, duplicate } = published;
+    if (sequence <= (duplicate ? this.#streams.floor(key) : before)) return undefined;
+    this.#streams.reached(key, sequence, 'append');
+    return { outcome: 'appended', sequence, duplicate };
+  }
+
+  async #otherwise(
+    key: Token,
+    subject: string,
+    body: Uint8Array,
+    options: TracedOptions,
+    { published: first, before }: { readonly published: PubOutcome; readonly before: number },
+  ): Promise<Appended> {
+    let published = first;
     if (published.outcome === 'no_stream') {
       this.#streams.missed(key);
       await this.#streams.ensure(key);
-      published = await this.#publish(key, subject, body, options);
+      published = await this.#publishAgain(key, subject, body, options);
     }
     switch (published.outcome) {
       case 'stored':
-        if (published.sequence <= (published.duplicate ? this.#streams.floor(key) : before)) {
-          return this.#appendBeyond(key, subject, body, options, before);
-        }
-        this.#streams.reached(key, published.sequence, 'append');
-        return { outcome: 'appended', sequence: published.sequence, duplicate: published.duplicate };
+        return (
+          this.#stored(key, published, before) ?? this.#appendBeyond(key, subject, body, options, before)
+        );
       case 'wrong_sequence':
         // Perhaps because the stream is another one than was thought.
         this.#streams.doubt(key);
@@ -147,7 +180,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     await this.#streams.ensure(key);
     const again =
       messageId === undefined ? {} : { messageId: `${messageId}:beyond:${this.#streams.floor(key)}` };
-    const published = await this.#publish(key, subject, body, { ...options, ...again });
+    const published = await this.#publishAgain(key, subject, body, { ...options, ...again });
     if (published.outcome === 'wrong_sequence') return { outcome: 'conflict' };
     if (published.outcome === 'stored' && published.sequence > (published.duplicate ? 0 : before)) {
       this.#streams.reached(key, published.sequence, 'append');
@@ -169,7 +202,22 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     const reached = range.commands ? after : Math.max(after, Math.min(stream.emptyAt, through));
     const stored = eventsOf(messages, reached, key, this.#layout);
     this.#streams.reached(key, stored.through, 'read');
-    return { ...stored, epoch: stream.epoch };
+    const restart = after > 0 && after <= stream.above;
+    return { ...stored, epoch: stream.epoch, ...(restart && { restart }) };
+  }
+
+  async removeBefore(key: Token, sequence: number): Promise<number> {
+    const { stream, subjects, read = subjects } = this.#layout;
+    try {
+      const { purged } = await this.#ports.jsm.streams.purge(stream(key), {
+        filter: read(key),
+        seq: sequence,
+      });
+      return purged;
+    } catch (error) {
+      if (apiCode(error) === API.streamNotFound) return 0;
+      throw toThroughlineError(error, `removing events of ${key}`);
+    }
   }
 
   watch(key: Token, onEvent: () => void): Unwatch {
@@ -184,21 +232,35 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     this.#streams.doubt(key);
   }
 
-  async #publish(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<PubOutcome> {
+  #publish(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<PubOutcome> {
+    const refreshing = this.#layout.forgotten?.refreshed();
+    if (refreshing === undefined) return this.#publishNow(key, subject, body, options);
+    return refreshing.then(() => this.#publishNow(key, subject, body, options));
+  }
+
+  /** Waits for nothing: what was begun before the session was forgotten never comes after it. */
+  #publishNow(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<PubOutcome> {
     const { messageId, expectedSequence, trace } = options;
-    const { expecting, messageId: unique, stream } = this.#layout;
-    try {
-      return await this.#ports.publisher.publish(subject, body, {
-        stream: stream(key),
-        ...(messageId !== undefined && { messageId: unique(key, messageId) }),
-        ...(expectedSequence !== undefined && expecting(key, expectedSequence)),
-        ...(trace !== undefined && { headers: traceHeaders(trace) }),
-      });
-    } catch (error) {
-      // The stream may have been deleted under a watcher: the next append makes sure of it.
-      this.#streams.missed(key);
-      throw error;
+    const { expecting, messageId: unique, stream, forgotten } = this.#layout;
+    if (forgotten !== undefined && lifeOf(forgotten, key) !== options.life) {
+      return Promise.reject(beingForgotten(key));
     }
+    return this.#ports.publisher.publish(subject, body, {
+      stream: stream(key),
+      ...(messageId !== undefined && { messageId: unique(key, messageId) }),
+      ...(expectedSequence !== undefined && expecting(key, expectedSequence)),
+      ...(trace !== undefined && { headers: traceHeaders(trace) }),
+    });
+  }
+
+  #publishAgain(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<PubOutcome> {
+    return this.#publish(key, subject, body, options).catch((error: unknown) => this.#failed(key, error));
+  }
+
+  #failed(key: Token, error: unknown): never {
+    // The stream may have been deleted under a watcher: the next append makes sure of it.
+    this.#streams.missed(key);
+    throw error;
   }
 
   /** Those of several subjects come by a request each; what is stored meanwhile must not hide what was stored before. */
@@ -216,12 +278,8 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     const { connection, timeoutMs } = this.#ports;
     const { format, stream } = this.#layout;
     const name = stream(key);
-    const read = async (filter: string): Promise<StreamMessage[]> => {
-      const first = await readNext(connection, name, filter, after + 1, timeoutMs);
-      if (first === undefined || first.sequence > through) return [];
-      const rest = { from: first.sequence + 1, through };
-      return [first, ...(await readStream(connection, name, filter, rest, timeoutMs))];
-    };
+    const read = (filter: string) =>
+      readTail(connection, name, filter, { from: after + 1, through }, timeoutMs);
     try {
       return (await Promise.all(filters.map(read)))
         .flat()
@@ -232,23 +290,22 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
   }
 
-  async #messages(
-    key: Token,
-    stream: LogStream,
-    { after, through = Number.MAX_SAFE_INTEGER, limit, type }: ReadRange,
-  ): Promise<StreamMessage[]> {
+  async #messages(key: Token, stream: LogStream, asked: ReadRange): Promise<StreamMessage[]> {
+    const { after, through = Number.MAX_SAFE_INTEGER, limit, type } = asked;
     const { connection, timeoutMs } = this.#ports;
-    const { format, stream: nameOf, subjects, subject, read = subjects } = this.#layout;
-    const filter = type === undefined ? read(key) : subject(key, type);
+    const { format, stream: nameOf, subjects, subject, read: readSubjects = subjects } = this.#layout;
+    const filter = type === undefined ? readSubjects(key) : subject(key, type);
     const range = { from: after + 1, through, ...(limit !== undefined && { limit }) };
+    const read = this.#maybeEmpty(stream, asked) ? readTail : readStream;
     // Which types were appended is not kept.
     const isSure = stream.replicas === 1 || type !== undefined;
     const expected = isSure ? 0 : Math.min(stream.appended, through);
     const started = performance.now();
     for (let askAfterMs = LONG_LAG_MS; ; ) {
-      const messages = await readStream(connection, nameOf(key), filter, range, timeoutMs).catch(
-        (error: unknown) => {
+      const messages = await read(connection, nameOf(key), filter, range, timeoutMs).catch(
+        async (error: unknown) => {
           this.#streams.doubt(key);
+          if (isNoResponders(error) && (await this.#streams.find(key)) === undefined) return [];
           throw toThroughlineError(error, `reading ${format.kind} ${key}`);
         },
       );
@@ -265,6 +322,12 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
       }
       await pause(LAG_PAUSE_MS);
     }
+  }
+
+  /** Whether a read in a shared stream may well find nothing: of what is new since the last one. */
+  #maybeEmpty({ appended }: LogStream, { after, through, type }: ReadRange): boolean {
+    const isTail = after > 0 && through === undefined && type === undefined;
+    return this.#layout.shared === true && isTail && appended <= after;
   }
 
   /** Sequence of a key's next message, as the leader of its stream has it; infinite for none. */

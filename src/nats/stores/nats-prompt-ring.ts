@@ -10,6 +10,14 @@ import { readStream } from '../jetstream/direct-get.js';
 import { publishMaking } from '../jetstream/publish-making.js';
 import { ensurePromptsStream, type TopologyOptions } from '../jetstream/topology.js';
 
+export interface PromptRingOptions extends TopologyOptions {
+  readonly timeoutMs: number;
+  /** Up to where nothing of a session may be kept: see `forgotten-floor.ts`. Default: nowhere. */
+  readonly floor?: (session: Token) => number;
+  /** As `SessionLifecycle.refreshed`. Default: there is nothing to know. */
+  readonly refreshed?: () => Promise<void> | undefined;
+}
+
 /**
  * Compiled prompts in the stream `PROMPTS`, one subject for each session, of which the server keeps the newest. Made again
  * where it was deleted, also while someone listens to it.
@@ -18,13 +26,13 @@ export class NatsPromptRing implements PromptRing {
   readonly #connection: NatsConnection;
   readonly #jsm: JetStreamManager;
   readonly #publisher: AckedPublisher;
-  readonly #options: TopologyOptions & { readonly timeoutMs: number };
+  readonly #options: PromptRingOptions;
 
   constructor(
     connection: NatsConnection,
     jsm: JetStreamManager,
     publisher: AckedPublisher,
-    options: TopologyOptions & { readonly timeoutMs: number },
+    options: PromptRingOptions,
   ) {
     this.#connection = connection;
     this.#jsm = jsm;
@@ -51,10 +59,15 @@ export class NatsPromptRing implements PromptRing {
     const kept = messages.flatMap(({ data, foreign }) =>
       foreign === undefined ? (keptPrompt.safeParse(jsonOf(data)).data ?? []) : [],
     );
-    return kept.reverse();
+    // Where the stream was written again, older ones may stand behind newer ones, and some be there twice.
+    const once = [...new Map(kept.map((prompt) => [prompt.id, prompt])).values()];
+    return once.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)).reverse();
   }
 
   async keep(prompt: KeptPrompt): Promise<void> {
+    const { floor = () => 0, refreshed } = this.#options;
+    await refreshed?.();
+    if (prompt.sequence <= floor(prompt.session as Token)) return;
     const published = await publishMaking(this.#publisher, {
       subject: compiledSubject(prompt.session as Token),
       body: JSON.stringify(prompt),

@@ -106,8 +106,9 @@ export class NatsRejectedStore implements RejectedStore {
   async remove(id: number): Promise<boolean> {
     const first = await this.#first(id);
     if (first === undefined) return false;
+    // Overwritten on disk: it may have been removed for what it says.
     for (const part of await this.#parts(first))
-      await this.#jsm.streams.deleteMessage(REJECTED_STREAM, part.seq, false);
+      await this.#jsm.streams.deleteMessage(REJECTED_STREAM, part.seq, true);
     return true;
   }
 

@@ -7,19 +7,25 @@ import {
   type Token,
 } from '../../contracts/names.js';
 import { COMMAND_FAMILIES, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
+import type { Unwatch } from '../../ports/event-log.js';
 import type { ActiveSession, SessionActivity } from '../../ports/session-activity.js';
 import type { SessionLog } from '../../ports/session-log.js';
+import { followSessions } from '../connection/follow-sessions.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { LogStreams } from '../jetstream/log-streams.js';
 import { newestMessage } from '../jetstream/newest-message.js';
 import { createSessionStream, type TopologyOptions } from '../jetstream/topology.js';
+import { beginsAbove, type ForgottenSessions, NONE_FORGOTTEN } from './forgotten-floor.js';
 import { type EventLogPorts, type LogLayout, NatsEventLog } from './nats-event-log.js';
 
 /** Each session's log as a stream of its own, `SESSION_<session>`. */
 export class NatsSessionLog extends NatsEventLog<SessionEvent> implements SessionLog, SessionActivity {
   readonly #ports: EventLogPorts;
 
-  constructor(ports: EventLogPorts, options: TopologyOptions) {
+  /** @param forgotten which sessions were forgotten: the next log of one begins above the one before. Default: none */
+  constructor(ports: EventLogPorts, options: TopologyOptions, forgotten: ForgottenSessions = NONE_FORGOTTEN) {
+    const floor = beginsAbove(forgotten);
+    const lifeOf = (session: Token) => forgotten.of(session)?.at ?? '';
     const layout: LogLayout<SessionEvent> = {
       format: SESSION_EVENTS,
       stream: sessionStream,
@@ -30,10 +36,11 @@ export class NatsSessionLog extends NatsEventLog<SessionEvent> implements Sessio
       commands: (session) => COMMAND_FAMILIES.map((family) => sessionFamilySubjects(session, family)),
       expecting: (_, expectedLastSequence) => ({ expectedLastSequence }),
       messageId: (_, id) => id,
+      forgotten,
     };
     const make = (session: Token, highest: number) =>
-      createSessionStream(ports.jsm, session, highest, options);
-    super(ports, layout, new LogStreams(ports.jsm, { nameOf: sessionStream, make }));
+      createSessionStream(ports.jsm, session, Math.max(highest, floor(session)), options);
+    super(ports, layout, new LogStreams(ports.jsm, { nameOf: sessionStream, make, lifeOf }));
     this.#ports = ports;
   }
 
@@ -63,6 +70,10 @@ export class NatsSessionLog extends NatsEventLog<SessionEvent> implements Sessio
       throw toThroughlineError(error, 'listing sessions');
     }
     return found;
+  }
+
+  follow(onMoved: (session: Token) => void, onDenied?: () => void): Unwatch {
+    return followSessions(this.#ports.connection, 'per-session', onMoved, onDenied);
   }
 
   async newest(session: Token): Promise<number> {

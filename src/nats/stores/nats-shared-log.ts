@@ -15,7 +15,7 @@ interface Read {
 }
 
 /** The parts of a layout that keys with a stream of their own need not have. */
-export type SharedLayout<Event> = Omit<LogLayout<Event>, 'expecting' | 'messageId' | 'read'> & {
+export type SharedLayout<Event> = Omit<LogLayout<Event>, 'expecting' | 'messageId' | 'read' | 'shared'> & {
   /**
    * When to ask whether the stream is still the one that was read: at each append that expects something and each read that
    * finds something, or only where an expectation does not hold. Otherwise it is noticed within seconds.
@@ -34,7 +34,8 @@ export abstract class NatsSharedLog<Event extends { readonly type: string }> ext
   readonly #read = new LRUCache<Token, Read>({ max: MAX_READ });
 
   constructor(ports: EventLogPorts, layout: SharedLayout<Event>, streams: KeyStreams) {
-    const own: Pick<LogLayout<Event>, 'expecting' | 'messageId'> = {
+    const own: Pick<LogLayout<Event>, 'expecting' | 'messageId' | 'shared'> = {
+      shared: true,
       expecting: (key, sequence) => ({
         expectedLastOfSubjects: { sequence, subjects: layout.subjects(key) },
       }),
@@ -46,9 +47,18 @@ export abstract class NatsSharedLog<Event extends { readonly type: string }> ext
     this.#layout = layout;
   }
 
-  override async append(key: Token, event: Event, options: AppendOptions = {}): Promise<Appended> {
+  override append(key: Token, event: Event, options: AppendOptions = {}): Promise<Appended> {
     const { expectedSequence } = options;
     if (expectedSequence === undefined) return super.append(key, event, options);
+    return this.#appendExpecting(key, event, options, expectedSequence);
+  }
+
+  async #appendExpecting(
+    key: Token,
+    event: Event,
+    options: AppendOptions,
+    expectedSequence: number,
+  ): Promise<Appended> {
     const read = this.#read.get(key);
     const asks = this.#layout.asksForStream === 'always' && expectedSequence > 0;
     if (asks && (await this.#isAnother(key, read))) return { outcome: 'conflict' };

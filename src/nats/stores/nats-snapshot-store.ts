@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { type KV, type NatsConnection, StorageType } from 'nats';
+import { headers, type KV, type NatsConnection, StorageType } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
-import type { SaveOutcome, SnapshotStore, StoredSnapshot } from '../../ports/snapshot-store.js';
+import type { ReplacingSnapshotStore, SaveOutcome, StoredSnapshot } from '../../ports/snapshot-store.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import { readLast, readStream, type StreamMessage } from '../jetstream/direct-get.js';
 import type { TopologyOptions } from '../jetstream/topology.js';
@@ -20,6 +20,10 @@ const MAX_ATTEMPTS = 1000;
 export interface SnapshotStoreOptions extends TopologyOptions {
   /** Longest wait for one answer of the server, in milliseconds. */
   readonly timeoutMs: number;
+  /** A snapshot up to this sequence is none: see `forgotten-floor.ts`. Default: all are. */
+  readonly floor?: (key: Token) => number;
+  /** As `SessionLifecycle.refreshed`: what is written late must know. Default: there is nothing to know. */
+  readonly refreshed?: () => Promise<void> | undefined;
 }
 
 /** Opens a bucket of snapshots; unless it is only read, it is made where it is missing. */
@@ -30,7 +34,7 @@ export async function openSnapshotStore(
   options: SnapshotStoreOptions,
   make = true,
 ): Promise<NatsSnapshotStore> {
-  const { replicas, timeoutMs } = options;
+  const { replicas, timeoutMs, floor = () => 0, refreshed = () => undefined } = options;
   const open = () =>
     // Asking for the account's limits first, as the client does on its own, would need one more permission.
     connection.jetstream({ checkAPI: false, timeout: timeoutMs }).views.kv(bucket, {
@@ -40,7 +44,11 @@ export async function openSnapshotStore(
       replicas,
       description,
     });
-  return new NatsSnapshotStore(await open(), { name: bucket, make, open, timeoutMs }, connection);
+  return new NatsSnapshotStore(
+    await open(),
+    { name: bucket, make, open, timeoutMs, floor, refreshed },
+    connection,
+  );
 }
 
 interface Bucket {
@@ -49,6 +57,8 @@ interface Bucket {
   readonly make: boolean;
   readonly open: () => Promise<KV>;
   readonly timeoutMs: number;
+  readonly floor: (key: Token) => number;
+  readonly refreshed: () => Promise<void> | undefined;
 }
 
 /** What is stored last of a key, whatever it is, and the newest snapshot. */
@@ -57,7 +67,7 @@ interface Kept {
   readonly snapshot: StoredSnapshot | undefined;
 }
 
-export class NatsSnapshotStore implements SnapshotStore {
+export class NatsSnapshotStore implements ReplacingSnapshotStore {
   #kv: KV;
   readonly #bucket: Bucket;
   readonly #connection: NatsConnection;
@@ -74,20 +84,24 @@ export class NatsSnapshotStore implements SnapshotStore {
 
   async load(key: Token): Promise<StoredSnapshot | undefined> {
     const kept = await this.#reading(key, () => this.#kept(key));
-    return kept?.snapshot && unpacked(kept.snapshot);
+    if (kept?.snapshot === undefined || kept.snapshot.sequence <= this.#bucket.floor(key)) return undefined;
+    return unpacked(kept.snapshot);
   }
 
   async loadAtOrBefore(key: Token, sequence: number): Promise<StoredSnapshot | undefined> {
     const newest = await this.load(key);
     if (newest === undefined || newest.sequence <= sequence) return newest;
     const older = await this.#reading(key, () => this.#history(key));
-    const best = older?.findLast((snapshot) => snapshot.sequence <= sequence);
+    const floor = this.#bucket.floor(key);
+    const best = older?.findLast((snapshot) => snapshot.sequence <= sequence && snapshot.sequence > floor);
     return best && unpacked(best);
   }
 
   async save(key: Token, snapshot: StoredSnapshot): Promise<SaveOutcome> {
-    const limit = (this.#connection.info?.max_payload ?? 1024 * 1024) - ENVELOPE_BYTES;
-    const text = await packedText(snapshot.sequence, snapshot.text, limit);
+    const text = await packedText(snapshot.sequence, snapshot.text, this.#limit());
+    await this.#bucket.refreshed();
+    // Written late: what it is of was forgotten.
+    if (snapshot.sequence <= this.#bucket.floor(key)) return 'older';
     if (text === undefined) return 'too_large';
     const packed = { sequence: snapshot.sequence, text };
     try {
@@ -104,6 +118,26 @@ export class NatsSnapshotStore implements SnapshotStore {
       throw toThroughlineError(error, `writing the snapshot of ${key}`);
     }
     throw new ThroughlineError('conflict', `others keep writing the snapshot of ${key}`);
+  }
+
+  async replace(key: Token, snapshot: StoredSnapshot): Promise<'saved' | 'too_large'> {
+    const text = await packedText(snapshot.sequence, snapshot.text, this.#limit());
+    if (text === undefined) return 'too_large';
+    const head = headers();
+    // The server drops what is stored under the key, in one step with storing this.
+    head.set('Nats-Rollup', 'sub');
+    try {
+      this.#written.delete(key);
+      const js = this.#connection.jetstream({ checkAPI: false, timeout: this.#bucket.timeoutMs });
+      await this.#onBucket(() => js.publish(this.#subject(key), text, { headers: head }));
+      return 'saved';
+    } catch (error) {
+      throw toThroughlineError(error, `replacing the snapshot of ${key}`);
+    }
+  }
+
+  #limit(): number {
+    return (this.#connection.info?.max_payload ?? 1024 * 1024) - ENVELOPE_BYTES;
   }
 
   /** Compare and set: `false` when another writer came first. */

@@ -85,6 +85,7 @@ const SECTIONS: Readonly<Record<string, readonly [name: string, about: string]>>
   tests: ['Failing tests', 'Tests that failed when they ran last.'],
   requirements: ['Left to do by other tasks', 'What other tasks require or are blocked by.'],
   facts: ['Also known', 'Other facts that hold words of the task.'],
+  rest: ['All else', 'For the room that is left: what fits the task a little, then the newest.'],
   learnings: ['Learnings', 'What the project has learned, as people accepted it.'],
   left_out: ['Left out', 'What had no room, and the commands that show it.'],
   task: ['Task prompt', 'What the agent is asked to do.'],

@@ -1,24 +1,31 @@
 import { useState } from 'preact/hooks';
 import type { LedgerListed, LedgersListed } from '../../contracts/replies/ledger-reply.js';
 import type { ReplyTo } from '../../contracts/replies/replies.js';
+import { stallText } from '../../shared/stall-text.js';
 import { AskedView } from '../components/asked-view.js';
 import { Tag } from '../components/tag.js';
+import { nextRole } from '../role-names.js';
 import { sessionHref, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { counted, nextText, stallText } from '../words.js';
+import { counted, nextText } from '../words.js';
 import { Outcome } from './outcome.js';
 
-/** What keeps the session from going on: stalled tasks with what shows it, results that could not be read, drift. */
+/** What keeps the session from going on: tasks that are stalled or wait for a person, results that could not be read, drift. */
 export function Stalled(props: {
   readonly session: string;
   readonly ledgers: LedgersListed;
   readonly plan: ReplyTo<'tool.plan-show'> | undefined;
+  readonly board: ReplyTo<'tool.task-list'>['tasks'];
 }) {
   const { session, ledgers } = props;
   const stalled = ledgers.tasks.filter((each) => each.stalled);
+  const waiting = ledgers.tasks.filter((each) => !each.stalled && waitsForPerson(each));
+  const held = new Set([...stalled, ...waiting].map(({ task }) => task));
+  const blocked = props.board.filter(({ id, status }) => status === 'blocked' && !held.has(id));
   const drift = props.plan?.plan?.drift ?? [];
   const degraded = props.plan?.degraded;
-  const count = stalled.length + ledgers.unreadable.length + drift.length + (degraded === undefined ? 0 : 1);
+  const others = blocked.length + ledgers.unreadable.length + drift.length + (degraded === undefined ? 0 : 1);
+  const count = stalled.length + waiting.length + others;
   if (count === 0) return null;
   return (
     <section class="card attention" aria-labelledby="attention-title">
@@ -28,8 +35,18 @@ export function Stalled(props: {
         </h2>
       </div>
       <ul>
-        {stalled.map((each) => (
-          <StalledTask key={each.task} session={session} listed={each} />
+        {[...stalled, ...waiting].map((each) => (
+          <HeldTask key={each.task} session={session} listed={each} />
+        ))}
+        {blocked.map(({ id, content, reason }) => (
+          <li key={`blocked ${id}`} class="attention-row">
+            <Tag tone="warn">blocked</Tag>
+            <div>
+              <p>
+                <span class="mono task-id">{id}</span> {reason ?? content}
+              </p>
+            </div>
+          </li>
         ))}
         {ledgers.unreadable.map(({ task, dispatch, code, reason, fix }) => (
           <li key={`unreadable ${task}`} class="attention-row">
@@ -65,16 +82,26 @@ export function Stalled(props: {
   );
 }
 
-function StalledTask({ session, listed }: { readonly session: string; readonly listed: LedgerListed }) {
+function waitsForPerson({ blockers, next_action }: LedgerListed): boolean {
+  return blockers > 0 || next_action === 'halt_and_escalate';
+}
+
+function whyHeld({ stalled, replan_hint, blockers }: LedgerListed): string {
+  if (stalled) return replan_hint === undefined ? 'It makes no progress.' : stallText(replan_hint);
+  return blockers > 0
+    ? 'Its last result names what keeps it from going on.'
+    : 'Its review asks for a person.';
+}
+
+function HeldTask({ session, listed }: { readonly session: string; readonly listed: LedgerListed }) {
   const { task } = listed;
   const [open, setOpen] = useState(false);
   return (
     <li class="attention-row">
-      <Tag tone="bad">stalled</Tag>
+      <Tag tone={listed.stalled ? 'bad' : 'warn'}>{listed.stalled ? 'stalled' : 'blocked'}</Tag>
       <div>
         <p>
-          <span class="mono task-id">{task}</span>{' '}
-          {listed.replan_hint === undefined ? 'It makes no progress.' : stallText(listed.replan_hint)}
+          <span class="mono task-id">{task}</span> {whyHeld(listed)}
         </p>
         <p class="quiet attention-facts">
           <Outcome outcome={listed.last_outcome} />
@@ -94,7 +121,9 @@ function StalledTask({ session, listed }: { readonly session: string; readonly l
             {open ? 'Hide the evidence' : 'Show the evidence'}
           </button>
           <a href={sessionHref(session, 'timeline', { task })}>its results</a>
-          <a href={sessionHref(session, 'prompt', { task })}>its next prompt</a>
+          <a href={sessionHref(session, 'prompt', { task, role: nextRole(listed.next_action) })}>
+            its next prompt
+          </a>
           <a href={sessionHref(session, 'facts', { task })}>its facts</a>
         </p>
         {open ? <Evidence session={session} task={task} /> : null}

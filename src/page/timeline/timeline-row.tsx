@@ -23,7 +23,7 @@ export function TimelineRow({ entry }: { readonly entry: TimelineEntry | undefin
       <span class="row-task mono one-line">{entry.task ?? ''}</span>
       <span class="row-what one-line">
         <Verdict entry={entry} />
-        {entry.summary}
+        {entry.summary === entry.verdict ? null : entry.summary}
       </span>
       <span class="row-flow quiet figure">
         <Flow entry={entry} />

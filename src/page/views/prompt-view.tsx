@@ -180,7 +180,7 @@ function othersText({ kind, budget, factsShown, factsTotal, considered }: Compil
   if (kind !== 'dispatch' || budget.dropped > 0 || factsShown >= factsTotal) return undefined;
   return considered?.facts.some(({ shown }) => !shown) === true
     ? 'the others fit the task less, or not at all'
-    : 'the others do not fit the task';
+    : 'the others stand in the ledger, or do not fit the task';
 }
 
 /** Sections whose items stand in the one line of the ledger. */

@@ -1,5 +1,6 @@
 import '../styles/session.css';
 import { AskedView } from '../components/asked-view.js';
+import { Command } from '../components/command.js';
 import { Empty } from '../components/empty.js';
 import { PageHead } from '../components/page-head.js';
 import { Tag } from '../components/tag.js';
@@ -27,14 +28,24 @@ export function SessionView({ session }: SessionViewProps) {
       {({ session: view }) => (
         <>
           <PageHead title={session}>
-            {view.sequence === 0 ? null : (
+            {view.sequence === 0 || view.archived !== undefined ? null : (
               <Tag tone={view.status === 'completed' ? 'good' : 'info'}>{view.status}</Tag>
             )}
+            {view.archived === undefined ? null : <Tag>archived</Tag>}
             {view.project === undefined ? null : <span class="quiet">project {view.project}</span>}
           </PageHead>
           {view.goal === undefined ? null : <p class="goal">{view.goal}</p>}
           {view.completed_reason === undefined ? null : (
             <p class="quiet">Completed: {view.completed_reason}</p>
+          )}
+          {view.archived === undefined ? null : (
+            <div class="archived-note">
+              <p class="quiet">
+                Archived{view.archived.reason === undefined ? '' : `: ${view.archived.reason}`}. It takes no
+                results until it is reopened:
+              </p>
+              <Command text={`throughline session reopen ${session}`} />
+            </div>
           )}
           <SessionFiguresStrip session={view} />
           {view.sequence === 0 ? (
@@ -49,7 +60,12 @@ export function SessionView({ session }: SessionViewProps) {
           ) : (
             <>
               {ledgers.reply === undefined ? null : (
-                <Stalled session={session} ledgers={ledgers.reply} plan={plan.reply} />
+                <Stalled
+                  session={session}
+                  ledgers={ledgers.reply}
+                  plan={plan.reply}
+                  board={board.reply?.tasks ?? []}
+                />
               )}
               <div class="columns">
                 <section class="card" aria-labelledby="board-title">

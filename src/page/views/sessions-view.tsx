@@ -1,6 +1,6 @@
-import { counted, figure, stallText } from '../words.js';
 import '../styles/sessions.css';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-list-reply.js';
+import { stallText } from '../../shared/stall-text.js';
 import { AskedView } from '../components/asked-view.js';
 import { Progress } from '../components/bar.js';
 import { Empty } from '../components/empty.js';
@@ -11,12 +11,15 @@ import { Tag } from '../components/tag.js';
 import { Ago } from '../components/time.js';
 import { type GlobalViewProps, sessionHref, setParams } from '../route.js';
 import { usePages } from '../use-pages.js';
+import { counted, figure } from '../words.js';
 
 const SHOWN = [
-  { value: '', label: 'All' },
+  { value: '', label: 'All but archived' },
   { value: 'open', label: 'Open' },
   { value: 'stalled', label: 'Stalled' },
+  { value: 'quiet', label: 'Quiet for a week' },
   { value: 'completed', label: 'Completed' },
+  { value: 'archived', label: 'Archived' },
 ] as const;
 type Shown = (typeof SHOWN)[number]['value'];
 
@@ -33,7 +36,8 @@ export function SessionsView({ params }: GlobalViewProps) {
       limit: LIMIT,
       ...(text === '' ? {} : { text }),
       ...(shown === 'stalled' ? { stalled: true } : {}),
-      ...(shown === 'open' || shown === 'completed' ? { status: shown } : {}),
+      ...(shown === 'quiet' ? { olderThan: '7d', status: 'open' } : {}),
+      ...(shown === 'open' || shown === 'completed' || shown === 'archived' ? { status: shown } : {}),
     },
     '*',
   );
@@ -64,10 +68,13 @@ export function SessionsView({ params }: GlobalViewProps) {
             <NoSessions filtered={text !== '' || shown !== ''} />
           ) : (
             <>
-              {groupsOf(sessions).map(({ name, members }) => (
+              {groupsOf(sessions).map(({ name, members }, index, groups) => (
                 <section key={name} class="session-group" aria-labelledby={`group-${name}`}>
                   <h2 id={`group-${name}`}>
-                    {name} <span class="quiet figure">{members.length}</span>
+                    {name}{' '}
+                    {total > sessions.length && index === groups.length - 1 ? null : (
+                      <span class="quiet figure">{members.length}</span>
+                    )}
                   </h2>
                   <ul class="card session-list">
                     {members.map((each) => (
@@ -98,6 +105,7 @@ function SessionRow({ listed }: { readonly listed: SessionListed }) {
           {listed.brief ? null : (
             <>
               {listed.status === 'completed' ? <Tag>completed</Tag> : null}
+              {listed.archived === undefined ? null : <Tag>archived</Tag>}
               {listed.project === undefined ? null : <span class="quiet one-line">{listed.project}</span>}
             </>
           )}
@@ -121,7 +129,7 @@ function About({ listed }: { readonly listed: SessionFigures }) {
         <p key={`${task} ${reason}`} class="session-reason">
           <Tag tone="bad">stalled</Tag>
           <span class="reason-text">
-            <span class="mono">{task}</span> {stallText(reason)}
+            task <span class="mono">{task}</span> {stallText(reason)}
           </span>
         </p>
       ))}

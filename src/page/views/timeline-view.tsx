@@ -124,9 +124,11 @@ function Entries(props: {
           row={(index) => <TimelineRow entry={store.at(index)} />}
         />
         <p class="timeline-end quiet figure" role="status">
-          {store.more
-            ? `${counted(store.count, 'entry', 'entries')} so far; older ones load as you scroll`
-            : `${counted(store.count, 'entry', 'entries')}, all there are`}
+          {!store.ready
+            ? ''
+            : store.more
+              ? `${counted(store.count, 'entry', 'entries')} so far; older ones load as you scroll`
+              : `${counted(store.count, 'entry', 'entries')}, all there are`}
         </p>
       </div>
       {open && entry !== undefined ? (

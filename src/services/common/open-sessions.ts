@@ -10,6 +10,7 @@ import { systemClock } from '../../ports/clock.js';
 import type { Logger } from '../../ports/logger.js';
 import { noTracing, type Tracing } from '../../ports/tracing.js';
 import { scannerFor } from '../../redaction/secretlint-scanner.js';
+import { type Forgetting, lifeBy } from './forgotten-results.js';
 import { ProgressTracker } from './progress-tracker.js';
 import { progressByTools } from './remote-progress.js';
 import type { Sessions } from './service-context.js';
@@ -25,8 +26,9 @@ export function openSessions(
   logger: Logger,
   appends: boolean,
   tracing: Tracing = noTracing,
+  lifecycle?: Forgetting,
 ): Sessions {
-  const { reader, writer } = sessionReader(nats, config, logger);
+  const { reader, writer } = sessionReader(nats, config, logger, lifecycle);
   const command = appends
     ? createCommander({ log: nats.log, reader, clock: systemClock, newId: randomUUID, random: Math.random })
     : progressByTools((subject, session) =>
@@ -48,7 +50,7 @@ export function openSessions(
 }
 
 /** A reader of sessions, together with the writer of their snapshots. */
-export function sessionReader(nats: NatsPorts, config: Config, logger: Logger) {
+export function sessionReader(nats: NatsPorts, config: Config, logger: Logger, lifecycle?: Forgetting) {
   const writer = createSnapshotWriter({
     snapshots: nats.snapshots,
     clock: systemClock,
@@ -62,6 +64,7 @@ export function sessionReader(nats: NatsPorts, config: Config, logger: Logger) {
     maxSessions: config.maxCached,
     maxBytes: config.cacheMb * 1_000_000,
     onFolded: (folded) => writer.folded(folded),
+    ...(lifecycle !== undefined && { lifeOf: lifeBy(lifecycle) }),
   });
   return { reader, writer };
 }

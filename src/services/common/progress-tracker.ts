@@ -84,8 +84,10 @@ export class ProgressTracker {
 
   /** Brings the progress of a session up to date. */
   async refresh(session: Token, state: SessionState): Promise<Refreshed> {
-    const { run } = state;
-    if (run === undefined || run.source.kind !== 'file') return { outcome: 'unchanged' };
+    const { run, charter } = state;
+    // The plan of an archived session stands as it was.
+    const isFollowed = run?.source.kind === 'file' && charter.archived === undefined;
+    if (!isFollowed || run.source.kind !== 'file') return { outcome: 'unchanged' };
     const { path } = run.source;
     const known = run.document.fingerprint;
     const modified = await this.#options.files.modified(path);
@@ -98,7 +100,9 @@ export class ProgressTracker {
     if (document.fingerprint.hash === known.hash) return { outcome: 'unchanged' };
     try {
       const { appended } = await this.#options.command(session, 'progress.rebuilt', (now) =>
-        isOf(path, now) && now.run?.document.fingerprint.hash !== document.fingerprint.hash
+        isOf(path, now) &&
+        now.charter.archived === undefined &&
+        now.run?.document.fingerprint.hash !== document.fingerprint.hash
           ? append({ type: 'progress.rebuilt', data: { document } }, () => ({}))
           : answer(() => ({})),
       );

@@ -6,6 +6,7 @@ import type {
 } from '../../folding/session-folding.js';
 import type { Monitoring } from '../../monitoring/monitoring.js';
 import type { Logger } from '../../ports/logger.js';
+import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
 import type { Tracing } from '../../ports/tracing.js';
 import type { Shutdown } from '../../runtime/shutdown.js';
 import type { RawRequest } from './byte-budget.js';
@@ -28,6 +29,8 @@ export interface Serving extends Context {
   readonly monitoring: Monitoring;
   readonly tracing: Tracing;
   readonly health: HealthParts;
+  /** What is recorded of sessions beside their events: one view for all services of the process. */
+  readonly lifecycle: SessionLifecycle;
   /** Whether a request may be read: one budget for all services of the process. */
   readonly admit: (request: RawRequest) => void;
 }

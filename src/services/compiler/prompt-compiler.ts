@@ -68,7 +68,7 @@ export function createPromptCompiler(options: PromptCompilerOptions & PromptObse
   };
 }
 
-/** Answers `prompt.past`: the prompt as it was, which nobody is told of. */
+/** Answers `prompt.past`: the prompt as it was, neither counted nor kept. */
 export function createPastPrompts(options: PromptCompilerOptions): PromptCompiler {
   const unseen = new CompileTimes();
   return async (input) => {

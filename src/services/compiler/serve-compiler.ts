@@ -23,10 +23,10 @@ export async function serveCompiler(
   nats: NatsPorts,
   sessions: Sessions,
   projects: Projects,
-  { config, logger, shutdown, health, admit, tracing, monitoring }: Serving,
+  { config, logger, shutdown, health, lifecycle, admit, tracing, monitoring }: Serving,
 ): Promise<void> {
   const telemetry = new Telemetry();
-  const written = new TelemetryWriter({ telemetry, store: nats.telemetry, log: nats.log, logger });
+  const written = new TelemetryWriter({ telemetry, store: nats.telemetry, log: nats.log, logger, lifecycle });
   shutdown.add('the telemetry', () => written.stop());
   const times = new CompileTimes();
   monitoring.metrics.add(times.collect);

@@ -3,6 +3,7 @@ import type { Token } from '../../contracts/names.js';
 import type { Logger } from '../../ports/logger.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import type { TelemetryStore } from '../../ports/telemetry-store.js';
+import type { Forgetting } from '../common/forgotten-results.js';
 import type { Telemetry } from './telemetry.js';
 
 /**
@@ -14,6 +15,8 @@ export interface TelemetryWriterOptions {
   readonly store: TelemetryStore;
   readonly log: Pick<SessionLog, 'read'>;
   readonly logger: Logger;
+  /** Default: no session was ever forgotten. */
+  readonly lifecycle?: Forgetting;
   /** Milliseconds between two rounds. Default: 2000. */
   readonly everyMs?: number;
 }
@@ -57,9 +60,10 @@ export class TelemetryWriter {
   }
 
   async #write(session: Token): Promise<void> {
-    const { telemetry, store, log } = this.#options;
+    const { telemetry, store, log, lifecycle } = this.#options;
     const batch = telemetry.seal(session);
     if (batch === undefined) return;
+    if (lifecycle?.forgotten(session)?.status === 'forgetting') return telemetry.done(session);
     // Anyone may name a session that does not exist: nothing is stored for it.
     const { through } = await log.read(session, { after: 0, limit: 1 });
     if (through > 0) await store.add(session, telemetry.writer, batch);

@@ -3,6 +3,7 @@ import type { StoredEvent } from '../../contracts/session-events.js';
 import type { ReadResult } from '../../ports/event-log.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import type { SnapshotStore } from '../../ports/snapshot-store.js';
+import { carriedBy } from '../../session/checkpoint.js';
 import { COUNTED_MEMORY, CountedDispatches, type CountedMemory } from '../../session/counted-dispatches.js';
 import { decodeSnapshot } from '../../session/session-snapshot.js';
 import { batched } from './batched.js';
@@ -65,7 +66,7 @@ export class CountedLog {
     for (;;) {
       const at = this.#at ?? (await this.#begin(Number.MAX_SAFE_INTEGER)) ?? this.#first();
       this.#at = undefined;
-      if (await this.#walk(at, Number.MAX_SAFE_INTEGER, () => {})) {
+      if (await this.#walk(at, Number.MAX_SAFE_INTEGER)) {
         this.#at = at;
         return at;
       }
@@ -79,16 +80,35 @@ export class CountedLog {
     while (at !== undefined && at.counted.floor >= lowest) at = await this.#begin(at.sequence - 1);
     at ??= this.#first();
     for (const dispatch of wanted) if (at.counted.has(dispatch)) found.add(dispatch);
-    await this.#walk(at, through, (dispatch) => wanted.has(dispatch) && found.add(dispatch));
+    const take = (dispatch: number) => wanted.has(dispatch) && found.add(dispatch);
+    // What a checkpoint had forgotten can no longer be looked up: twice would be worse than not at all.
+    const past = (counted: CountedDispatches) => {
+      for (const dispatch of wanted)
+        if (dispatch <= counted.floor || counted.has(dispatch)) found.add(dispatch);
+    };
+    await this.#walk(at, through, take, past);
   }
 
   /** Goes through the log; `false` when it turns out to be another one than before. */
-  async #walk(at: Place, through: number, onCounted: (dispatch: number) => void): Promise<boolean> {
+  async #walk(
+    at: Place,
+    through: number,
+    onCounted: (dispatch: number) => void = () => {},
+    onCheckpoint: (counted: CountedDispatches) => void = () => {},
+  ): Promise<boolean> {
     for (let read = PAGE; read === PAGE && at.sequence < through; ) {
       const page = await this.#ports.log.read(this.#session, { after: at.sequence, through, limit: PAGE });
-      if (at.epoch !== undefined && page.epoch !== at.epoch) return false;
+      if (page.restart || (at.epoch !== undefined && page.epoch !== at.epoch)) return false;
       at.epoch = page.epoch;
-      for (const stored of page.events) count(at.counted, stored, onCounted);
+      for (const stored of page.events) {
+        if (stored.event.type === 'session.checkpoint') {
+          at.counted = new CountedDispatches(
+            carriedBy(stored.event, stored.sequence).window.counted,
+            this.#memory,
+          );
+          onCheckpoint(at.counted);
+        } else count(at.counted, stored, onCounted);
+      }
       at.sequence = Math.max(at.sequence, page.through);
       read = messagesOf(page);
     }
@@ -115,7 +135,7 @@ export class CountedLog {
 }
 
 interface Place {
-  readonly counted: CountedDispatches;
+  counted: CountedDispatches;
   sequence: number;
   epoch: string | undefined;
 }

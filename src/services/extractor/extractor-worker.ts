@@ -3,6 +3,7 @@ import { type DispatchFault, type ParsedBody, parseDispatchBody } from '../../co
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
+import { FOLLOWING_FACTS } from '../../contracts/event-versions.js';
 import { ROLES, type Role } from '../../contracts/kinds.js';
 import { parseDispatchSubject, type Token } from '../../contracts/names.js';
 import { outcomeOf } from '../../contracts/outcome.js';
@@ -10,16 +11,20 @@ import { countByKind, type Repair, repairInWords } from '../../contracts/reading
 import { resultKey } from '../../contracts/result-key.js';
 import type { RoleResult } from '../../contracts/results.js';
 import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
+import { factsBeyond } from '../../facts/event-facts.js';
 import { RuleBasedFactExtractor } from '../../facts/fact-extractor.js';
 import type { DispatchDelivery, DispatchSource } from '../../ports/dispatch-source.js';
 import type { Logger } from '../../ports/logger.js';
 import type { RejectedStore } from '../../ports/rejected-store.js';
+import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import type { SnapshotStore } from '../../ports/snapshot-store.js';
 import { noTracing, type Tracing } from '../../ports/tracing.js';
 import { addCounts, redactJson, type SecretCounts } from '../../redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../../redaction/secret-scanner.js';
 import { recordOf } from '../../shared/record-of.js';
+import { type Forgetting, HELD_BACK_MS, sameLife, standingOf } from '../common/forgotten-results.js';
+import { archivedResult } from '../lifecycle/archived-faults.js';
 import { inSpan } from './extract-span.js';
 import { LateGuard } from './late-guard.js';
 import { type Held, isRefusal } from './session-lane.js';
@@ -44,6 +49,8 @@ export interface ExtractorPorts {
   /** Where to begin when a log must be looked through. Default: at its first event. */
   readonly snapshots?: Pick<SnapshotStore, 'loadAtOrBefore'>;
   readonly logger: Logger;
+  /** Default: no session was ever forgotten or archived. */
+  readonly lifecycle?: Forgetting & Pick<SessionLifecycle, 'archived'>;
   /** Default: no spans. */
   readonly tracing?: Tracing;
 }
@@ -94,6 +101,7 @@ export interface Extractor {
 type Accepted = Extract<ParsedBody, { ok: true }>;
 
 const DONE: WorkOutcome = { kind: 'done' };
+const HELD_BACK: WorkOutcome = { kind: 'retry', delayMs: HELD_BACK_MS };
 
 export async function startExtractor(ports: ExtractorPorts, options: ExtractorOptions): Promise<Extractor> {
   const { source, logger, tracing = noTracing } = ports;
@@ -127,28 +135,20 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       const fix = 'publish it with the name of its session and its role in the subject';
       return reject(held, session, role, { code: 'subject_invalid', reason, fix });
     }
-    const parse = (isFirst: boolean) => {
-      const clean = (json: unknown, text: string) => {
-        const { value, found } = redactJson(json, secrets, { source: text });
-        if (isFirst) noteRedacted(delivery, session, found);
-        return value;
-      };
-      return parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, compiledResult);
-    };
-    const parsed = parse(true);
+    const refreshing = ports.lifecycle?.refreshed();
+    if (refreshing !== undefined) return refreshing.then(() => process(held));
+    const standing = standingOf(ports.lifecycle, session, delivery.sequence);
+    if (standing !== 'counts') return Promise.resolve(standing === 'forgotten' ? DONE : HELD_BACK);
+    const archived = ports.lifecycle?.archived(session);
+    if (archived !== undefined) return reject(held, session, role, archivedResult(session, archived));
+    const parsed = parse(delivery, session, role, true);
     if (!parsed.ok) return reject(held, session, role, parsed);
     noteRepaired(delivery, session, parsed.repairs);
-    const eventOf = (read: Accepted) =>
-      recordedEvent(delivery, read.value, rulesFor(session, delivery), read);
     const task = parsed.value.result.task_id;
-    const again = () => {
-      const same = parse(false);
-      if (!same.ok) throw new ThroughlineError(same.code, same.reason);
-      return eventOf(same);
-    };
+    const again = () => eventAgain(delivery, session, role);
     // Most often there is no debug line, and nothing is built for it.
     const stored = logger.debug === undefined ? recorded[role] : () => recordedAs(session, role, delivery);
-    return guard.record(session, eventOf(parsed), again).then(stored, (error: unknown) => {
+    return guard.record(session, eventOf(delivery, session, parsed), again).then(stored, (error: unknown) => {
       const triedTooOften = lanes.failures(held) + 1 >= options.maxDeliveries;
       if (!triedTooOften && !(isRefusal(error) && isGivenUp(held))) throw error;
       // While nothing can be stored it cannot be rejected either: an outage, however long, loses no dispatch.
@@ -156,6 +156,25 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       const fix = 'see with "throughline doctor" why nothing could be stored, then send it again unchanged';
       return reject(held, session, role, { code: 'deliveries_exhausted', reason, fix, task });
     });
+  }
+
+  function parse(delivery: DispatchDelivery, session: Token, role: Role, isFirst: boolean): ParsedBody {
+    const clean = (json: unknown, text: string) => {
+      const { value, found } = redactJson(json, secrets, { source: text });
+      if (isFirst) noteRedacted(delivery, session, found);
+      return value;
+    };
+    return parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, compiledResult);
+  }
+
+  function eventOf(delivery: DispatchDelivery, session: Token, read: Accepted): FactRecorded {
+    return recordedEvent(delivery, read.value, rulesFor(session, delivery), read);
+  }
+
+  function eventAgain(delivery: DispatchDelivery, session: Token, role: Role): FactRecorded {
+    const same = parse(delivery, session, role, false);
+    if (!same.ok) throw new ThroughlineError(same.code, same.reason);
+    return eventOf(delivery, session, same);
   }
 
   /** Whether the log of its session, now failing once more, has refused as many events in a row as one may fail. */
@@ -198,11 +217,13 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   ): Promise<WorkOutcome> {
     const { code, reason, fix, meant } = fault;
     const { sequence, at, subject, body } = held.delivery;
+    const isSame = session && (await sameLife(ports.lifecycle, session));
     // The note first: the fold takes it once however often it comes, the rejected store only for a while. But a log
     // that is given up keeps no dispatch from being rejected: then `after` does not hear of it.
     const refused = session && (await noteRejected(held, session, role, fault));
     const told = refused === undefined ? reason : `${reason}; not noted on its session: ${refused}`;
     const why = { code, reason: told, ...(fix !== undefined && { fix }), ...(meant && { meant }) };
+    await isSame?.();
     await ports.rejected.put({ session, role, subject, sequence, at, ...why, body });
     stats.rejected += 1;
     stats.rejectedFor[code] = (stats.rejectedFor[code] ?? 0) + 1;
@@ -252,7 +273,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   };
 }
 
-/** The one event of a dispatch: its outcome, all its facts, and what was repaired. */
+/** The one event of a dispatch: its outcome, the facts that do not follow from it, and what was repaired. */
 export function recordedEvent(
   { sequence, at, messageId }: Pick<DispatchDelivery, 'sequence' | 'at' | 'messageId'>,
   returned: RoleResult,
@@ -260,13 +281,15 @@ export function recordedEvent(
   { repairs, repairsOmitted = 0 }: Pick<Accepted, 'repairs' | 'repairsOmitted'> = { repairs: [] },
 ): FactRecorded {
   const task = returned.result.task_id;
-  const { facts, omitted } = rules.extract(returned, task);
   const key = resultKey(returned, messageId);
-  const outcome = outcomeOf(returned, { sequence, task, at });
-  const dispatch = key === undefined ? outcome : { ...outcome, result_key: key };
+  const dispatch = outcomeOf(returned, { sequence, task, at });
+  if (key !== undefined) dispatch.result_key = key;
+  const beyond = factsBeyond(returned.result, dispatch.outcome);
+  const { facts, omitted } =
+    beyond === undefined ? rules.extract(returned, task) : { facts: beyond, omitted: 0 };
   const data: FactRecorded['data'] = { dispatch, facts };
   if (omitted > 0) data.facts_omitted = omitted;
   if (repairs.length > 0) data.repairs = repairs;
   if (repairsOmitted > 0) data.repairs_omitted = repairsOmitted;
-  return { v: EVENT_VERSION, type: 'fact.recorded', at, data };
+  return { v: beyond === undefined ? EVENT_VERSION : FOLLOWING_FACTS, type: 'fact.recorded', at, data };
 }

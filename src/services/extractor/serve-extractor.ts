@@ -16,7 +16,7 @@ export async function serveExtractor(
   serving: Serving,
   isAwaited: () => boolean,
 ): Promise<void> {
-  const { config, logger, shutdown, health, admit, tracing, monitoring } = serving;
+  const { config, logger, shutdown, health, lifecycle, admit, tracing, monitoring } = serving;
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
   const extractor = await startExtractor(
     {
@@ -25,6 +25,7 @@ export async function serveExtractor(
       snapshots: nats.snapshots,
       rejected: nats.rejected,
       logger,
+      lifecycle,
       tracing,
     },
     {

@@ -31,6 +31,8 @@ interface Browser {
 }
 
 const HEARTBEAT_MS = 15_000;
+/** A prompt that was compiled longer ago is not news. */
+const NEWS_MS = 60_000;
 /** Of one session a browser hears no more often, unless it follows that session alone. */
 const THROTTLE = { everyMs: 30, settledMs: 1000 };
 
@@ -143,6 +145,8 @@ export class LiveFeed {
     const [, session] = subject.split('.');
     const entry = this.#options.promptEntry(data);
     if (!isToken(session) || entry === undefined) return;
+    // Where the stream is written again, older prompts are stored once more.
+    if (Date.now() - Date.parse(entry.at) > NEWS_MS) return;
     this.#prompts.push(session, { session, entry });
     if (this.#followers.has(session)) this.#toThoseOf(session, sent('prompt', { session, entry }));
   }

@@ -15,6 +15,7 @@ import type { Logger } from '../../ports/logger.js';
 import type { Tracing } from '../../ports/tracing.js';
 import { redactJson } from '../../redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../../redaction/secret-scanner.js';
+import { type Forgetting, HELD_BACK_MS, sameLife, standingOf } from '../common/forgotten-results.js';
 import { dispose, retryDelay } from '../extractor/disposition.js';
 import { proposing } from './proposing.js';
 import type { SessionProjects } from './session-projects.js';
@@ -45,6 +46,8 @@ export interface LearnerOptions {
   readonly random: () => number;
   /** Finds the secrets that no event may hold. Default: none. */
   readonly secrets?: SecretScanner;
+  /** Default: no session was ever forgotten. */
+  readonly lifecycle?: Forgetting;
   /** Default: no spans. */
   readonly tracing?: Tracing;
 }
@@ -78,6 +81,14 @@ export async function startLearner(options: LearnerOptions): Promise<Learner> {
     const { session } = parseDispatchSubject(delivery.subject);
     const fields = { session, dispatch: delivery.sequence, delivery: delivery.delivery };
     try {
+      await options.lifecycle?.refreshed();
+      const standing =
+        session === undefined ? 'counts' : standingOf(options.lifecycle, session, delivery.sequence);
+      if (standing === 'forgotten') dispose(delivery, { kind: 'done' });
+      // Longer each time: that it comes again is not a failure of it, but is counted.
+      if (standing === 'later')
+        dispose(delivery, { kind: 'retry', delayMs: HELD_BACK_MS * 2 ** Math.min(delivery.delivery, 5) });
+      if (standing !== 'counts') return;
       if (delivery.delivery > options.maxDeliveries)
         logger.error({ ...fields, code: 'deliveries_exhausted' }, 'review passed over: it keeps failing');
       else await learnInSpan(delivery);
@@ -122,6 +133,7 @@ async function learn(delivery: DispatchDelivery, options: LearnerOptions): Promi
   // Before anything is read.
   if (result.history === true || (result.issues ?? []).length + (result.required_fixes ?? []).length === 0)
     return;
+  const isSame = await sameLife(options.lifecycle, session);
   const project = await options.sessions.projectOf(session);
   const demands = demandsOf(project, result);
   if (demands.length === 0) return;
@@ -129,7 +141,9 @@ async function learn(delivery: DispatchDelivery, options: LearnerOptions): Promi
   // Published again, it is the same review.
   const key = resultKey(parsed.value, delivery.messageId);
   const name = key === undefined ? String(data.dispatch) : `${session}:${key}`;
+  await isSame();
   await observe(project, delivery.at, data, name, options);
+  await isSame();
   await propose(project, demands, options);
 }
 

@@ -7,6 +7,7 @@ import type { LearningState } from '../../learnings/learnings-state.js';
 import type { Logger } from '../../ports/logger.js';
 import { Backoff } from '../../runtime/pauses.js';
 import type { Note } from '../../session/notebook.js';
+import { type Forgetting, sameLife } from '../common/forgotten-results.js';
 import { proposing } from './proposing.js';
 
 /**
@@ -17,6 +18,8 @@ export interface NoteHarvesterOptions {
   readonly sessions: SessionReader;
   readonly projects: ProjectReader;
   readonly command: ProjectCommander;
+  /** Default: no session was ever forgotten. */
+  readonly lifecycle?: Forgetting;
   readonly logger: Logger;
   /** The pause after a first failure, in milliseconds; it doubles with each further one. Default: 500. */
   readonly pauseMs?: number;
@@ -85,12 +88,16 @@ export class NoteHarvester {
   }
 
   async #harvest(session: Token): Promise<void> {
-    const { sessions, projects, command } = this.#options;
+    const { sessions, projects, command, lifecycle } = this.#options;
+    const isSame = await sameLife(lifecycle, session);
     const { notebook, charter } = (await sessions.loadForCommand(session)).state;
     const project = projectOf(charter.project);
     const notes: readonly Note[] = [...notebook.notes.values()];
     const due = (state: LearningState) => noteProposals(state, session, notes);
     const { state } = (await projects.load(project)).folded;
-    for (const _ of due(state)) await command(project, 'propose', proposing(due));
+    for (const _ of due(state)) {
+      await isSame();
+      await command(project, 'propose', proposing(due));
+    }
   }
 }

@@ -20,6 +20,7 @@ import type { Embedder } from '../../ports/embedder.js';
 import type { Logger } from '../../ports/logger.js';
 import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import { VERSION } from '../../version.js';
+import { lifeBy } from '../common/forgotten-results.js';
 import { healthOf } from '../common/health.js';
 import { guarded } from '../common/request-guard.js';
 import type { Serving } from '../common/service-context.js';
@@ -38,10 +39,16 @@ export interface Projects {
   readonly embedder: Embedder | undefined;
 }
 
-export async function openProjects(
+/** The logs of projects, to take sessions out of them. */
+export interface ProjectLogs {
+  readonly projects: ProjectReader;
+  readonly command: ProjectCommander;
+}
+
+export function openProjectLogs(
   nats: NatsPorts,
-  { config, logger, shutdown, monitoring }: Serving,
-): Promise<Projects> {
+  { config, logger, shutdown, monitoring }: Pick<Serving, 'config' | 'logger' | 'shutdown' | 'monitoring'>,
+): ProjectLogs {
   const { reader, writer } = projectReader(nats, config, logger);
   monitoring.metrics.add(foldedMetrics('project', reader, writer));
   shutdown.add('the snapshot writer of projects', () => writer.stop());
@@ -52,6 +59,12 @@ export async function openProjects(
     newId: randomUUID,
     random: Math.random,
   });
+  return { projects: reader, command };
+}
+
+export async function openProjects(nats: NatsPorts, serving: Serving): Promise<Projects> {
+  const { config, logger, shutdown } = serving;
+  const { projects: reader, command } = openProjectLogs(nats, serving);
   const embedder = await loadEmbedder(config.embedder);
   if (embedder !== undefined) shutdown.add('the embedder', () => embedder.close());
   const { vectors } = nats;
@@ -90,7 +103,7 @@ export async function serveLearnings(
   nats: NatsPorts,
   projects: Projects,
   sessions: SessionReader,
-  { config, logger, shutdown, health, admit, tracing, monitoring }: Serving,
+  { config, logger, shutdown, health, lifecycle, admit, tracing, monitoring }: Serving,
 ): Promise<void> {
   const { reader, command, relevance, embedder } = projects;
   const vectoriser =
@@ -122,8 +135,14 @@ export async function serveLearnings(
       projects: reader,
       command: projects.inBackground,
       logger,
+      lifecycle,
     },
-    sessions: new SessionProjects({ log: nats.log, sessions, maxKnown: MAX_KNOWN_SESSIONS }),
+    sessions: new SessionProjects({
+      log: nats.log,
+      sessions,
+      maxKnown: MAX_KNOWN_SESSIONS,
+      lifeOf: lifeBy(lifecycle),
+    }),
     maxBodyBytes,
     maxDeliveries,
     ackWaitMs,

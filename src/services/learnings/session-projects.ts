@@ -8,6 +8,8 @@ export interface SessionProjectsOptions {
   readonly sessions: SessionReader;
   /** Sessions whose project is remembered; others are folded again. */
   readonly maxKnown: number;
+  /** Names the life of a session: what is known of another one is not used. Default: each has one. */
+  readonly lifeOf?: (session: Token) => string;
 }
 
 interface Known {
@@ -16,6 +18,7 @@ interface Known {
   /** Up to where the log has been read, and which log it was. */
   readonly through: number;
   readonly epoch: string | undefined;
+  readonly life: string;
 }
 
 /**
@@ -41,15 +44,19 @@ export class SessionProjects {
 
   /** The known project; `undefined` if there are newer openings, or another log in the place of this one. */
   async #unopenedSince(session: Token, known: Known | undefined): Promise<Known | undefined> {
-    if (known === undefined) return undefined;
+    if (known === undefined || known.life !== this.#lifeOf(session)) return undefined;
     const range = { after: known.through, type: 'session.opened' };
     const { events, epoch } = await this.#options.log.read(session, range);
     // Whether an opening counts depends on other commands: the fold knows.
     return events.length > 0 || epoch !== known.epoch ? undefined : known;
   }
 
+  #lifeOf(session: Token): string {
+    return this.#options.lifeOf?.(session) ?? '';
+  }
+
   async #fold(session: Token): Promise<Known> {
-    const { state, epoch } = (await this.#options.sessions.load(session)).folded;
-    return { project: state.charter.project, through: state.sequence, epoch };
+    const { state, epoch, life } = (await this.#options.sessions.load(session)).folded;
+    return { project: state.charter.project, through: state.sequence, epoch, life };
   }
 }

@@ -3,6 +3,7 @@ import { token } from '../../contracts/names.js';
 import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
+import { factsOfEvent } from '../../facts/event-facts.js';
 import { caughtUp } from '../../folding/caught-up.js';
 import type { SessionReader } from '../../folding/session-folding.js';
 import type { SessionLog } from '../../ports/session-log.js';
@@ -57,7 +58,7 @@ type Said<Result> = Result extends DispatchResult ? Omit<Result, 'dispatch' | 's
 
 function said(sequence: number, event: SessionEvent | undefined, repeats: boolean): Said<DispatchResult> {
   if (event?.type === 'fact.recorded' && event.data.dispatch.sequence === sequence) {
-    const { dispatch, facts, repairs } = event.data;
+    const { dispatch, repairs } = event.data;
     const { facts_omitted: factsOmitted, repairs_omitted: repairsOmitted } = event.data;
     const { role, task } = dispatch;
     if (repeats) return { status: 'repeated', role, task };
@@ -65,7 +66,7 @@ function said(sequence: number, event: SessionEvent | undefined, repeats: boolea
       status: 'recorded',
       role,
       task,
-      facts,
+      facts: factsOfEvent(event),
       ...(factsOmitted !== undefined && { factsOmitted }),
       ...(repairs !== undefined && { repairs }),
       ...(repairsOmitted !== undefined && { repairsOmitted }),

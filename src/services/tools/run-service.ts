@@ -4,8 +4,10 @@ import { type Token, token } from '../../contracts/names.js';
 import { runInitRequest, runStatusRequest, type TasksSource } from '../../contracts/run-request.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import type { SessionCommander, SessionReader } from '../../folding/session-folding.js';
+import { planProblem } from '../../ledger/plan-document.js';
 import { specNameOf } from '../../ledger/spec-name.js';
 import { inTurns } from '../../runtime/in-turns.js';
+import { refuseArchived } from '../../session/commands/lifecycle-commands.js';
 import { append } from '../../session/commands/session-decision.js';
 import { planView } from '../../session/plan-view.js';
 import { runStatus } from '../../session/run-status.js';
@@ -60,7 +62,9 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
       if (!read.ok)
         throw new ThroughlineError(read.code, read.message, { details: { path: tasksPath ?? null } });
       const { document, parsed } = read;
-      const { reply } = await command(session, 'run.init', ({ run: before }) => {
+      const { reply } = await command(session, 'run.init', (state) => {
+        if (state.charter.archived !== undefined) return refuseArchived(state);
+        const before = state.run;
         const kept = goal ?? before?.goal;
         const data = {
           spec: spec ?? before?.spec ?? specNameOf(tasksPath ?? ''),
@@ -71,7 +75,7 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
         };
         return append({ type: 'run.initialized', data }, runStatus);
       });
-      return { ...reply, problems: parsed.problems.slice(0, MAX_PROBLEMS) };
+      return { ...reply, problems: parsed.problems.slice(0, MAX_PROBLEMS).map(planProblem) };
     },
     async status(input) {
       const session = token(checkedRequest(runStatusRequest, input).session, 'session');

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { COMPILER_SERVICE, EXTRACTOR_SERVICE, LEARNINGS_SERVICE, type Token } from '../../contracts/names.js';
+import {
+  COMPILER_SERVICE,
+  EXTRACTOR_SERVICE,
+  KEEPER_SERVICE,
+  LEARNINGS_SERVICE,
+  type Token,
+} from '../../contracts/names.js';
 import {
   RUN_INIT_SUBJECT,
   RUN_STATUS_SUBJECT,
@@ -28,20 +34,27 @@ import { serviceStats } from '../../nats/micro/service-stats.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { systemClock } from '../../ports/clock.js';
 import { scannerFor } from '../../redaction/secretlint-scanner.js';
+import { pause } from '../../runtime/pauses.js';
 import { loadTokenizer } from '../../tokenizers/load-tokenizer.js';
 import { VERSION } from '../../version.js';
 import { healthOf } from '../common/health.js';
+import type { KnownSessions } from '../common/known-sessions.js';
 import { guarded } from '../common/request-guard.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
 import { watchService } from '../common/service-metrics.js';
 import { NoteHarvester } from '../learnings/note-harvester.js';
 import type { Projects } from '../learnings/serve-learnings.js';
+import { createSessionExport } from '../lifecycle/export-session.js';
+import { createForgetTools } from '../lifecycle/forget-tools.js';
+import { createSessionImport } from '../lifecycle/import-session.js';
+import { openArchiver, openRetention } from '../lifecycle/open-retention.js';
+import { createRetentionTools } from '../lifecycle/retention-tools.js';
 import { createDispatchResults } from './dispatch-results.js';
 import { createHealthQuery } from './health-query.js';
 import { createPromptQueries } from './prompt-queries.js';
 import { createRejectedQueries } from './rejected-queries.js';
 import { createRunService } from './run-service.js';
-import { SessionIndex } from './session-index.js';
+import { SessionList } from './session-list.js';
 import { createSessionQueries } from './session-queries.js';
 import { createSessionTools } from './session-tools.js';
 import { createTelemetryQuery } from './telemetry-query.js';
@@ -51,7 +64,7 @@ import { createTraceService } from './trace-service.js';
 
 /** Longest wait for a part of the health. */
 const HEALTH_PART_MS = 1500;
-const ALL_SERVICES = [EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE];
+const ALL_SERVICES = [EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE, KEEPER_SERVICE];
 /** The largest message that a server takes which says nothing of it. */
 const USUAL_PAYLOAD = 1024 * 1024;
 
@@ -60,32 +73,62 @@ export async function serveTools(
   nats: NatsPorts,
   sessions: Sessions,
   projects: Projects,
-  { config, logger, shutdown, health, admit, tracing, monitoring }: Serving,
+  known: KnownSessions,
+  { config, logger, shutdown, health, lifecycle, admit, tracing, monitoring }: Serving,
 ): Promise<void> {
   const harvester = new NoteHarvester({
     sessions: sessions.reader,
     projects: projects.reader,
     command: projects.inBackground,
+    lifecycle,
     logger,
   });
   shutdown.add('the note harvester', () => harvester.stop());
   const onNotes = (session: Token) => harvester.schedule(session);
   const { afterTimeoutMs } = config;
   const showDispatch = createDispatchResults({ reader: sessions.reader, log: nats.log, afterTimeoutMs });
-  const tools = createSessionTools({ ...sessions, logger, onNotes });
+  const maxReplyBytes = () => nats.connection.info?.max_payload ?? USUAL_PAYLOAD;
+  const archiver = openArchiver(nats, sessions, { lifecycle });
+  const tools = createSessionTools({ ...sessions, archiver, logger, onNotes });
   const run = createRunService(sessions);
   const { prompts } = nats;
-  const index = new SessionIndex({ log: nats.log, reader: sessions.reader, logger });
+  const list = new SessionList({
+    table: known.table,
+    caughtUp: () => known.feed.catchUp(),
+    reader: sessions.reader,
+    lifecycle,
+    logger,
+    now: Date.now,
+  });
   const show = createSessionQueries({
     log: nats.log,
     reader: sessions.reader,
     snapshots: nats.snapshots,
     prompts,
   });
+  const forgetting = createForgetTools({
+    ...nats,
+    lifecycle,
+    projects: projects.reader,
+    command: projects.inBackground,
+    sessions: sessions.reader,
+    clock: systemClock,
+    logger,
+    pause,
+    newId: randomUUID,
+  });
+  shutdown.add('the watch over sessions that are being forgotten', async () => forgetting.stop());
+  const retention = createRetentionTools(
+    openRetention(nats, sessions, { projects: projects.reader, command: projects.inBackground }, known, {
+      lifecycle,
+      logger,
+    }),
+  );
+  shutdown.add('the rules of retention', () => retention.stop());
   const queries: Readonly<Record<QueryName, (request: unknown) => Promise<object>>> = {
     'dispatch-show': showDispatch,
     'plan-show': (request) => run.plan(request),
-    'session-list': (request) => index.list(request),
+    'session-list': (request) => list.list(request),
     'fact-find': show.factFind,
     'fact-show': show.factShow,
     'file-list': show.fileList,
@@ -95,10 +138,22 @@ export async function serveTools(
     'trace-list': show.traceList,
     'trace-show': createTraceEntries({ log: nats.log }),
     'snapshot-show': show.snapshotShow,
+    ...forgetting.answers,
+    ...retention.answers,
+    'session-export': createSessionExport({ log: nats.log, maxReplyBytes }),
+    'session-import': createSessionImport({
+      ...nats,
+      ...sessions,
+      lifecycle,
+      archiver,
+      refuseWhileMoving: async () => void (await nats.moving.refuseWhileMoving()),
+      clock: systemClock,
+      pause,
+    }),
     ...createRejectedQueries({
       ...nats,
       maxBodyBytes: config.maxBodyBytes,
-      maxReplyBytes: () => nats.connection.info?.max_payload ?? USUAL_PAYLOAD,
+      maxReplyBytes,
     }),
     ...createPromptQueries(nats.prompts),
     'telemetry-show': createTelemetryQuery({
@@ -127,6 +182,7 @@ export async function serveTools(
   };
   const trace = createTraceService({
     log: nats.log,
+    lifecycle,
     reader: sessions.reader,
     clock: systemClock,
     newId: randomUUID,

@@ -10,6 +10,7 @@ import type {
 } from '../../folding/session-folding.js';
 import type { Logger } from '../../ports/logger.js';
 import { decide } from '../../session/commands/decide-session.js';
+import type { Archiver } from '../lifecycle/archive-session.js';
 
 /** Answers the tools of `session-tools`: check the request, carry out the command, write a snapshot where one is due. */
 export interface SessionToolsOptions {
@@ -17,6 +18,8 @@ export interface SessionToolsOptions {
   readonly reader: SessionReader;
   readonly writer: SessionSnapshotWriter;
   readonly logger: Logger;
+  /** Does what archiving and reopening mean beside their events. Default: nothing. */
+  readonly archiver?: Archiver;
   /** Told of each session whose notes, or whose project, changed. */
   readonly onNotes?: (session: Token) => void;
 }
@@ -35,11 +38,16 @@ const TELLS_NOTES: ReadonlySet<string> = new Set([
 export function createSessionTools(options: SessionToolsOptions): SessionTools {
   return async (name, request) => {
     const { session, args } = checked(name, request);
-    const { reply, appended } = await options.command(session, name, (state) => decide(name, state, args));
+    if (name === 'session-archive') await options.archiver?.requireRoom(session);
+    const carryOut = () => options.command(session, name, (state) => decide(name, state, args));
+    const { reply, appended } = await carryOut();
     if (appended !== undefined && TELLS_NOTES.has(appended)) options.onNotes?.(session);
     if (appended === 'iteration.completed' || appended === 'iteration.started')
       await snapshot(options, session);
-    return reply;
+    if (name !== 'session-archive' && name !== 'session-reopen') return reply;
+    // Also where it was done before: what was cut short is gone on with. The answer is that of the session as it is then.
+    await options.archiver?.settle(session);
+    return (await carryOut()).reply;
   };
 }
 

@@ -14,6 +14,7 @@ import {
 } from '../../contracts/trace-entry.js';
 import type { SessionReader } from '../../folding/session-folding.js';
 import type { Clock } from '../../ports/clock.js';
+import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { resolvedSettings } from '../../session/resolved-settings.js';
 import { tracesOf } from '../../session/session-state.js';
@@ -21,10 +22,14 @@ import { clipText, quoted } from '../../shared/text.js';
 import type { Tokenizer } from '../../shared/tokenizer.js';
 import { recordEntry, textOfEntry } from '../../traces/record-entry.js';
 import { compactedReport, recentLines, summarise } from '../../traces/trace-summary.js';
+import { importing } from '../common/forgotten-results.js';
+import { archivedFault } from '../lifecycle/archived-faults.js';
 
 /** Answers `trace.append`, `trace.compact`, `trace.get` and `trace.pin`. */
 export interface TraceServiceOptions {
   readonly log: SessionLog;
+  /** Default: no session is archived. */
+  readonly lifecycle?: Pick<SessionLifecycle, 'archived'>;
   readonly reader: SessionReader;
   readonly clock: Clock;
   readonly newId: () => string;
@@ -55,8 +60,11 @@ const EVENT_SIZE = 400_000;
 const PAGE = 200;
 
 export function createTraceService(options: TraceServiceOptions): TraceService {
-  const { log, reader, clock, newId, tokenizers } = options;
+  const { log, lifecycle, reader, clock, newId, tokenizers } = options;
   const append = async (session: Token, data: EventOf<'trace.appended'>['data']): Promise<number> => {
+    const archived = lifecycle?.archived(session);
+    if (archived?.importing !== undefined) throw importing(session);
+    if (archived !== undefined) throw archivedFault(session, archived);
     const event = { v: EVENT_VERSION, type: 'trace.appended', at: clock(), data } as const;
     const appended = await log.append(session, event);
     // Without an expected sequence nothing can conflict.

@@ -35,12 +35,21 @@ const DECIDE: {
   'session-open': lifecycle.openSession,
   'session-complete': lifecycle.completeSession,
   'session-restart': lifecycle.restartSession,
+  'session-archive': lifecycle.archiveSession,
+  'session-reopen': lifecycle.reopenSession,
   'session-show': lifecycle.showSession,
 };
 
+/** What a completed session is for. */
+const OF_COMPLETED: ReadonlySet<CommandName> = new Set([
+  'session-restart',
+  'session-archive',
+  'session-reopen',
+]);
+
 /**
  * Decides a command on a state as it is seen, and answers from such a state. A completed session takes no further events until it is
- * restarted.
+ * restarted, and an archived one none until it is reopened.
  */
 export function decide<Name extends CommandName>(
   name: Name,
@@ -48,8 +57,9 @@ export function decide<Name extends CommandName>(
   args: ToolArguments<Name>,
 ): Decision {
   const decision = DECIDE[name](seenState(state), args);
-  const reopens = name === 'session-restart';
-  if (decision.kind === 'append' && state.charter.status === 'completed' && !reopens) {
+  if (decision.kind === 'append' && state.charter.archived !== undefined && name !== 'session-reopen')
+    return lifecycle.refuseArchived(state);
+  if (decision.kind === 'append' && state.charter.status === 'completed' && !OF_COMPLETED.has(name)) {
     return refuse('session_completed', `session ${state.session} is completed: use session-restart first`);
   }
   if (decision.kind === 'refuse') return decision;

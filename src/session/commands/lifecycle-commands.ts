@@ -1,7 +1,7 @@
 import { noSuchSession } from '../../contracts/errors.js';
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { ToolArguments } from '../../contracts/tool-requests.js';
-import type { Charter } from '../charter.js';
+import { archivedText, type Charter } from '../charter.js';
 import { currentNumber } from '../iterations.js';
 import { unread } from '../notebook.js';
 import { type DispatchCounts, factsOf, type SessionState } from '../session-state.js';
@@ -63,8 +63,27 @@ export function completeSession(
 
 export function restartSession(state: SessionState, { reason }: ToolArguments<'session-restart'>): Decision {
   if (state.sequence === 0) return refuse('not_found', noSuchSession(state.session));
+  if (state.charter.archived !== undefined) return refuseArchived(state);
   if (state.charter.status === 'open') return answer(overview);
   return append({ type: 'session.restarted', data: { ...(reason !== undefined && { reason }) } }, overview);
+}
+
+export function archiveSession(state: SessionState, { reason }: ToolArguments<'session-archive'>): Decision {
+  if (state.sequence === 0) return refuse('not_found', noSuchSession(state.session));
+  if (state.charter.archived !== undefined) return answer(overview);
+  return append({ type: 'session.archived', data: { ...(reason !== undefined && { reason }) } }, overview);
+}
+
+export function reopenSession(state: SessionState, { reason }: ToolArguments<'session-reopen'>): Decision {
+  if (state.sequence === 0) return refuse('not_found', noSuchSession(state.session));
+  if (state.charter.archived === undefined) return answer(overview);
+  return append({ type: 'session.reopened', data: { ...(reason !== undefined && { reason }) } }, overview);
+}
+
+/** Refuses a command on an archived session. */
+export function refuseArchived({ session, charter }: SessionState): Decision {
+  const what = archivedText(session, charter.archived ?? { at: '' });
+  return refuse('session_archived', `${what}: reopen it first with "throughline session reopen ${session}"`);
 }
 
 export function showSession(): Decision {

@@ -6,6 +6,14 @@ import { rejected } from '../../support/builders.js';
 import { bad, of } from '../../support/doctor.js';
 import { newSession, startSystem } from '../../support/system.js';
 
+/** A command, which names no dispatch. */
+const OPENED = {
+  v: 1,
+  type: 'session.opened',
+  at: '2026-01-01T00:00:00.000Z',
+  data: { goal: 'parse' },
+} as const;
+
 const env = { THROUGHLINE_LAYOUT: 'sharded', THROUGHLINE_SHARDS: '1' };
 
 it('the doctor counts the shards that were made, names sessions whose snapshot is far behind, and finds shards of another installation', async () => {
@@ -50,9 +58,23 @@ it('the highest dispatch that sessions have seen is found among the newest event
   });
 });
 
+it('a shard with thousands of commands after the last dispatch is not read through for it', async () => {
+  await using system = await startSystem({ only: [], env });
+  const { log, connection } = system.ports;
+  const jsm = await connection.jetstreamManager();
+  await log.append(newSession('one'), rejected(5000));
+  const busy = newSession('busy');
+  await Promise.all(Array.from({ length: 6000 }, () => log.append(busy, OPENED)));
+  const before = connection.stats().inMsgs;
+
+  expect(await highestSeen({ connection, jsm, timeoutMs: 5000 })).toMatchObject({ sequence: 5000 });
+
+  expect(connection.stats().inMsgs - before).toBeLessThan(3000);
+});
+
 it('the doctor suggests shards only where thousands of sessions have a stream each', () => {
   expect(manySessions(2000)).toEqual([]);
   expect(manySessions(2001)).toMatchObject([
-    { check: 'layout', level: 'warn', fix: expect.stringContaining('THROUGHLINE_LAYOUT=sharded') },
+    { check: 'layout', level: 'warn', fix: expect.stringContaining('throughline layout migrate') },
   ]);
 });

@@ -129,6 +129,8 @@ describe('a completed session', () => {
     'session-open': { goal: 'x' },
     'session-complete': {},
     'session-restart': {},
+    'session-archive': {},
+    'session-reopen': {},
     'session-show': {},
   };
   const answered: CommandName[] = [
@@ -137,6 +139,7 @@ describe('a completed session', () => {
     'inbox-list',
     'iteration-list',
     'session-complete',
+    'session-reopen',
     'session-show',
   ];
 
@@ -151,23 +154,49 @@ describe('a completed session', () => {
   }
   const completed = () => open().after('session-complete', { force: true, reason: 'r' });
 
-  it.each(COMMAND_NAMES.filter((name) => !answered.includes(name) && name !== 'session-restart'))(
-    'a completed session refuses %s, which an open one takes',
-    (name) => {
-      const given = argumentsOf(name, calls[name]);
-      expect(open().when(name, given)).toHaveProperty('event');
-      expect(completed().when(name, given)).toEqual({
-        refused: {
-          code: 'session_completed',
-          message: 'session demo is completed: use session-restart first',
-        },
-      });
-    },
-  );
+  it.each(
+    COMMAND_NAMES.filter(
+      (name) => (!answered.includes(name) && !name.startsWith('session-')) || name === 'session-open',
+    ),
+  )('a completed session refuses %s, which an open one takes', (name) => {
+    const given = argumentsOf(name, calls[name]);
+    expect(open().when(name, given)).toHaveProperty('event');
+    expect(completed().when(name, given)).toEqual({
+      refused: {
+        code: 'session_completed',
+        message: 'session demo is completed: use session-restart first',
+      },
+    });
+  });
 
   it.each(answered)('a completed session answers %s', (name) => {
     const outcome = completed().when(name, argumentsOf(name, calls[name]));
     expect(Object.keys(outcome)).toEqual(['reply']);
+  });
+
+  const archived = () => open().after('session-archive', { reason: 'Shipped' });
+
+  it.each(COMMAND_NAMES.filter((name) => !answered.includes(name) && name !== 'session-archive'))(
+    'an archived session refuses %s, and says how it is reopened',
+    (name) => {
+      const { refused } = archived().when(name, argumentsOf(name, calls[name]));
+      expect(refused).toMatchObject({
+        code: 'session_archived',
+        message: expect.stringMatching(
+          /^session demo is archived since \S+ \(Shipped\): reopen it first with "throughline session reopen demo"$/,
+        ),
+      });
+    },
+  );
+
+  it('an archived session is archived again without an event, and one that is reopened goes on', () => {
+    expect(Object.keys(archived().when('session-archive', { reason: 'again' }))).toEqual(['reply']);
+    const reopened = archived().after('session-reopen', {});
+    expect(reopened.when('task-add', argumentsOf('task-add', { content: 'x' }))).toHaveProperty('event');
+    expect(Object.keys(reopened.when('session-reopen', {}))).toEqual(['reply']);
+    expect(completed().after('session-archive', {}).when('session-restart', {})).toMatchObject({
+      refused: { code: 'session_archived' },
+    });
   });
 
   it('a completed session shows the next task as long as no claim is asked for', () => {

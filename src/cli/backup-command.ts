@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import { backUp } from '../nats/backup/back-up.js';
+import { restore } from '../nats/backup/restore.js';
+import { counted } from '../shared/counted.js';
+import { VERSION } from '../version.js';
+import { cliOf, examples, note, out, withConnection } from './command-context.js';
+import { wholeNumber } from './option-parsers.js';
+import { transferProgress } from './progress-line.js';
+
+export function backupCommand(program: Command): void {
+  program
+    .command('backup')
+    .argument('<directory>', 'where to write it: a new or empty directory')
+    .description(
+      'Copies the whole installation into a directory, while it runs: all streams and buckets, each event with its\n' +
+        'dispatch. Results that were not extracted yet are extracted after a restore. The files can be read by their owner\n' +
+        'alone: they hold everything that agents said. Needs a user with the permissions of the role backup.',
+    )
+    .option('--quiet', 'no progress')
+    .option('--json', 'print {"directory", "id", "at", "layout", "streams", "messages", "bytes"}')
+    .addHelpText('after', examples('throughline backup /backups/$(date +%F)', 'throughline backup b1 --json'))
+    .action(async (directory: string, options: { quiet?: boolean; json?: boolean }, command: Command) => {
+      const cli = cliOf(command);
+      const progress = transferProgress(!options.quiet, 'stream', 'copied');
+      const made = await withConnection(cli, (connection) =>
+        backUp(connection, {
+          directory,
+          id: randomUUID(),
+          at: new Date().toISOString(),
+          version: VERSION,
+          timeoutMs: cli.config.requestTimeoutMs,
+          onProgress: progress.reached,
+        }),
+      ).finally(progress.ended);
+      const { id, at, layout, streams } = made;
+      const messages = streams.reduce((sum, each) => sum + each.messages, 0);
+      const bytes = streams.reduce((sum, each) => sum + each.bytes, 0);
+      if (options.json)
+        return out(JSON.stringify({ directory, id, at, layout, streams: streams.length, messages, bytes }));
+      out(
+        `backed up ${counted(streams.length, 'stream')} with ${counted(messages, 'message')} to ${directory} (${bytes} bytes)`,
+      );
+    });
+}
+
+interface RestoreFlags {
+  readonly again?: boolean;
+  readonly replicas?: number;
+  readonly quiet?: boolean;
+  readonly json?: boolean;
+}
+
+export function restoreCommand(program: Command): void {
+  program
+    .command('restore')
+    .argument('<directory>', 'a backup that "throughline backup" has made')
+    .description(
+      'Makes an installation from a backup, on a server or in an account that has none. Checks all files first. Services\n' +
+        'do not start before it is done. Needs the rights of an administrator of the account.',
+    )
+    .option('--again', 'go on with a restore of this backup that was cut off')
+    .option('--replicas <n>', 'copies of each stream (default: as in the backup)', wholeNumber(1, 5))
+    .option('--quiet', 'no progress')
+    .option('--json', 'print {"id", "at", "layout", "streams", "kept", "fewer": [{"stream", "missing"}]}')
+    .addHelpText(
+      'after',
+      examples('throughline restore /backups/2026-11-23', 'throughline restore b1 --again'),
+    )
+    .action(async (directory: string, options: RestoreFlags, command: Command) => {
+      const cli = cliOf(command);
+      const { again = false, replicas, quiet, json } = options;
+      const steps = {
+        check: transferProgress(!quiet, 'file', 'checked'),
+        restore: transferProgress(!quiet, 'stream', 'restored'),
+      };
+      const { manifest, kept, fewer } = await withConnection(cli, (connection) =>
+        restore(connection, {
+          ...{ directory, again, replicas },
+          timeoutMs: cli.config.requestTimeoutMs,
+          onProgress: (progress, step) => {
+            if (step === 'restore') steps.check.ended();
+            steps[step].reached(progress);
+          },
+        }),
+      ).finally(() => {
+        for (const each of Object.values(steps)) each.ended();
+      });
+      const { id, at, layout, streams } = manifest;
+      if (json) return out(JSON.stringify({ id, at, layout, streams: streams.length, kept, fewer }));
+      for (const { stream, missing } of fewer)
+        note(
+          `-- ${stream}: ${counted(missing, 'message')} fewer, removed during the backup or too old by now`,
+        );
+      const before = kept === 0 ? '' : `, ${kept} of them before`;
+      out(`restored ${counted(streams.length, 'stream')} of the backup of ${at}${before}`);
+      note('-- start the services, then look at everything with "throughline doctor"');
+    });
+}

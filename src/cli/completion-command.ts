@@ -1,0 +1,40 @@
+import { Argument, type Command } from 'commander';
+import { ThroughlineError } from '../contracts/errors.js';
+import { cliOf, examples, out, withClient } from './command-context.js';
+import { completedCommands } from './completion/completed-command.js';
+import { completionScript, SHELLS, type Shell } from './completion/completion-scripts.js';
+
+/** Names that a shell offers: more than these no one reads. */
+const MAX_SESSIONS = 100;
+
+export function completionCommand(program: Command): void {
+  program
+    .command('completion')
+    .description('Prints a script that completes commands, options and sessions in your shell.')
+    .addArgument(new Argument('[shell]', 'your shell').choices(SHELLS))
+    .option(
+      '--sessions',
+      'print the names of the sessions that moved last, one on a line: the scripts ask for them',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'source <(throughline completion bash)',
+        'throughline completion zsh > "${fpath[1]}/_throughline"',
+        'throughline completion fish > ~/.config/fish/completions/throughline.fish',
+      ),
+    )
+    .action(async (shell: Shell | undefined, { sessions }: { sessions?: boolean }, command: Command) => {
+      if (sessions) return listSessions(command);
+      if (shell === undefined)
+        throw new ThroughlineError('usage', `which shell? Use one of ${SHELLS.join(', ')}`);
+      out(completionScript(shell, completedCommands(program)).trimEnd());
+    });
+}
+
+async function listSessions(command: Command): Promise<void> {
+  const { sessions } = await withClient(cliOf(command), (client) =>
+    client.tools.sessionList({ brief: true, limit: MAX_SESSIONS }),
+  );
+  for (const { session } of sessions) out(session);
+}

@@ -1,0 +1,163 @@
+import type { Command } from 'commander';
+import type { ThroughlineClient } from '../client/throughline-client.js';
+import { ThroughlineError } from '../contracts/errors.js';
+import type { StoredCounts } from '../contracts/replies/forget-reply.js';
+import type { ToolReply } from '../contracts/replies/replies.js';
+import { counted } from '../shared/counted.js';
+import { agreed, canAsk } from './agreed.js';
+import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
+import { projectIn } from './project-options.js';
+import { onSession, sessionGiven } from './session-argument.js';
+
+/** `session forget` and `project forget`: what would go is shown before it is asked for. */
+
+interface ForgetOptions {
+  readonly yes?: boolean;
+  readonly withLearnings?: boolean;
+  readonly json?: boolean;
+}
+
+type Reply = ToolReply<'session-forget'> | ToolReply<'project-forget'>;
+
+const NOTHING = 'nothing';
+/** Between two looks at how far it is. */
+const LOOK_MS = 200;
+
+export function forgetSessionCommand(session: Command): void {
+  onSession(session.command('forget'))
+    .summary('erase a session for good')
+    .description(
+      'Erases a session for good: its events, results, rejected results, snapshots and prompts, and what names it in \n' +
+        'learnings. A session of that name then begins at nothing. Learnings that were accepted stay, since a person has made \n' +
+        'them the project’s; --with-learnings removes those that rest on this session alone.',
+    )
+    .option('-y, --yes', 'do not ask')
+    .option('--with-learnings', 'also remove accepted learnings that rest on this session alone')
+    .option('--json', 'one line of JSON: the last reply')
+    .addHelpText(
+      'after',
+      examples('throughline session forget demo', 'throughline session forget demo --yes'),
+    )
+    .action(async (...given: unknown[]) => {
+      const command = given.at(-1) as Command;
+      const cli = cliOf(command);
+      const name = sessionGiven(cli, command);
+      const options = command.opts<ForgetOptions>();
+      const withLearnings = options.withLearnings === true;
+      await forget(cli, options, {
+        what: `session ${name}`,
+        command: `throughline session forget ${name}`,
+        ask: (client, more) => client.tools.sessionForget({ session: name, withLearnings, ...more }),
+        name,
+        warns: ({ evidence }) =>
+          evidence > 0 && !withLearnings
+            ? ['learnings that were accepted stay, without what names this session']
+            : [],
+      });
+    });
+}
+
+export function projectCommand(program: Command): void {
+  const project = program
+    .command('project')
+    .description('Works on all sessions and learnings of a project.')
+    .addHelpText('after', examples('throughline project forget parser'));
+  project
+    .command('forget')
+    .summary('erase a project for good')
+    .argument('[project]', 'the project (default: THROUGHLINE_PROJECT; without either, nothing is erased)')
+    .description(
+      'Erases a project for good: all its sessions, as `session forget` does, its learnings and proposals.',
+    )
+    .option('-y, --yes', 'do not ask')
+    .option('--json', 'one line of JSON: the last reply')
+    .addHelpText(
+      'after',
+      examples('throughline project forget parser', 'throughline project forget parser --yes --json'),
+    )
+    .action(async (given: string | undefined, options: ForgetOptions, command: Command) => {
+      const cli = cliOf(command);
+      const name = given ?? projectIn(cli, {}).project;
+      // Most sessions are of the project that no one has named: they do not go by a forgotten word.
+      if (name === undefined)
+        throw new ThroughlineError(
+          'usage',
+          'no project is named: say which, as in "throughline project forget default"',
+        );
+      await forget(cli, options, {
+        what: `project ${name}`,
+        command: `throughline project forget ${name}`,
+        ask: (client, more) => client.tools.projectForget({ project: name, ...more }),
+        name,
+        warns: (_, reply) => ('total' in reply ? [`with ${counted(reply.total, 'session')}`] : []),
+      });
+    });
+}
+
+interface Forgotten {
+  readonly what: string;
+  /** The command itself, for a hint. */
+  readonly command: string;
+  readonly name: string;
+  readonly ask: (
+    client: ThroughlineClient,
+    more: { readonly dryRun?: boolean; readonly confirm?: string },
+  ) => Promise<Reply>;
+  /** What else is to be known before. */
+  readonly warns: (found: StoredCounts, reply: Reply) => string[];
+}
+
+async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): Promise<void> {
+  const { what, ask, name } = forgotten;
+  await withClient(cli, async (client) => {
+    if (options.yes !== true) {
+      const reply = await ask(client, { dryRun: true });
+      if (inWords(reply.found) === NOTHING)
+        throw new ThroughlineError(
+          'not_found',
+          `nothing is stored of ${what}: "throughline session ls" lists what there is`,
+        );
+      if (!canAsk())
+        throw new ThroughlineError(
+          'usage',
+          `${what} was not erased, since nobody can be asked here: "${forgotten.command} --yes" erases it`,
+        );
+      note(`This erases ${what} for good: ${inWords(reply.found)}`);
+      for (const warning of forgotten.warns(reply.found, reply)) note(`-- ${warning}`);
+      if (!(await agreed('Erase it? [y/N] '))) return note('-- nothing was erased');
+    }
+    const confirm = name;
+    let reply = await ask(client, { confirm });
+    let said = '';
+    while (reply.state === 'running') {
+      const line = `-- erased ${inWords(reply.erased)} of ${inWords(reply.found)}`;
+      if (options.json !== true && process.stderr.isTTY && line !== said) note(line);
+      said = line;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      reply = await ask(client, { confirm });
+    }
+    if (options.json === true) return out(JSON.stringify(reply));
+    out(`forgot ${what}: ${inWords(reply.erased)}`);
+    note('-- backups, logs and what agents wrote down elsewhere are not touched');
+  });
+}
+
+const WORDS: Readonly<Record<keyof StoredCounts, readonly [one: string, many: string]>> = {
+  events: ['event', 'events'],
+  dispatches: ['result', 'results'],
+  rejected: ['rejected result', 'rejected results'],
+  snapshots: ['snapshot', 'snapshots'],
+  prompts: ['prompt', 'prompts'],
+  telemetry: ['record of telemetry', 'records of telemetry'],
+  index: ['index entry', 'index entries'],
+  evidence: ['mention in learnings', 'mentions in learnings'],
+  proposals: ['proposal', 'proposals'],
+  learnings: ['learning', 'learnings'],
+};
+
+/** `1,204 events, 1,198 results`: what is not zero. */
+function inWords(counts: StoredCounts): string {
+  const kinds = Object.keys(WORDS) as (keyof StoredCounts)[];
+  const said = kinds.filter((kind) => counts[kind] > 0).map((kind) => counted(counts[kind], ...WORDS[kind]));
+  return said.length === 0 ? NOTHING : said.join(', ');
+}

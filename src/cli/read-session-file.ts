@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { z } from 'zod';
+import { checkedBy } from '../contracts/checked.js';
+import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
+import { newestNamed, type StoredEvent } from '../contracts/session-events.js';
+import {
+  placed,
+  SESSION_FILE_VERSION,
+  type SessionFileHead,
+  sessionFileEnd,
+  sessionFileEvent,
+  sessionFileHead,
+} from '../contracts/session-file.js';
+import { CanonicalState, CopiedSequences, rankedNext } from '../session/copied-events.js';
+
+/** A file that was read whole, and is sound. */
+export interface SessionFile {
+  readonly head: SessionFileHead;
+  /** SHA-256 of all lines but the last. */
+  readonly sha256: string;
+  /** The highest dispatch that an event names; 0 for none. */
+  readonly dispatches: number;
+  /** Its state, whatever the sequences are. */
+  readonly state: CanonicalState;
+}
+
+const TOLD_EVERY = 1000;
+
+/**
+ * Reads the whole file, and looks whether it is sound.
+ *
+ * @throws ThroughlineError `schema_invalid` that names line and field, `usage` where it cannot be read
+ */
+export async function checkedSessionFile(
+  path: string,
+  onEvents: (count: number) => void = () => {},
+): Promise<SessionFile> {
+  const hash = createHash('sha256');
+  const state = new CanonicalState();
+  let [dispatches, sequence, line] = [0, 0, 0];
+  let head: SessionFileHead | undefined;
+  let end: z.output<typeof sessionFileEnd> | undefined;
+  for await (const text of linesOf(path)) {
+    line += 1;
+    const place = `${path} line ${line}`;
+    if (end !== undefined) throw damaged(place, 'stands after the last line of a whole file');
+    const json = parsed(place, text);
+    if (head === undefined) head = headOf(place, json);
+    else if (isEnd(json)) end = checked(place, sessionFileEnd, json);
+    else {
+      const stored = placed(checked(place, sessionFileEvent, json));
+      if (stored.sequence <= sequence) throw damaged(place, `sequence: must be above ${sequence}`);
+      sequence = stored.sequence;
+      dispatches = Math.max(dispatches, newestNamed(stored.event)?.sequence ?? 0);
+      added(place, state, stored);
+      if (state.count % TOLD_EVERY === 0) onEvents(state.count);
+    }
+    if (end === undefined) hash.update(`${text}\n`);
+  }
+  if (head === undefined) throw damaged(path, 'is empty');
+  if (end === undefined)
+    throw damaged(
+      path,
+      `ends with line ${line}: the last line is missing, so it was cut off. Export it again`,
+    );
+  if (end.events !== state.count)
+    throw damaged(`${path} line ${line}`, `events: says ${end.events}, and ${state.count} are there`);
+  if (end.sha256 !== hash.digest('hex'))
+    throw damaged(
+      `${path} line ${line}`,
+      'sha256: is another one than that of the lines before: one was changed',
+    );
+  if (state.count === 0) throw damaged(path, 'holds no event');
+  return { head, sha256: end.sha256, dispatches, state };
+}
+
+/** The events of a file that was found sound, numbered 1, 2, 3 …. */
+export async function* numberedEvents(path: string): AsyncGenerator<StoredEvent> {
+  const ranks = new CopiedSequences();
+  let isFirst = true;
+  for await (const text of linesOf(path)) {
+    const json = isFirst ? undefined : parsed(path, text);
+    isFirst = false;
+    if (json === undefined || isEnd(json)) continue;
+    yield rankedNext(placed(checked(path, sessionFileEvent, json)), ranks);
+  }
+}
+
+function headOf(place: string, json: unknown): SessionFileHead {
+  const { data: v = 0 } = z.number().safeParse(isObject(json) ? json.v : undefined);
+  if (v > SESSION_FILE_VERSION)
+    throw damaged(place, `v: is ${v}, of a later version of Throughline: import it with that version`);
+  return checked(place, sessionFileHead, json);
+}
+
+function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
+  return typeof json === 'object' && json !== null;
+}
+
+function isEnd(json: unknown): boolean {
+  return isObject(json) && 'sha256' in json;
+}
+
+async function* linesOf(path: string): AsyncGenerator<string> {
+  try {
+    await using file = await open(path);
+    // It is read twice: what comes from a pipe is gone by then.
+    if (!(await file.stat()).isFile()) throw new ThroughlineError('usage', `${path} is not a file`);
+    yield* file.readLines({ autoClose: false });
+  } catch (cause) {
+    if (cause instanceof ThroughlineError) throw cause;
+    throw new ThroughlineError('usage', `${path} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function parsed(place: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw damaged(place, 'is not JSON: the file was cut off there, or changed. Export it again');
+  }
+}
+
+function checked<Schema extends z.ZodType>(place: string, schema: Schema, json: unknown): z.output<Schema> {
+  try {
+    return checkedBy(schema, json);
+  } catch (error) {
+    throw codeOf(error) === 'schema_invalid' ? damaged(place, messageOf(error)) : error;
+  }
+}
+
+function added(place: string, state: CanonicalState, stored: StoredEvent): void {
+  try {
+    state.add([stored]);
+  } catch (error) {
+    throw codeOf(error) === 'schema_invalid' ? damaged(place, messageOf(error)) : error;
+  }
+}
+
+function damaged(place: string, why: string): ThroughlineError {
+  return new ThroughlineError('schema_invalid', `${place}: ${why}`);
+}

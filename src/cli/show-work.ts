@@ -1,0 +1,147 @@
+import { counted } from '../shared/counted.js';
+import { clipText, oneLine } from '../shared/text.js';
+import type { RunPlanEvent, RunSummary, TaskSummary } from '../work/run-types.js';
+
+/** What `throughline work` says, as lines. */
+
+const MAX_TEXT = 100;
+const MAX_WHY = 400;
+
+/** What happened, as a line where lines are not written again; undefined for what says nothing new. */
+export function eventLine(event: RunPlanEvent): string | undefined {
+  switch (event.type) {
+    case 'run-started':
+      return `-- session ${event.session}: ${counted(event.tasks, 'task')}, ${event.done} done`;
+    case 'task-started':
+      return `${oneLine(event.task)} begins: ${shortText(event.text)}`;
+    case 'call-started': {
+      const again = event.attempt === 2 ? ', once more, with the contract' : '';
+      const how = event.replans ? ', to plan it again' : '';
+      return `${place(event)} ${event.role} ${event.kept ? 'had answered before the interruption' : `is asked${again}${how}`}`;
+    }
+    case 'call-ended':
+      return event.fault === undefined
+        ? undefined
+        : `${place(event)} no result of the ${event.role}: ${why(event.fault)}`;
+    case 'checked':
+      return `${place(event)} ${oneLine(event.command)} ${event.passed ? 'passed' : 'failed'}, ${timeOf(event.ms)}`;
+    case 'result': {
+      const findings = event.findings > 0 ? `, ${counted(event.findings, 'finding')}` : '';
+      const repaired = event.repaired === undefined ? '' : `; ${why(event.repaired)}`;
+      return `${place(event)} ${event.role}: ${event.verdict}${findings}, dispatch ${event.dispatch}${repaired}`;
+    }
+    case 'ticked':
+      return `${oneLine(event.task)} is ticked`;
+    case 'merged':
+      return `${oneLine(event.task)} is merged`;
+    case 'task-ended':
+      return event.outcome === 'approved'
+        ? `${oneLine(event.task)} approved`
+        : `${oneLine(event.task)} ${OUTCOMES[event.outcome]}: ${why(event.why ?? '')}`;
+    case 'note':
+      return `-- ${why(event.message)}`;
+    case 'run-ended':
+      return undefined;
+  }
+}
+
+const OUTCOMES: Readonly<Record<TaskSummary['outcome'], string>> = {
+  approved: 'approved',
+  needed: 'needs you',
+  limit: 'limit',
+  open: 'open',
+};
+
+const HEADS: Readonly<Record<RunSummary['outcome'], string>> = {
+  done: 'done',
+  needed: 'a person is needed',
+  limit: 'a limit is reached',
+  stopped: 'stopped',
+};
+
+/** The summary of a run. */
+export function summaryLines(summary: RunSummary): string[] {
+  const { session, outcome, total, done, tasks, rounds, findings, proposed } = summary;
+  const head = `${HEADS[outcome]}: ${done} of ${counted(total, 'task')} of session ${session}`;
+  const all = [
+    counted(rounds, 'round'),
+    counted(findings, 'finding'),
+    ...used(summary),
+    timeOf(summary.ms),
+    `${counted(proposed, 'learning')} proposed`,
+  ];
+  return [
+    summary.why === undefined ? head : `${head}; ${why(summary.why)}`,
+    ...tasks.map((task) => {
+      const numbers = [counted(task.rounds, 'round'), counted(task.findings, 'finding'), ...used(task)];
+      const reason = task.why === undefined ? '' : `: ${why(task.why)}`;
+      return `  ${oneLine(task.task)}  ${OUTCOMES[task.outcome]}  ${numbers.join(', ')}, ${timeOf(task.ms)}  ${shortText(task.text)}${reason}`;
+    }),
+    all.join(', '),
+  ];
+}
+
+/** What to do next, as commands. */
+export function nextCommands({ session, outcome, tasks, proposed }: RunSummary, project: string): string[] {
+  const given = tasks.filter((task) => task.outcome === 'needed' || task.outcome === 'limit');
+  return [
+    ...given.map(
+      ({ task }) => `-- "throughline ledger ${session} --task ${oneLine(task)}" shows what was tried`,
+    ),
+    ...(given.length > 0 ? ['-- the same command with --again gives each of them one more step'] : []),
+    ...(outcome === 'stopped' ? ['-- the same command goes on from there'] : []),
+    ...(proposed > 0 ? [`-- "throughline proposals review${project}" decides on the learnings`] : []),
+  ];
+}
+
+function used({ tokens, cost }: { readonly tokens: number; readonly cost: number }): string[] {
+  return [
+    ...(tokens > 0 ? [`${tokens.toLocaleString('en')} tokens`] : []),
+    ...(cost > 0 ? [`$${cost.toFixed(2)}`] : []),
+  ];
+}
+
+function place({ task, round }: { readonly task: string; readonly round: number }): string {
+  return `${oneLine(task)} round ${round}:`;
+}
+
+function shortText(text: string): string {
+  return clipText(oneLine(text), MAX_TEXT);
+}
+
+function why(text: string): string {
+  return clipText(oneLine(text), MAX_WHY);
+}
+
+/** `850 ms`, `12 s`, `3m05s`, `1h04m`. */
+export function timeOf(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  const two = (part: number) => String(part).padStart(2, '0');
+  return minutes < 60
+    ? `${minutes}m${two(seconds % 60)}s`
+    : `${Math.floor(minutes / 60)}h${two(minutes % 60)}m`;
+}
+
+/** One line for a task that is being worked on. */
+export interface LiveTask {
+  readonly task: string;
+  readonly text: string;
+  readonly round: number;
+  readonly doing: string;
+  readonly sinceMs: number;
+  readonly tokens: number;
+  readonly findings: number;
+}
+
+export function liveLine(live: LiveTask, nowMs: number): string {
+  const parts = [
+    `${oneLine(live.task)}  round ${live.round}  ${live.doing}  ${timeOf(Math.max(1000, nowMs - live.sinceMs))}`,
+    ...used({ tokens: live.tokens, cost: 0 }),
+    ...(live.findings > 0 ? [counted(live.findings, 'finding')] : []),
+    shortText(live.text),
+  ];
+  return parts.join('  ');
+}

@@ -1,0 +1,111 @@
+import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
+import type { Token } from '../contracts/names.js';
+import { SESSION_EVENTS, type StoredEvent } from '../contracts/session-events.js';
+import { createSessionReader } from '../folding/session-folding.js';
+import { type SessionsEvent, sessionTails } from '../nats/jetstream/session-tails.js';
+import type { NatsPorts } from '../nats/open-nats.js';
+import { silentLogger } from '../ports/logger.js';
+import { Semaphore } from '../runtime/semaphore.js';
+import { TailFollower } from '../runtime/tail-follower.js';
+import { SessionProjects } from '../services/learnings/session-projects.js';
+import { withoutRefused } from '../session/counted-commands.js';
+import { timelineEntry } from '../session/timeline-entry.js';
+import type { Cli } from './command-context.js';
+import type { Watching, WatchShown } from './watch-one-session.js';
+
+/** Announcements may get lost: this is the longest wait then. */
+const LOOK_EVERY_MS = 30_000;
+/** Streams that are read at a time. */
+const AT_ONCE = 8;
+/** Sessions whose last command, and whose project, is remembered. */
+const MOST_KNOWN = 10_000;
+const FOLDED = 16;
+
+/** By the streams themselves, from where each of them stands now. */
+export async function watchAllSessions(
+  { config }: Cli,
+  nats: NatsPorts,
+  { show, failed, project }: WatchShown & { readonly project: Token | undefined },
+): Promise<Watching> {
+  const tails = sessionTails(nats, config.requestTimeoutMs);
+  const turns = new Semaphore(AT_ONCE);
+  const projects = projectsOf(nats);
+  const counting = lateCommands();
+  const followers = new Map<string, TailFollower<SessionsEvent>>();
+  const isWanted = async (session: Token) =>
+    project === undefined || (await projects.projectOf(session)) === project;
+  const follow = (stream: string, after: number) => {
+    const follower = new TailFollower<SessionsEvent>({
+      after,
+      failed,
+      read: (from) =>
+        turns.run(async () => {
+          const { events: items, ...read } = await tails.read(stream, from);
+          const wanted = new Map<Token, boolean>();
+          for (const { session } of items)
+            if (!wanted.has(session)) wanted.set(session, await isWanted(session));
+          return { items: items.filter(({ session }) => wanted.get(session)), ...read };
+        }),
+      async tell(events) {
+        for (const { session, stored } of events)
+          if (counting(session, stored)) show(session, timelineEntry(stored));
+      },
+    });
+    followers.set(stream, follower);
+    return follower;
+  };
+  /** Where the streams stood at first is not known yet. */
+  let heard: Set<string> | undefined = new Set();
+  const unlisten = tails.listen((stream) => {
+    if (heard !== undefined) heard.add(stream);
+    // One that was not there is read from its beginning.
+    else (followers.get(stream) ?? follow(stream, 0)).poke();
+  });
+  const boundUser = (error: unknown) =>
+    codeOf(error) === 'permission_denied'
+      ? new ThroughlineError(
+          'permission_denied',
+          `${messageOf(error)}; a user who is bound to sessions gives --session`,
+        )
+      : error;
+  const ends = await tails.ends().catch((error: unknown) => {
+    unlisten();
+    throw boundUser(error);
+  });
+  for (const [stream, last] of ends) follow(stream, last);
+  for (const stream of heard) (followers.get(stream) ?? follow(stream, 0)).poke();
+  heard = undefined;
+  const look = () => {
+    tails.ends().then((now) => {
+      for (const [stream, last] of now) (followers.get(stream) ?? follow(stream, 0)).endsAt(last);
+    }, failed);
+  };
+  const looking = setInterval(look, LOOK_EVERY_MS);
+  return {
+    look,
+    stop() {
+      clearInterval(looking);
+      unlisten();
+      for (const follower of followers.values()) follower.close();
+    },
+  };
+}
+
+function projectsOf({ log, snapshots }: NatsPorts): SessionProjects {
+  const sessions = createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: FOLDED });
+  return new SessionProjects({ log, sessions, maxKnown: MOST_KNOWN });
+}
+
+/** Says of each event whether it counts: of several commands decided on one state, the first does. */
+function lateCommands(): (session: Token, stored: StoredEvent) => boolean {
+  const last = new Map<Token, StoredEvent>();
+  return (session, stored) => {
+    const before = last.get(session);
+    const isCounted = withoutRefused([...(before ? [before] : []), stored]).includes(stored);
+    if (isCounted && SESSION_EVENTS.isCommand(stored.event.type)) {
+      if (last.size >= MOST_KNOWN) last.clear();
+      last.set(session, stored);
+    }
+    return isCounted;
+  };
+}

@@ -1,0 +1,219 @@
+import { constants } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { ThroughlineError } from '../contracts/errors.js';
+import { token } from '../contracts/names.js';
+import { shellWord } from '../prompt/left-out.js';
+import type { RunOutcome } from '../work/plan-run.js';
+import type { RunPlanOptions } from '../work/run-options.js';
+import type { RunSummary } from '../work/run-types.js';
+import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
+import { Interrupted } from './interrupted.js';
+import { dollars, duration, wholeNumber } from './option-parsers.js';
+import { usualPlan } from './plan-places.js';
+import { projectOption } from './project-options.js';
+import { nextCommands, summaryLines } from './show-work.js';
+import { workEnvironment } from './work-environment.js';
+import { workProgress } from './work-progress.js';
+
+interface WorkOptions {
+  readonly plan?: string;
+  readonly session?: string;
+  readonly project?: string;
+  readonly implementer: string;
+  readonly reviewer?: string;
+  readonly check?: string;
+  readonly maxFacts?: number;
+  readonly tick?: boolean;
+  readonly maxRounds: number;
+  readonly timeout: number;
+  readonly maxTokens?: number;
+  readonly maxCost?: number;
+  readonly onStall: 'ask' | 'skip';
+  readonly again?: boolean;
+  readonly parallel: number;
+  readonly worktrees?: true | string;
+  readonly env?: string[];
+  readonly patience: number;
+  readonly logs?: string;
+  readonly json?: boolean;
+}
+
+export function workCommand(program: Command): void {
+  program
+    .command('work')
+    .description(
+      'Runs a plan with agents. Takes the next task, gives its prompt to the implementer, publishes what comes back, has it\n' +
+        'checked and reviewed, sends it back with the findings, and goes on until the plan is done, a person is needed, or a\n' +
+        'limit is reached. Interrupted at any point and started again, it goes on where it was.\n\n' +
+        'An agent is a shell command that reads its prompt on standard input, or from the file that {prompt_file} in it stands\n' +
+        'for, and ends its answer with a result block. Exit codes: 0 done, 1 failed, 3 a person is needed, 4 a limit.',
+    )
+    .option('--plan <file>', 'the plan (default: with --session its own, else the one at a usual place)')
+    .option('-s, --session <name>', 'session (default: a name made from the path of the plan)')
+    .option('--project <name>', "project whose learnings to use (default: the session's own)")
+    .requiredOption('--implementer <command>', 'does the work: an agent, such as "codex exec -"')
+    .option('--reviewer <command>', 'says whether the work is approved: an agent, such as "claude -p"')
+    .option(
+      '--check <command>',
+      'runs before the review, such as "npm test"; it fails: a finding, and no review',
+    )
+    .option(
+      '--max-facts <n>',
+      'facts in a prompt, at most: those that fit the task (default: what its room holds, the newest last)',
+      wholeNumber(1, 1000),
+    )
+    .option('--tick', "tick a task's line in the plan once it is approved")
+    .option(
+      '--max-rounds <n>',
+      'work on a task at most so often without an approval',
+      wholeNumber(1, 1000),
+      3,
+    )
+    .addOption(
+      new Option('--timeout <time>', 'longest time of one call, such as 90s, 30m or 2h')
+        .argParser(duration)
+        .default(1_800_000, '30m'),
+    )
+    .option('--max-tokens <n>', 'begin no call after so many tokens, as far as agents say it', wholeNumber(1))
+    .option('--max-cost <dollars>', 'the same for their cost', dollars)
+    .addOption(
+      new Option('--on-stall <what>', 'a task that needs a person: end the run, or go on with others')
+        .choices(['ask', 'skip'])
+        .default('ask'),
+    )
+    .option('--again', 'give each task that was given up one more step')
+    .option(
+      '--parallel <n>',
+      'tasks at once, of those that do not depend on each other',
+      wholeNumber(1, 64),
+      1,
+    )
+    .option(
+      '--worktrees [folder]',
+      'give each task a git worktree, and merge it once approved (default: below --logs)',
+    )
+    .option('--env <name...>', 'variables that agents and checks may see; names alone')
+    .addOption(
+      new Option('--patience <time>', 'how long to wait for services that do not answer')
+        .argParser(duration)
+        .default(120_000, '2m'),
+    )
+    .option('--logs <folder>', 'where logs and prompts of calls go (default: .throughline/work/SESSION)')
+    .option('--json', 'print what happens as JSON, an object a line; the last has the summary')
+    .addHelpText(
+      'after',
+      examples(
+        `throughline work --plan specs/parser/tasks.md --implementer 'codex exec -' --reviewer 'claude -p' --tick`,
+        `throughline work --implementer 'codex exec --full-auto -' --check 'npm test' --env OPENAI_API_KEY`,
+        `throughline work --implementer 'my-agent {prompt_file}' --reviewer 'claude -p' --parallel 3 --worktrees`,
+      ),
+    )
+    .action(async (options: WorkOptions, command: Command) => {
+      const cli = cliOf(command);
+      checkTogether(options);
+      const summary = await work(cli, options);
+      process.exitCode = EXIT_CODES[summary.outcome];
+    });
+}
+
+const EXIT_CODES: Readonly<Record<RunOutcome, number>> = { done: 0, needed: 3, limit: 4, stopped: 130 };
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+function checkTogether({ reviewer, check, parallel, worktrees }: WorkOptions): void {
+  const wrong = (message: string) => new ThroughlineError('usage', message);
+  if (reviewer === undefined && check === undefined)
+    throw wrong('nothing would approve the work: give --reviewer, --check, or both');
+  if (parallel > 1 && worktrees === undefined)
+    throw wrong(`--parallel ${parallel} needs --worktrees: without them tasks change the same files`);
+}
+
+async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
+  const { followed, session } = await placeOf(options);
+  const { env = [], json = false } = options;
+  const place = { env: workEnvironment(cli.config.env, env, cli.url) };
+  const [{ runPlan }, { openRunFolder }, { commandAgent, commandCheck }] = await Promise.all([
+    import('../work/run-plan.js'),
+    import('../work/run-folder.js'),
+    import('../work/command-agent.js'),
+  ]);
+  const logs = resolve(options.logs ?? join('.throughline', 'work', session));
+  const folder = openRunFolder(logs, session);
+  const commands = { ...place, folder };
+  const interrupt = interruption();
+  const progress = workProgress(json);
+  try {
+    const workspaces = await worktreesOf(options, logs, session);
+    const given: Omit<RunPlanOptions, 'client'> = {
+      ...{ session, directory: process.cwd(), kept: folder },
+      ...(followed !== undefined && { plan: followed }),
+      ...(options.project !== undefined && { project: options.project }),
+      implementer: commandAgent(options.implementer, commands),
+      ...(options.reviewer !== undefined && { reviewer: commandAgent(options.reviewer, commands) }),
+      ...(options.check !== undefined && { check: commandCheck(options.check, commands) }),
+      ...(options.maxFacts !== undefined && { maxFacts: options.maxFacts }),
+      ...{ tick: options.tick === true, again: options.again === true },
+      ...{ maxRounds: options.maxRounds, timeoutMs: options.timeout, onStall: options.onStall },
+      ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
+      ...(options.maxCost !== undefined && { maxCost: options.maxCost }),
+      ...{ parallel: options.parallel, patienceMs: options.patience },
+      ...(workspaces !== undefined && { workspaces }),
+      signal: interrupt.signal,
+      onEvent: (event) => progress.tell(event),
+    };
+    const summary = await withClient(cli, (client) => runPlan({ ...given, client }));
+    progress.end();
+    if (!json) out(summaryLines(summary).join('\n'));
+    if (!json) for (const line of nextCommands(summary, projectHint(cli, options))) note(line);
+    if (interrupt.code() !== undefined && summary.outcome === 'stopped')
+      throw new Interrupted(interrupt.code() ?? 130);
+    return summary;
+  } finally {
+    progress.end();
+    interrupt.release();
+    folder.release();
+  }
+}
+
+async function placeOf(options: WorkOptions): Promise<{ followed: string | undefined; session: string }> {
+  const { sessionOfPlan } = await import('../work/follow-plan.js');
+  const { plan, session: given } = options;
+  if (given !== undefined) return { followed: plan, session: token(given, '--session') };
+  const words = `throughline work --implementer ${shellWord(options.implementer)} --plan`;
+  const followed = plan ?? (await usualPlan(words));
+  return { followed, session: sessionOfPlan(followed) };
+}
+
+async function worktreesOf({ worktrees }: WorkOptions, logs: string, session: string) {
+  if (worktrees === undefined) return undefined;
+  const { gitWorktrees } = await import('../work/git-worktrees.js');
+  const folder = worktrees === true ? join(logs, 'worktrees') : resolve(worktrees);
+  return gitWorktrees(process.cwd(), folder, session);
+}
+
+function projectHint(cli: Cli, { project = cli.config.project }: WorkOptions): string {
+  return project === undefined ? '' : projectOption(cli, project);
+}
+
+/** The first signal ends the run, and its agents with it; the second ends the process at once. */
+function interruption() {
+  const controller = new AbortController();
+  let code: number | undefined;
+  const onSignal = (signal: NodeJS.Signals) => {
+    const by = 128 + constants.signals[signal];
+    // A terminal that closes may send SIGHUP twice, by its shell and by the system.
+    if (code !== undefined && signal === 'SIGHUP') return;
+    if (code !== undefined) process.exit(by);
+    code = by;
+    note('-- stops: agents are told to end; again ends them at once');
+    controller.abort(new ThroughlineError('unavailable', 'stopped', { details: { closed: true } }));
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  return {
+    signal: controller.signal,
+    code: () => code,
+    release: () => {
+      for (const signal of SIGNALS) process.off(signal, onSignal);
+    },
+  };
+}

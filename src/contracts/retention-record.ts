@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { TERM_PATTERN } from '../shared/age.js';
+import { timestamp } from './event.js';
+import { isToken, RETENTION_KEY, RETENTION_RUN_KEY, type Token } from './names.js';
+
+/**
+ * What is recorded of retention, beside the records of sessions: how long things are kept, and the last time that was seen
+ * to. Without rules everything stays.
+ */
+
+/** What a rule may limit, each in days or `never`. */
+export const RETENTION_TERMS = ['archiveAfter', 'forgetAfter', 'dispatchesAfter', 'rejectedAfter'] as const;
+export type RetentionTerm = (typeof RETENTION_TERMS)[number];
+
+const TERM_TEXTS = {
+  archiveAfter: 'Archive a session that has not moved for so long.',
+  forgetAfter: 'Forget a session, archived or not, that has not moved for so long.',
+  dispatchesAfter: 'Remove results, as they were published, that are so old and have been dealt with.',
+  rejectedAfter: 'Remove bodies of rejected results that are so old.',
+} as const satisfies Readonly<Record<RetentionTerm, string>>;
+
+/** One field of each term, all optional. */
+export function termFields<Field extends z.ZodType>(field: (about: string) => Field) {
+  return Object.fromEntries(RETENTION_TERMS.map((term) => [term, field(TERM_TEXTS[term])])) as Record<
+    RetentionTerm,
+    Field
+  >;
+}
+
+const projectName = z.custom<Token>(isToken);
+const rule = z.object({
+  /** Left out for the rule of the whole installation. */
+  project: projectName.exactOptional(),
+  enforced: z.boolean(),
+  /** When it was set, or enforced. */
+  at: timestamp,
+  ...termFields(() => z.string().regex(TERM_PATTERN).exactOptional()),
+});
+
+/** Under `retention`. */
+export const retentionRules = z.object({
+  v: z.literal(1),
+  /** One more with each change: who has seen the rules names it. */
+  version: z.int().nonnegative(),
+  rules: z.array(rule),
+});
+
+const counts = {
+  archived: z.int().nonnegative(),
+  forgotten: z.int().nonnegative(),
+  /** Sessions that had moved by the time that it was their turn. */
+  spared: z.int().nonnegative(),
+  dispatches: z.int().nonnegative(),
+  rejected: z.int().nonnegative(),
+};
+
+/** Under `retention_run`: the last time, or the process that is at it. */
+export const retentionRun = z.object({
+  v: z.literal(1),
+  id: z.string(),
+  startedAt: timestamp,
+  /** When it last said that it is at it. */
+  beatAt: timestamp,
+  endedAt: timestamp.exactOptional(),
+  /** What it failed with. */
+  error: z.string().exactOptional(),
+  ...counts,
+  /** Sessions that are being archived, each with when it moved last: the process that goes on looks at them first. */
+  inHand: z.array(z.object({ session: projectName, idleSince: timestamp })).exactOptional(),
+});
+
+/** Whether it is one of the two records, under its own key. */
+export function isRetentionRecord(key: string, json: unknown): boolean {
+  if (key === RETENTION_KEY) return retentionRules.safeParse(json).success;
+  return key === RETENTION_RUN_KEY && retentionRun.safeParse(json).success;
+}
+
+export type RetentionRule = z.output<typeof rule>;
+export type RetentionRules = z.output<typeof retentionRules>;
+export type RetentionRun = z.output<typeof retentionRun>;
+export type RetentionCounts = Pick<RetentionRun, keyof typeof counts>;
+
+export const NO_RULES: RetentionRules = { v: 1, version: 0, rules: [] };
+export const NOTHING_DONE: RetentionCounts = {
+  ...{ archived: 0, forgotten: 0, spared: 0, dispatches: 0, rejected: 0 },
+};
+
+/** No rule enforced any longer. */
+export function pausedRules(before: RetentionRules): RetentionRules {
+  if (before.rules.every(({ enforced }) => !enforced)) return before;
+  const rules = before.rules.map((rule) => ({ ...rule, enforced: false }));
+  return { v: 1, version: before.version + 1, rules };
+}

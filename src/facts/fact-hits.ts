@@ -1,0 +1,254 @@
+import { knownAs } from '../search/known-path.js';
+import { type FactGroup, isBare, isSummary } from './fact-groups.js';
+import type { IFactIndex, IndexedFact, WeighedFact } from './fact-types.js';
+
+const GROUP_WEIGHTS: Readonly<Record<FactGroup, number>> = {
+  findings: 2,
+  conventions: 2,
+  decisions: 1.6,
+  tests: 1.5,
+  requirements: 1.3,
+  facts: 1.3,
+  work: 1,
+  files: 0.3,
+};
+const BARE_WEIGHT = 0.1;
+const SEVERITY_WEIGHTS = { critical: 1.3, important: 1.1, minor: 0.9 } as const;
+/** Facts without a word that are added when its rarity is found: among few facts, none is common. */
+const PRIOR = 50;
+/** What a word counts at least that finds facts, and at least to count at all. */
+const RARE = 0.2;
+const NOTHING = 0.05;
+/** What a word of the same family counts, of a word that is the same. */
+const KIN = 0.5;
+/** What a word of the task's summary counts, of a word of the fact. */
+const CONTEXT = 0.3;
+/** How much longer facts count less (BM25's b) and how little repeated hits add (its k1). */
+const LENGTH = 0.4;
+const SATURATION = 1.2;
+/** What words must add up to: more than one common word. More is needed of a long query, where chance finds some. */
+const ENOUGH = 0.6;
+/** Of a finding or a convention: not to know it costs more than to read it. */
+const ENOUGH_HELD = 0.4;
+/** What speaks for a fact must be so much of what speaks for the best. */
+const LEAST_SHARE = 0.25;
+const FILE = 1;
+const TASK_FILE = 0.5;
+const SIMILAR = 1;
+const LEAST_SIMILAR = 0.15;
+
+export interface Lead {
+  readonly path: string;
+  /** Whether the task names it, or it is open. */
+  readonly isMeant: boolean;
+}
+
+/** What speaks for one fact, in rare words. */
+interface Hit {
+  readonly entry: IndexedFact;
+  /** Words of the query that it holds, by their places there, and what each adds. */
+  readonly matched: number[];
+  readonly weights: number[];
+  words: number;
+  file: number;
+  similar: number;
+  /** Whether its file is one that the task names, or that is open. */
+  isMeant: boolean;
+}
+
+export interface Candidate {
+  /** Whether it may take any place, or only those that are held for its kind. */
+  readonly isFree: boolean;
+  readonly entry: IndexedFact;
+  readonly score: number;
+  readonly because: WeighedFact['because'];
+  readonly matched: () => string[];
+}
+
+export class FactHits {
+  readonly #index: IFactIndex;
+  readonly #words: readonly string[];
+  readonly #hits: Hit[] = [];
+  /** By the places of their facts. */
+  readonly #byPlace: (Hit | undefined)[];
+
+  constructor(index: IFactIndex, words: readonly string[]) {
+    this.#index = index;
+    this.#words = words;
+    this.#byPlace = new Array(index.places);
+  }
+
+  addWords(): void {
+    const { said, changed } = this.#index.counts;
+    const kin = this.#words.map((word) => this.#index.kin(word));
+    this.#addFrom((word) => this.#index.said(word), kin, said);
+    this.#addFrom((word) => this.#index.changed(word), kin, changed);
+    for (const hit of this.#hits) {
+      const average = this.#index.averageWords(hit.entry.group);
+      const length = 1 - LENGTH + (LENGTH * hit.entry.words.length) / average;
+      const factor = (1 + SATURATION) / (1 + SATURATION * length);
+      let sum = 0;
+      for (const weight of hit.weights) sum += weight;
+      hit.words = factor * sum;
+    }
+    this.#addContext();
+  }
+
+  /** A fact says more in the light of what its task did. */
+  #addContext(): void {
+    const summaries = new Map<string, Hit[]>();
+    for (const hit of this.#hits) {
+      if (!isSummary(hit.entry.fact) || hit.words < ENOUGH) continue;
+      const known = summaries.get(hit.entry.fact.sourceTaskId);
+      if (known === undefined) summaries.set(hit.entry.fact.sourceTaskId, [hit]);
+      else known.push(hit);
+    }
+    const said = new Float64Array(this.#words.length);
+    for (const [task, hits] of summaries) {
+      said.fill(0);
+      let all = 0;
+      for (const { matched, weights } of hits) {
+        for (let at = 0; at < matched.length; at += 1) {
+          const word = matched[at] as number;
+          const more = (weights[at] as number) - (said[word] as number);
+          if (more <= 0) continue;
+          said[word] = weights[at] as number;
+          all += more;
+        }
+      }
+      for (const entry of this.#index.ofTask(task)) {
+        if (entry.group === 'files' || isSummary(entry.fact) || isBare(entry.fact)) continue;
+        const hit = this.#hitOf(entry);
+        let others = all;
+        for (const word of hit.matched) others -= said[word] as number;
+        hit.words += CONTEXT * others;
+      }
+    }
+  }
+
+  #addFrom(
+    holding: (word: string) => readonly IndexedFact[],
+    kin: readonly (readonly string[])[],
+    all: number,
+  ): void {
+    const weighed = this.#words.map((word, at) => {
+      const exact = holding(word);
+      return { at, exact, weight: rarity(exact.length, all) };
+    });
+    // The rare ones first: a common word only adds to what a rare one has found.
+    weighed.sort((a, b) => b.weight - a.weight);
+    for (const { at, exact, weight } of weighed) {
+      for (const entry of weight >= NOTHING ? exact : []) {
+        const hit = weight >= RARE ? this.#hitOf(entry) : this.#byPlace[entry.place];
+        if (hit !== undefined) matches(hit, at, weight);
+      }
+      for (const other of kin[at] ?? []) {
+        const alike = holding(other);
+        const less = KIN * rarity(exact.length + alike.length, all);
+        if (less < RARE / 2) continue;
+        for (const entry of alike) matches(this.#hitOf(entry), at, less);
+      }
+    }
+  }
+
+  addFiles(leads: readonly Lead[]): void {
+    for (const [place, { path, isMeant }] of leads.entries()) {
+      const worth = FILE / (1 + place / 5);
+      const raise = (entry: IndexedFact, file: number) => {
+        const hit = this.#hitOf(entry);
+        hit.file = Math.max(hit.file, file);
+        hit.isMeant ||= isMeant;
+      };
+      for (const entry of this.#index.ofFile(path)) {
+        if (entry.group !== 'files') raise(entry, worth);
+        if (knownAs(entry.fact.subject) !== path) continue;
+        for (const other of this.#index.ofTask(entry.fact.sourceTaskId))
+          if (isHeld(other)) raise(other, worth * TASK_FILE);
+      }
+    }
+  }
+
+  addSimilar(tasks: ReadonlyMap<string, number>): void {
+    for (const [task, similarity] of tasks) {
+      if (similarity < LEAST_SIMILAR) continue;
+      for (const entry of this.#index.ofTask(task))
+        if (entry.group !== 'files' && !isBare(entry.fact)) this.#raiseSimilar(entry, SIMILAR * similarity);
+    }
+  }
+
+  /** What the task has said itself matters to it, whatever the words. */
+  addOwn(entries: readonly IndexedFact[]): void {
+    for (const entry of entries) this.#raiseSimilar(entry, SIMILAR);
+  }
+
+  /**
+   * What has to do with the task, and by what speaks for it what has too little to do with it.
+   *
+   * @param chance how much likelier than with a short query words are shared by chance
+   */
+  found(chance: number): { found: Candidate[]; faint: ReadonlyMap<IndexedFact, number> } {
+    const found: Candidate[] = [];
+    const faint = new Map<IndexedFact, number>();
+    let best = 0;
+    for (const { entry, words, similar } of this.#hits)
+      if (entry.group !== 'files') best = Math.max(best, words + similar);
+    for (const hit of this.#hits) {
+      // Beside what fits well, what fits a little is noise; a finding is worth knowing.
+      const { entry, file, similar } = hit;
+      const enough = chance * (isHeld(entry) ? ENOUGH_HELD : ENOUGH);
+      const words = hit.words >= enough ? hit.words : 0;
+      const sum = hit.words + file + similar;
+      if ((!isHeld(entry) && sum < LEAST_SHARE * best) || (words === 0 && file === 0 && similar === 0)) {
+        faint.set(entry, sum);
+        continue;
+      }
+      const because = words >= file && words >= similar ? 'words' : file >= similar ? 'file' : 'similar';
+      const speaks = sum * weightOf(entry);
+      found.push({
+        entry,
+        score: speaks / (1 + speaks),
+        because,
+        // Others of a busy file would take all places from what the task is about.
+        isFree: !isHeld(entry) || because !== 'file' || hit.isMeant,
+        matched: () => hit.matched.map((at) => this.#words[at] ?? ''),
+      });
+    }
+    return { found, faint };
+  }
+
+  #raiseSimilar(entry: IndexedFact, worth: number): void {
+    const hit = this.#hitOf(entry);
+    hit.similar = Math.max(hit.similar, worth);
+  }
+
+  #hitOf(entry: IndexedFact): Hit {
+    const known = this.#byPlace[entry.place];
+    if (known !== undefined) return known;
+    const hit = { entry, matched: [], weights: [], words: 0, file: 0, similar: 0, isMeant: false };
+    this.#hits.push(hit);
+    this.#byPlace[entry.place] = hit;
+    return hit;
+  }
+}
+
+/** Notes that a fact holds a word. One after the other: a word that it was noted to hold itself is the last. */
+function matches(hit: Hit, word: number, weight: number): void {
+  if (hit.matched.at(-1) === word) return;
+  hit.matched.push(word);
+  hit.weights.push(weight);
+}
+
+/** 1 for a word that one fact holds, less for a common one. */
+function rarity(holders: number, all: number): number {
+  const idf = (held: number) => Math.log(1 + (all + PRIOR - held + 0.5) / (held + 0.5));
+  return idf(Math.max(1, holders)) / idf(1);
+}
+
+function weightOf({ fact, group }: IndexedFact): number {
+  if (isBare(fact)) return BARE_WEIGHT;
+  return GROUP_WEIGHTS[group] * (fact.severity === undefined ? 1 : SEVERITY_WEIGHTS[fact.severity]);
+}
+
+export function isHeld({ group }: IndexedFact): boolean {
+  return group === 'findings' || group === 'conventions';
+}

@@ -1,0 +1,88 @@
+import { confidenceOf } from './evidence.js';
+import type { Learning, Proposal } from './learning-types.js';
+import { type Entry, emptyLearnings, type LearningState } from './learnings-state.js';
+
+/** What learnings and proposals lose when a session is forgotten. */
+export interface ForgottenLearnings {
+  /** Dispatches of the session that stood as evidence, and mentions of it as the place where something was first seen. */
+  evidence: number;
+  /** Proposals that rested on the session alone, and what its reviews demanded. */
+  proposals: number;
+  /** Learnings that rested on it alone, where these were to go, too. */
+  learnings: number;
+}
+
+interface Chosen {
+  /** Whether accepted learnings go that rest on the session alone. Otherwise they stay, without what names it. */
+  readonly withLearnings: boolean;
+}
+
+/**
+ * A project's state without a session: its evidence is gone, and with it the proposals that rest on it alone. A learning that
+ * a person has accepted belongs to the project: it stays, unless it is asked to go, and no longer says where it was seen.
+ */
+export function withoutSession(
+  state: LearningState,
+  session: string,
+  { withLearnings }: Chosen,
+): { readonly state: LearningState; readonly forgotten: ForgottenLearnings } {
+  const forgotten: ForgottenLearnings = { evidence: 0, proposals: 0, learnings: 0 };
+  const rest: LearningState = { ...emptyLearnings(state.project), lastEventAt: state.lastEventAt };
+  const clean = <Said extends Proposal | Learning>(said: Said): Said => {
+    const evidence = said.evidence.filter((each) => each.session !== session);
+    const isFirst = said.source.session === session;
+    forgotten.evidence += said.evidence.length - evidence.length + (isFirst ? 1 : 0);
+    if (evidence.length === said.evidence.length && !isFirst) return said;
+    return { ...said, evidence, ...(isFirst && { source: {} }) };
+  };
+  for (const [id, entry] of state.entries) {
+    const isLearning = entry.learning !== undefined;
+    if (restsOn(entry, session) && (!isLearning || withLearnings)) {
+      forgotten[isLearning ? 'learnings' : 'proposals'] += 1;
+      continue;
+    }
+    const before = forgotten.evidence;
+    const proposal = clean(entry.proposal);
+    // The same evidence stands twice where it was accepted.
+    const counted = forgotten.evidence;
+    const learning = entry.learning && clean(entry.learning);
+    if (forgotten.evidence > counted && counted > before) forgotten.evidence = counted;
+    rest.entries.set(id, {
+      ...entry,
+      proposal: surely(entry.proposal, proposal),
+      ...(learning && { learning }),
+    });
+  }
+  for (const id of state.active.keys()) {
+    const learning = rest.entries.get(id)?.learning;
+    if (learning !== undefined) rest.active.set(id, learning);
+  }
+  for (const [id, observation] of state.observations) {
+    const evidence = observation.evidence.filter((each) => each.session !== session);
+    if (evidence.length === observation.evidence.length) rest.observations.set(id, observation);
+    else {
+      forgotten.evidence += observation.evidence.length - evidence.length;
+      if (evidence.length > 0) rest.observations.set(id, { ...observation, evidence });
+    }
+  }
+  return { state: rest, forgotten };
+}
+
+/** Whether all that speaks for it comes from one session. */
+function restsOn({ proposal, learning }: Entry, session: string): boolean {
+  const evidence = [...proposal.evidence, ...(learning?.evidence ?? [])];
+  const isFirst = proposal.source.session === session;
+  if (evidence.length === 0) return isFirst;
+  return (
+    evidence.every((each) => each.session === session) && (isFirst || proposal.source.session === undefined)
+  );
+}
+
+/** A demand that was made in fewer tasks is less sure. */
+function surely(before: Proposal, proposal: Proposal): Proposal {
+  const isCounted =
+    proposal.confidence !== undefined && proposal.method !== 'note' && proposal.method !== 'manual';
+  if (!isCounted || proposal.status !== 'pending' || before.evidence.length === proposal.evidence.length)
+    return proposal;
+  return { ...proposal, confidence: confidenceOf(proposal.evidence) };
+}

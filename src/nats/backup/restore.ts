@@ -1,0 +1,227 @@
+import { DeliverPolicy, type JetStreamManager, type NatsConnection, type StreamState } from 'nats';
+import { ThroughlineError } from '../../contracts/errors.js';
+import { DISPATCH_STREAM } from '../../contracts/names.js';
+import { pausedRules } from '../../contracts/retention-record.js';
+import { counted } from '../../shared/counted.js';
+import { toThroughlineError } from '../connection/nats-errors.js';
+import { AckedPublisher } from '../jetstream/acked-publisher.js';
+import { LifecycleBucket } from '../stores/lifecycle-bucket.js';
+import { NatsRetentionStore } from '../stores/nats-retention-store.js';
+import type { TransferProgress } from './back-up.js';
+import { type BackupManifest, readManifest, type StoredStream } from './backup-manifest.js';
+import { INSTALLATION_STREAM, ownStreams } from './own-streams.js';
+import {
+  closedDispatch,
+  isMark,
+  markRestoring,
+  openDispatch,
+  restoredNow,
+  unmarkDispatch,
+} from './restore-mark.js';
+import { checkCopy, readCopy } from './stream-files.js';
+import { restoreStream } from './stream-restore.js';
+
+/**
+ * Makes an installation from a backup, on a server that has none.
+ *
+ * Each stream is restored as a whole, or removed and restored again. Cut off at any moment, a restore goes on where it was;
+ * until it is done, the server is marked, and no service starts.
+ */
+export interface RestoreOptions {
+  readonly directory: string;
+  /** Go on with a restore of this backup that was cut off. */
+  readonly again: boolean;
+  /** Copies of each stream. Default: as in the backup. */
+  readonly replicas?: number | undefined;
+  readonly timeoutMs: number;
+  /** Told while the files are checked, and while streams are restored. */
+  readonly onProgress?: (progress: TransferProgress, step: 'check' | 'restore') => void;
+}
+
+export interface Restored {
+  readonly manifest: BackupManifest;
+  /** Streams that had been restored before. */
+  readonly kept: number;
+  /** Streams with fewer messages than when their copy began: these were removed during it, or are too old by now. */
+  readonly fewer: readonly { readonly stream: string; readonly missing: number }[];
+}
+
+/** The bucket is in the way when a service has made it in the moment in which there was none. */
+const BUCKET_TRIES = 5;
+
+/**
+ * @throws ThroughlineError `not_found` without a backup, `config_invalid` for a damaged file, or a server that has streams
+ * of Throughline already; `unavailable` when the server is lost
+ */
+export async function restore(connection: NatsConnection, options: RestoreOptions): Promise<Restored> {
+  const { directory, timeoutMs } = options;
+  const manifest = await readManifest(directory);
+  const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
+  const publisher = new AckedPublisher(connection, timeoutMs);
+  try {
+    const there = await admitted(jsm, manifest, options.again);
+    await checkAll(manifest, options);
+    await markRestoring({ jsm, publisher }, manifest.id, options.replicas ?? 1);
+    const done = await restoreAll({ connection, jsm }, manifest, there, options);
+    const dispatch = manifest.streams.find(({ name }) => name === DISPATCH_STREAM)?.config;
+    // Consumers with a filter need the subjects. Services still wait for the bucket.
+    if (dispatch !== undefined) {
+      await openDispatch(jsm, dispatch);
+      await makeConsumers(jsm, manifest);
+    }
+    // What is old by now would go at once, and nobody has seen that.
+    await new NatsRetentionStore(
+      new LifecycleBucket(connection, { replicas: options.replicas ?? 1, timeoutMs }),
+    ).changeRules(pausedRules);
+    await restoreBucket({ connection, jsm }, manifest, options);
+    if (dispatch !== undefined) await unmarkDispatch(jsm, dispatch);
+    return { manifest, ...done };
+  } catch (error) {
+    throw toThroughlineError(error, 'restoring');
+  } finally {
+    publisher.close();
+  }
+}
+
+/** The streams that are there, where a restore may begin or go on. */
+async function admitted(
+  jsm: JetStreamManager,
+  { id, at }: BackupManifest,
+  again: boolean,
+): Promise<ReadonlySet<string>> {
+  const there = await ownStreams(jsm);
+  if (there.length === 0) return new Set();
+  const marked = await restoredNow(jsm);
+  const shown = `${there.slice(0, 5).join(', ')}${there.length > 5 ? ' …' : ''}`;
+  const refused = (why: string) =>
+    new ThroughlineError('config_invalid', why, { details: { streams: there.length } });
+  if (marked === undefined)
+    throw refused(
+      `the server has ${counted(there.length, 'stream')} of Throughline already (${shown}): restore into an empty server or account, or remove them first with "nats stream rm"`,
+    );
+  if (marked !== id)
+    throw refused(
+      `another backup was being restored on this server, and ${counted(there.length, 'stream')} of it are there (${shown}): give its directory with --again, or remove them first with "nats stream rm"`,
+    );
+  if (!again)
+    throw refused(
+      `a restore of this backup, of ${at}, was cut off or still runs: ${counted(there.length, 'stream')} of it are there. Run it with --again to go on`,
+    );
+  return new Set(there);
+}
+
+async function checkAll({ streams }: BackupManifest, options: RestoreOptions): Promise<void> {
+  const { directory, onProgress = () => {} } = options;
+  let bytes = 0;
+  for (const [index, stream] of streams.entries()) {
+    await checkCopy(directory, stream);
+    bytes += stream.bytes;
+    onProgress({ streams: index + 1, of: streams.length, bytes }, 'check');
+  }
+}
+
+interface Server {
+  readonly connection: NatsConnection;
+  readonly jsm: JetStreamManager;
+}
+
+async function restoreAll(
+  server: Server,
+  manifest: BackupManifest,
+  there: ReadonlySet<string>,
+  options: RestoreOptions,
+): Promise<Omit<Restored, 'manifest'>> {
+  const { onProgress = () => {} } = options;
+  const fewer: { stream: string; missing: number }[] = [];
+  let [kept, done, bytes] = [0, 0, 0];
+  const wanted = new Map(manifest.streams.map((stream) => [stream.name, stream]));
+  wanted.delete(INSTALLATION_STREAM);
+  const tell = () => onProgress({ streams: done, of: wanted.size, bytes }, 'restore');
+  // One after the other: nats-server 2.15.0 ends with a fatal error where one restore makes a stream while another counts them.
+  for (const [name, stored] of wanted) {
+    const before = there.has(name) ? await wholeOrRemoved(server.jsm, stored) : undefined;
+    if (before !== undefined) kept += 1;
+    const onPiece = (piece: number) => {
+      bytes += piece;
+      tell();
+    };
+    const state = before ?? (await restoreOne(server, manifest, stored, options, onPiece));
+    const missing = stored.messages - state.messages;
+    if (missing > 0) fewer.push({ stream: name, missing });
+    done += 1;
+    tell();
+  }
+  return { kept, fewer };
+}
+
+/** What a stream is that had been restored before. One that holds a part only is removed. */
+async function wholeOrRemoved(
+  jsm: JetStreamManager,
+  { name, lastSequence }: StoredStream,
+): Promise<StreamState | undefined> {
+  const { state } = await jsm.streams.info(name);
+  if (state.last_seq >= lastSequence) return state;
+  await jsm.streams.delete(name);
+  return undefined;
+}
+
+async function restoreOne(
+  { connection }: Server,
+  { id }: BackupManifest,
+  stored: StoredStream,
+  { directory, replicas }: RestoreOptions,
+  onPiece: (bytes: number) => void,
+): Promise<StreamState> {
+  const { name, firstSequence, lastSequence, messages } = stored;
+  const config = { ...stored.config, ...(replicas !== undefined && { num_replicas: replicas }) };
+  const told = async function* () {
+    for await (const piece of readCopy(directory, stored)) {
+      yield piece;
+      onPiece(piece.length);
+    }
+  };
+  const state = await restoreStream(
+    connection,
+    {
+      config: name === DISPATCH_STREAM ? closedDispatch(config, id) : config,
+      state: { first_seq: firstSequence, last_seq: lastSequence, messages },
+    },
+    told(),
+  );
+  if (state.last_seq >= lastSequence) return state;
+  throw new ThroughlineError(
+    'internal',
+    `stream ${name} was restored up to ${state.last_seq}, and its copy goes up to ${lastSequence}: run it again with --again`,
+  );
+}
+
+/** Consumers go on at the first dispatch that they had not dealt with when the backup began. */
+async function makeConsumers(jsm: JetStreamManager, { consumers }: BackupManifest): Promise<void> {
+  for (const { config, start } of consumers) {
+    const from = { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: start };
+    await jsm.consumers.add(DISPATCH_STREAM, { ...config, ...from });
+  }
+}
+
+/** Puts the bucket of the backup in the place of the mark: from then on services can read what this installation is. */
+async function restoreBucket(
+  server: Server,
+  manifest: BackupManifest,
+  options: RestoreOptions,
+): Promise<void> {
+  const stored = manifest.streams.find(({ name }) => name === INSTALLATION_STREAM);
+  for (let left = BUCKET_TRIES; ; left -= 1) {
+    if (await isMark(server.jsm)) await server.jsm.streams.delete(INSTALLATION_STREAM);
+    if (stored === undefined) return;
+    try {
+      await restoreOne(server, manifest, stored, options, () => {});
+      return;
+    } catch (error) {
+      const info = await server.jsm.streams.info(INSTALLATION_STREAM).catch(() => undefined);
+      if (info === undefined || left === 0) throw error;
+      // It was restored before it was cut off, or made by a service meanwhile.
+      if (info.state.last_seq >= stored.lastSequence) return;
+      await server.jsm.streams.delete(INSTALLATION_STREAM);
+    }
+  }
+}

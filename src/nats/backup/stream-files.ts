@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemCode, ThroughlineError } from '../../contracts/errors.js';
+import { cannotRead, MANIFEST, OWNER_ONLY, STREAMS, type StoredStream } from './backup-manifest.js';
+
+const PIECE_BYTES = 1024 * 1024;
+
+/**
+ * Makes the directory of a new backup, for its owner alone.
+ *
+ * @throws ThroughlineError `usage` when it holds something already
+ */
+export async function newDirectory(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const there = await readdir(directory);
+    if (there.length > 0) throw new ThroughlineError('usage', `${directory} ${heldBy(there)}`);
+    await mkdir(join(directory, STREAMS), { mode: 0o700 });
+  } catch (error) {
+    if (error instanceof ThroughlineError) throw error;
+    throw cannotWrite(directory, error);
+  }
+}
+
+function heldBy(there: readonly string[]): string {
+  const fix = 'give a directory that is new or empty';
+  if (there.includes(MANIFEST)) return `holds a backup already: ${fix}; each backup is whole in itself`;
+  if (there.includes(STREAMS)) return `holds a backup that was cut off: remove it with "rm -r", or ${fix}`;
+  return `is not empty: ${fix}`;
+}
+
+/** What was written to a file. */
+export interface WrittenCopy {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Writes a new file piece by piece. */
+export async function writeCopy<T>(
+  directory: string,
+  file: string,
+  work: (write: (piece: Uint8Array) => Promise<void>) => Promise<T>,
+): Promise<WrittenCopy & { readonly result: T }> {
+  const path = join(directory, STREAMS, file);
+  const handle = await open(path, 'wx', OWNER_ONLY).catch((error: unknown) => {
+    throw cannotWrite(path, error);
+  });
+  const hash = createHash('sha256');
+  let bytes = 0;
+  try {
+    const result = await work(async (piece) => {
+      hash.update(piece);
+      bytes += piece.length;
+      await handle.writeFile(piece).catch((error: unknown) => {
+        throw cannotWrite(path, error);
+      });
+    });
+    await handle.sync();
+    return { result, bytes, sha256: hash.digest('hex') };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The bytes of a copy, piece by piece. */
+export async function* readCopy(directory: string, { file }: StoredStream): AsyncGenerator<Uint8Array> {
+  const path = join(directory, STREAMS, file);
+  try {
+    yield* createReadStream(path, { highWaterMark: PIECE_BYTES });
+  } catch (error) {
+    throw cannotRead(path, error);
+  }
+}
+
+/** @throws ThroughlineError `config_invalid` for a file that is not what was written, naming it */
+export async function checkCopy(directory: string, stored: StoredStream): Promise<void> {
+  const path = join(directory, STREAMS, stored.file);
+  const damaged = (what: string) =>
+    new ThroughlineError(
+      'config_invalid',
+      `${path} is damaged: ${what}. Nothing was restored: use another backup, or another copy of this file`,
+    );
+  const { size } = await stat(path).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') throw damaged('it is missing');
+    throw cannotRead(path, error);
+  });
+  if (size !== stored.bytes) throw damaged(`it has ${size} bytes, and not ${stored.bytes}`);
+  const hash = createHash('sha256');
+  for await (const piece of readCopy(directory, stored)) hash.update(piece);
+  if (hash.digest('hex') !== stored.sha256) throw damaged('its SHA-256 is not that of the backup');
+}
+
+function cannotWrite(path: string, error: unknown): ThroughlineError {
+  const why = systemCode(error) ?? 'unknown';
+  return new ThroughlineError('store_unusable', `${path} cannot be written (${why})`, { cause: error });
+}

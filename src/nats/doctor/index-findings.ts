@@ -1,0 +1,79 @@
+import { INDEX_BUCKET, type Token } from '../../contracts/names.js';
+import type { SessionActivity } from '../../ports/session-activity.js';
+import type { SessionIndex } from '../../ports/session-index.js';
+import type { SessionLog } from '../../ports/session-log.js';
+import { counted } from '../../shared/counted.js';
+import { type Finding, ok, warn } from './finding.js';
+
+/** A keeper that runs has compared the index with the logs by then: it does so every ten minutes. */
+const COMPARED_WITHIN_MS = 15 * 60_000;
+/** Sessions whose logs are read: a log may move by a message that holds no event, and its entry need not follow. */
+const MAX_READ = 100;
+const SHOWN = 3;
+const CHECK = 'session index';
+
+export interface IndexExamined {
+  readonly index: Pick<SessionIndex, 'read'>;
+  readonly log: Pick<SessionActivity, 'activity'> & Pick<SessionLog, 'read'>;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** Entries of the index that say something else than the logs, of which each list of sessions is made. */
+export async function indexFindings({ index, log, now }: IndexExamined): Promise<Finding[]> {
+  const entries = new Map<string, number>();
+  // Before the logs: an entry that is written meanwhile must not seem to be ahead.
+  for await (const part of index.read(0))
+    for (const { sequence, figures } of part.entries) entries.set(figures.session, sequence);
+  const logs = await log.activity();
+  const reached = new Map<string, number>(logs.map(({ session, sequence }) => [session, sequence]));
+
+  const ahead = [...entries].filter(([session, sequence]) => sequence > (reached.get(session) ?? sequence));
+  const gone = [...entries.keys()].filter((session) => !reached.has(session));
+  const quiet = logs.filter(
+    ({ session, sequence, at }) =>
+      sequence > (entries.get(session) ?? 0) && now - Date.parse(at) > COMPARED_WITHIN_MS,
+  );
+  const behind: Token[] = [];
+  for (const { session } of quiet.slice(0, MAX_READ)) {
+    const tail = await log.read(session, { after: entries.get(session) ?? 0 });
+    if (tail.events.length > 0) behind.push(session);
+  }
+
+  const found = [
+    ...differing(
+      ahead.map(([session]) => session),
+      AHEAD,
+    ),
+    ...differing(gone, GONE),
+    ...differing(behind, BEHIND),
+  ];
+  return found.length > 0
+    ? found
+    : [ok(CHECK, `${counted(entries.size, 'entry', 'entries')}, as the logs have it`)];
+}
+
+interface Difference {
+  readonly what: string;
+  readonly fix: string;
+}
+
+const AHEAD: Difference = {
+  what: 'further than their logs, which were restored from an earlier backup: lists show what is no longer there',
+  fix: `remove the index, which the keeper makes again from the logs: nats kv del ${INDEX_BUCKET} --force`,
+};
+const KEEPER = 'see with "throughline health" that the keeper answers, and what its log says';
+const GONE: Difference = { what: 'left of sessions that have no log', fix: KEEPER };
+const BEHIND: Difference = {
+  what: 'missing or older than the logs, which have been quiet for long: lists have to read those',
+  fix: KEEPER,
+};
+
+function differing(sessions: readonly string[], { what, fix }: Difference): Finding[] {
+  if (sessions.length === 0) return [];
+  const more = sessions.length > SHOWN ? ', …' : '';
+  const names = sessions.slice(0, SHOWN).join(', ');
+  return [
+    warn(CHECK, `${counted(sessions.length, 'entry is', 'entries are')} ${what} (${names}${more})`, fix),
+  ];
+}

@@ -1,0 +1,147 @@
+import { DiscardPolicy, type JetStreamManager, type NatsConnection, StorageType } from 'nats';
+import { z } from 'zod';
+import { codeOf, ThroughlineError } from '../../contracts/errors.js';
+import { jsonOf } from '../../contracts/event.js';
+import { INSTALLATION_BUCKET, LAYOUT_SUBJECT } from '../../contracts/names.js';
+import { type InstalledLayout, isShardCount } from '../../contracts/session-layout.js';
+import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
+import type { AckedPublisher } from './acked-publisher.js';
+import { readLast, readNext, type StreamMessage } from './direct-get.js';
+
+/**
+ * The layout of an installation is recorded once, under `layout` in the bucket `throughline`: by the first service that
+ * starts. The stream of the bucket takes one message of each key, and no second one, so the record cannot be replaced by
+ * another service that starts at the same time, nor by an answer that someone has sent there.
+ *
+ * An installation without a record has the layout of the streams that are there. A user who may not see the record gets
+ * the layout of the settings: one that was recorded differently has nothing for it under those names.
+ */
+export interface LayoutPorts {
+  readonly connection: NatsConnection;
+  readonly jsm: JetStreamManager;
+  readonly publisher: Pick<AckedPublisher, 'publish'>;
+  /** Longest wait for one answer of the server, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+export const LAYOUT_STREAM = `KV_${INSTALLATION_BUCKET}`;
+
+const shards = z.number().refine(isShardCount);
+const record = z.discriminatedUnion('layout', [
+  z.object({ layout: z.literal('per-session') }),
+  z.object({ layout: z.literal('sharded'), shards }),
+  z.object({ layout: z.literal('moving'), shards, towards: z.enum(['per-session', 'sharded']) }),
+]);
+
+/** Recorded while a backup is restored: no service starts with a part of an installation. */
+export const RESTORING = { layout: 'restoring' } as const;
+const restoring = z.object({ layout: z.literal(RESTORING.layout) });
+
+/** A layout as it is recorded, and the sequence of the record. */
+export interface RecordedLayout {
+  readonly layout: InstalledLayout;
+  readonly sequence: number;
+}
+
+export async function makeLayoutBucket(jsm: JetStreamManager, replicas: number): Promise<void> {
+  try {
+    await jsm.streams.info(LAYOUT_STREAM);
+  } catch (error) {
+    if (apiCode(error) !== API.streamNotFound) throw error;
+    await jsm.streams.add(installationStream(replicas)).catch((fault: unknown) => {
+      if (apiCode(fault) !== API.streamNameInUse) throw fault;
+    });
+  }
+}
+
+/** The stream of the bucket. */
+export function installationStream(replicas: number) {
+  return {
+    name: LAYOUT_STREAM,
+    subjects: [`$KV.${INSTALLATION_BUCKET}.>`],
+    description: 'What this installation is, recorded once',
+    storage: StorageType.File,
+    max_msgs_per_subject: 1,
+    discard: DiscardPolicy.New,
+    discard_new_per_subject: true,
+    allow_direct: true,
+    num_replicas: replicas,
+  };
+}
+
+/** What is recorded, or `undefined` where nothing is, or the user may not see it. */
+export async function readLayout(ports: LayoutPorts): Promise<RecordedLayout | undefined> {
+  const message = await readRecord(ports);
+  if (message === undefined) return undefined;
+  const said = message.foreign === undefined ? jsonOf(message.data) : undefined;
+  const { data } = record.safeParse(said);
+  if (data !== undefined) return { layout: data, sequence: message.sequence };
+  if (restoring.safeParse(said).success) {
+    throw new ThroughlineError(
+      'config_invalid',
+      'a backup is being restored into this installation, or its restore was cut off: wait for its end, or run "throughline restore DIR --again"',
+    );
+  }
+  throw new ThroughlineError(
+    'config_invalid',
+    `the key layout of bucket ${INSTALLATION_BUCKET} does not hold a layout that this version knows: update throughline to the version of the services, or have an administrator remove it`,
+  );
+}
+
+async function readRecord({ connection, timeoutMs }: LayoutPorts): Promise<StreamMessage | undefined> {
+  const forms = [
+    // Under this subject a user may read the record who may read nothing else of the stream.
+    () => readLast(connection, LAYOUT_STREAM, LAYOUT_SUBJECT, timeoutMs),
+    // And under this one a user of an earlier version, who may read any stream.
+    () => readNext(connection, LAYOUT_STREAM, LAYOUT_SUBJECT, 1, timeoutMs),
+  ];
+  for (const read of forms) {
+    try {
+      return await read();
+    } catch (error) {
+      if (isNoResponders(error)) return undefined;
+      const fault = toThroughlineError(error, 'reading the layout of the installation');
+      if (codeOf(fault) !== 'permission_denied') throw fault;
+    }
+  }
+  return undefined;
+}
+
+/** How the stream of the record is: it takes no second message of a key. */
+const CLOSED = { discard: DiscardPolicy.New, discard_new_per_subject: true };
+const OPEN = { discard: DiscardPolicy.Old, discard_new_per_subject: false };
+
+/**
+ * Replaces the record, where it is still the one that was read: for an administrator, since the stream must be opened for
+ * it. A process that is killed in between leaves it open; `closeRecord` mends that.
+ *
+ * @throws ThroughlineError `conflict` where another process has replaced it
+ */
+export async function replaceLayout(
+  ports: LayoutPorts,
+  before: RecordedLayout,
+  layout: InstalledLayout,
+): Promise<RecordedLayout> {
+  try {
+    await ports.jsm.streams.update(LAYOUT_STREAM, OPEN);
+    const stored = await ports.publisher.publish(LAYOUT_SUBJECT, JSON.stringify(layout), {
+      stream: LAYOUT_STREAM,
+      expectedLastOfSubjects: { sequence: before.sequence, subjects: LAYOUT_SUBJECT },
+    });
+    if (stored.outcome === 'stored') return { layout, sequence: stored.sequence };
+  } catch (error) {
+    throw toThroughlineError(error, 'recording the layout of the installation');
+  } finally {
+    await closeRecord(ports);
+  }
+  throw new ThroughlineError('conflict', 'another process has changed the layout of the installation');
+}
+
+/** Has the record take no other one. */
+export async function closeRecord({ jsm }: LayoutPorts): Promise<void> {
+  try {
+    await jsm.streams.update(LAYOUT_STREAM, CLOSED);
+  } catch (error) {
+    throw toThroughlineError(error, 'recording the layout of the installation');
+  }
+}

@@ -1,0 +1,267 @@
+import { randomUUID } from 'node:crypto';
+import { DiscardPolicy, type JetStreamManager, StorageType, type StreamInfo } from 'nats';
+import { ThroughlineError } from '../../contracts/errors.js';
+import {
+  ALL_SHARDS,
+  MOVED_STREAM,
+  MOVED_STREAM_SUBJECTS,
+  MOVING_SUBJECT,
+  sessionSubjects,
+  shardOfStream,
+  shardStream,
+  type Token,
+} from '../../contracts/names.js';
+import { type SessionLayout, shardOf } from '../../contracts/session-layout.js';
+import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import {
+  closeRecord,
+  type LayoutPorts,
+  type RecordedLayout,
+  readLayout,
+  replaceLayout,
+} from './layout-record.js';
+import { FENCE, type OwnStream, OwnStreams, type StreamChange } from './session-places.js';
+import { ABOVE, createShardStream, newestOfAllSnapshots, type TopologyOptions } from './topology.js';
+
+/** Between the highest sequence of any session before a move and the lowest after it: what comes in meanwhile. */
+const ROOM = 10_000_000;
+/** How long another process may take to say that it moves sessions. */
+const ANSWER_MS = 500;
+/** How often this process notes that it has not stood still. */
+const AWAKE_MS = 100;
+
+/** Another process moves sessions, or has. */
+export class ClaimLost extends ThroughlineError {
+  constructor(message: string) {
+    super('conflict', message);
+  }
+}
+
+/** What moving sessions from one layout to the other needs of the streams; for an administrator of the account. */
+export class MovingStreams {
+  readonly #ports: LayoutPorts;
+  readonly #options: TopologyOptions;
+  readonly own: OwnStreams;
+  /** Under which it moves sessions, and when it last could answer another process that asked. */
+  readonly #id = randomUUID();
+  #awakeAt: number | undefined;
+  /** The record as this process has read it, or made it. */
+  #read: RecordedLayout | undefined;
+
+  constructor(ports: LayoutPorts, options: TopologyOptions) {
+    this.#ports = ports;
+    this.#options = options;
+    this.own = new OwnStreams(ports.jsm, {
+      claimed: () => this.claimed(),
+      update: (name, change) => updateStream(ports, name, change, () => this.claimed()),
+    });
+  }
+
+  /** The layout as it is recorded; a record that was left open is closed. */
+  async recorded(): Promise<RecordedLayout> {
+    const found = await readLayout(this.#ports);
+    if (found === undefined)
+      throw new ThroughlineError('not_found', 'no layout is recorded: start a service');
+    this.#read = found;
+    return found;
+  }
+
+  async replace(before: RecordedLayout, layout: RecordedLayout['layout']): Promise<RecordedLayout> {
+    await this.claimed();
+    const replaced = await replaceLayout(this.#ports, before, layout);
+    this.#read = replaced;
+    return replaced;
+  }
+
+  /**
+   * The layout as it is recorded, by which sessions are where it says; `undefined` for a user who may not see it.
+   *
+   * @throws ThroughlineError `conflict` while they are moved
+   */
+  async refuseWhileMoving(): Promise<SessionLayout | undefined> {
+    const found = await readLayout(this.#ports);
+    if (found?.layout.layout === 'moving') throw whileMoving();
+    return found?.layout;
+  }
+
+  /**
+   * Makes sure that no other process moves sessions, for as long as the connection lasts.
+   *
+   * @throws ThroughlineError `conflict` where one does
+   */
+  async claim(): Promise<void> {
+    this.#ports.connection.subscribe(MOVING_SUBJECT, {
+      callback: (_, message) => {
+        if (message.string() !== this.#id) message.respond(this.#id);
+      },
+    });
+    await this.#refuseWhileAnotherMoves();
+    await closeRecord(this.#ports);
+    const timer = setInterval(() => {
+      if (this.#ports.connection.isClosed()) clearInterval(timer);
+      // After a pause only a look at what happened meanwhile makes it the only one again.
+      if (this.#isAwake()) this.#awakeAt = performance.now();
+    }, AWAKE_MS);
+    timer.unref();
+  }
+
+  /**
+   * Makes sure that nobody else has moved sessions while this process stood still: it could not answer then. `undefined`
+   * where it did not.
+   *
+   * @throws ThroughlineError `conflict` where another process does, or has changed the layout since it was read
+   */
+  claimed(): Promise<void> | undefined {
+    if (this.#awakeAt === undefined || this.#isAwake()) return undefined;
+    return this.#claimAgain();
+  }
+
+  #isAwake(): boolean {
+    return performance.now() - (this.#awakeAt ?? 0) < ANSWER_MS;
+  }
+
+  async #claimAgain(): Promise<void> {
+    await this.#refuseWhileAnotherMoves();
+    const now = await readLayout(this.#ports);
+    if (this.#read === undefined || now?.sequence === this.#read.sequence) return;
+    throw new ClaimLost(
+      'another process has moved sessions while this one stood still: look at "throughline layout show"',
+    );
+  }
+
+  async #refuseWhileAnotherMoves(): Promise<void> {
+    const { connection } = this.#ports;
+    for (let asked = Number.NEGATIVE_INFINITY; performance.now() - asked > 2 * ANSWER_MS; ) {
+      asked = performance.now();
+      const other = await connection
+        .request(MOVING_SUBJECT, this.#id, { timeout: ANSWER_MS })
+        .catch(() => undefined);
+      if (other !== undefined) throw new ClaimLost('another process moves sessions: wait until it has ended');
+    }
+    this.#awakeAt = performance.now();
+  }
+
+  /** Makes the streams of all shards: their sequences are higher than any that a session has, or may have soon. */
+  async makeShards(shards: number, streams: readonly OwnStream[]): Promise<void> {
+    const there = await this.aboveShards();
+    if (there.size === shards) return;
+    await this.#doing('making the streams of shards', async (jsm) => {
+      const highest = streams.reduce(
+        (most, { last }) => Math.max(most, last),
+        await newestOfAllSnapshots(jsm),
+      );
+      const above = highest + ROOM;
+      for (let shard = 0; shard < shards; shard += 1) {
+        if (!there.has(shard)) await createShardStream(jsm, { shard, shards }, above, this.#options, above);
+      }
+    });
+  }
+
+  /** By shard whose stream there is, the sequence that all in it is above. */
+  async aboveShards(): Promise<Map<number, number>> {
+    const found = new Map<number, number>();
+    for await (const { config } of this.#ports.jsm.streams.list(ALL_SHARDS)) {
+      const shard = shardOfStream(config.name);
+      if (shard !== undefined) found.set(shard, Number(config.metadata?.[ABOVE] ?? 0));
+    }
+    return found;
+  }
+
+  /** A sequence that is higher than any of a shard, now or soon. */
+  aboveShard(shard: number): Promise<number> {
+    return this.#doing(`asking for shard ${shard}`, async (jsm) => {
+      return (await jsm.streams.info(shardStream(shard))).state.last_seq + ROOM;
+    });
+  }
+
+  /** Has a shard take no event from now on. */
+  async fenceShard(shard: number): Promise<void> {
+    await this.#doing(`fencing shard ${shard}`, () =>
+      updateStream(this.#ports, shardStream(shard), FENCE, () => this.claimed()),
+    );
+  }
+
+  /** Drops the events of a session from its shard: a copy that cannot be gone on with. */
+  async clearShard(session: Token, shards: number): Promise<void> {
+    await this.#doing(`clearing session ${session}`, (jsm) =>
+      jsm.streams.purge(shardStream(shardOf(session, shards)), { filter: sessionSubjects(session) }),
+    );
+  }
+
+  /** Removes the shards that a move has made. */
+  async removeShards(): Promise<void> {
+    await this.#doing('removing shards', async (jsm) => {
+      for (const [shard, above] of await this.aboveShards())
+        if (above > 0) await jsm.streams.delete(shardStream(shard));
+    });
+  }
+
+  /** Has all that is published for streams of sessions be refused: `false` while a session still has its own. */
+  async refuseOwn(): Promise<boolean> {
+    const config = {
+      name: MOVED_STREAM,
+      subjects: [MOVED_STREAM_SUBJECTS],
+      description: 'Takes nothing: the events of sessions are in shards',
+      storage: StorageType.File,
+      discard: DiscardPolicy.New,
+      max_bytes: FENCE.max_bytes,
+      num_replicas: this.#options.replicas,
+    };
+    return this.#doing(`making ${MOVED_STREAM}`, async (jsm) => {
+      try {
+        await jsm.streams.add(config);
+      } catch (error) {
+        if (apiCode(error) === API.subjectsOverlap) return false;
+        if (apiCode(error) !== API.streamNameInUse) throw error;
+      }
+      return true;
+    });
+  }
+
+  async takeOwnAgain(): Promise<void> {
+    await this.#doing(`removing ${MOVED_STREAM}`, async (jsm) => {
+      await jsm.streams.delete(MOVED_STREAM).catch((error: unknown) => {
+        if (apiCode(error) !== API.streamNotFound) throw error;
+      });
+    });
+  }
+
+  async #doing<T>(what: string, work: (jsm: JetStreamManager) => Promise<T>): Promise<T> {
+    try {
+      await this.claimed();
+      return await work(this.#ports.jsm);
+    } catch (error) {
+      throw toThroughlineError(error, what);
+    }
+  }
+}
+
+/**
+ * Changes a stream, if `claimed` lets it: asked last of all, since the stream is read before. The client's own update would
+ * read it and not ask.
+ */
+async function updateStream(
+  { connection, jsm, timeoutMs: timeout }: LayoutPorts,
+  name: string,
+  change: StreamChange,
+  claimed: () => Promise<void> | undefined,
+): Promise<StreamInfo> {
+  const { config } = await jsm.streams.info(name);
+  await claimed();
+  const wanted = JSON.stringify({ ...config, ...change });
+  const answer = await connection.request(`$JS.API.STREAM.UPDATE.${name}`, wanted, { timeout });
+  const { error, ...info } = answer.json<StreamInfo & { error?: { description?: string } }>();
+  if (error === undefined) return info;
+  throw new ThroughlineError(
+    'internal',
+    `${name} cannot be changed: ${error.description ?? 'no reason given'}`,
+  );
+}
+
+/** What keeps a command from its work while sessions are moved. */
+export function whileMoving(): ThroughlineError {
+  return new ThroughlineError(
+    'conflict',
+    'sessions are being moved to another layout: finish that first with "throughline layout migrate --finish", or go back with --back',
+  );
+}

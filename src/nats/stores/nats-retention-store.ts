@@ -1,0 +1,82 @@
+import type { z } from 'zod';
+import { ThroughlineError } from '../../contracts/errors.js';
+import { jsonOf } from '../../contracts/event.js';
+import { LIFECYCLE_BUCKET, RETENTION_KEY, RETENTION_RUN_KEY } from '../../contracts/names.js';
+import {
+  NO_RULES,
+  type RetentionRules,
+  type RetentionRun,
+  retentionRules,
+  retentionRun,
+} from '../../contracts/retention-record.js';
+import type { RetentionStore } from '../../ports/retention-store.js';
+import type { StreamMessage } from '../jetstream/direct-get.js';
+import type { LifecycleBucket } from './lifecycle-bucket.js';
+import { isDeletion } from './nats-snapshot-store.js';
+
+/** Two keys of the bucket `session_lifecycle`, beside the records of sessions. */
+export class NatsRetentionStore implements RetentionStore {
+  readonly #bucket: LifecycleBucket;
+
+  constructor(bucket: LifecycleBucket) {
+    this.#bucket = bucket;
+  }
+
+  async rules(): Promise<RetentionRules> {
+    return (await this.#get(RETENTION_KEY, retentionRules)) ?? NO_RULES;
+  }
+
+  async changeRules(next: (before: RetentionRules) => RetentionRules): Promise<RetentionRules> {
+    const changed = await this.#change(RETENTION_KEY, retentionRules, (before) => {
+      const after = next(before ?? NO_RULES);
+      return before === undefined && after === NO_RULES ? undefined : after;
+    });
+    return changed ?? NO_RULES;
+  }
+
+  run(): Promise<RetentionRun | undefined> {
+    return this.#get(RETENTION_RUN_KEY, retentionRun);
+  }
+
+  changeRun(
+    next: (before: RetentionRun | undefined) => RetentionRun | undefined,
+  ): Promise<RetentionRun | undefined> {
+    return this.#change(RETENTION_RUN_KEY, retentionRun, next);
+  }
+
+  async #get<Shape extends z.ZodType>(key: string, shape: Shape): Promise<z.output<Shape> | undefined> {
+    const message = await this.#bucket.get(key);
+    return message && recordIn(key, message, shape);
+  }
+
+  async #change<Shape extends z.ZodType<object>>(
+    key: string,
+    shape: Shape,
+    next: (before: z.output<Shape> | undefined) => z.output<Shape> | undefined,
+  ): Promise<z.output<Shape> | undefined> {
+    let before: z.output<Shape> | undefined;
+    let after: z.output<Shape> | undefined;
+    const decide = () => {
+      after = next(before);
+      return after;
+    };
+    await this.#bucket.write(key, decide, (message) => {
+      before = recordIn(key, message, shape);
+    });
+    return after;
+  }
+}
+
+function recordIn<Shape extends z.ZodType>(
+  key: string,
+  message: StreamMessage,
+  shape: Shape,
+): z.output<Shape> | undefined {
+  if (isDeletion(message)) return undefined;
+  const { data } = shape.safeParse(message.foreign === undefined ? jsonOf(message.data) : undefined);
+  if (data !== undefined) return data;
+  throw new ThroughlineError(
+    'config_invalid',
+    `the key ${key} of bucket ${LIFECYCLE_BUCKET} does not hold what this version knows: update throughline to the version of the services, or have an administrator remove it with "nats kv del ${LIFECYCLE_BUCKET} ${key}"`,
+  );
+}

@@ -1,0 +1,228 @@
+import type { StoredMsg } from 'nats';
+import {
+  compiledSubject,
+  DISPATCH_STREAM,
+  INDEX_BUCKET,
+  LEARNING_SNAPSHOT_BUCKET,
+  LEARNINGS_STREAM,
+  LIFECYCLE_BUCKET,
+  learningSubjects,
+  PROMPTS_STREAM,
+  REJECTED_STREAM,
+  SNAPSHOT_BUCKET,
+  sessionStream,
+  sessionSubjects,
+  TELEMETRY_BUCKET,
+  type Token,
+  VECTOR_BUCKET,
+  vectorKey,
+} from '../../contracts/names.js';
+import { type SessionLayout, streamOf } from '../../contracts/session-layout.js';
+import {
+  ERASED_KINDS,
+  type ErasedCounts,
+  type ErasedKind,
+  type LastMoved,
+  type LearningEraser,
+  type Marks,
+  type RewrittenKind,
+  type SessionEraser,
+} from '../../ports/session-eraser.js';
+import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { eraseMessages } from '../jetstream/erase-messages.js';
+import { newestSnapshot } from '../jetstream/topology.js';
+import { type TurnOverPorts, turnOver } from '../jetstream/turn-over.js';
+
+/** Where messages of a session stand. */
+interface Place {
+  readonly stream: string;
+  readonly subjects: string;
+}
+
+/** Longer than the name of any session. */
+const NOBODY = '-'.repeat(65);
+
+/** Streams that are written again, and what their subjects begin with. */
+const REWRITTEN: Readonly<Record<RewrittenKind, readonly string[]>> = {
+  snapshots: [SNAPSHOT_BUCKET],
+  prompts: [],
+  telemetry: [TELEMETRY_BUCKET],
+  index: [INDEX_BUCKET],
+  learnings: [LEARNING_SNAPSHOT_BUCKET, VECTOR_BUCKET],
+  lifecycle: [LIFECYCLE_BUCKET],
+};
+
+export class NatsSessionEraser implements SessionEraser, LearningEraser {
+  readonly #ports: TurnOverPorts;
+  readonly #layout: () => Promise<SessionLayout>;
+
+  /** @param layout how the logs of sessions are laid out, as it is recorded now; throws `conflict` while they are moved */
+  constructor(ports: TurnOverPorts, layout: () => Promise<SessionLayout>) {
+    this.#ports = ports;
+    this.#layout = layout;
+  }
+
+  async check(): Promise<void> {
+    // While it is moved, a session may stand in two places.
+    await this.#layout();
+    const { streams } = this.#ports.jsm;
+    await this.#found(undefined, async () => {
+      await streams.purge(DISPATCH_STREAM, { filter: `dispatch.${NOBODY}` });
+      // There is no such message: only whether it may be asked is of interest.
+      await streams.deleteMessage(DISPATCH_STREAM, Number.MAX_SAFE_INTEGER, true).catch((error: unknown) => {
+        if (apiCode(error) === undefined) throw error;
+      });
+    });
+  }
+
+  async marks(session: Token): Promise<Marks> {
+    const log = streamOf(await this.#layout(), session);
+    const [dispatches, last, snapshot] = await Promise.all([
+      this.#last(DISPATCH_STREAM),
+      this.#last(log),
+      // It may be all that is left of the session.
+      this.#found(0, () => newestSnapshot(this.#ports.jsm, session)),
+    ]);
+    return { dispatches, sequence: Math.max(last, snapshot) };
+  }
+
+  async lastMoved(session: Token): Promise<LastMoved> {
+    const layout = await this.#layout();
+    const [event, dispatch] = await Promise.all([
+      this.#newest(placeOf(layout, session, 'events')),
+      this.#newest(placeOf(layout, session, 'dispatches')),
+    ]);
+    return {
+      sequence: event?.seq ?? 0,
+      ...(event && { at: event.time.toISOString() }),
+      ...(dispatch && { dispatchedAt: dispatch.time.toISOString() }),
+    };
+  }
+
+  async count(session: Token): Promise<ErasedCounts> {
+    const layout = await this.#layout();
+    return this.#each((kind) => this.#counted(placeOf(layout, session, kind)));
+  }
+
+  async erase(
+    session: Token,
+    { dispatches }: Pick<Marks, 'dispatches'>,
+    onErased: (kind: ErasedKind, messages: number) => void = () => {},
+  ): Promise<ErasedCounts> {
+    const layout = await this.#layout();
+    // What a move has left behind, which was cut short at its end: it holds the events once more.
+    if (layout.layout === 'sharded') await this.#empty(sessionStream(session));
+    return this.#each((kind) => {
+      const place = placeOf(layout, session, kind);
+      const told = (messages: number) => onErased(kind, messages);
+      if (kind === 'events' && layout.layout === 'per-session') return this.#removeStream(place, told);
+      if (place.stream.startsWith('KV_')) return this.#purge(place, told);
+      const options = { ...(kind === 'dispatches' && { through: dispatches }), onErased: told };
+      return eraseMessages(this.#ports, place.stream, place.subjects, options);
+    });
+  }
+
+  async eraseLearnings(
+    project: Token,
+    { before, vectors }: { readonly before: number; readonly vectors: readonly string[] },
+  ): Promise<void> {
+    await eraseMessages(this.#ports, LEARNINGS_STREAM, learningSubjects(project), { through: before - 1 });
+    const bucket = (name: string, key: string) => ({ stream: `KV_${name}`, subjects: `$KV.${name}.${key}` });
+    await this.#purge(bucket(LEARNING_SNAPSHOT_BUCKET, project));
+    for (const id of vectors) await this.#purge(bucket(VECTOR_BUCKET, vectorKey(project, id as Token)));
+  }
+
+  async rewrite(kinds: readonly RewrittenKind[]): Promise<void> {
+    for (const kind of kinds) {
+      if (kind === 'prompts')
+        await turnOver(this.#ports, PROMPTS_STREAM, { prefix: 'compiled.', keeps: 'all' });
+      for (const bucket of REWRITTEN[kind])
+        await turnOver(this.#ports, `KV_${bucket}`, { prefix: `$KV.${bucket}.`, keeps: 'newest' });
+    }
+  }
+
+  async #each(of: (kind: ErasedKind) => Promise<number>): Promise<ErasedCounts> {
+    const counts = await Promise.all(ERASED_KINDS.map(async (kind) => [kind, await of(kind)] as const));
+    return Object.fromEntries(counts) as Record<ErasedKind, number>;
+  }
+
+  async #newest({ stream, subjects }: Place): Promise<StoredMsg | undefined> {
+    return this.#found(undefined, async () => {
+      try {
+        return await this.#ports.jsm.streams.getMessage(stream, { last_by_subj: subjects });
+      } catch (error) {
+        if (apiCode(error) === API.messageNotFound) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  async #last(stream: string): Promise<number> {
+    return this.#found(0, async () => (await this.#ports.jsm.streams.info(stream)).state.last_seq);
+  }
+
+  async #counted({ stream, subjects }: Place): Promise<number> {
+    return this.#found(0, async () => {
+      const { state } = await this.#ports.jsm.streams.info(stream, { subjects_filter: subjects });
+      return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
+    });
+  }
+
+  /**
+   * A stream of its own: its files go with it. It is emptied first, since the server has shown messages of one that was made
+   * again soon after it was deleted.
+   */
+  async #removeStream({ stream }: Place, told: (messages: number) => void): Promise<number> {
+    return this.#found(0, async () => {
+      const purged = await this.#empty(stream);
+      told(purged);
+      await this.#ports.jsm.streams.delete(stream);
+      return purged;
+    });
+  }
+
+  async #empty(stream: string): Promise<number> {
+    return this.#found(0, async () => (await this.#ports.jsm.streams.purge(stream)).purged);
+  }
+
+  /** A bucket lets nothing be erased: it is written again afterwards. */
+  async #purge(
+    { stream, subjects: filter }: Place,
+    told: (messages: number) => void = () => {},
+  ): Promise<number> {
+    return this.#found(0, async () => {
+      const { purged } = await this.#ports.jsm.streams.purge(stream, { filter });
+      told(purged);
+      return purged;
+    });
+  }
+
+  async #found<T>(none: T, ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (apiCode(error) === API.streamNotFound) return none;
+      throw toThroughlineError(error, 'erasing a session');
+    }
+  }
+}
+
+function placeOf(layout: SessionLayout, session: Token, kind: ErasedKind): Place {
+  const keyed = (bucket: string) => ({ stream: `KV_${bucket}`, subjects: `$KV.${bucket}.${session}` });
+  switch (kind) {
+    case 'events':
+      return { stream: streamOf(layout, session), subjects: sessionSubjects(session) };
+    case 'dispatches':
+      return { stream: DISPATCH_STREAM, subjects: `dispatch.${session}.>` };
+    case 'rejected':
+      return { stream: REJECTED_STREAM, subjects: `rejected.${session}.>` };
+    case 'snapshots':
+      return keyed(SNAPSHOT_BUCKET);
+    case 'prompts':
+      return { stream: PROMPTS_STREAM, subjects: compiledSubject(session) };
+    case 'telemetry':
+      return keyed(TELEMETRY_BUCKET);
+    case 'index':
+      return keyed(INDEX_BUCKET);
+  }
+}

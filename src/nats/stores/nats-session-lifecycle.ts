@@ -1,0 +1,275 @@
+import { Events, type NatsConnection, type Subscription } from 'nats';
+import { codeOf, ThroughlineError } from '../../contracts/errors.js';
+import { jsonOf } from '../../contracts/event.js';
+import type { Archived, Forgotten } from '../../contracts/lifecycle-record.js';
+import { archivedKey, forgottenKey, type Token } from '../../contracts/names.js';
+import type {
+  ForgottenAt,
+  LifecycleChange,
+  NextRecord,
+  SessionLifecycle,
+} from '../../ports/session-lifecycle.js';
+import { toThroughlineError } from '../connection/nats-errors.js';
+import type { StreamMessage } from '../jetstream/direct-get.js';
+import { KEPT, keyOf, LIFECYCLE_PREFIX, LifecycleBucket, type LifecycleOptions } from './lifecycle-bucket.js';
+import { LifecycleView } from './lifecycle-view.js';
+import { isDeletion } from './nats-snapshot-store.js';
+
+/** Between two looks where nothing is announced. */
+const LOOK_EVERY_MS = 800;
+/** A look whose answer got lost with a connection must not keep the next one waiting for long. */
+const LOOK_TIMEOUT_MS = 1000;
+/** An announcement may come a moment before what it announces can be read. */
+const ANNOUNCED_PAUSE_MS = 20;
+/** A look that began longer ago says nothing of now: who forgets a session waits longer until everyone knows. */
+const KNOWN_MS = 1500;
+const UNREADABLE =
+  'archived and forgotten sessions are not known here: give the user the permissions that "throughline permissions" prints';
+
+/**
+ * The records of the bucket `session_lifecycle`, each JSON on one line. The bucket is made with the first record: most
+ * installations have none.
+ *
+ * What is new is read when a write is announced, and every 800 ms in any case; everything is read again after a
+ * reconnect. A user who may not read the bucket, as those of earlier versions, knows of no record.
+ */
+export class NatsSessionLifecycle implements SessionLifecycle {
+  readonly #connection: NatsConnection;
+  readonly #options: LifecycleOptions;
+  readonly #bucket: LifecycleBucket;
+  readonly #view = new LifecycleView();
+  #isConnected = true;
+  #isDenied = false;
+  #isClosed = false;
+  /** Whether the next look reads everything, and up to where the last one came. */
+  #isWholeDue = true;
+  #through = 0;
+  /** When the last look began that has read everything, in the process's own milliseconds. */
+  #knownAt = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | undefined;
+  #again = false;
+  #timer: NodeJS.Timeout | undefined;
+  #subscription: Subscription | undefined;
+
+  private constructor(connection: NatsConnection, options: LifecycleOptions) {
+    this.#connection = connection;
+    this.#options = options;
+    this.#bucket = new LifecycleBucket(connection, options);
+  }
+
+  /** Reads all records, and follows them until `close`. */
+  static async open(connection: NatsConnection, options: LifecycleOptions): Promise<NatsSessionLifecycle> {
+    const lifecycle = new NatsSessionLifecycle(connection, options);
+    lifecycle.#subscription = connection.subscribe(`${LIFECYCLE_PREFIX}>`, {
+      // A denied subscription is made up for by the looks.
+      callback: (error) => {
+        if (error === null) lifecycle.#announced();
+      },
+    });
+    void lifecycle.#followConnection();
+    await lifecycle.#look().catch((error: unknown) => {
+      lifecycle.close();
+      throw error;
+    });
+    lifecycle.#later(LOOK_EVERY_MS);
+    return lifecycle;
+  }
+
+  archived(session: Token): Archived | undefined {
+    return this.#view.archived(session);
+  }
+
+  forgotten(session: Token): Forgotten | undefined {
+    return this.#view.forgotten(session);
+  }
+
+  refreshed(): Promise<void> | undefined {
+    return this.#isKnown() ? undefined : this.#refresh();
+  }
+
+  unfinished(): readonly Token[] {
+    return this.#view
+      .allForgotten()
+      .flatMap(({ record: { status, session } }) => (status === 'forgetting' ? (session ?? []) : []));
+  }
+
+  onChange(listener: (change: LifecycleChange) => void): () => void {
+    return this.#view.onChange(listener);
+  }
+
+  async archive(session: Token, record: Omit<Archived, 'v' | 'status'>): Promise<void> {
+    await this.#write(archivedKey(session), () => ({ v: 1, status: 'archived', ...record }));
+  }
+
+  async reopen(session: Token): Promise<void> {
+    await this.#write(archivedKey(session), () => undefined);
+  }
+
+  async forgetting(session: Token, given: ForgottenAt | NextRecord): Promise<boolean> {
+    let [isAllowed, isSure] = [false, false];
+    await this.#write(forgottenKey(session), () => {
+      const before = this.#view.forgotten(session);
+      const record = typeof given === 'function' ? given(before) : given;
+      isAllowed = record !== undefined;
+      isSure = isAllowed && record?.unless_moved === undefined;
+      if (record === undefined) return KEPT;
+      return {
+        ...{ v: 1, status: 'forgetting', ...record },
+        dispatches: Math.max(record.dispatches, before?.dispatches ?? 0),
+        sequence: Math.max(record.sequence, before?.sequence ?? 0),
+        session,
+      };
+    });
+    // Not by a mark of deletion, which would keep the name.
+    if (isSure) await this.#remove(archivedKey(session));
+    return isAllowed;
+  }
+
+  async spare(session: Token, at: string): Promise<boolean> {
+    // Behind the record of a session that was forgotten later, it would not be archived any longer.
+    const archivedAt = this.#view.archivedAt(session) ?? at;
+    const since = archivedAt > at ? at : justBefore(archivedAt);
+    return this.forgot(session, since, (there) => there?.unless_moved !== undefined);
+  }
+
+  async forgot(
+    session: Token,
+    at: string,
+    isMine: (there: Forgotten | undefined) => boolean = () => true,
+  ): Promise<boolean> {
+    let isAllowed = false;
+    await this.#write(forgottenKey(session), () => {
+      const before = this.#view.forgotten(session);
+      isAllowed = isMine(before);
+      if (!isAllowed) return KEPT;
+      const { dispatches = 0, sequence = 0 } = before ?? {};
+      return { v: 1, status: 'forgotten', at, dispatches, sequence };
+    });
+    return isAllowed;
+  }
+
+  async expire(olderThan: string): Promise<number> {
+    const old = this.#view
+      .allForgotten()
+      .filter(({ record: { status, at } }) => status === 'forgotten' && at < olderThan);
+    for (const { key } of old) await this.#remove(key);
+    return old.length;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#subscription?.unsubscribe();
+  }
+
+  #announced(): void {
+    void this.#quietly();
+    if (!this.#isClosed) this.#later(ANNOUNCED_PAUSE_MS);
+  }
+
+  #later(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      void this.#quietly().then(() => {
+        if (!this.#isClosed) this.#later(LOOK_EVERY_MS);
+      });
+    }, ms);
+  }
+
+  async #followConnection(): Promise<void> {
+    for await (const { type } of this.#connection.status()) {
+      if (this.#isClosed) return;
+      if (type === Events.Disconnect || type === Events.Reconnect)
+        this.#isConnected = type === Events.Reconnect;
+      if (type !== Events.Reconnect) continue;
+      // Perhaps another server, with another bucket and other rights.
+      this.#isWholeDue = true;
+      this.#isDenied = false;
+      void this.#quietly();
+    }
+  }
+
+  #isKnown(): boolean {
+    return performance.now() - this.#knownAt < KNOWN_MS || this.#isDenied || this.#isClosed;
+  }
+
+  async #refresh(): Promise<void> {
+    // The answer to a look that is under way may have waited here for as long as the process stood still.
+    while (!this.#isKnown()) {
+      if (!this.#isConnected)
+        throw new ThroughlineError('unavailable', 'forgotten sessions are not known while NATS is away');
+      await this.#look();
+    }
+  }
+
+  /** A look that fails is made up for by the next one. */
+  async #quietly(): Promise<void> {
+    try {
+      await this.#look();
+    } catch (err) {
+      if (!this.#isClosed)
+        this.#options.logger.debug?.({ code: codeOf(err), err }, 'lifecycle records not read');
+    }
+  }
+
+  /** Reads what is new; what is asked for meanwhile is looked at once more. */
+  async #look(): Promise<void> {
+    if (this.#looking !== undefined) {
+      this.#again = true;
+      return this.#looking;
+    }
+    this.#looking = this.#readNew().finally(() => {
+      this.#looking = undefined;
+    });
+    await this.#looking;
+    if (!this.#again) return;
+    this.#again = false;
+    await this.#look();
+  }
+
+  async #readNew(): Promise<void> {
+    if (this.#isDenied || this.#isClosed || !this.#isConnected) return;
+    const isWhole = this.#isWholeDue;
+    this.#isWholeDue = false;
+    const begun = performance.now();
+    try {
+      const timeoutMs = Math.min(this.#options.timeoutMs, LOOK_TIMEOUT_MS);
+      const messages = await this.#bucket.read(isWhole ? undefined : this.#through, timeoutMs);
+      for (const message of messages) this.#take(message);
+      const last = messages.at(-1)?.sequence ?? 0;
+      if (isWhole) this.#view.retain(new Set(messages.map(keyOf)), last);
+      this.#through = Math.max(this.#through, last);
+      this.#knownAt = begun;
+    } catch (error) {
+      this.#isWholeDue ||= isWhole;
+      const err = toThroughlineError(error, 'reading lifecycle records');
+      if (err.code !== 'permission_denied') throw err;
+      this.#isDenied = true;
+      this.#options.logger.warn({ code: err.code, err }, UNREADABLE);
+    }
+  }
+
+  #take(message: StreamMessage): void {
+    const { sequence, data, foreign } = message;
+    if (foreign !== undefined) return;
+    if (isDeletion(message)) this.#view.deleted(keyOf(message), sequence);
+    else this.#view.stored(keyOf(message), sequence, jsonOf(data));
+  }
+
+  /** What this process has written it knows at once. */
+  async #write(key: string, next: () => object | undefined | typeof KEPT): Promise<void> {
+    const written = await this.#bucket.write(key, next, (message) => this.#take(message));
+    if (written === undefined) return;
+    if (written.value === undefined) this.#view.deleted(key, written.revision);
+    else this.#view.stored(key, written.revision, written.value);
+  }
+
+  async #remove(key: string): Promise<void> {
+    await this.#bucket.purge(key);
+    this.#view.drop(key);
+  }
+}
+
+function justBefore(at: string): string {
+  return new Date(Date.parse(at) - 1).toISOString();
+}

@@ -1,0 +1,82 @@
+import type { Archived, Forgotten } from '../contracts/lifecycle-record.js';
+import type { Token } from '../contracts/names.js';
+
+/**
+ * What is recorded of sessions beside their events: which are archived, and which were forgotten. Of most sessions
+ * nothing is.
+ *
+ * An implementer must answer from memory, never later than a second after something was recorded by any process while
+ * the store can be reached, and at once for what this process has recorded. Before it is handed out it must know all
+ * that was recorded until then.
+ */
+export interface SessionLifecycle {
+  /** The record that a session is archived. */
+  archived(session: Token): Archived | undefined;
+
+  /** The record that a session is being forgotten, or was: also of a new session of that name. */
+  forgotten(session: Token): Forgotten | undefined;
+
+  /**
+   * `undefined` where all is known that was recorded until a moment ago. A process that stood still, or was cut off, may have
+   * missed a record: then this asks, and resolves once it knows. Throws as `archive`.
+   */
+  refreshed(): Promise<void> | undefined;
+
+  /** Sessions of which something is left to erase. */
+  unfinished(): readonly Token[];
+
+  /** Calls `listener` after each change, until the returned function is called. */
+  onChange(listener: (change: LifecycleChange) => void): () => void;
+
+  /**
+   * Records that a session is archived, in place of an earlier record.
+   *
+   * @throws ThroughlineError `unavailable` when the store cannot be reached, `permission_denied`
+   */
+  archive(session: Token, record: Omit<Archived, 'v' | 'status'>): Promise<void>;
+
+  /** Removes the record that a session is archived. Throws as `archive`. */
+  reopen(session: Token): Promise<void>;
+
+  /**
+   * Records that a session is being forgotten, and removes every trace of it being archived, unless it may still be
+   * spared. Numbers never go down: of an earlier record the higher ones stay. Throws as `archive`.
+   *
+   * @param record may be made of what is recorded until then, in one step with recording it
+   * @returns `false` where it makes nothing of that, and nothing was recorded
+   */
+  forgetting(session: Token, record: ForgottenAt | NextRecord): Promise<boolean>;
+
+  /**
+   * Takes back that it is being forgotten: it is archived, or was forgotten before, as it was when it had moved last, at
+   * `at`. Throws as `archive`.
+   *
+   * @returns `false` where it must not be spared any longer, and nothing was recorded
+   */
+  spare(session: Token, at: string): Promise<boolean>;
+
+  /**
+   * Records that nothing of it is left: its name goes from the record. Throws as `archive`.
+   *
+   * @param isMine asked about what is recorded until then, in one step with recording it. Default: always
+   * @returns `false` where that says no, and nothing was recorded
+   */
+  forgot(session: Token, at: string, isMine?: (there: Forgotten | undefined) => boolean): Promise<boolean>;
+
+  /**
+   * Removes the records of sessions that were forgotten before a time, ISO 8601 in UTC; other processes may keep them in
+   * memory. Gives how many. Throws as `archive`.
+   */
+  expire(olderThan: string): Promise<number>;
+}
+
+/** What changed. A forgotten session is told by its name only while it is being forgotten. */
+export type LifecycleChange =
+  | { readonly kind: 'archived' | 'reopened' | 'forgetting'; readonly session: Token }
+  | { readonly kind: 'forgotten' };
+
+/** Where a session is when it is forgotten, as in the record. */
+export type ForgottenAt = Omit<Forgotten, 'v' | 'status' | 'session'>;
+
+/** What is recorded next; `undefined` where what there is must stay. */
+export type NextRecord = (there: Forgotten | undefined) => ForgottenAt | undefined;

@@ -1,0 +1,106 @@
+import type { RankedFact } from '../facts/fact-types.js';
+import type { LikelyFile } from '../search/likely-files.js';
+import { tokens } from '../search/tokens.js';
+import { counted } from '../shared/counted.js';
+import { clipText, quoted } from '../shared/text.js';
+import { excerpts } from './excerpt.js';
+import type { Item } from './fill-prompt.js';
+
+/** The lines of the session context: each says its task once, at its end. */
+
+/** Characters of a line without its task: of the shortest form, from one form to the next, and of the whole. */
+const LINE = { least: 100, step: 60 };
+/** A fact with its fix is shown whole up to here; a result's demands and files come after it. */
+const MAX_SAYING = 1000;
+const SHOWN_FILES = 6;
+const SHOWN_DEMANDS = 3;
+
+/** A fact in ever longer forms around the words that matched, then what its task led to. */
+export function noteItem(ranked: RankedFact, more: readonly string[]): Item {
+  const { fact, matched } = ranked;
+  const saying = quoted(sayingOf(ranked));
+  const first = clipText(saying, MAX_SAYING);
+  const longer = more.map((_, at) => quoted([first, ...more.slice(0, at + 1)].join(' ')));
+  const line = (text: string) => `- ${text}${origin(fact.sourceTaskId)}`;
+  return {
+    whole: line(longer.at(-1) ?? first),
+    get forms() {
+      const asked = new Set(matched);
+      const matters = (word: string) => tokens(`/${word}`).some((token) => asked.has(token));
+      return [...excerpts(saying, matters, { ...LINE, most: MAX_SAYING }), ...longer].map(line);
+    },
+  };
+}
+
+/** A fact as it is or not at all: without words that matter, no part of it is worth more than another. */
+export function restItem(ranked: RankedFact): Item {
+  let line: string | undefined;
+  const written = () => {
+    line ??= `- ${clipText(quoted(sayingOf(ranked)), MAX_SAYING)}${origin(ranked.fact.sourceTaskId)}`;
+    return line;
+  };
+  // Most are never shown.
+  return {
+    get whole() {
+      return written();
+    },
+    get forms() {
+      return [written()];
+    },
+  };
+}
+
+/** What a fact says beside its task. */
+function sayingOf({ fact, group }: RankedFact): string {
+  const { subject, relation, object, severity, fix, sourceTaskId } = fact;
+  const ownTask = subject === `task:${sourceTaskId}`;
+  const about = ownTask ? [] : [subject];
+  switch (group) {
+    case 'findings': {
+      const head = [severity ?? (relation === 'must_fix' ? 'required fix' : 'issue'), ...about].join(', ');
+      return `${head}: ${object}${fix === undefined ? '' : `${ended(object)} Suggested fix: ${fix}`}`;
+    }
+    case 'tests':
+      return `${subject.replace(/^test:/, '')}: ${object.replace(`failed in task:${sourceTaskId}: `, '')}`;
+    case 'work':
+      return relation === 'review_summary' || relation === 'reviewed_as' ? `Review: ${object}` : object;
+    case 'conventions':
+    case 'decisions':
+    case 'requirements':
+      return ownTask ? object : `${subject} ${relation} ${object}`;
+    case 'files':
+      return `${subject} was changed`;
+    case 'facts':
+      return `${ownTask ? 'the task' : subject} ${relation} ${object}`;
+  }
+}
+
+/** What the review of a task said, beside the open findings. */
+export function demandsPart(demands: readonly string[]): string[] {
+  const said = [...new Set(demands)];
+  return said.length === 0 ? [] : [`| Its review said: ${listed(said, SHOWN_DEMANDS, '; ')}`];
+}
+
+export function filesPart(files: readonly string[]): string[] {
+  return files.length === 0 ? [] : [`| Files: ${listed(files, SHOWN_FILES, ', ')}`];
+}
+
+/** The first few of a list, and how many more there are. */
+function listed(all: readonly string[], most: number, separator: string): string {
+  const rest = all.length > most ? ` and ${all.length - most} more` : '';
+  return `${all.slice(0, most).join(separator)}${rest}`;
+}
+
+function ended(text: string): string {
+  return /[.!?]$/.test(text) ? '' : '.';
+}
+
+/** The path, how many results touched it, and the task nearest to what is asked. */
+export function fileLine({ path, uses, tasks: [task = ''] }: LikelyFile): string {
+  return `- ${quoted(path)}, ${counted(uses, 'result')}${origin(task)}`;
+}
+
+function origin(task: string): string {
+  // A bracket in a task id would end the origin early.
+  return ` [task:${quoted(task).replace(/[[\]]/g, '')}]`;
+}

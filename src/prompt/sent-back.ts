@@ -1,0 +1,18 @@
+import { kindOf, type Role } from '../contracts/kinds.js';
+
+/** Begins what an agent is told that is sent back: by this it is known again when it comes as a prompt. */
+const SENT_BACK = 'Throughline: your result is missing.';
+
+/** Whether a prompt is what an agent is told that is sent back. */
+export function isSentBack(prompt: string): boolean {
+  return prompt.includes(SENT_BACK);
+}
+
+/** What an agent is told that returned no result: why, and the contract. */
+export function sentBackText(role: Role, fault: string): string {
+  return [
+    `${SENT_BACK} It could not be recorded: ${fault}.`,
+    `End with your result, that of the ${role}: one JSON object between the lines BEGIN_DISPATCH_RESULT and END_DISPATCH_RESULT. Its fields: ${kindOf(role).prompt.result}.`,
+    'Use the task_id that you were given, and say only what is true. Do no other work for this.',
+  ].join('\n');
+}

@@ -1,0 +1,159 @@
+import { codeOf } from '../../contracts/errors.js';
+import type { Token } from '../../contracts/names.js';
+import type { Unwatch } from '../../ports/event-log.js';
+import type { Logger } from '../../ports/logger.js';
+import type { ActiveSession, SessionActivity } from '../../ports/session-activity.js';
+import type { SessionIndex } from '../../ports/session-index.js';
+import { Backoff } from '../../runtime/pauses.js';
+import { withinDeadline } from '../../shared/deadline.js';
+import type { SessionTable } from './session-table.js';
+
+/**
+ * Keeps a table of sessions up to date: it reads the index, compares it with the logs, and hears what moves after that. It
+ * compares again after each reconnect, and from time to time, since what is heard is a hint only.
+ */
+export interface SessionFeedOptions {
+  readonly table: SessionTable;
+  readonly log: Pick<SessionActivity, 'activity' | 'follow'>;
+  readonly index: SessionIndex;
+  readonly logger: Logger;
+  /** Milliseconds since 1970, as the table has them. */
+  readonly now: () => number;
+  /** Tells of each reconnect. */
+  readonly onReconnect: (listener: () => void) => Unwatch;
+  /** Default: ten minutes. */
+  readonly compareEveryMs?: number;
+}
+
+export interface FeedListener {
+  /** An event of the session was published. */
+  readonly moved: (session: Token) => void;
+  /** These are ahead of their entries in the index, the one that moved last first. */
+  readonly behind: (sessions: readonly ActiveSession[]) => void;
+  /** These have an entry in the index, and no log any longer. */
+  readonly gone: (sessions: readonly Token[]) => void;
+}
+
+const COMPARE_EVERY_MS = 600_000;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+const STOP_MS = 200;
+
+export class SessionFeed {
+  readonly #options: SessionFeedOptions;
+  readonly #listeners = new Set<FeedListener>();
+  readonly #stopping = new AbortController();
+  readonly #undo: Unwatch[] = [];
+  #epoch: string | undefined;
+  #through = 0;
+  #comparing: Promise<void> | undefined;
+  #wantsAgain = false;
+  #isDeaf = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: SessionFeedOptions) {
+    this.#options = options;
+    this.ready = new Promise((resolve) => {
+      this.#isReady = resolve;
+    });
+  }
+
+  /** Once the index was read and compared with the logs for the first time. */
+  readonly ready: Promise<void>;
+  #isReady: () => void = () => {};
+
+  /** Has the table hold all that was stored until now, where nothing is heard of it: a user of an earlier version may not. */
+  async catchUp(): Promise<void> {
+    await this.ready;
+    if (this.#isDeaf) await this.compare();
+  }
+
+  add(listener: FeedListener): void {
+    this.#listeners.add(listener);
+  }
+
+  start(): void {
+    const { log, index, table, onReconnect, compareEveryMs = COMPARE_EVERY_MS } = this.#options;
+    // First, so that nothing is missed between the comparison and what is heard.
+    this.#undo.push(
+      log.follow(
+        (session) => {
+          this.#isDeaf = false;
+          table.moved(session);
+          for (const listener of this.#listeners) listener.moved(session);
+        },
+        () => {
+          this.#isDeaf = true;
+        },
+      ),
+      index.watch({
+        written: (entry) => table.stored(entry),
+        removed: (session) => table.removed(session),
+      }),
+      onReconnect(() => void this.compare()),
+    );
+    this.#timer = setInterval(() => void this.compare(), compareEveryMs);
+    void this.compare();
+  }
+
+  /** Compares again, also where a comparison runs: what happened since it began may not be in it. */
+  compare(): Promise<void> {
+    this.#wantsAgain = true;
+    this.#comparing ??= this.#compareUntilDone().finally(() => {
+      this.#comparing = undefined;
+    });
+    return this.#comparing;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    clearInterval(this.#timer);
+    for (const undo of this.#undo) undo();
+    // It only reads: where the server is gone, nobody waits for its deadline.
+    await withinDeadline(STOP_MS, this.#comparing ?? Promise.resolve());
+  }
+
+  async #compareUntilDone(): Promise<void> {
+    const backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+    while (this.#wantsAgain && !this.#stopping.signal.aborted) {
+      this.#wantsAgain = false;
+      try {
+        await this.#compareOnce();
+        this.#isReady();
+        backoff.reset();
+      } catch (error) {
+        if (this.#stopping.signal.aborted) return;
+        this.#options.logger.warn(
+          { code: codeOf(error), retryInMs: backoff.nextMs, err: error },
+          'the index of sessions could not be compared with their logs',
+        );
+        this.#wantsAgain = true;
+        await backoff.pause(this.#stopping.signal);
+      }
+    }
+  }
+
+  async #compareOnce(): Promise<void> {
+    const { log, index, table, now } = this.#options;
+    const epoch = await index.epoch();
+    // It may also have been made and lost since it was not there.
+    if (epoch === undefined || epoch !== this.#epoch) {
+      table.indexLost();
+      this.#through = 0;
+    }
+    for await (const { entries, through } of index.read(this.#through)) {
+      for (const entry of entries) table.stored(entry);
+      this.#through = through;
+      if (this.#stopping.signal.aborted) return;
+    }
+    this.#epoch = epoch;
+    const begun = now();
+    const sessions = await log.activity();
+    if (this.#stopping.signal.aborted) return;
+    const { behind, gone } = table.compared(sessions, begun);
+    for (const listener of this.#listeners) {
+      listener.behind(behind);
+      listener.gone(gone);
+    }
+  }
+}

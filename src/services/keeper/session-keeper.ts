@@ -1,0 +1,173 @@
+import { codeOf } from '../../contracts/errors.js';
+import type { Token } from '../../contracts/names.js';
+import type { SessionReader, SessionSnapshotWriter } from '../../folding/session-folding.js';
+import type { Logger } from '../../ports/logger.js';
+import type { ActiveSession } from '../../ports/session-activity.js';
+import type { SessionIndex } from '../../ports/session-index.js';
+import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
+import { limitedWarnings } from '../../runtime/limited-warnings.js';
+import { Backoff } from '../../runtime/pauses.js';
+import { sessionFigures } from '../../session/session-figures.js';
+import type { SessionState } from '../../session/session-state.js';
+import { archivedSince, type Forgetting, sameLife } from '../common/forgotten-results.js';
+import type { SessionTable } from '../common/session-table.js';
+import { type Due, QuietSessions, type QuietTimes } from './quiet-sessions.js';
+
+/**
+ * Folds each session that went quiet, or that has been busy for long: writes its entry in the index, and its snapshot once
+ * it rests, so that it is read at once when it is needed again. Any number of keepers may run: what two of them write is the
+ * same.
+ */
+export interface SessionKeeperOptions {
+  readonly table: SessionTable;
+  readonly reader: Pick<SessionReader, 'load'>;
+  readonly writer: Pick<SessionSnapshotWriter, 'write'>;
+  readonly index: SessionIndex;
+  readonly lifecycle: Forgetting & Pick<SessionLifecycle, 'archived' | 'archive' | 'reopen'>;
+  readonly logger: Logger;
+  readonly times: QuietTimes;
+  /** Milliseconds since 1970, as the table has them. */
+  readonly now: () => number;
+}
+
+/** The pause after a failure, in milliseconds: twice as long after each further one. What failed for one fails for others. */
+const PAUSE_MS = { first: 1000, longest: 60_000 };
+/** Sessions that are folded at once: folding takes the processor from other work. */
+const AT_ONCE = 4;
+
+export class SessionKeeper {
+  readonly #options: SessionKeeperOptions;
+  readonly #quiet: QuietSessions;
+  readonly #warn: ReturnType<typeof limitedWarnings>;
+  /** Since the start. */
+  readonly counts = { entries: 0, snapshots: 0, failed: 0 };
+  readonly #gone = new Set<Token>();
+  #running: Promise<void> | undefined;
+  readonly #backoff = new Backoff(PAUSE_MS.first, PAUSE_MS.longest);
+  /** Not before this time, after a failure. */
+  #resumesAt = 0;
+  #isStopping = false;
+
+  constructor(options: SessionKeeperOptions) {
+    this.#options = options;
+    this.#quiet = new QuietSessions(options.times);
+    this.#warn = limitedWarnings(options.logger, options.now);
+  }
+
+  /** Sessions that are still to be looked at. */
+  get waiting(): number {
+    return this.#quiet.size;
+  }
+
+  moved(session: Token): void {
+    this.#quiet.moved(session, this.#options.now());
+  }
+
+  /** These may have moved while nobody listened. */
+  behind(sessions: readonly ActiveSession[]): void {
+    for (const { session, at } of sessions) this.#quiet.moved(session, Date.parse(at));
+  }
+
+  /** These have no log any longer: one whose stream was removed is not listed. */
+  gone(sessions: readonly Token[]): void {
+    for (const session of sessions) this.#gone.add(session);
+  }
+
+  /** Does what is due, unless that is being done. */
+  tick(): Promise<void> {
+    this.#running ??= this.#work().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  /** Waits for the sessions in hand. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#running;
+  }
+
+  async #work(): Promise<void> {
+    const isPaused = () => this.#isStopping || this.#options.now() < this.#resumesAt;
+    for (const session of this.#gone) {
+      if (isPaused()) return;
+      await this.#remove(session);
+    }
+    while (!isPaused()) {
+      const due = this.#quiet.take(this.#options.now(), AT_ONCE);
+      if (due.length === 0) return;
+      await Promise.all(due.map((each) => this.#keep(each)));
+      if (!isPaused()) this.#backoff.reset();
+    }
+  }
+
+  async #remove(session: Token): Promise<void> {
+    this.#gone.delete(session);
+    // It may have begun again meanwhile.
+    if (this.#options.table.get(session) !== undefined) return;
+    await this.#options.index.remove(session).catch((error: unknown) => this.#failed(session, error));
+  }
+
+  async #keep({ session, rests }: Due): Promise<void> {
+    const { table, reader, index, writer, lifecycle, now } = this.#options;
+    // What is being forgotten leaves nothing new behind.
+    if (lifecycle.forgotten(session)?.status === 'forgetting') return;
+    if (lifecycle.archived(session)?.importing !== undefined) return this.moved(session);
+    const begun = now();
+    try {
+      const isSame = await sameLife(lifecycle, session);
+      const before = lifecycle.forgotten(session);
+      const { folded } = await reader.load(session);
+      const { state } = folded;
+      const { sequence } = state;
+      const isThere = sequence > 0;
+      const figures = sessionFigures(state);
+      table.folded(session, sequence, figures, begun);
+      if (state.charter.archived !== undefined && lifecycle.archived(session) === undefined) {
+        await isSame();
+        const { archived } = state.charter;
+        await this.#close(session, { ...archived, at: archivedSince(before, archived.at) });
+      }
+      const row = table.get(session);
+      if (isThere && row !== undefined && row.stored < sequence) {
+        const at = new Date(row.at).toISOString();
+        const entry = { v: 1, sequence, at, figures } as const;
+        await isSame();
+        const outcome = await index.put(entry);
+        table.stored(entry);
+        if (outcome === 'saved') this.counts.entries += 1;
+      }
+      if (rests && isThere && folded.sinceSnapshot > 0) {
+        const outcome = await writer.write(folded);
+        if (outcome === 'saved') this.counts.snapshots += 1;
+      }
+    } catch (error) {
+      this.#failed(session, error);
+      this.#quiet.moved(session, now());
+    }
+  }
+
+  /** Its log says that it is archived, and the record of that is lost: extractors would take results. */
+  async #close(
+    session: Token,
+    { at, reason }: NonNullable<SessionState['charter']['archived']>,
+  ): Promise<void> {
+    const { lifecycle, reader } = this.#options;
+    await lifecycle.archive(session, { at, ...(reason !== undefined && { reason }) });
+    // It may have been reopened meanwhile.
+    const { state } = (await reader.load(session)).folded;
+    if (state.charter.archived === undefined) await lifecycle.reopen(session);
+  }
+
+  #failed(session: Token, error: unknown): void {
+    this.counts.failed += 1;
+    const { now } = this.#options;
+    if (now() >= this.#resumesAt) this.#resumesAt = now() + this.#backoff.take();
+    const code = codeOf(error);
+    this.#warn(
+      { session, code, err: error },
+      'the index entry of a session could not be brought up to date',
+      code,
+    );
+  }
+}

@@ -1,0 +1,111 @@
+import { ThroughlineError } from '../../contracts/errors.js';
+import type { Token } from '../../contracts/names.js';
+import { copyLog, eventsOf, isSameSession } from '../../folding/log-copy.js';
+import type { Clock } from '../../ports/clock.js';
+import type { SessionLog } from '../../ports/session-log.js';
+import type { ReplacingSnapshotStore } from '../../ports/snapshot-store.js';
+import { evolve } from '../../session/evolve-session.js';
+import { decodeSnapshot, encodeSnapshot } from '../../session/session-snapshot.js';
+import { emptyState, type SessionLimits, type SessionState } from '../../session/session-state.js';
+import { carriedLog } from './carried-log.js';
+
+/** One session on its way from one place to another. Nobody appends to its log in either place by the end. */
+export interface SessionMove {
+  readonly session: Token;
+  readonly from: Pick<SessionLog, 'read'>;
+  readonly to: Pick<SessionLog, 'read' | 'append'>;
+  /** Drops what is in the new place. */
+  readonly clear: () => Promise<void>;
+}
+
+export interface MoveSnapshots {
+  readonly snapshots: ReplacingSnapshotStore;
+  readonly clock: Clock;
+}
+
+/** Copies what the new place lacks; what cannot be gone on with there is dropped first. */
+export async function bring({ session, from, to, clear }: SessionMove): Promise<void> {
+  if ((await copyLog({ from, to }, session)).outcome === 'copied') return;
+  await clear();
+  if ((await copyLog({ from, to }, session)).outcome === 'copied') return;
+  throw new ThroughlineError('conflict', `session ${session} was written to where it is moved to: try again`);
+}
+
+/**
+ * Brings the rest of a session that nobody appends to any more, makes sure that it is the same in both places, and gives
+ * it a snapshot of its new sequences.
+ *
+ * @throws ThroughlineError `internal` where the two differ: then the old place counts
+ */
+export async function arrive(move: SessionMove, ports: MoveSnapshots): Promise<void> {
+  const { session, to } = move;
+  const from = await wholeLog(move, ports);
+  await bring({ ...move, from });
+  if (!(await isSameSession({ from, to }, session)))
+    throw new ThroughlineError(
+      'internal',
+      `session ${session} is not the same in its copy: it was not moved`,
+    );
+  await replaceSnapshot(session, to, ports);
+}
+
+/**
+ * A snapshot of the old sequences must never be gone on with in the new place, and none can come again: each session gets
+ * one of its new sequences before anyone reads it there. Without one to stand in for, it holds nothing, up to the first
+ * event.
+ */
+async function replaceSnapshot(session: Token, to: SessionMove['to'], { snapshots, clock }: MoveSnapshots) {
+  const kept = await snapshots.load(session);
+  const decoded = kept && decodeSnapshot(session, kept.text);
+  const limits = decoded?.ok ? decoded.state.limits : undefined;
+  const { state, first } = await folded(to, session, limits);
+  const put = (of: SessionState) =>
+    snapshots.replace(session, { sequence: of.sequence, text: encodeSnapshot(of, clock()) });
+  if (kept !== undefined && (await put(state)) === 'saved') return;
+  if (first > 1) await put({ ...emptyState(session, limits), sequence: first - 1 });
+}
+
+/** The log of a session; where its first events are gone, so that its snapshot alone knows them, with what that knows. */
+async function wholeLog(
+  { session, from, to }: SessionMove,
+  { snapshots }: MoveSnapshots,
+): Promise<Pick<SessionLog, 'read'>> {
+  const kept = await snapshots.load(session);
+  const decoded = kept && decodeSnapshot(session, kept.text);
+  if (!decoded?.ok) return from;
+  // All sequences of the new place are above any of the old one. Where it is one of the new ones already, the copy was
+  // whole, and all that is missing is the mark.
+  const [first] = (await to.read(session, { after: 0, limit: 1 })).events;
+  if (first !== undefined && decoded.state.sequence >= first.sequence - 1) {
+    const { event } = first;
+    return event.type === 'session.checkpoint' && event.data.reason === 'truncated' ? to : from;
+  }
+  return (await standsOn(from, session, decoded.state)) ? from : carriedLog(from, decoded.state);
+}
+
+/** Whether the log holds what a snapshot was made of: where its beginning is gone, the snapshot alone knows it. */
+async function standsOn(
+  from: Pick<SessionLog, 'read'>,
+  session: Token,
+  kept: SessionState,
+): Promise<boolean> {
+  const { state } = await folded(from, session, kept.limits, kept.sequence);
+  const text = (of: SessionState) => encodeSnapshot({ ...of, sequence: kept.sequence }, '');
+  return text(state) === text(kept);
+}
+
+async function folded(
+  log: Pick<SessionLog, 'read'>,
+  session: Token,
+  limits?: SessionLimits,
+  through = Number.MAX_SAFE_INTEGER,
+): Promise<{ readonly state: SessionState; readonly first: number }> {
+  const state = emptyState(session, limits);
+  let first = 0;
+  for await (const stored of eventsOf(log, session)) {
+    if (stored.sequence > through) break;
+    if (first === 0) first = stored.sequence;
+    evolve(state, stored);
+  }
+  return { state, first };
+}

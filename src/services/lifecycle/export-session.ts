@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { checkedRequest } from '../../contracts/checked.js';
+import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
+import { type Token, token } from '../../contracts/names.js';
+import { cursorOf, readCursor } from '../../contracts/page-cursor.js';
+import type { ToolReply } from '../../contracts/replies/replies.js';
+import type { StoredEvent } from '../../contracts/session-events.js';
+import { TOOLS } from '../../contracts/tool-requests.js';
+import type { SessionActivity } from '../../ports/session-activity.js';
+import type { SessionLog } from '../../ports/session-log.js';
+
+/**
+ * Answers `session-export`: the events of a session as they stand in its log, up to the newest one when the first page was
+ * made. A log that is cut, or becomes another one, while it is read is refused: what was read by then is not a whole session.
+ */
+export interface ExportOptions {
+  readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
+  /** Bytes of the largest reply. */
+  readonly maxReplyBytes: () => number;
+}
+
+/** Room in a reply for all else. */
+const AROUND_BYTES = 1024;
+const USUAL_BYTES = 256 * 1024;
+/** Messages read at a time: the next page reads about as many as fitted this one. */
+const FIRST_READ = 64;
+const MOST_READ = 500;
+
+/** What was read, up to where to read, how many messages at a time, and the name of the log. */
+const PLACE = [
+  z.literal('export'),
+  z.int().nonnegative(),
+  z.int().positive(),
+  z.int().min(1).max(MOST_READ),
+  z.string(),
+] as const;
+
+export function createSessionExport({ log, maxReplyBytes }: ExportOptions) {
+  return async (request: unknown): Promise<ToolReply<'session-export'>> => {
+    const { session: name, cursor } = checkedRequest(TOOLS['session-export'].request, request);
+    const session = token(name, 'session');
+    const [, after, through, limit, epoch] =
+      cursor === undefined
+        ? (['export', 0, await log.newest(session), FIRST_READ, ''] as const)
+        : readCursor(cursor, PLACE);
+    if (through === 0) throw new ThroughlineError('not_found', noSuchSession(session));
+    const page = await log.read(session, { after, through, limit });
+    const known = page.epoch ?? '';
+    const reached = page.events.length + page.skipped < limit ? through : page.through;
+    const isOther = cursor !== undefined && (known !== epoch || page.restart === true);
+    if (isOther || isCut(page.events, after) || (page.events.length + page.skipped === 0 && after < through))
+      throw changed(session);
+    const events = fitting(page.events, Math.min(USUAL_BYTES, maxReplyBytes() - AROUND_BYTES));
+    const isShort = events.length < page.events.length;
+    const last = isShort ? (events.at(-1)?.sequence ?? after) : reached;
+    const often = Math.max(1, Math.min(MOST_READ, 2 * events.length));
+    return {
+      session,
+      events: events.map(({ sequence, after: behind, decidedOn, event }) => ({
+        sequence,
+        ...(behind !== undefined && { after: behind }),
+        ...(decidedOn !== undefined && { decidedOn }),
+        event: { ...event },
+      })),
+      // Of a page that ends early the next one counts them.
+      skipped: isShort ? 0 : page.skipped,
+      sequence: through,
+      ...(last < through && { next: cursorOf('export', last, through, often, known) }),
+    };
+  };
+}
+
+/** Whether what stood between two pages was removed meanwhile: then a checkpoint stands for more than was read. */
+function isCut(events: readonly StoredEvent[], read: number): boolean {
+  const [first] = events;
+  return read > 0 && first?.event.type === 'session.checkpoint' && (first.after ?? read) > read;
+}
+
+/** The first events that fit so many bytes, one at least. */
+function fitting(events: readonly StoredEvent[], most: number): readonly StoredEvent[] {
+  let bytes = 0;
+  const end = events.findIndex((each, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(each)) + 1;
+    return index > 0 && bytes > most;
+  });
+  return end < 0 ? events : events.slice(0, end);
+}
+
+function changed(session: Token): ThroughlineError {
+  return new ThroughlineError(
+    'conflict',
+    `session ${session} was archived, moved or forgotten while it was exported: export it again`,
+  );
+}

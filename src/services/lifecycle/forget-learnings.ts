@@ -1,0 +1,131 @@
+import type { LearningEvent } from '../../contracts/learning-events.js';
+import type { Token } from '../../contracts/names.js';
+import type { ProjectCommander, ProjectReader } from '../../folding/project-folding.js';
+import { type ForgottenLearnings, withoutSession } from '../../learnings/forget-in-learnings.js';
+import { learningsCheckpoint } from '../../learnings/learnings-checkpoint.js';
+import { emptyLearnings, type LearningState } from '../../learnings/learnings-state.js';
+import type { LearningLog } from '../../ports/learning-log.js';
+import type { LearningEraser } from '../../ports/session-eraser.js';
+
+/**
+ * Takes sessions out of learnings. A project's log holds the words of its sessions for good: so a checkpoint of what remains is
+ * appended, by which everybody who has folded the project forgets the rest, and all events before it are erased.
+ */
+export interface LearningsPorts {
+  readonly learnings: LearningLog;
+  readonly projects: Pick<ProjectReader, 'load'>;
+  readonly command: ProjectCommander;
+  readonly eraser: LearningEraser;
+}
+
+export const NO_LEARNINGS: ForgottenLearnings = { evidence: 0, proposals: 0, learnings: 0 };
+
+/** What a session would leave behind in no project. */
+export async function learningsOf(
+  ports: Pick<LearningsPorts, 'learnings' | 'projects'>,
+  session: Token,
+  withLearnings: boolean,
+): Promise<ForgottenLearnings> {
+  let sum = { ...NO_LEARNINGS };
+  for (const project of await ports.learnings.projects()) {
+    const { state } = (await ports.projects.load(project)).folded;
+    sum = added(sum, withoutSession(state, session, { withLearnings }).forgotten);
+  }
+  return sum;
+}
+
+/**
+ * Takes a session out of all projects. To do it again harms nothing, and takes out what was written late.
+ *
+ * @param touched projects that it was found in before; those that it is found in are added
+ */
+export async function forgetInLearnings(
+  ports: LearningsPorts,
+  session: Token,
+  withLearnings: boolean,
+  touched: Set<Token>,
+): Promise<ForgottenLearnings> {
+  let sum = { ...NO_LEARNINGS };
+  for (const project of await ports.learnings.projects()) {
+    if (!(await isNamed(ports, project, session, withLearnings))) {
+      // A snapshot may have been written since.
+      if (touched.has(project)) await ports.eraser.eraseLearnings(project, { before: 0, vectors: [] });
+      continue;
+    }
+    touched.add(project);
+    let forgotten = NO_LEARNINGS;
+    await rewritten(ports, project, 'session_forgotten', (state) => {
+      const without = withoutSession(state, session, { withLearnings });
+      forgotten = without.forgotten;
+      return without.state;
+    });
+    sum = added(sum, forgotten);
+  }
+  return sum;
+}
+
+/** Takes everything out of a project. Gives how much it was. */
+export async function forgetProjectLearnings(
+  ports: LearningsPorts,
+  project: Token,
+): Promise<ForgottenLearnings> {
+  const { state } = (await ports.projects.load(project)).folded;
+  if (state.sequence === 0) return NO_LEARNINGS;
+  const counts = countsOf(state);
+  await rewritten(ports, project, 'project_forgotten', () => emptyLearnings(project));
+  return counts;
+}
+
+/** What a project holds of its own. */
+export function countsOf({ entries, active }: LearningState): ForgottenLearnings {
+  const proposals = [...entries.values()].filter(({ learning }) => learning === undefined).length;
+  return { evidence: 0, proposals, learnings: active.size };
+}
+
+/** Whether the state or an event of a project tells of a session; what is folded away may still stand in an event. */
+async function isNamed(
+  { learnings, projects }: LearningsPorts,
+  project: Token,
+  session: Token,
+  withLearnings: boolean,
+): Promise<boolean> {
+  const { state } = (await projects.load(project)).folded;
+  const { forgotten } = withoutSession(state, session, { withLearnings });
+  if (Object.values(forgotten).some((count) => count > 0)) return true;
+  const { events } = await learnings.read(project, { after: 0 });
+  return events.some(({ event }) => names(event, session));
+}
+
+function names({ type, data }: LearningEvent, session: Token): boolean {
+  if (type === 'observed') return data.session === session;
+  if (type !== 'proposed') return false;
+  return data.source.session === session || data.evidence.some((each) => each.session === session);
+}
+
+async function rewritten(
+  { command, eraser }: LearningsPorts,
+  project: Token,
+  reason: 'session_forgotten' | 'project_forgotten',
+  restOf: (state: LearningState) => LearningState,
+): Promise<void> {
+  let gone: string[] = [];
+  const { reply } = await command(project, 'forget', (state) => {
+    const rest = restOf(state);
+    gone = [...state.active.keys()].filter((id) => !rest.active.has(id));
+    return {
+      kind: 'append',
+      event: { type: 'checkpoint', data: learningsCheckpoint(rest, reason) },
+      reply: ({ lastEvent }) => ({ checkpoint: lastEvent }),
+    };
+  });
+  const { checkpoint } = reply as { readonly checkpoint: number };
+  await eraser.eraseLearnings(project, { before: checkpoint, vectors: gone });
+}
+
+function added(one: ForgottenLearnings, other: ForgottenLearnings): ForgottenLearnings {
+  return {
+    evidence: one.evidence + other.evidence,
+    proposals: one.proposals + other.proposals,
+    learnings: one.learnings + other.learnings,
+  };
+}

@@ -1,0 +1,212 @@
+import { checkedRequest } from '../../contracts/checked.js';
+import { codeOf, ThroughlineError } from '../../contracts/errors.js';
+import { projectOf, type Token, token } from '../../contracts/names.js';
+import type { StoredCounts } from '../../contracts/replies/forget-reply.js';
+import type { ToolReply } from '../../contracts/replies/replies.js';
+import { TOOLS } from '../../contracts/tool-requests.js';
+import { withinDeadline } from '../../shared/deadline.js';
+import { isAtIt } from './forget-claim.js';
+import {
+  type ForgetProjectPorts,
+  forgetProject,
+  resumeForgets,
+  sessionsOf,
+  storedOfProject,
+} from './forget-project.js';
+import { forgetSession, isNothing, NOTHING, storedOf } from './forget-session.js';
+
+/**
+ * Answers the tools that forget. What takes longer than a caller waits goes on without them: the same request again tells how
+ * far it is, here or, less exactly, where another process is at it.
+ */
+type Answers = {
+  readonly [Name in 'session-forget' | 'project-forget']: (request: unknown) => Promise<ToolReply<Name>>;
+};
+
+export interface ForgetTools {
+  readonly answers: Answers;
+  /** What is under way then goes on with the next start of a service. */
+  stop(): void;
+}
+
+/** How often it is looked for what another process has left half done. */
+const RESUME_EVERY_MS = 2000;
+/** Before clients give up on an answer. */
+const ANSWER_MS = 3000;
+/** Finished jobs that are remembered, so that who asks again hears what was erased. */
+const REMEMBERED_MS = 60_000;
+const MAX_NAMED = 1000;
+
+interface Job {
+  readonly found: StoredCounts;
+  readonly sessions: readonly Token[];
+  erased: StoredCounts;
+  isDone: boolean;
+  /** Whether anyone was told that it is done. */
+  isTold: boolean;
+  readonly ended: Promise<void>;
+}
+
+export interface ForgetToolsPorts extends ForgetProjectPorts {
+  /** A new unique id for each job. */
+  readonly newId: () => string;
+}
+
+export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
+  const sessions = new Map<string, Job>();
+  const projects = new Map<string, Job>();
+
+  const failed = (error: unknown) =>
+    ports.logger.error({ code: codeOf(error), err: error }, 'not forgotten yet: it is tried again soon');
+
+  /** Starts a job, or gives the one that runs, or has just ended; a failed one is forgotten, so that it can be asked for again. */
+  async function jobOf(jobs: Map<string, Job>, key: string, start: () => Promise<Started>): Promise<Job> {
+    const running = jobs.get(key);
+    if (running !== undefined && !running.isDone) return running;
+    const { found, sessions: named, run } = await start();
+    // Who asks how far it is hears once that it is done, unless another one has begun.
+    if (running !== undefined && !running.isTold && isNothing(found)) return told(running);
+    const again = jobs.get(key);
+    if (again !== undefined && !again.isDone) return again;
+    let erased = (_: StoredCounts) => {};
+    const ended = run((counts) => erased(counts)).then(
+      (counts) => {
+        job.erased = counts;
+        job.isDone = true;
+        setTimeout(() => jobs.get(key) === job && jobs.delete(key), REMEMBERED_MS).unref();
+      },
+      (error: unknown) => {
+        jobs.delete(key);
+        if (!isStopping) failed(error);
+        throw error;
+      },
+    );
+    // Who waits for it hears of a failure; the log has it in any case.
+    ended.catch(() => {});
+    const job: Job = { found, sessions: named, erased: NOTHING, isDone: false, isTold: false, ended };
+    erased = (counts) => {
+      job.erased = counts;
+    };
+    jobs.set(key, job);
+    return job;
+  }
+
+  let isStopping = false;
+  let isResuming = false;
+  const resuming = setInterval(() => {
+    const isBusy = [...sessions.values(), ...projects.values()].some(({ isDone }) => !isDone);
+    if (isResuming || isBusy || ports.lifecycle.unfinished().length === 0) return;
+    isResuming = true;
+    resumeForgets(ports, ports.newId())
+      .catch((error: unknown) => {
+        // While sessions are moved nothing is erased.
+        if (!isStopping && codeOf(error) !== 'conflict') failed(error);
+      })
+      .finally(() => {
+        isResuming = false;
+      });
+  }, RESUME_EVERY_MS);
+  resuming.unref();
+
+  const answers: Answers = {
+    async 'session-forget'(request) {
+      const asked = checkedRequest(TOOLS['session-forget'].request, request);
+      const { confirm, dryRun, withLearnings } = asked;
+      const session = token(asked.session, 'session');
+      if (!dryRun) confirmed('session', session, confirm);
+      const remembered = sessions.get(session);
+      const record = ports.lifecycle.forgotten(session);
+      if (dryRun || (remembered === undefined && isAtIt(ports, session))) {
+        const found = await storedOf(ports, session, withLearnings);
+        return { session, state: dryRun ? 'counted' : 'running', found, erased: NOTHING };
+      }
+      const job = await jobOf(sessions, session, async () => {
+        const found = await storedOf(ports, session, withLearnings);
+        // Of an import that was cut short there may be its record alone.
+        const isNamed = record !== undefined || ports.lifecycle.archived(session) !== undefined;
+        if (isNothing(found) && !isNamed) throw unknown('session', session, 'session ls');
+        await ports.eraser.check();
+        return {
+          found,
+          sessions: [session],
+          run: (onErased) => forgetSession(ports, session, { by: ports.newId(), withLearnings, onErased }),
+        };
+      });
+      await withinDeadline(ANSWER_MS, job.ended);
+      if (job.isDone) told(job);
+      return { session, state: job.isDone ? 'done' : 'running', found: job.found, erased: job.erased };
+    },
+    async 'project-forget'(request) {
+      const { confirm, dryRun, ...asked } = checkedRequest(TOOLS['project-forget'].request, request);
+      const project = projectOf(token(asked.project, 'project'));
+      if (!dryRun) confirmed('project', project, confirm);
+      const count = async () => {
+        const named = await sessionsOf(ports, project);
+        return { named, found: await storedOfProject(ports, project, named) };
+      };
+      if (dryRun) {
+        const { named, found } = await count();
+        return projectReply(project, { sessions: named, found, erased: NOTHING }, 'counted');
+      }
+      const job = await jobOf(projects, project, async () => {
+        const { named, found } = await count();
+        // Where it has just been forgotten, the caller that asks again must hear so: the answer may have been lost.
+        if (named.length === 0 && isNothing(found) && !projects.has(project))
+          throw unknown('project', project, 'session ls --project NAME');
+        await ports.eraser.check();
+        return {
+          found,
+          sessions: named,
+          run: (onErased) => forgetProject(ports, project, named, ports.newId(), onErased),
+        };
+      });
+      await withinDeadline(ANSWER_MS, job.ended);
+      if (job.isDone) told(job);
+      return projectReply(project, job, job.isDone ? 'done' : 'running');
+    },
+  };
+  return {
+    answers,
+    stop() {
+      isStopping = true;
+      clearInterval(resuming);
+    },
+  };
+}
+
+interface Started {
+  readonly found: StoredCounts;
+  readonly sessions: readonly Token[];
+  readonly run: (onErased: (erased: StoredCounts) => void) => Promise<StoredCounts>;
+}
+
+function told(job: Job): Job {
+  job.isTold = true;
+  return job;
+}
+
+function projectReply(
+  project: Token,
+  { sessions, found, erased }: Pick<Job, 'sessions' | 'found' | 'erased'>,
+  state: 'counted' | 'running' | 'done',
+) {
+  return { project, sessions: sessions.slice(0, MAX_NAMED), total: sessions.length, state, found, erased };
+}
+
+function confirmed(what: 'session' | 'project', name: Token, confirm: string | undefined): void {
+  if (confirm === name) return;
+  const given = confirm === undefined ? 'is missing' : `is ${JSON.stringify(confirm)}`;
+  throw new ThroughlineError(
+    'schema_invalid',
+    `confirm: ${given}: erasing cannot be undone, so give the name of the ${what} once more: ${JSON.stringify(name)}`,
+    { details: { fields: ['confirm'] } },
+  );
+}
+
+function unknown(what: 'session' | 'project', name: Token, command: string): ThroughlineError {
+  return new ThroughlineError(
+    'not_found',
+    `nothing is stored of ${what} ${name}: "throughline ${command}" lists what there is`,
+    { details: { [what]: name } },
+  );
+}

@@ -1,0 +1,166 @@
+import { LRUCache } from 'lru-cache';
+import { checkedRequest } from '../../contracts/checked.js';
+import { ThroughlineError } from '../../contracts/errors.js';
+import { type Token, token } from '../../contracts/names.js';
+import type { ToolReply } from '../../contracts/replies/replies.js';
+import { newestNamed, type StoredEvent } from '../../contracts/session-events.js';
+import { placed } from '../../contracts/session-file.js';
+import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
+import { PagedCopy } from '../../folding/log-copy.js';
+import type { Clock } from '../../ports/clock.js';
+import type { SessionLog } from '../../ports/session-log.js';
+import { importing } from '../common/forgotten-results.js';
+import { SETTLED_MS } from './forget-session.js';
+import { becomeSession, exists, type NewSessionPorts, requireFree } from './new-session.js';
+
+/**
+ * Answers `session-import`: a file of events becomes a session, a page at a time.
+ *
+ * 1. It is recorded as being imported, and all processes notice: results of it are held back, and to nobody is it a session yet.
+ * 2. The numbers of dispatches are moved up beyond those that the file names, so that new results count as newer.
+ * 3. The events are appended, each naming the sequences that stand here for those of the file. What is there is compared.
+ * 4. The record goes, and from then on it is a session.
+ *
+ * What was cut short is gone on with by the same file, or forgotten.
+ */
+export interface ImportOptions extends NewSessionPorts {
+  readonly log: NewSessionPorts['log'] & Pick<SessionLog, 'append'>;
+  /** Throws while sessions are being moved to another layout. */
+  readonly refuseWhileMoving: () => Promise<void>;
+  /** Moves the numbers of dispatches up for so long, and gives how far they are. */
+  readonly raiseDispatches: (to: number, mostMs: number) => Promise<number>;
+  readonly clock: Clock;
+  /** Waits so many milliseconds. */
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+type Asked = ToolArguments<'session-import'>;
+type Reply = ToolReply<'session-import'>;
+
+/** Numbers above the highest that the file names, as a repair leaves them. */
+const MARGIN = 1200;
+const RAISE_MS = 1500;
+const OTHER_NAME = 'import the file under another name, with --as NAME';
+/** Within it every process knows what another one has recorded. */
+const NOTICED_MS = 1000;
+/** Imports whose sequences are remembered; of others they are read again. */
+const MAX_COPIES = 8;
+
+export function createSessionImport(options: ImportOptions): (request: unknown) => Promise<Reply> {
+  const { log, lifecycle, clock, pause } = options;
+  const copies = new LRUCache<string, PagedCopy>({ max: MAX_COPIES });
+  const turns = new Map<Token, Promise<unknown>>();
+  const importOf = (session: Token) => {
+    const record = lifecycle.archived(session);
+    return record?.importing && { at: record.at, ...record.importing };
+  };
+
+  async function recorded(session: Token, isOn: boolean) {
+    const found = importOf(session);
+    if (found !== undefined || !isOn) return found;
+    // Another process may have recorded it a moment ago.
+    await pause(NOTICED_MS);
+    return importOf(session);
+  }
+
+  /** The name is taken, unless it was taken for this file. */
+  async function take(session: Token, { file, dispatches }: Asked): Promise<string> {
+    const found = importOf(session);
+    if (found !== undefined) return found.at;
+    await options.refuseWhileMoving();
+    await requireFree(options, session, OTHER_NAME);
+    const at = clock();
+    await lifecycle.archive(session, { at, importing: { file, dispatches, ready: false } });
+    await pause(SETTLED_MS);
+    // Another process may have begun with another file a moment before.
+    const own = importOf(session);
+    if (own?.file !== file || own.dispatches !== dispatches) throw importing(session);
+    if ((await log.newest(session)) === 0) return own.at;
+    // A result may have been on its way, or another process has gone on with the same file.
+    await pause(NOTICED_MS);
+    const now = importOf(session);
+    if (now?.file === file && now.ready) return now.at;
+    if (now !== undefined) await lifecycle.reopen(session);
+    throw exists(session, OTHER_NAME);
+  }
+
+  async function begin(session: Token, asked: Asked): Promise<Reply> {
+    const { file, dispatches: named } = asked;
+    const at = await take(session, asked);
+    const to = named === 0 ? 0 : named + MARGIN;
+    const dispatches = to === 0 ? 0 : await options.raiseDispatches(to, RAISE_MS);
+    if (dispatches < to) return { session, state: 'numbers', events: 0, dispatches };
+    await lifecycle.archive(session, { at, importing: { file, dispatches: named, ready: true } });
+    return { session, state: 'importing', events: 0 };
+  }
+
+  async function handle(session: Token, asked: Asked): Promise<Reply> {
+    const { file, done } = asked;
+    const events = (asked.events ?? []).map(placed);
+    const found = await recorded(session, events.length > 0 || done);
+    if (lifecycle.forgotten(session)?.status === 'forgetting') throw importing(session);
+    if (found !== undefined && (found.file !== file || found.dispatches !== asked.dispatches))
+      throw importing(session);
+    if (found?.ready !== true) {
+      if (events.length === 0 && !done) return begin(session, asked);
+      if ((await log.newest(session)) > 0) throw exists(session, OTHER_NAME);
+      throw importing(session);
+    }
+    // Of an import that was forgotten meanwhile, and began again, nothing is known.
+    const key = `${session} ${found.at}`;
+    if (done) {
+      await becomeSession(options, session);
+      copies.delete(key);
+      return { session, state: 'done', events: 0 };
+    }
+    const copy = copies.get(key) ?? new PagedCopy(log, session, `import:${found.at}`);
+    copies.set(key, copy);
+    requireNumbers(events, asked.dispatches);
+    const first = events[0]?.sequence ?? 1;
+    await copy.catchUp(first - 1);
+    if (first - 1 <= copy.count && (await copy.add(events)) === 'differs') {
+      copies.delete(key);
+      throw new ThroughlineError(
+        'conflict',
+        `session ${session} holds something else than the file, near event ${first}: remove it with "throughline session forget ${session}", and import the file again`,
+      );
+    }
+    return { session, state: 'importing', events: events.length === 0 ? 0 : copy.count };
+  }
+
+  return async (request) => {
+    const { session: name, ...asked } = checkedRequest(TOOLS['session-import'].request, request);
+    const session = token(name, 'session');
+    const before = turns.get(session) ?? Promise.resolve();
+    const turn = before.catch(() => {}).then(() => handle(session, asked));
+    turns.set(session, turn);
+    try {
+      return await turn;
+    } finally {
+      if (turns.get(session) === turn) turns.delete(session);
+    }
+  };
+}
+
+/** @throws ThroughlineError `schema_invalid` unless events are numbered in a row, and name no higher dispatch than was said */
+function requireNumbers(events: readonly StoredEvent[], dispatches: number): void {
+  const [first] = events;
+  for (const [index, { sequence, event }] of events.entries()) {
+    const next = (first?.sequence ?? 0) + index;
+    if (sequence !== next)
+      throw wrong(
+        `events.${index}.sequence`,
+        `is ${sequence}, and must be ${next}: send the events in a row`,
+      );
+    const named = newestNamed(event)?.sequence ?? 0;
+    if (named > dispatches)
+      throw wrong(
+        `events.${index}.event`,
+        `names dispatch ${named}: give the highest one of the file as dispatches, not ${dispatches}`,
+      );
+  }
+}
+
+function wrong(field: string, message: string): ThroughlineError {
+  return new ThroughlineError('schema_invalid', `${field}: ${message}`, { details: { fields: [field] } });
+}

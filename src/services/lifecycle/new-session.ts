@@ -1,0 +1,67 @@
+import { ThroughlineError } from '../../contracts/errors.js';
+import type { Token } from '../../contracts/names.js';
+import type { SessionReader } from '../../folding/session-folding.js';
+import type { SessionActivity } from '../../ports/session-activity.js';
+import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
+import type { SessionLog } from '../../ports/session-log.js';
+import type { Charter } from '../../session/charter.js';
+import { evolve } from '../../session/evolve-session.js';
+import { emptyState } from '../../session/session-state.js';
+import { archivedSince, importing } from '../common/forgotten-results.js';
+import type { Archiver } from './archive-session.js';
+
+/** How a name becomes a session whose events come from elsewhere: a file, or a session of another name. */
+export interface NewSessionPorts {
+  readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
+  readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten' | 'archive' | 'reopen'>;
+  readonly reader: Pick<SessionReader, 'load'>;
+  readonly archiver: Pick<Archiver, 'settle'>;
+}
+
+/**
+ * Makes sure that a name is free: without events, a snapshot that stands for some, or a record.
+ *
+ * @param fix what to do where it is not
+ * @throws ThroughlineError `session_exists`, `session_importing`, `session_forgotten` while it is being forgotten
+ */
+export async function requireFree(
+  { log, lifecycle, reader }: Pick<NewSessionPorts, 'log' | 'lifecycle' | 'reader'>,
+  session: Token,
+  fix: string,
+): Promise<void> {
+  const record = lifecycle.archived(session);
+  if (record?.importing !== undefined) throw importing(session);
+  if (record !== undefined || (await log.newest(session)) > 0) throw exists(session, fix);
+  if ((await reader.load(session)).folded.state.sequence > 0) throw exists(session, fix);
+}
+
+/** From now on it is a session: archived, where its events say so, so that no result ever comes in between. */
+export async function becomeSession(ports: NewSessionPorts, session: Token): Promise<void> {
+  const { lifecycle, archiver } = ports;
+  const before = lifecycle.forgotten(session);
+  const archived = await archivedIn(ports, session);
+  if (archived === undefined) return lifecycle.reopen(session);
+  const { reason } = archived;
+  const at = archivedSince(before, archived.at);
+  await lifecycle.archive(session, { at, ...(reason !== undefined && { reason }) });
+  await archiver.settle(session);
+}
+
+/** Whether its events say that it is archived: of these alone, since it may be long, and is not to be read as a session yet. */
+async function archivedIn(
+  { log }: Pick<NewSessionPorts, 'log'>,
+  session: Token,
+): Promise<Charter['archived']> {
+  const types = ['session.checkpoint', 'session.archived', 'session.reopened'];
+  const found = await Promise.all(types.map((type) => log.read(session, { after: 0, type })));
+  const events = found.flatMap((each) => each.events).sort((one, other) => one.sequence - other.sequence);
+  const state = emptyState(session);
+  for (const stored of events) evolve(state, stored);
+  return state.charter.archived;
+}
+
+export function exists(session: Token, fix: string): ThroughlineError {
+  return new ThroughlineError('session_exists', `session ${session} exists already: ${fix}`, {
+    details: { session },
+  });
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import type { NatsPorts } from '../../nats/open-nats.js';
+import { systemClock } from '../../ports/clock.js';
+import { pause } from '../../runtime/pauses.js';
+import type { KnownSessions } from '../common/known-sessions.js';
+import type { Serving, Sessions } from '../common/service-context.js';
+import { type Archiver, createArchiver } from './archive-session.js';
+import type { RetentionPorts } from './follow-retention.js';
+import type { LearningsPorts } from './forget-learnings.js';
+
+/** The largest message that a server takes which says nothing of it. */
+const USUAL_PAYLOAD = 1024 * 1024;
+/** Room in a message for subject and headers. */
+const ENVELOPE_BYTES = 4096;
+
+/** Archives sessions on these ports. */
+export function openArchiver(
+  nats: NatsPorts,
+  { reader, writer }: Pick<Sessions, 'reader' | 'writer'>,
+  { lifecycle }: Pick<Serving, 'lifecycle'>,
+): Archiver {
+  return createArchiver({
+    log: nats.log,
+    reader,
+    writer,
+    lifecycle,
+    clock: systemClock,
+    newId: randomUUID,
+    maxEventBytes: () => (nats.connection.info?.max_payload ?? USUAL_PAYLOAD) - ENVELOPE_BYTES,
+  });
+}
+
+/** All that it takes to follow the rules of retention. */
+export function openRetention(
+  nats: NatsPorts,
+  sessions: Pick<Sessions, 'reader' | 'writer'>,
+  projects: Pick<LearningsPorts, 'projects' | 'command'>,
+  { table, feed }: Pick<KnownSessions, 'table'> & { readonly feed: { catchUp(): Promise<void> } },
+  { lifecycle, logger }: Pick<Serving, 'lifecycle' | 'logger'>,
+): RetentionPorts {
+  return {
+    ...projects,
+    table,
+    caughtUp: () => feed.catchUp(),
+    lifecycle,
+    aged: nats.aged,
+    eraser: nats.eraser,
+    index: nats.index,
+    learnings: nats.learnings,
+    store: nats.retention,
+    reader: sessions.reader,
+    log: nats.log,
+    archiver: openArchiver(nats, sessions, { lifecycle }),
+    clock: systemClock,
+    newId: randomUUID,
+    now: Date.now,
+    pause,
+    logger,
+    refuseWhileMoving: () => nats.moving.refuseWhileMoving(),
+  };
+}

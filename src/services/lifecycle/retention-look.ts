@@ -1,0 +1,123 @@
+import { projectOf, type Token } from '../../contracts/names.js';
+import type { RetentionRules, RetentionTerm } from '../../contracts/retention-record.js';
+import type { AgedKind, AgedMessages, AgedStream } from '../../ports/aged-messages.js';
+import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
+import { Semaphore } from '../../runtime/semaphore.js';
+import {
+  ALL_TERMS,
+  type Cuts,
+  cutsOf,
+  type DueByRule,
+  dueOf,
+  type TermFilter,
+} from '../../session/retention-rules.js';
+import { spanMs } from '../../shared/age.js';
+import type { SessionTable } from '../common/session-table.js';
+
+/** What rules of retention would do: a look that changes nothing. */
+export interface LookPorts {
+  readonly table: SessionTable;
+  /** Resolves once the table holds all sessions. */
+  readonly caughtUp: () => Promise<void>;
+  readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten'>;
+  readonly aged: AgedMessages;
+}
+
+export interface DueSession extends DueByRule {
+  readonly session: Token;
+  readonly project: Token;
+}
+
+export interface DueSessions {
+  readonly archive: readonly DueSession[];
+  readonly forget: readonly DueSession[];
+  /** Sessions of which not even the project is known: they are left alone. */
+  readonly unknown: number;
+}
+
+/** The sessions that are due at a time in milliseconds since 1970, those that moved longest ago first. */
+export async function dueSessions(
+  { table, caughtUp, lifecycle }: LookPorts,
+  rules: RetentionRules,
+  now: number,
+  counts: TermFilter = ALL_TERMS,
+): Promise<DueSessions> {
+  if (rules.rules.length === 0) return { archive: [], forget: [], unknown: 0 };
+  await caughtUp();
+  const due: DueSession[] = [];
+  let unknown = 0;
+  for (const { session, at, known } of table.rows()) {
+    const record = lifecycle.archived(session);
+    if (lifecycle.forgotten(session)?.status === 'forgetting' || record?.importing !== undefined) continue;
+    if (known === undefined) {
+      unknown += 1;
+      continue;
+    }
+    const project = projectOf(known.project);
+    const archived = record && { idleSince: record.idle_since };
+    const found = dueOf(rules, { project, at, archived }, now, counts);
+    if (found !== undefined) due.push({ ...found, session, project });
+  }
+  due.sort((one, other) => one.last - other.last);
+  const of = (what: DueByRule['what']) => due.filter((each) => each.what === what);
+  return { archive: of('archive'), forget: of('forget'), unknown };
+}
+
+export const AGED_TERMS = {
+  dispatches: 'dispatchesAfter',
+  rejected: 'rejectedAfter',
+} as const satisfies Readonly<Record<AgedKind, RetentionTerm>>;
+
+/** Requests to the server at once. */
+const AT_ONCE = 8;
+
+/** A stream with what the rules say of its messages. */
+export interface AgedLook {
+  readonly stream: AgedStream;
+  readonly cuts: Cuts;
+}
+
+export async function agedLook(
+  { table, lifecycle, aged }: LookPorts,
+  rules: RetentionRules,
+  kind: AgedKind,
+  counts: TermFilter = ALL_TERMS,
+): Promise<AgedLook | undefined> {
+  const which = AGED_TERMS[kind];
+  if (!rules.rules.some((rule) => rule[which] !== undefined)) return undefined;
+  const stream = await aged.look(kind);
+  // Where all projects are the same, nobody needs to know who has messages.
+  const isSame = rules.rules.every(({ project }) => project === undefined);
+  const names = isSame ? [] : await stream.sessions();
+  const known = names.flatMap((session) => {
+    const figures = table.get(session)?.known;
+    const isLeaving = lifecycle.forgotten(session)?.status === 'forgetting';
+    return figures === undefined || isLeaving ? [] : [[session, projectOf(figures.project)] as const];
+  });
+  return { stream, cuts: cutsOf(rules, known, which, counts) };
+}
+
+/** Counts, or removes, what the rules say: `work` is called for the whole stream, then for some sessions. Gives the sum. */
+export async function throughCuts(
+  { cuts }: AgedLook,
+  now: number,
+  work: (before: string, session: Token | undefined, after: string) => Promise<number>,
+): Promise<number> {
+  const before = (after: string) => new Date(now - spanMs(after)).toISOString();
+  const { all, each } = cuts;
+  const whole = all === undefined ? 0 : await work(before(all), undefined, all);
+  const turns = new Semaphore(AT_ONCE);
+  const rest = each.map(({ session, after }) => turns.run(() => work(before(after), session, after)));
+  return (await Promise.all(rest)).reduce((sum, one) => sum + one, whole);
+}
+
+/** How many messages the rules would remove. */
+export function countedCuts({ stream, cuts }: AgedLook, now: number): Promise<number> {
+  const { all } = cuts;
+  return throughCuts({ stream, cuts }, now, async (before, session) => {
+    const count = await stream.count(before, session);
+    if (session === undefined || all === undefined || count === 0) return count;
+    // Those that go with all others are counted there.
+    return count - (await stream.count(new Date(now - spanMs(all)).toISOString(), session));
+  });
+}

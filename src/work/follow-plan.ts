@@ -1,0 +1,88 @@
+import { readFile, realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
+import { projectOf, type Token, token } from '../contracts/names.js';
+import { specNameOf } from '../ledger/spec-name.js';
+import type { Asking } from './session-tasks.js';
+
+/** The session of a plan that no one has named one for: `parser` for `specs/parser/tasks.md`. */
+export function sessionOfPlan(plan: string): Token {
+  return projectOf(specNameOf(resolve(plan)));
+}
+
+/** The plan that a run works on. */
+export interface FollowedPlan {
+  /** Absolute path; undefined where the session follows none, or one whose file is not known. */
+  readonly path?: string;
+  /** Sends the text again, where the service does not read the file itself. */
+  changed(): Promise<void>;
+}
+
+/**
+ * Makes the session follow the plan, or finds the one that it follows.
+ *
+ * @throws ThroughlineError `usage` where the session follows another plan, or nothing is there to be worked on;
+ * `progress_ledger_missing_tasks` and `progress_ledger_parse_failed` for a file that cannot be read
+ */
+export async function followPlan(
+  ask: Asking,
+  session: string,
+  plan: string | undefined,
+): Promise<FollowedPlan> {
+  token(session, 'session');
+  const status = await ask((client) => client.runStatus(session));
+  const known = status.run?.source.kind === 'file' ? status.run.source.path : undefined;
+  if (plan === undefined) {
+    if (status.run === null && status.session.board.total === 0) throw nothingToDo(session);
+    return { ...(known !== undefined && { path: known }), async changed() {} };
+  }
+  const path = resolve(plan);
+  if (known !== undefined && !(await isSameFile(known, path))) throw otherPlan(session, known, path);
+  const spec = status.run === null ? specNameOf(path) : undefined;
+  const pushed = async () => {
+    const tasksText = await textOf(path);
+    await ask((client) => client.initRun({ session, tasksText, spec }));
+  };
+  if (status.run?.source.kind === 'document') {
+    await pushed();
+    return { path, changed: pushed };
+  }
+  try {
+    await ask((client) => client.initRun({ session, tasksPath: path, spec }));
+    return { path, async changed() {} };
+  } catch (error) {
+    // A file that is here, and not for the service.
+    if (codeOf(error) !== 'progress_ledger_missing_tasks') throw error;
+    await pushed();
+    return { path, changed: pushed };
+  }
+}
+
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  if (one === other) return true;
+  const real = (path: string) => realpath(path).catch(() => path);
+  return (await real(one)) === (await real(other));
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    const message = `the plan ${path} cannot be read: ${messageOf(cause)}`;
+    throw new ThroughlineError('progress_ledger_missing_tasks', message, { cause });
+  }
+}
+
+function nothingToDo(session: string): ThroughlineError {
+  return new ThroughlineError(
+    'usage',
+    `session ${session} has neither a plan nor tasks on its board: name its plan with --plan FILE`,
+  );
+}
+
+function otherPlan(session: string, known: string, path: string): ThroughlineError {
+  return new ThroughlineError(
+    'usage',
+    `session ${session} follows ${known}, and not ${path}: give the session of this plan another name`,
+  );
+}

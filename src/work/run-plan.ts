@@ -1,0 +1,252 @@
+import { ThroughlineError } from '../contracts/errors.js';
+import { linkedSignal } from '../shared/linked-signal.js';
+import { followPlan, sessionOfPlan } from './follow-plan.js';
+import { type PatientSession, patientSession } from './patient-session.js';
+import { type Aside, decide, type RunDecision, type RunRules, type RunStep } from './plan-run.js';
+import { checkOptions, DEFAULTS, type RunPlanOptions } from './run-options.js';
+import { RunTally } from './run-tally.js';
+import type { RunPlanEvent, RunSummary } from './run-types.js';
+import { sessionTasks } from './session-tasks.js';
+import { runStep } from './step-runner.js';
+import type { WorkTask } from './task-step.js';
+import { tickPlan } from './tick-plan.js';
+
+/** The session forgets what came of older tasks: it would ask for them again. */
+const MOST_UNTICKED = 300;
+/** Steps of a task whose result does not count, one after the other: then something is wrong. */
+const MOST_IN_VAIN = 3;
+
+/**
+ * Runs a plan with agents: takes the next task, has it done and reviewed, sends it back with the findings, and goes on until
+ * the plan is done, a person is needed, or a limit is reached. What came of each step is in the session; a run that
+ * was interrupted at any point and is started again goes on where it was.
+ *
+ * @throws ThroughlineError `usage` for options that contradict each other or a session that follows another plan,
+ * `unavailable` when nothing answers for `patienceMs`; and what an agent throws
+ */
+export async function runPlan(options: RunPlanOptions): Promise<RunSummary> {
+  const session = options.session ?? (options.plan === undefined ? undefined : sessionOfPlan(options.plan));
+  checkOptions(options, session);
+  const failed = new AbortController();
+  const ended = linkedSignal([options.signal, failed.signal]);
+  try {
+    return await new PlanRunner(options, session ?? '', ended.signal, failed).run();
+  } finally {
+    ended.release();
+  }
+}
+
+class PlanRunner {
+  readonly #options: RunPlanOptions;
+  readonly #session: string;
+  readonly #signal: AbortSignal;
+  readonly #failed: AbortController;
+  readonly #rules: RunRules;
+  readonly #talk: PatientSession;
+  readonly #tally = new RunTally();
+  readonly #active = new Map<string, Promise<void>>();
+  readonly #aside = new Map<string, Aside>();
+  readonly #closed = new Set<string>();
+  readonly #again = new Map<string, number>();
+  readonly #inVain = new Map<string, number>();
+  readonly #started = performance.now();
+  #changed: () => Promise<void> = async () => {};
+  #plan: string | undefined;
+  #fault: unknown;
+
+  constructor(options: RunPlanOptions, session: string, signal: AbortSignal, failed: AbortController) {
+    const { maxRounds = DEFAULTS.maxRounds, parallel = 1, onStall = 'ask', tick = false } = options;
+    const { maxTokens, maxCost, patienceMs = DEFAULTS.patienceMs } = options;
+    this.#options = options;
+    this.#session = session;
+    this.#signal = signal;
+    this.#failed = failed;
+    this.#rules = { maxRounds, parallel, onStall, tick, maxTokens, maxCost };
+    this.#talk = patientSession(options.client, session, patienceMs, signal, ({ message }) =>
+      this.#tell({ type: 'note', message: `no answer yet, trying again: ${message}` }),
+    );
+  }
+
+  async run(): Promise<RunSummary> {
+    try {
+      return await this.#run();
+    } catch (error) {
+      this.#failed.abort(error);
+      await Promise.all(this.#active.values());
+      if (this.#options.signal?.aborted !== true || this.#fault !== undefined) throw error;
+      return this.#end([], { begin: [], setAside: [] }, undefined);
+    }
+  }
+
+  async #run(): Promise<RunSummary> {
+    const { project } = this.#options;
+    const followed = await followPlan(this.#talk.ask, this.#session, this.#options.plan);
+    this.#plan = followed.path;
+    this.#changed = followed.changed;
+    if (project !== undefined) {
+      const session = this.#session;
+      await this.#talk.ask(({ tools }) => tools.sessionOpen({ session, project }));
+    }
+    const before = await this.#proposals();
+    let tasks = await this.#tasks();
+    this.#begin(tasks);
+    for (;;) {
+      const decision = await this.#decide(tasks);
+      if (decision.end !== undefined) return this.#end(tasks, decision, before);
+      await Promise.race(this.#active.values());
+      if (this.#fault !== undefined) throw this.#fault;
+      if (!this.#signal.aborted) tasks = await this.#tasks();
+    }
+  }
+
+  async #decide(tasks: readonly WorkTask[]): Promise<RunDecision> {
+    const done = tasks.filter(({ isDone }) => isDone).map(({ id }) => id);
+    const unmerged = (await this.#options.workspaces?.unmerged(done)) ?? new Set();
+    const touched = done.filter((id) => this.#tally.has(id) && !this.#closed.has(id));
+    const decision = decide(
+      {
+        tasks,
+        active: new Set(this.#active.keys()),
+        aside: this.#aside,
+        closed: this.#closed,
+        unmerged,
+        touched: new Set(touched),
+        again: this.#again,
+        spent: this.#tally.spent,
+        isStopping: this.#signal.aborted,
+      },
+      this.#rules,
+    );
+    for (const { task, aside } of decision.setAside) this.#setAside(task, aside);
+    for (const { task, step } of decision.begin) this.#start(task, step, unmerged.has(task.id));
+    return decision;
+  }
+
+  #begin(tasks: readonly WorkTask[]): void {
+    const open = tasks.filter(({ isDone }) => !isDone);
+    const { tick = false, again = false } = this.#options;
+    if (!tick && open.filter(({ from }) => from === 'plan').length > MOST_UNTICKED) {
+      throw new ThroughlineError(
+        'usage',
+        `the plan has more than ${MOST_UNTICKED} open tasks, and a session remembers what came of ${MOST_UNTICKED}: have lines ticked (--tick)`,
+      );
+    }
+    if (again) for (const { id, results } of open) if (results > 0) this.#again.set(id, results);
+    const done = tasks.length - open.length;
+    this.#tell({ type: 'run-started', session: this.#session, tasks: tasks.length, done });
+  }
+
+  #start(task: WorkTask, step: RunStep, isUnmerged: boolean): void {
+    if (!this.#tally.has(task.id)) {
+      this.#tally.begin(task);
+      if (step.kind !== 'close') this.#tell({ type: 'task-started', task: task.id, text: task.text });
+    }
+    const work = step.kind === 'close' ? this.#close(task, isUnmerged) : this.#step(task, step);
+    const settled = work
+      .catch((error: unknown) => {
+        // What ends because the run does is not a fault of its own.
+        if (this.#signal.aborted) return;
+        this.#fault = error;
+        this.#failed.abort(error);
+      })
+      .finally(() => this.#active.delete(task.id));
+    this.#active.set(task.id, settled);
+  }
+
+  async #step(task: WorkTask, step: Exclude<RunStep, { kind: 'close' }>): Promise<void> {
+    const { implementer, reviewer, check, kept, project, maxFacts } = this.#options;
+    const { timeoutMs } = { ...DEFAULTS, ...this.#options };
+    const { workspaces, directory = '.' } = this.#options;
+    this.#countInVain(task);
+    await runStep(task, step, workspaces === undefined ? directory : await workspaces.open(task.id), {
+      ...this.#talk,
+      session: this.#session,
+      project,
+      maxFacts,
+      agents: { implementer, reviewer },
+      ...{ check, kept, timeoutMs },
+      signal: this.#signal,
+      tell: (event) => this.#tell(event),
+    });
+  }
+
+  /** A step is new as long as the results of its task have changed since the last one. */
+  #countInVain({ id, results }: WorkTask): void {
+    const place = `${id} ${results}`;
+    const times = (this.#inVain.get(place) ?? 0) + 1;
+    this.#inVain.set(place, times);
+    if (times <= MOST_IN_VAIN) return;
+    throw new ThroughlineError(
+      'internal',
+      `task ${id}: its results do not count in session ${this.#session}; see "throughline rejected ls"`,
+    );
+  }
+
+  /** What is left to do for an approved task. */
+  async #close(task: WorkTask, isUnmerged: boolean): Promise<void> {
+    const { id, text } = task;
+    if (isUnmerged) {
+      const { fault } = (await this.#options.workspaces?.merge(id, text)) ?? {};
+      if (fault !== undefined) return this.#setAside(task, { kind: 'needed', why: fault });
+      this.#tell({ type: 'merged', task: id });
+    }
+    let why: string | undefined;
+    if (this.#rules.tick && task.isUnticked) {
+      why = this.#plan === undefined ? 'the file of the plan is not known' : await tickPlan(this.#plan, id);
+      if (why === undefined) {
+        await this.#changed();
+        this.#tell({ type: 'ticked', task: id });
+      } else this.#tell({ type: 'note', message: `${id} is approved, but its line is not ticked: ${why}` });
+    }
+    this.#closed.add(id);
+    this.#tell({ type: 'task-ended', task: id, outcome: 'approved', ...(why !== undefined && { why }) });
+  }
+
+  #setAside(task: WorkTask, aside: Aside): void {
+    this.#tally.begin(task);
+    this.#aside.set(task.id, aside);
+    this.#tell({ type: 'task-ended', task: task.id, outcome: aside.kind, why: aside.why });
+  }
+
+  async #end(
+    tasks: readonly WorkTask[],
+    { end }: RunDecision,
+    proposalsBefore: number | undefined,
+  ): Promise<RunSummary> {
+    const { outcome, why } = end ?? { outcome: 'stopped' as const };
+    const proposals = this.#signal.aborted ? undefined : await this.#proposals();
+    const summary = this.#tally.summary({
+      session: this.#session,
+      outcome,
+      ...(why !== undefined && { why }),
+      total: tasks.length,
+      done: tasks.filter(({ isDone }) => isDone).length,
+      ms: performance.now() - this.#started,
+      proposed: Math.max(0, (proposals ?? 0) - (proposalsBefore ?? proposals ?? 0)),
+    });
+    this.#tell({ type: 'run-ended', summary });
+    return summary;
+  }
+
+  #tasks(): Promise<WorkTask[]> {
+    return sessionTasks(this.#talk.ask, this.#session);
+  }
+
+  /** How many wait for a decision; nothing depends on it, so it is asked once. */
+  async #proposals(): Promise<number | undefined> {
+    const { client, project } = this.#options;
+    try {
+      const { session } = await this.#talk.ask((asked) => asked.runStatus(this.#session));
+      const named = project ?? session.project;
+      const of = named === undefined ? {} : { project: named };
+      return (await client.proposals.list({ ...of, status: 'pending', limit: 1 })).total;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #tell(event: RunPlanEvent): void {
+    this.#tally.take(event);
+    this.#options.onEvent?.(event);
+  }
+}

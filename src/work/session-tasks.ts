@@ -1,0 +1,150 @@
+import type { ThroughlineClient } from '../client/throughline-client.js';
+import type { ToolReply } from '../contracts/replies/replies.js';
+import type { RunStatusReply } from '../contracts/replies/run-reply.js';
+import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
+import type { OutcomeName } from '../ledger/task-ledger.js';
+import { isObject } from '../shared/is-object.js';
+import type { Stall, WorkTask } from './task-step.js';
+
+type PlanTask = ToolReply<'plan-show'>['tasks'][number];
+type BoardTask = ToolReply<'task-list'>['tasks'][number];
+type Came = RunStatusReply['tasks'][number];
+
+/** What a request to the session goes through: one that fails for now is made again. */
+export type Asking = <T>(request: (client: ThroughlineClient) => Promise<T>) => Promise<T>;
+
+/** The tasks of a session, those of its plan first, with what came of each. */
+export async function sessionTasks(ask: Asking, session: string): Promise<WorkTask[]> {
+  const status = await ask((client) => client.runStatus(session));
+  const plan = status.run === null ? [] : (await ask((client) => client.tools.planShow({ session }))).tasks;
+  const board =
+    status.session.board.total === 0 ? [] : (await ask((client) => client.tools.taskList({ session }))).tasks;
+  const came = new Map(status.tasks.map((each) => [each.task, each]));
+  const tasks = [...planTasks(plan, came), ...board.map((task) => boardTask(task, came.get(task.id)))];
+  return Promise.all(
+    tasks.map(async (task) => {
+      const known = came.get(task.id);
+      return task.isDone || known === undefined ? task : { ...task, ...(await history(ask, session, known)) };
+    }),
+  );
+}
+
+/** The tasks of a plan that are worked on themselves: neither given up nor parted into others. */
+function planTasks(all: readonly PlanTask[], came: ReadonlyMap<string, Came>): WorkTask[] {
+  const parents = new Set(all.flatMap(({ parent }) => parent ?? []));
+  const approved = new Set<string>();
+  const needs = new Map<string, readonly string[]>();
+  return all.flatMap((task) => {
+    const { id, text, parent, status, blocked, optional, cancelled, group } = task;
+    // A part stands behind what it is a part of.
+    if (wasApproved(came.get(id)) || (parent !== undefined && approved.has(parent))) approved.add(id);
+    const dependsOn = [
+      ...(task.depends_on ?? []),
+      ...(parent === undefined ? [] : (needs.get(parent) ?? [])),
+    ];
+    needs.set(id, dependsOn);
+    if (parents.has(id) || cancelled === true || group === true) return [];
+    const known = came.get(id);
+    const isHeld = blocked === true && known?.last_outcome.endsWith('_blocked') !== true;
+    return {
+      ...beginning(known),
+      id,
+      text,
+      from: 'plan' as const,
+      isDone: status === 'completed' || approved.has(id),
+      isUnticked: status !== 'completed' && approved.has(id),
+      isOptional: optional === true,
+      ...(isHeld && { hold: 'the plan says that it is blocked' }),
+      waitsFor: task.waits_for ?? [],
+      dependsOn,
+    };
+  });
+}
+
+function boardTask(task: BoardTask, known: Came | undefined): WorkTask {
+  const { id, content, status, unresolved, depends_on, claimed_by, reason } = task;
+  const isHeld = status === 'blocked' && known?.last_outcome.endsWith('_blocked') !== true;
+  const hold = isHeld
+    ? `it is blocked${reason === undefined ? '' : `: ${reason}`}`
+    : claimed_by !== undefined && status === 'in_progress' && known === undefined
+      ? `${claimed_by} has claimed it`
+      : undefined;
+  return {
+    ...beginning(known),
+    id,
+    text: content,
+    from: 'board',
+    isDone: status === 'completed' || status === 'cancelled' || wasApproved(known),
+    isUnticked: false,
+    isOptional: false,
+    ...(hold !== undefined && { hold }),
+    waitsFor: unresolved.map((other) => other.id),
+    dependsOn: depends_on,
+  };
+}
+
+function wasApproved(known: Came | undefined): boolean {
+  return known?.last_outcome === 'reviewer_approved';
+}
+
+function beginning(known: Came | undefined) {
+  return {
+    results: known?.dispatches ?? 0,
+    rounds: 0,
+    stall: 'none' as const,
+    ...(known !== undefined && { last: known.last_outcome as OutcomeName }),
+    ...(known?.replan_hint !== undefined && { stalledBy: known.replan_hint }),
+  };
+}
+
+/** What only a closer look at an open task tells: its rounds, and how long it has been stalled. */
+async function history(
+  ask: Asking,
+  session: string,
+  known: Came,
+): Promise<{ readonly rounds: number; readonly stall: Stall }> {
+  const { task, stalled, dispatches } = known;
+  const [results, stall] = await Promise.all([
+    resultsOf(ask, session, task, dispatches),
+    stalled ? stallOf(ask, session, task) : ('none' as const),
+  ]);
+  const since = results.findIndex(({ verdict }) => verdict === 'approved');
+  const tries = since < 0 ? results : results.slice(0, since);
+  return { rounds: tries.filter(({ role }) => role === 'implementer').length, stall };
+}
+
+/** The results of a task that count, the newest first. */
+async function resultsOf(
+  ask: Asking,
+  session: string,
+  task: string,
+  counted: number,
+): Promise<readonly TimelineEntry[]> {
+  const found: TimelineEntry[] = [];
+  let cursor: string | undefined;
+  do {
+    const at = cursor === undefined ? {} : { cursor };
+    const page = await ask((client) =>
+      client.tools.timelineList({ session, task, kinds: ['result'], limit: 500, ...at }),
+    );
+    found.push(...page.entries.filter(({ verdict }) => verdict !== undefined));
+    cursor = page.next;
+  } while (cursor !== undefined);
+  if (found.length === counted) return found;
+  // The log also has those that were published once more.
+  const counts = await Promise.all(
+    found.map(async ({ dispatch }) => {
+      if (dispatch === undefined) return true;
+      const { status } = await ask((client) => client.tools.dispatchShow({ session, dispatch }));
+      return status !== 'repeated';
+    }),
+  );
+  return found.filter((_, index) => counts[index]);
+}
+
+async function stallOf(ask: Asking, session: string, task: string): Promise<Stall> {
+  const { entries } = await ask((client) => client.tools.ledgerShow({ session, task }));
+  const signals: unknown = entries['ledger.task.stall_signals'];
+  const isBeyond = (signal: unknown) => isObject(signal) && Number(signal.count) > Number(signal.threshold);
+  return Array.isArray(signals) && signals.some(isBeyond) ? 'beyond' : 'replan';
+}

@@ -1,0 +1,254 @@
+import { ThroughlineError } from '../contracts/errors.js';
+import { sentBackText } from '../prompt/sent-back.js';
+import { LATE, withinDeadline } from '../shared/deadline.js';
+import { linkedSignal } from '../shared/linked-signal.js';
+import { type AgentResult, ownResult, readAnswer, resultIdOf } from './agent-result.js';
+import type { PatientSession } from './patient-session.js';
+import type { RunStep } from './plan-run.js';
+import type {
+  Agent,
+  AgentAnswer,
+  AgentCall,
+  AgentRole,
+  Check,
+  KeptAnswers,
+  RunPlanEvent,
+} from './run-types.js';
+import type { WorkTask } from './task-step.js';
+
+/** What a step needs of its run. */
+export interface StepTools extends PatientSession {
+  readonly session: string;
+  readonly project: string | undefined;
+  /** Facts in a prompt, at most; by default as many as fit. */
+  readonly maxFacts: number | undefined;
+  readonly agents: { readonly implementer: Agent; readonly reviewer: Agent | undefined };
+  readonly check: Check | undefined;
+  readonly kept: KeptAnswers | undefined;
+  readonly timeoutMs: number;
+  /** Ends the calls. */
+  readonly signal: AbortSignal;
+  readonly tell: (event: RunPlanEvent) => void;
+}
+
+/** How long an agent may take to end once its signal is aborted, in milliseconds. */
+const GRACE_MS = 15_000;
+/** Characters of an answer without a result that its agent is shown again, and of what a check wrote: the ends count. */
+const MAX_SHOWN = 4000;
+const MAX_FINDING = 400;
+
+/** Does the work of one step, and publishes its result. */
+export async function runStep(
+  task: WorkTask,
+  step: Exclude<RunStep, { kind: 'close' }>,
+  directory: string,
+  tools: StepTools,
+): Promise<void> {
+  if (step.kind === 'implement') return agentTurn(task, 'implementer', step, directory, tools);
+  const { reviewer } = tools.agents;
+  if (tools.check !== undefined) {
+    const { passed, command, output = '' } = await checked(tools.check, task, step.round, directory, tools);
+    if (!passed) return publishOwn(task, 'reviewer', step.round, failedCheck(command, output), tools);
+    if (reviewer === undefined) {
+      const passing = { assessment: 'approved', strengths: [`The check "${command}" passed`] } as const;
+      return publishOwn(task, 'reviewer', step.round, passing, tools);
+    }
+  }
+  return agentTurn(task, 'reviewer', step, directory, tools);
+}
+
+interface Turn {
+  readonly round: number;
+  readonly replans?: boolean;
+}
+
+/** Asks an agent, and once more where its answer holds no result; then that is the result. */
+async function agentTurn(
+  task: WorkTask,
+  role: AgentRole,
+  { round, replans = false }: Turn,
+  directory: string,
+  tools: StepTools,
+): Promise<void> {
+  const { session, project, maxFacts } = tools;
+  const resultId = resultIdOf(session, task.id, role, task.results);
+  const compiled = await tools.ask((client) =>
+    client.compile({
+      ...{ session, role, taskId: task.id, taskPrompt: task.text },
+      ...(maxFacts !== undefined && { maxFacts }),
+      ...(project !== undefined && { project }),
+    }),
+  );
+  let { prompt } = compiled;
+  let messages: AgentCall['messages'] = compiled.messages;
+  let fault = '';
+  for (const attempt of [1, 2] as const) {
+    const name = `${task.id}-${task.results + 1}-${role}${attempt === 2 ? '-again' : ''}`;
+    const call = {
+      session,
+      task: task.id,
+      role,
+      round,
+      attempt,
+      prompt,
+      messages,
+      resultId,
+      name,
+      directory,
+    };
+    const { answer, ms, isLate } = await answered(call, replans && attempt === 1, tools);
+    const read = readAnswer(answer.text, role, task.id, resultId);
+    fault = read.ok ? '' : [answer.fault, read.fault].filter(Boolean).join('; ');
+    tools.tell({
+      ...{ type: 'call-ended', task: task.id, role, round, attempt, ms },
+      ...(answer.tokens !== undefined && { tokens: answer.tokens }),
+      ...(answer.cost !== undefined && { cost: answer.cost }),
+      ...(fault !== '' && { fault }),
+    });
+    if (read.ok) {
+      const refused = await publish(task, role, round, read.result, tools);
+      if (refused === undefined) return;
+      fault = refused;
+    }
+    if (isLate) break;
+    const again = `You were asked this before, and your answer ended with:\n\n${end(answer.text, MAX_SHOWN)}\n\n${sentBackText(role, fault)}`;
+    prompt = `${compiled.prompt}\n\n${again}`;
+    messages = [...compiled.messages, { role: 'user', content: again }];
+  }
+  const summary = `No result from the ${role}: ${end(fault, MAX_FINDING)}`;
+  const own =
+    role === 'implementer'
+      ? ({ status: 'failed', summary } as const)
+      : ({ assessment: 'blocked', summary } as const);
+  return publishOwn(task, role, round, own, tools);
+}
+
+interface Answered {
+  readonly answer: AgentAnswer;
+  readonly ms: number;
+  /** Its time was up: asking once more would take as long again. */
+  readonly isLate: boolean;
+}
+
+async function answered(
+  call: Omit<AgentCall, 'signal'>,
+  replans: boolean,
+  { agents, kept, timeoutMs, signal, tell }: StepTools,
+): Promise<Answered> {
+  const { task, role, round, attempt, name } = call;
+  const before = await kept?.read(name);
+  const isKept = before !== undefined;
+  tell({
+    ...{ type: 'call-started', task, role, round, attempt },
+    ...(replans && { replans }),
+    ...(isKept && { kept: true }),
+  });
+  if (isKept) return { answer: before, ms: 0, isLate: false };
+  const agent = agents[role];
+  if (agent === undefined) throw new ThroughlineError('internal', `there is no ${role}`);
+  const started = performance.now();
+  const { result, isLate } = await timed((until) => agent({ ...call, signal: until }), timeoutMs, signal);
+  const said = typeof result === 'string' ? { text: result } : (result ?? { text: '' });
+  const late = isLate ? `no answer within ${timeoutMs / 1000} s` : undefined;
+  const fault = late ?? said.fault;
+  const answer = { ...said, ...(fault !== undefined && { fault }) };
+  await kept?.keep(name, answer);
+  return { answer, ms: performance.now() - started, isLate };
+}
+
+async function checked(
+  check: Check,
+  task: WorkTask,
+  round: number,
+  directory: string,
+  { session, timeoutMs, signal, tell }: StepTools,
+) {
+  const started = performance.now();
+  const name = `${task.id}-${task.results + 1}-check`;
+  const { result, isLate } = await timed(
+    (until) => check({ session, task: task.id, round, name, directory, signal: until }),
+    timeoutMs,
+    signal,
+  );
+  const answer =
+    isLate || result === undefined
+      ? { passed: false, command: result?.command ?? 'check', output: `no end within ${timeoutMs / 1000} s` }
+      : result;
+  const { passed, command } = answer;
+  tell({ type: 'checked', task: task.id, round, passed, command, ms: performance.now() - started });
+  return answer;
+}
+
+/** Runs a call until its time is up; one that does not end then is left alone. A run that stops gets no result. */
+async function timed<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  timeoutMs: number,
+  stopping: AbortSignal,
+): Promise<{ readonly result?: T; readonly isLate: boolean }> {
+  const until = linkedSignal([stopping], timeoutMs);
+  const aborted = new Promise<typeof LATE>((resolve) => {
+    until.signal.addEventListener('abort', () => resolve(LATE), { once: true });
+  });
+  const working = work(until.signal);
+  try {
+    const first = await Promise.race([working, aborted]);
+    if (first !== LATE) {
+      stopping.throwIfAborted();
+      return { result: first, isLate: until.signal.aborted };
+    }
+    const last = await withinDeadline(
+      GRACE_MS,
+      working.catch(() => LATE),
+    );
+    stopping.throwIfAborted();
+    return last === LATE ? { isLate: true } : { result: last as T, isLate: true };
+  } finally {
+    until.release();
+  }
+}
+
+/** Publishes a result and tells of it; why it was refused, where it was. */
+async function publish(
+  task: WorkTask,
+  role: AgentRole,
+  round: number,
+  { body, verdict, findings, summary, repaired }: AgentResult,
+  tools: StepTools,
+): Promise<string | undefined> {
+  const became = await tools.publish(role, body);
+  if (became.status === 'rejected') return became.reason;
+  tools.tell({
+    ...{ type: 'result', task: task.id, role, round, verdict, findings, dispatch: became.dispatch },
+    ...(summary !== undefined && { summary }),
+    ...(repaired !== undefined && { repaired }),
+  });
+  return undefined;
+}
+
+async function publishOwn(
+  task: WorkTask,
+  role: AgentRole,
+  round: number,
+  own: object,
+  tools: StepTools,
+): Promise<void> {
+  const resultId = resultIdOf(tools.session, task.id, role, task.results);
+  const read = readAnswer(ownResult({ task_id: task.id, ...own }, resultId), role, task.id, resultId);
+  const refused = read.ok ? await publish(task, role, round, read.result, tools) : read.fault;
+  if (refused !== undefined) throw new ThroughlineError('internal', `task ${task.id}: ${refused}`);
+}
+
+function failedCheck(command: string, output: string) {
+  const said = end(output.trim(), MAX_FINDING);
+  const message = `The check "${command}" failed${said === '' ? '' : `: ${said}`}`;
+  return {
+    assessment: 'needs_changes',
+    summary: `The check "${command}" failed`,
+    issues: [{ severity: 'critical', message }],
+    required_fixes: [`Make the check "${command}" pass`],
+  };
+}
+
+function end(text: string, most: number): string {
+  return text.length <= most ? text : `… ${text.slice(-most)}`;
+}

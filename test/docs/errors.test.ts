@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { ERROR_TEXTS, type ErrorCode, isErrorCode } from '../../src/contracts/error-codes.js';
+import { statusOf } from '../../src/contracts/error-status.js';
+import { asCode, ROOT } from './pages.js';
+
+/** A page that is written from the code: `npm run docs` writes it, and this test compares. */
+
+const REJECTED = '[When a result cannot be used](../how-to/publish-results.md#when-a-result-cannot-be-used)';
+const SECURE = '[Secure it](../how-to/secure.md)';
+const REVIEW = '[Review learnings](../how-to/review-learnings.md)';
+const PLANS = '[Plans](plans.md)';
+const RELIABILITY = '[What is promised about the server](../explanation/reliability.md#the-server)';
+
+/** The page that says more, beside the code. */
+const SEE: Readonly<Partial<Record<ErrorCode, string>>> = {
+  marker_missing: '[Where the result is found](repairs.md#where-the-result-is-found)',
+  json_parse_failed: '[Repairs of results](repairs.md)',
+  schema_invalid: '[What stays an error](repairs.md#what-stays-an-error), [Requests](requests.md)',
+  subject_invalid: '[Publish results](../how-to/publish-results.md)',
+  too_large: '[Configuration](configuration.md)',
+  rate_limited: '[Configuration](configuration.md)',
+  deliveries_exhausted: REJECTED,
+  dispatch_rejected: REJECTED,
+  not_caught_up: '[See what became of a result](../how-to/publish-results.md#see-what-became-of-a-result)',
+  near_duplicate: REVIEW,
+  already_decided: REVIEW,
+  prompt_overflow: '[Tune budgets](../how-to/tune-budgets.md)',
+  progress_ledger_missing_tasks: PLANS,
+  progress_ledger_parse_failed: PLANS,
+  progress_ledger_incomplete: PLANS,
+  unavailable: RELIABILITY,
+  store_full: RELIABILITY,
+  auth_failed: SECURE,
+  tls_failed: SECURE,
+  permission_denied: SECURE,
+  server_missing: '[Which NATS server is used](configuration.md#which-nats-server-is-used)',
+  config_invalid: '[Configuration](configuration.md)',
+};
+
+const shownStatus = (code: ErrorCode) => (statusOf(code) === 500 ? '–' : statusOf(code));
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
+describe('the page of error codes', () => {
+  it('the reference gives meaning, cause and fix of every error code', async () => {
+    const codes = Object.keys(ERROR_TEXTS).filter(isErrorCode);
+    const page = `# Error codes
+
+What each error code means, what usually causes it, and what to do. This page is written from
+[src/contracts/error-codes.ts](../../src/contracts/error-codes.ts).
+
+Codes are stable, so a program may branch on them. Messages are for people and may change; they name the field, the value
+and the fix. A service answers \`{"error":{"code","message","details"?}}\`, the SDK throws a \`ThroughlineError\` with \`code\`,
+\`message\` and \`details\`, a command ends with the code in brackets behind its message, and a line of the log has it in the
+field \`code\`. The status is that of an error reply, in the manner of HTTP: 4xx is the caller's, 5xx is not. Where there is
+none, the code does not come as a reply, or as 500.
+
+[Troubleshoot](../how-to/troubleshoot.md) goes by what you see. \`throughline doctor\` checks the whole installation and says
+what to fix.
+
+| code | status | meaning |
+|---|---|---|
+${codes.map((code) => `| [\`${code}\`](#${code}) | ${shownStatus(code)} | ${ERROR_TEXTS[code].about} |`).join('\n')}
+
+${codes
+  .map((code) => {
+    const { about, cause, fix } = ERROR_TEXTS[code];
+    const see = SEE[code] === undefined ? '' : `\n- See: ${SEE[code]}`;
+    return `## ${code}
+
+${sentence(about)}
+
+- Usual cause: ${cause}.
+- What to do: ${fix}.${see}
+`;
+  })
+  .join('\n')}`;
+    const typed = asCode(page);
+    await expect(typed).toMatchFileSnapshot(`${ROOT}docs/reference/errors.md`);
+  });
+
+  it('no code is explained by its meaning alone', () => {
+    for (const { about, cause, fix } of Object.values(ERROR_TEXTS)) {
+      expect(new Set([about, cause, fix]).size).toBe(3);
+      for (const text of [about, cause, fix]) expect(text).toMatch(/^["a-zA-Z].*[^.]$/);
+    }
+  });
+});

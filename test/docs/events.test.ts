@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import type { LearningEvent } from '../../src/contracts/learning-events.js';
+import { SESSION_EVENTS, type SessionEvent } from '../../src/contracts/session-events.js';
+import { jsonSchema } from '../../src/schemas/json-schemas.js';
+import { anchorsOf, ROOT } from './pages.js';
+
+/** A page that is written from the schemas of events: `npm run docs` writes it, and this test compares. */
+
+/** When each event is written. */
+const WHEN: Readonly<Record<SessionEvent['type'], string>> = {
+  'fact.recorded': 'a result was read: what it told, and the facts that do not follow from that',
+  'dispatch.rejected': 'a result could not be used; it is kept whole in `DISPATCH_REJECTED`',
+  'task.added': 'a task came onto the board',
+  'task.status': 'the status of a task was set',
+  'task.priority': 'the priority of a task was set',
+  'task.depends': 'a task waits for others',
+  'task.undepends': 'a task no longer waits for others',
+  'task.content': 'a task was worded differently',
+  'task.deleted': 'a task left the board',
+  'task.claimed': 'an agent took a task',
+  'task.released': 'a task that was taken is free again',
+  'note.added': 'a note was written',
+  'note.edited': 'a note was changed',
+  'note.deleted': 'a note was removed',
+  'inbox.added': 'a message to the agents came in',
+  'inbox.read': 'a message was read',
+  'iteration.started': 'an iteration began',
+  'iteration.completed': 'an iteration ended',
+  'iteration.summary': 'an iteration was summed up',
+  'session.opened': 'the session was given a goal, a project or settings',
+  'session.completed': 'the session ended',
+  'session.restarted': 'a session that had ended goes on',
+  'session.archived': 'the session takes no more results',
+  'session.reopened': 'an archived session takes results again',
+  'session.checkpoint': 'the whole state, so that what came before may be removed',
+  'run.initialized': 'the session follows a plan from now on',
+  'progress.rebuilt': 'the file of the plan was read again, and had changed',
+  'trace.appended': 'entries of a trace came in',
+};
+
+const WHEN_LEARNED: Readonly<Record<LearningEvent['type'], string>> = {
+  proposed: 'something may become a learning',
+  accepted: 'a person made a proposal a learning',
+  rejected: 'a person decided against a proposal',
+  edited: 'a learning, or a proposal that waits, was changed',
+  superseded: 'another learning took the place of one',
+  retracted: 'a learning no longer holds',
+  observed: 'a review demanded something: what comes again becomes a proposal',
+  checkpoint: 'a session or the project was forgotten: all that remains stands here',
+};
+
+interface Shape {
+  readonly type?: string;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly items?: Shape;
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly required?: readonly string[];
+  readonly oneOf?: readonly Shape[];
+  readonly anyOf?: readonly Shape[];
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, Shape>>;
+}
+
+const code = (value: unknown) => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
+const refOf = ({ $ref }: Shape) => $ref?.replace('#/$defs/', '');
+
+/** The type of a field in words. */
+function typeOf(shape: Shape): string {
+  const part = refOf(shape);
+  if (part !== undefined) return `[${part}](#${part.toLowerCase()})`;
+  if (shape.const !== undefined) return code(shape.const);
+  if (shape.enum !== undefined) return shape.enum.map(code).join(', ');
+  const options = shape.anyOf ?? shape.oneOf;
+  if (options !== undefined) return options.map(typeOf).join(' or ');
+  if (shape.items !== undefined) return `list of ${typeOf(shape.items)}`;
+  return shape.type ?? 'any JSON value';
+}
+
+/** The fields of a part, and of what is inside it without a name, each by its path. */
+function rowsOf(shape: Shape, path = ''): string[] {
+  return Object.entries(shape.properties ?? {}).flatMap(([name, field]) => {
+    const at = `${path}${name}`;
+    const optional = shape.required?.includes(name) ? '' : '?';
+    const about = (field.description ?? '').replaceAll('|', '\\|');
+    const inner = field.properties !== undefined ? rowsOf(field, `${at}.`) : [];
+    const items = field.items?.properties !== undefined ? rowsOf(field.items, `${at}[].`) : [];
+    return [`| \`${at}${optional}\` | ${typeOf(field)} | ${about} |`, ...inner, ...items];
+  });
+}
+
+const tableOf = (shape: Shape) => {
+  const rows = rowsOf(shape);
+  return rows.length === 0 ? '' : ['| field | type | meaning |', '|---|---|---|', ...rows].join('\n');
+};
+
+interface Log {
+  readonly events: readonly { readonly name: string; readonly data: Shape; readonly versions: unknown[] }[];
+  readonly parts: readonly [string, Shape][];
+  readonly envelope: Shape;
+}
+
+function logOf(schema: string): Log {
+  const { oneOf = [], $defs = {} } = jsonSchema(schema) as Shape;
+  const names = oneOf.map((each) => refOf(each) ?? '');
+  const events = names.map((of) => {
+    const { v, type, data } = $defs[of]?.properties ?? {};
+    return { name: String(type?.const), data: data ?? {}, versions: [...(v?.enum ?? [v?.const])] };
+  });
+  const last = $defs[names.at(-1) ?? ''] ?? {};
+  const { data: _, ...outside } = last.properties ?? {};
+  return {
+    events,
+    parts: Object.entries($defs).filter(([name]) => !names.includes(name)),
+    // `v` and `type` differ by event, and the text says so.
+    envelope: {
+      ...last,
+      properties: { ...outside, type: { ...outside.type, const: undefined, type: 'string' } } as never,
+    },
+  };
+}
+
+function sections({ events, parts }: Log, when: Readonly<Record<string, string>>): string {
+  const shown = events.map(({ name, data, versions }) => {
+    const version = versions.length > 1 ? ` Versions ${versions.join(' and ')}.` : '';
+    const command =
+      when === WHEN && !SESSION_EVENTS.isCommand(name)
+        ? ' It comes by itself: no command is decided on it.'
+        : '';
+    return `### ${name}\n\nWritten when ${when[name]}.${version}${command}\n\n${tableOf(data)}`;
+  });
+  const named = parts.map(([name, part]) => `### ${name}\n\n${part.description ?? ''}\n\n${tableOf(part)}`);
+  return [...shown, ...named].join('\n\n').replaceAll('\n\n\n', '\n');
+}
+
+describe('the page of events', () => {
+  it('the reference gives every event of sessions and learnings with its fields', async () => {
+    const session = logOf('session.event');
+    const learning = logOf('learning.event');
+    const index = ({ events }: Log, when: Readonly<Record<string, string>>) =>
+      events.map(({ name }) => `| [\`${name}\`](#${name.replaceAll('.', '')}) | ${when[name]} |`).join('\n');
+    const page = `# Events
+
+Every event that Throughline stores, with its fields. Events are what everything else is made from: they are only appended,
+and never changed or rewritten. This page is written from the schemas of the code; the same stands as JSON Schema in
+[\`session.event\`](../../schemas/session.event.json) and [\`learning.event\`](../../schemas/learning.event.json).
+
+An event of a session is stored under \`session.<session>.<type>\`, one of learnings under \`learning.<project>.<type>\`:
+[Subjects and streams](subjects-and-streams.md) says where. Read them with the plain \`nats\` CLI:
+
+\`\`\`sh
+nats stream get SESSION_demo --last-for session.demo.fact.recorded
+\`\`\`
+
+A \`?\` marks a field that may be missing. Ignore fields and types that you do not know: a later version may add some.
+[Versions](../explanation/versions.md#events) says what may change, and how.
+
+## What every event has
+
+${tableOf(session.envelope)}
+
+An event of learnings has \`project\` in place of \`session\`. What an event tells stands in \`data\`; the tables below begin there.
+An event counts only in the log that it names. Of several commands that were decided on one state, the first one counts.
+
+## Events of a session
+
+| event | written when |
+|---|---|
+${index(session, WHEN)}
+
+${sections(session, WHEN)}
+
+## Events of learnings
+
+| event | written when |
+|---|---|
+${index(learning, WHEN_LEARNED)}
+
+${sections(learning, WHEN_LEARNED)}
+`;
+    await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/events.md`);
+    const anchors = anchorsOf(page);
+    expect(new Set(anchors).size).toBe(anchors.length);
+  });
+});

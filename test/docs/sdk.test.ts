@@ -1,0 +1,201 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
+import { LEARNING_REQUEST_SUBJECTS } from '../../src/contracts/request-names.js';
+import { TOOL_NAMES, TOOLS } from '../../src/contracts/tool-requests.js';
+import { jsonSchema } from '../../src/schemas/json-schemas.js';
+import { type Declared, declaredBy, type Member } from '../support/declared.js';
+import { anchorsOf, ROOT } from './pages.js';
+
+/** A page that is written from the source of what the package exports: `npm run docs` writes it, and this test compares. */
+
+const SAMPLES = readFileSync(`${ROOT}test/support/sdk-samples.ts`, 'utf8');
+
+/** A sample by its name, as the test runs it. */
+function sample(name: string): string {
+  const [, code] =
+    new RegExp(`^ *// #region ${name}\\n([\\s\\S]*?)^ *// #endregion`, 'm').exec(SAMPLES) ?? [];
+  if (code === undefined) throw new Error(`there is no sample ${name}`);
+  const depth = /^ */.exec(code)?.[0].length ?? 0;
+  const flush = code.replaceAll(new RegExp(`^ {${depth}}`, 'gm'), '').trimEnd();
+  return `\`\`\`ts\n${flush}\n\`\`\``;
+}
+
+/** A docstring as a page has it: `@throws` as a sentence, one paragraph a line. */
+function prose(about: string): string {
+  return about
+    .replace(/@throws ThroughlineError\s*/g, '\nThrows a `ThroughlineError`: ')
+    .replace(/@returns\s*/g, '\nReturns: ')
+    .replace(/@param (\w+)\s*/g, '\n- `$1`: ')
+    .split(/\n\s*\n/)
+    .map((paragraph) => paragraph.replaceAll('\n', ' ').trim())
+    .filter((paragraph) => paragraph !== '')
+    .join('\n\n');
+}
+
+const cell = (text: string) => prose(text).replaceAll('\n\n', ' ').replaceAll('|', '\\|');
+const oneLine = (text: string) =>
+  text
+    .replace(/\s+/g, ' ')
+    .replace(/, ([)>])/g, '$1')
+    .replace(/([(<]) /g, '$1')
+    .trim();
+
+function methodOf({ name, about, signature }: Member): string {
+  const shown = SAMPLES.includes(`#region ${name}\n`) ? `\n\n${sample(name)}` : '';
+  const said = about === '' ? '' : `\n\n${prose(about)}`;
+  return `### ${name}\n\n\`\`\`ts\n${oneLine(signature.replace(/^async /, ''))}\n\`\`\`${said}${shown}`;
+}
+
+const camelCase = (name: string) => name.replace(/[-.](.)/g, (_, letter: string) => letter.toUpperCase());
+
+/** The fields of a request, as the SDK names them. */
+function fieldsOf(schema: string): string {
+  const { properties = {}, required = [] } = jsonSchema(schema) as {
+    properties?: object;
+    required?: readonly string[];
+  };
+  return Object.keys(properties)
+    .map((name) => `\`${name}${required.includes(name) ? '' : '?'}\``)
+    .join(', ');
+}
+
+const linked = (schema: string, text: string) => `[${text}](../../schemas/${schema}.json)`;
+
+function entry(path: string): Declared[] {
+  return declaredBy(`src/${path}.ts`);
+}
+
+const main = entry('index');
+const named = (name: string) => {
+  const found = main.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`throughline does not export ${name}`);
+  return found;
+};
+
+/** An export with the fields that say nothing beyond their name, and a row for each of the others. */
+function typeRow({ name, about, members }: Declared): string[] {
+  const bare = members.filter((each) => each.about === '' && each.name !== 'constructor');
+  const others = bare.length === 0 ? '' : ` ${bare.map((each) => `\`${each.name}\``).join(', ')}.`;
+  return [
+    `| \`${name}\` | ${cell(about)}${others} |`,
+    ...members
+      .filter((each) => each.about !== '')
+      .map((each) => `| \`${name}.${each.name}\` | ${cell(each.about)} |`),
+  ];
+}
+
+const PROPERTIES = ['tools', 'learnings', 'proposals'];
+const OTHERS: readonly [entry: string, path: string][] = [
+  ['throughline/server', 'entries/server'],
+  ['throughline/facts', 'entries/facts'],
+  ['throughline/traces', 'entries/traces'],
+];
+
+describe('the page of the SDK', () => {
+  it('the reference gives every export with its docstring, and a sample of the main ones', async () => {
+    const client = named('ThroughlineClient');
+    const methods = client.members.filter(({ name }) => !PROPERTIES.includes(name) && name !== 'constructor');
+    const functions = main.filter(({ kind }) => kind === 'function');
+    const page = `# SDK
+
+What \`import … from 'throughline'\` gives: functions, classes and types, with a sample of the main ones. This page is written
+from the source; a test runs the samples.
+
+Install the package, and start the services with \`throughline up\`. [Publish results](../how-to/publish-results.md#with-typescript)
+and [Write an agent](../how-to/write-an-agent.md) show it in use, [Embed it](../how-to/embed.md) runs the services in your
+program, and [Versions](../explanation/versions.md) says what stays as it is.
+
+## Connect
+
+${functions.map(methodOf).join('\n\n')}
+
+${named('ConnectOptions') && optionsOf('ConnectOptions')}
+
+${optionsOf('SharedConnectionOptions')}
+
+## ThroughlineClient
+
+${prose(client.about)}
+
+${methods.map(methodOf).join('\n\n')}
+
+## Tools
+
+\`client.tools\` has one method for each tool. A field with \`?\` may be left out.
+
+${sample('tools')}
+
+| method | what it does | takes | answers |
+|---|---|---|---|
+${TOOL_NAMES.map(
+  (name) =>
+    `| \`${camelCase(name)}\` | ${TOOLS[name].summary} | ${fieldsOf(`tool.${name}.request`)} | ${linked(`tool.${name}.reply`, 'reply')} |`,
+).join('\n')}
+
+## Learnings
+
+\`client.learnings\` and \`client.proposals\` have one method for each request.
+
+${sample('learnings')}
+
+| method | what it does | takes | answers |
+|---|---|---|---|
+${LEARNING_REQUEST_SUBJECTS.map((subject) => {
+  const [group, ...rest] = subject.split('.');
+  return `| \`${group}s.${camelCase(rest.join('-'))}\` | ${LEARNING_REQUESTS[subject].summary} | ${fieldsOf(`${subject}.request`)} | ${linked(`${subject}.reply`, 'reply')} |`;
+}).join('\n')}
+
+## Errors
+
+${prose(named('ThroughlineError').about)} [Error codes](errors.md) has the cause and the fix of each.
+
+${sample('ThroughlineError')}
+
+| export | what it is |
+|---|---|
+${['ERROR_CODES', 'ErrorCode'].flatMap((name) => typeRow(named(name))).join('\n')}
+
+## Types
+
+| type | what it is |
+|---|---|
+${main
+  .filter(
+    ({ kind, name }) =>
+      kind === 'type' && !['ConnectOptions', 'SharedConnectionOptions', 'ErrorCode'].includes(name),
+  )
+  .flatMap(typeRow)
+  .join('\n')}
+
+${OTHERS.map(
+  ([name, path]) => `## ${name}
+
+| export | what it is |
+|---|---|
+${entry(path).flatMap(typeRow).join('\n')}`,
+).join('\n\n')}
+
+## throughline/schemas
+
+The zod schemas of what travels: ${entry('entries/schemas')
+      .map(({ name }) => `\`${name}\``)
+      .join(', ')}. [JSON Schemas](schemas.md) has the same for other languages.
+`;
+    await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/sdk.md`);
+    const anchors = anchorsOf(page);
+    expect(anchors.filter((each, at) => anchors.indexOf(each) !== at)).toEqual([]);
+  });
+
+  it('what the package exports has a docstring', () => {
+    const bare = ['index', ...OTHERS.map(([, path]) => path)].flatMap((path) =>
+      entry(path).filter(({ about }) => about === ''),
+    );
+    expect([...new Set(bare.map(({ name }) => name))]).toEqual([]);
+  });
+});
+
+function optionsOf(name: string): string {
+  const rows = named(name).members.map((each) => `| \`${each.name}\` | ${cell(each.about)} |`);
+  return [`\`${name}\`:`, '', '| option | meaning |', '|---|---|', ...rows].join('\n');
+}

@@ -1,0 +1,310 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ROLES } from '../../src/contracts/kinds.js';
+import * as names from '../../src/contracts/names.js';
+import * as requests from '../../src/contracts/request-names.js';
+import { DEFAULT_SHARDS, MAX_SHARDS } from '../../src/contracts/session-layout.js';
+import { TOOLS, TOOLS_SERVICE } from '../../src/contracts/tool-requests.js';
+import { ACCESS_ROLES, type AccessRole, permissionsOf } from '../../src/nats/role-permissions.js';
+import { RING_SIZE } from '../../src/ports/prompt-traces.js';
+import { jsonSchema, SCHEMA_LIST } from '../../src/schemas/json-schemas.js';
+import { SERVICE_NAMES } from '../../src/services/serve.js';
+import { asCode, ROOT } from './pages.js';
+
+/**
+ * A page that is written from the names in the code, and by hand where the code does not know: `npm run docs` writes it, and
+ * these tests compare. A name that is new in the code and not on the page fails.
+ */
+
+const demo = names.token('demo', 'session');
+const code = (text: string) => `\`${text}\``;
+
+interface Kept {
+  readonly subjects: readonly string[];
+  readonly holds: string;
+  readonly written: string;
+  readonly kept: string;
+}
+
+const DEDUPE = 'An id counts once within two minutes.';
+
+const STREAMS: Readonly<Record<string, Kept>> = {
+  [names.DISPATCH_STREAM]: {
+    subjects: [names.DISPATCH_SUBJECTS],
+    holds: `results as agent runtimes published them, byte for byte; consumers \`${names.EXTRACTOR_CONSUMER}\` and \`${names.LEARNER_CONSUMER}\` (of \`${names.DISPATCH_REVIEWS}\`)`,
+    written: 'publishers',
+    kept: `until you set a limit. ${DEDUPE}`,
+  },
+  [names.REJECTED_STREAM]: {
+    subjects: [names.REJECTED_SUBJECTS],
+    holds: 'results that could not be used, whole, with the reason in headers',
+    written: '`extractor`',
+    kept: 'until `throughline rejected rm`, or a limit that you set',
+  },
+  'SESSION_<session>': {
+    subjects: [names.sessionSubjects(demo).replace('demo', '<session>')],
+    holds: 'the events of one session; layout `per-session`',
+    written: '`extractor`, `session-tools`',
+    kept: 'as long as the session: it is the log that all else is made from',
+  },
+  'SESSIONS_<shard>': {
+    subjects: [names.shardSubjects(7).replace('07', '<shard>')],
+    holds: `the events of all sessions of one shard; layout \`sharded\`, ${DEFAULT_SHARDS} shards unless set, ${MAX_SHARDS} at most, two hexadecimal digits. Stored under \`session.<session>.<type>\``,
+    written: '`extractor`, `session-tools`',
+    kept: 'as long as the sessions. An id counts once within 30 seconds.',
+  },
+  [names.LEARNINGS_STREAM]: {
+    subjects: [names.LEARNINGS_SUBJECTS],
+    holds: 'the events of learnings and proposals, of all projects',
+    written: '`learnings`',
+    kept: 'as long as the installation',
+  },
+  [names.PROMPTS_STREAM]: {
+    subjects: [names.PROMPTS_SUBJECTS],
+    holds: 'traces of the prompts that were compiled last',
+    written: '`prompt-compiler`',
+    kept: `the newest ${RING_SIZE} of each session, for 30 days`,
+  },
+  [names.MOVED_STREAM]: {
+    subjects: [names.MOVED_STREAM_SUBJECTS],
+    holds: `nothing: once sessions have moved to shards it refuses what a process publishes that does not know of it. The old stream of a session takes \`${names.movedSubjects(demo).replace('demo', '<session>')}\` from then on`,
+    written: 'no one',
+    kept: 'as long as the installation',
+  },
+  [names.PROBE_STREAM]: {
+    subjects: [names.PROBE_SUBJECT],
+    holds: 'a message by which the doctor sees whether anything can be stored',
+    written: '`throughline doctor`, as an operator',
+    kept: 'for a moment: it is removed again',
+  },
+};
+
+const BUCKETS: Readonly<Record<string, Omit<Kept, 'subjects'> & { readonly key: string }>> = {
+  [names.SNAPSHOT_BUCKET]: {
+    key: '`<session>`',
+    holds: 'snapshots of sessions; above 1 MiB packed',
+    written: 'services that fold',
+    kept: 'the newest 5 of each. Made again from the log.',
+  },
+  [names.LEARNING_SNAPSHOT_BUCKET]: {
+    key: '`<project>`',
+    holds: 'snapshots of the learnings of projects',
+    written: 'services that fold',
+    kept: 'the newest 5 of each. Made again from the log.',
+  },
+  [names.INDEX_BUCKET]: {
+    key: '`<session>`',
+    holds: 'what lists show of each session',
+    written: `\`${names.KEEPER_SERVICE}\``,
+    kept: 'the newest. Made again from the logs.',
+  },
+  [names.TELEMETRY_BUCKET]: {
+    key: '`<session>`',
+    holds: 'what compilers have counted of each session',
+    written: `\`${names.COMPILER_SERVICE}\``,
+    kept: 'the newest',
+  },
+  [names.VECTOR_BUCKET]: {
+    key: '`<project>.<learning>`',
+    holds: 'vectors of learnings, where an embedder is set',
+    written: `\`${names.LEARNINGS_SERVICE}\``,
+    kept: 'the newest. Computed again.',
+  },
+  [names.LIFECYCLE_BUCKET]: {
+    key: '`archived.<session>`, `forgotten.<hash>`, `raised`',
+    holds: 'archived, imported and forgotten sessions, and how far imports have moved numbers of results up',
+    written: 'services that archive, import and forget',
+    kept: 'the newest',
+  },
+  [names.INSTALLATION_BUCKET]: {
+    key: '`layout`',
+    holds: 'what the installation is, recorded once: how session logs are laid out',
+    written: 'the first service that starts',
+    kept: 'as long as the installation',
+  },
+};
+
+/** What each service answers. */
+const SERVICES: Readonly<Record<string, readonly string[]>> = {
+  [names.EXTRACTOR_SERVICE]: [],
+  [names.COMPILER_SERVICE]: [names.COMPILE_SUBJECT, names.PAST_PROMPT_SUBJECT],
+  [TOOLS_SERVICE]: [
+    'tool.<name>',
+    ...[requests.RUN_INIT_SUBJECT, requests.RUN_STATUS_SUBJECT],
+    ...[requests.TRACE_APPEND_SUBJECT, requests.TRACE_RECORD_SUBJECT, requests.TRACE_COMPACT_SUBJECT],
+    ...[requests.TRACE_GET_SUBJECT, requests.TRACE_PIN_SUBJECT],
+  ],
+  [names.LEARNINGS_SERVICE]: [...requests.LEARNING_REQUEST_SUBJECTS],
+  [names.KEEPER_SERVICE]: [],
+};
+
+/** What each service does beside answering. */
+const DOES: Readonly<Record<string, string>> = {
+  [names.EXTRACTOR_SERVICE]: `reads \`${names.DISPATCH_STREAM}\`, appends an event for each result`,
+  [names.COMPILER_SERVICE]: 'compiles prompts',
+  [TOOLS_SERVICE]: 'answers commands and queries about sessions',
+  [names.LEARNINGS_SERVICE]: `reads reviews of \`${names.DISPATCH_STREAM}\` and notes of sessions for proposals`,
+  [names.KEEPER_SERVICE]: 'folds quiet sessions, writes their snapshots and entries of lists',
+};
+
+/** Whether a permission covers a subject. */
+function covers(pattern: string, subject: string): boolean {
+  const [wanted, given] = [pattern.split('.'), subject.split('.')];
+  return (
+    wanted.every((part, at) => part === '>' || part === '*' || part === given[at]) &&
+    (wanted.at(-1) === '>' || wanted.length === given.length)
+  );
+}
+
+/** The roles whose users may send a request. */
+function mayAsk(subject: string): string {
+  const asks = (role: AccessRole) => {
+    const { publish } = permissionsOf(role, { inboxPrefix: '_INBOX' });
+    return (
+      publish.allow.some((each) => covers(each, subject)) &&
+      !publish.deny.some((each) => covers(each, subject))
+    );
+  };
+  return (['publisher', 'reader', 'operator'] as const)
+    .filter((role) => ACCESS_ROLES.includes(role) && asks(role))
+    .join(', ');
+}
+
+const aboutOf = new Map(SCHEMA_LIST.map(({ name, about }) => [name, about.replace(/\.$/, '')]));
+const schema = (name: string) =>
+  jsonSchema(name) === undefined ? '–' : `[${name.split('.').at(-1)}](../../schemas/${name}.json)`;
+
+const SUBJECTS = [
+  ...[names.COMPILE_SUBJECT, names.PAST_PROMPT_SUBJECT],
+  ...[requests.RUN_INIT_SUBJECT, requests.RUN_STATUS_SUBJECT],
+  ...[requests.TRACE_APPEND_SUBJECT, requests.TRACE_RECORD_SUBJECT, requests.TRACE_COMPACT_SUBJECT],
+  ...[requests.TRACE_GET_SUBJECT, requests.TRACE_PIN_SUBJECT],
+  ...Object.keys(TOOLS).filter(requests.isToolName).map(requests.toolSubject),
+  ...requests.LEARNING_REQUEST_SUBJECTS,
+];
+
+const ON_REJECTED = 'a result that could not be used';
+const HEADERS: Readonly<Record<keyof typeof names.HEADERS, string>> = {
+  errorCode: `${ON_REJECTED}: the [code](errors.md)`,
+  errorReason: `${ON_REJECTED}: why`,
+  errorFix: `${ON_REJECTED}: what would make it readable`,
+  errorMeant: `${ON_REJECTED}: the role whose result it seems to be`,
+  dispatchSequence: `${ON_REJECTED}: its sequence in \`${names.DISPATCH_STREAM}\``,
+  dispatchSubject: `${ON_REJECTED}: where it was published`,
+  dispatchTime: `${ON_REJECTED}: when it was published`,
+  retryId: `${ON_REJECTED}: the id that a retry publishes it under`,
+  messageId: 'a result that a repair has stored again: the id that it was first published under',
+  part: `${ON_REJECTED}, stored in several messages since one cannot hold it: which part this is`,
+  parts: 'the same: how many parts there are',
+};
+
+const page = `# Subjects and streams
+
+Every subject, stream, bucket, service and header that Throughline uses on NATS, with who writes and who reads it. Names come
+from [src/contracts/names.ts](../../src/contracts/names.ts), where the code makes all of them.
+
+\`<session>\`, \`<project>\` and other parts of a name are 1 to 64 of the characters \`A-Z a-z 0-9 _ -\`. [Events](events.md) has
+the fields of what is stored, [Secure it](../how-to/secure.md) the permissions of each role, and
+[Versions](../explanation/versions.md) says which names stay as they are.
+
+## Where results are published
+
+| subject | what |
+|---|---|
+${ROLES.map((role) => `| ${code(names.dispatchSubject(demo, role).replace('demo', '<session>'))} | the result of an agent as ${role}: [fields](results.md) |`).join('\n')}
+
+Give each a \`Nats-Msg-Id\`: [Publish again safely](../how-to/publish-results.md#publish-again-safely).
+
+## Streams
+
+Streams are files of the server with \`retention: limits\`, and made where they are missing, with \`THROUGHLINE_REPLICAS\` copies.
+An existing stream is never changed: set \`max_age\`, \`max_bytes\` and replicas as you like, with the \`nats\` CLI.
+
+| stream | subjects | holds | written by | kept |
+|---|---|---|---|---|
+${Object.entries(STREAMS)
+  .map(
+    ([name, { subjects, holds, written, kept }]) =>
+      `| ${code(name)} | ${subjects.map(code).join(', ')} | ${holds} | ${written} | ${kept} |`,
+  )
+  .join('\n')}
+
+An event of a session is stored under \`session.<session>.<type>\` in both layouts. It is published there with a stream per
+session, and on \`sessions.<shard>.<session>.<type>\` with shards: [Run many sessions](../how-to/run-many-sessions.md).
+
+## Buckets
+
+Buckets of the key-value store are streams \`KV_<bucket>\` with subjects \`$KV.<bucket>.<key>\`.
+
+| bucket | key | holds | written by | kept |
+|---|---|---|---|---|
+${Object.entries(BUCKETS)
+  .map(
+    ([name, { key, holds, written, kept }]) => `| ${code(name)} | ${key} | ${holds} | ${written} | ${kept} |`,
+  )
+  .join('\n')}
+
+## Services
+
+They are NATS micro services: \`nats micro ls\` lists them, \`nats micro stats NAME\` shows their statistics. Each answers
+\`${names.healthSubject('<service>')}\` as well.
+
+| service | does | answers |
+|---|---|---|
+${SERVICE_NAMES.map((name) => `| ${code(name)} | ${DOES[name]} | ${SERVICES[name]?.map(code).join(', ') || '–'} |`).join('\n')}
+
+## Requests
+
+A request that names a session may go to \`<subject>.<session>\` too, as the SDK sends it: a permission can then hold a user to
+its session. "May ask" names the roles of users that may send it for all sessions; \`trace.record\` is not answered.
+
+| subject | what | may ask | schemas |
+|---|---|---|---|
+${SUBJECTS.map((subject) => `| ${code(subject)} | ${asCode(aboutOf.get(`${subject}.request`) ?? '')} | ${mayAsk(subject)} | ${schema(`${subject}.request`)}, ${schema(`${subject}.reply`)} |`).join('\n')}
+
+## What you may listen to
+
+Plain subscriptions, which cost the services nothing. A message may be lost there; the streams hold all of them.
+
+| subject | what |
+|---|---|
+| ${code(names.PUBLISHED_EVENTS['per-session'])} or ${code(names.PUBLISHED_EVENTS.sharded)} | events of sessions, by layout |
+| ${code(names.PROMPTS_SUBJECTS)} | traces of prompts that were compiled |
+| ${code(names.rejectedSubjects(undefined, undefined))} | results that could not be used |
+| ${code(names.LEARNINGS_SUBJECTS)} | events of learnings |
+
+A process that moves sessions to shards hears on ${code(names.MOVING_SUBJECT)} whether there is another one.
+
+## Headers
+
+| header | on |
+|---|---|
+| \`Nats-Msg-Id\` | a published result: \`<session>:<128 random bits>\` |
+${Object.entries(HEADERS)
+  .map(([name, on]) => `| ${code(names.HEADERS[name as keyof typeof HEADERS])} | ${on} |`)
+  .join('\n')}
+`;
+
+describe('the page of subjects and streams', () => {
+  it('the reference gives every stream, bucket, service and request', async () => {
+    await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/subjects-and-streams.md`);
+  });
+
+  it('the reference knows every name that the code has', () => {
+    const all = Object.entries({ ...names, ...requests }).flatMap(([name, value]) =>
+      typeof value === 'string' && /_(STREAM|SUBJECTS?|BUCKET|SERVICE|CONSUMER|REVIEWS)$/.test(name)
+        ? [value]
+        : [],
+    );
+    expect(all.length).toBeGreaterThan(25);
+    expect(all.filter((value) => !page.includes(value.replace('$KV.throughline.', '')))).toEqual([]);
+    expect(Object.keys(SERVICES).sort()).toEqual([...SERVICE_NAMES].sort());
+  });
+
+  it('the reference says nothing else of streams than the code that makes them', () => {
+    const made = readFileSync(`${ROOT}src/nats/jetstream/topology.ts`, 'utf8');
+    expect(made).toContain('PROMPTS_MAX_AGE_DAYS = 30;');
+    expect(made).toContain('SHARD_DEDUPE_MS = 30_000;');
+    expect(readFileSync(`${ROOT}src/nats/stores/nats-snapshot-store.ts`, 'utf8')).toContain('HISTORY = 5;');
+  });
+});

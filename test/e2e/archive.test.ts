@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { dispatchSubject, LIFECYCLE_BUCKET, type Token } from '../../src/contracts/names.js';
+import { streamOf } from '../../src/contracts/session-layout.js';
+import { cli } from '../support/cli.js';
+import { eventsOf, implemented, newSession, soon, systemOfFile } from '../support/system.js';
+
+/** Archived sessions, on real NATS: `THROUGHLINE_TEST_LAYOUT` says in which layout. */
+
+const system = await systemOfFile();
+
+const run = (...args: string[]) => cli(args, { env: { NATS_URL: system.url } });
+
+async function publish(session: Token, task: string): Promise<number> {
+  const body = Buffer.from(JSON.stringify(implemented(task, { files_modified: [`src/${task}.ts`] })));
+  return (await system.ports.source.publish(dispatchSubject(session, 'implementer'), body)).sequence;
+}
+
+const compile = (session: Token, after?: number) =>
+  system.client.compile({ session, taskId: '9', taskPrompt: 'next', ...(after !== undefined && { after }) });
+
+async function withResults(name: string): Promise<Token> {
+  const session = newSession(name);
+  for (const task of ['1', '2', '3']) await compile(session, await publish(session, task));
+  return session;
+}
+
+describe('an archived session', () => {
+  it('throughline session archive leaves one event in its log, and prompts, lists and the plan go on', async () => {
+    const [session, neighbour] = [await withResults('archived'), await withResults('neighbour')];
+    const before = await compile(session);
+    const archived = await run('session', 'archive', session, '--reason', 'Shipped in 2.0');
+    expect(archived).toMatchObject({ code: 0, stderr: '' });
+    expect(archived.stdout).toMatch(/^archived +since \S+: Shipped in 2\.0$/m);
+    expect((await eventsOf(system, session)).map(({ event }) => event.type)).toEqual(['session.checkpoint']);
+    expect(await eventsOf(system, neighbour)).toHaveLength(3);
+    const after = await compile(session);
+    expect(after.prompt).toBe(before.prompt);
+    const { messages } = (
+      await (
+        await system.ports.connection.jetstreamManager()
+      ).streams.info(streamOf(system.ports.layout, session), { subjects_filter: `session.${session}.>` })
+    ).state;
+    if (system.ports.layout.layout === 'per-session') expect(messages).toBe(1);
+    const listed = await soon(async () => {
+      const { sessions } = await system.client.tools.sessionList({ status: 'archived', text: session });
+      expect(sessions).toHaveLength(1);
+      return sessions[0];
+    });
+    expect(listed).toMatchObject({
+      ...{ session, status: 'open', archived: { reason: 'Shipped in 2.0' }, results: 3 },
+      ...{ stalled: [], waiting: [] },
+    });
+    const start = await system.client.compile({ session, kind: 'session-start' });
+    expect(start.prompt).toContain('archived: it takes no results until it is reopened');
+    // Asked again, it is the same answer.
+    expect(await run('session', 'archive', session)).toMatchObject({ code: 0, stdout: archived.stdout });
+  });
+
+  it('new results of an archived session are rejected with the reason and the fix, and count once it is reopened', async () => {
+    const session = await withResults('closed');
+    await system.client.requestTool('session-archive', { session, reason: 'Done' });
+    const dispatch = await publish(session, '4');
+    await expect(compile(session, dispatch)).rejects.toMatchObject({ code: 'dispatch_rejected' });
+    const shown = await run('rejected', 'ls', '--session', session, '--json');
+    const [rejected] = JSON.parse(shown.stdout);
+    expect(rejected).toMatchObject({
+      code: 'session_archived',
+      reason: expect.stringMatching(/^session \S+ is archived since \S+ \(Done\)$/),
+      fix: expect.stringContaining(`throughline session reopen ${session}`),
+    });
+    await expect(system.client.requestTool('note-add', { session, content: 'late' })).rejects.toMatchObject({
+      code: 'session_archived',
+    });
+    await expect(system.client.requestTool('session-restart', { session })).rejects.toMatchObject({
+      code: 'session_archived',
+    });
+    const reopened = await run('session', 'reopen', session, '--reason', 'A bug');
+    expect(reopened).toMatchObject({ code: 0, stderr: '' });
+    expect(reopened.stdout).not.toContain('archived');
+    await system.client.requestTool('rejected-retry', { id: rejected.id });
+    await soon(async () => {
+      const { session: view } = await system.client.requestTool('session-show', { session });
+      expect(view.dispatches).toMatchObject({ implementer: 4 });
+    });
+    expect((await compile(session, await publish(session, '5'))).prompt).toBeTruthy();
+  });
+
+  it('a process that starts later knows which sessions are archived, and nats shows them', async () => {
+    const session = await withResults('known');
+    await system.client.requestTool('session-archive', { session });
+    const kv = await system.ports.connection.jetstream().views.kv(LIFECYCLE_BUCKET, { bindOnly: true });
+    expect((await kv.get(`archived.${session}`))?.json()).toMatchObject({ v: 1, status: 'archived' });
+    const lifecycle = await system.ports.openLifecycle();
+    expect(lifecycle.archived(session)).toBeDefined();
+    lifecycle.close();
+  });
+
+  it('a prompt as of a sequence whose events have given way to the checkpoint is refused', async () => {
+    const session = await withResults('past');
+    const [first] = await eventsOf(system, session);
+    await system.client.requestTool('session-archive', { session });
+    const asked = system.client.compile({
+      ...{ session, taskId: '9', taskPrompt: 'next', asOf: first?.sequence ?? 0 },
+    });
+    await expect(asked).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('throughline session archive of a session that does not exist is refused', async () => {
+    const { code, stderr } = await run('session', 'archive', newSession('nothing'));
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('(not_found)') });
+  });
+});

@@ -1,0 +1,345 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'nats';
+import { describe, expect, it } from 'vitest';
+import {
+  DISPATCH_STREAM,
+  dispatchSubject,
+  EXTRACTOR_CONSUMER,
+  type Token,
+} from '../../src/contracts/names.js';
+import type { StoredEvent } from '../../src/contracts/session-events.js';
+import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
+import { readStream } from '../../src/nats/jetstream/direct-get.js';
+import type { NatsPorts } from '../../src/nats/open-nats.js';
+import { evolve } from '../../src/session/evolve-session.js';
+import { encodeSnapshot } from '../../src/session/session-snapshot.js';
+import { DEFAULT_LIMITS, emptyState, type SessionState } from '../../src/session/session-state.js';
+import { BIN, cleanEnv, cli } from '../support/cli.js';
+import { bad, doctor } from '../support/doctor.js';
+import { startGuardedSystem } from '../support/guarded-system.js';
+import { layoutEnv } from '../support/layouts.js';
+import { startTestNats, type TestNats } from '../support/nats-server.js';
+import {
+  allDealtWith,
+  freshState,
+  implemented,
+  newSession,
+  reviewed,
+  type System,
+  soon,
+  startSystem,
+} from '../support/system.js';
+
+const LAYOUTS: readonly SessionLayout[] = [PER_SESSION, { layout: 'sharded', shards: 4 }];
+/** A few events: snapshots are written while the backup runs. */
+const OFTEN = { THROUGHLINE_SNAPSHOT_EVERY: '5' };
+
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'throughline-backup-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const on = (server: Pick<TestNats, 'url'>, ...args: string[]) => cli(args, { env: { NATS_URL: server.url } });
+
+/** Publishes results of both roles, and some that cannot be used, until it is told to stop. */
+function underLoad({ ports, client }: System, sessions: readonly Token[]) {
+  let over = false;
+  const publishing = sessions.map(async (session, which) => {
+    for (let index = 0; !over; index += 1) {
+      const body =
+        index % 7 === 6
+          ? '{"neither": "this nor that"'
+          : index % 3 === 2
+            ? JSON.stringify(
+                reviewed(`t${index % 5}`, 'needs_changes', { required_fixes: [`check bounds ${which}`] }),
+              )
+            : JSON.stringify(implemented(`t${index % 5}`, { summary: `step ${index}` }));
+      const role = index % 3 === 2 ? 'reviewer' : 'implementer';
+      await ports.source.publish(dispatchSubject(session, role), Buffer.from(body));
+      if (index % 10 === 5) await client.tools.taskAdd({ session, content: `task ${index}` });
+    }
+  });
+  return async () => {
+    over = true;
+    await Promise.all(publishing);
+  };
+}
+
+async function events({ log }: NatsPorts, session: Token, through?: number): Promise<readonly StoredEvent[]> {
+  return (await log.read(session, { after: 0, ...(through !== undefined && { through }) })).events;
+}
+
+/** What these events fold to, without any snapshot. */
+function folded(session: Token, log: readonly StoredEvent[]): SessionState {
+  return log.reduce(evolve, emptyState(session, DEFAULT_LIMITS));
+}
+
+const bytes = (state: SessionState) => encodeSnapshot(state, '');
+
+/** Sequences of the dispatches of a session. */
+async function dispatches({ connection }: NatsPorts, session: Token): Promise<number[]> {
+  const found = await readStream(connection, DISPATCH_STREAM, `dispatch.${session}.*`, { from: 1 }, 5000);
+  return found.map(({ sequence }) => sequence);
+}
+
+/** Sequences of the dispatches that events name, each once. */
+function named(log: readonly StoredEvent[]): number[] {
+  const all = log.flatMap(({ event }) =>
+    event.type === 'fact.recorded' || event.type === 'dispatch.rejected'
+      ? [event.data.dispatch.sequence]
+      : [],
+  );
+  return [...new Set(all)].sort((one, other) => one - other);
+}
+
+async function streamNames(ports: NatsPorts): Promise<string[]> {
+  const names: string[] = [];
+  const jsm = await ports.connection.jetstreamManager();
+  for await (const name of jsm.streams.names()) names.push(name);
+  return names.sort();
+}
+
+describe.each(LAYOUTS)('in the layout $layout', (layout) => {
+  const env = { ...OFTEN, ...layoutEnv(layout) };
+
+  it(`a backup made under load (${layout.layout}) restores to the same states, and all that was pending is extracted once`, async () => {
+    await inFolder(async (folder) => {
+      const directory = join(folder, 'backup');
+      await using source = await startSystem({ env });
+      const sessions = Array.from({ length: 8 }, (_, index) => newSession(`kept${index}`));
+      const { version } = await source.client.tools.retentionSet({ forgetAfter: '365d' });
+      await source.client.tools.retentionEnforce({ version });
+      const stop = underLoad(source, sessions);
+      await soon(async () => expect(await source.ports.source.newest()).toBeGreaterThan(100));
+      const made = await on(source, 'backup', directory, '--json');
+      await stop();
+      expect(made).toMatchObject({ code: 0, stderr: '' });
+      const report = JSON.parse(made.stdout);
+      expect(report).toMatchObject({ directory, layout });
+      expect((await stat(directory)).mode & 0o077).toBe(0);
+      const files = await readdir(join(directory, 'streams'));
+      expect(files).toHaveLength(report.streams);
+      for (const file of files) expect((await stat(join(directory, 'streams', file))).mode & 0o077).toBe(0);
+      await allDealtWith(source.ports);
+
+      await using server = await startTestNats();
+      const restored = await on(server, 'restore', directory);
+      expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining('restored') });
+      {
+        await using target = await startSystem({ nats: server, env, only: [] });
+        expect(await streamNames(target.ports)).toEqual(await streamNames(source.ports));
+        for (const session of sessions) {
+          const copied = await events(target.ports, session);
+          const last = copied.at(-1)?.sequence ?? 0;
+          const original = await events(source.ports, session, last);
+          expect(copied.length).toBeGreaterThan(5);
+          expect(copied).toEqual(original);
+          expect(bytes(await freshState(target, session))).toEqual(bytes(folded(session, original)));
+          const there = new Set(await dispatches(target.ports, session));
+          expect(named(copied).filter((sequence) => !there.has(sequence))).toEqual([]);
+        }
+        const jsm = await target.ports.connection.jetstreamManager();
+        const { config } = await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
+        // Not all over again: what was dealt with before the backup stays so.
+        expect(config.opt_start_seq).toBeGreaterThan(1);
+      }
+      await using target = await startSystem({ nats: server, env });
+      await allDealtWith(target.ports);
+      for (const session of sessions) {
+        const all = await dispatches(target.ports, session);
+        const now = await events(target.ports, session);
+        expect(named(now)).toEqual(all);
+        const state = await freshState(target, session);
+        expect(bytes(state)).toEqual(bytes(folded(session, now)));
+        const { counts } = state.dispatches.current();
+        const rejected = new Set(
+          now.flatMap(({ event }) =>
+            event.type === 'dispatch.rejected' ? [event.data.dispatch.sequence] : [],
+          ),
+        ).size;
+        expect(counts.implementer + counts.reviewer + rejected).toBe(all.length);
+      }
+      // A backup may be older than its rules let sessions become.
+      const { rules } = await target.client.tools.retentionShow({});
+      expect(rules).toMatchObject([{ forgetAfter: '365d', enforced: false }]);
+      // The installation works on as any other.
+      const [session = newSession('none')] = sessions;
+      await target.client.publishImplementer(session, implemented('after'));
+      await allDealtWith(target.ports);
+      const { code, found } = await doctor(target.url, env);
+      expect({ code, bad: bad(found).filter(({ level }) => level === 'fail') }).toEqual({ code: 0, bad: [] });
+    });
+  });
+
+  it(`a restore that was killed (${layout.layout}) keeps services from starting, and goes on with --again`, async () => {
+    await inFolder(async (folder) => {
+      const directory = join(folder, 'backup');
+      await using server = await startTestNats();
+      const sessions = Array.from({ length: 30 }, (_, index) => newSession(`many${index}`));
+      const large = 'x'.repeat(20_000);
+      const states = new Map<Token, unknown>();
+      {
+        await using source = await startSystem({ env });
+        const publishing = sessions.flatMap((session) =>
+          [1, 2, 3].map((task) =>
+            source.client.publishImplementer(session, implemented(`t${task}`, { summary: large })),
+          ),
+        );
+        await Promise.all(publishing);
+        await allDealtWith(source.ports);
+        for (const session of sessions) states.set(session, bytes(await freshState(source, session)));
+        expect(await on(source, 'backup', directory)).toMatchObject({ code: 0 });
+      }
+      const looking = await connect({ servers: server.url });
+      const restoring = spawn(process.execPath, [BIN, 'restore', directory], {
+        env: cleanEnv({ NATS_URL: server.url }),
+        stdio: 'ignore',
+      });
+      const jsm = await looking.jetstreamManager();
+      const enough = layout.layout === 'sharded' ? 3 : 12;
+      for (;;) {
+        const { streams } = await jsm.getAccountInfo();
+        if (streams >= enough) break;
+      }
+      restoring.kill('SIGKILL');
+      await once(restoring, 'exit');
+      await looking.close();
+      expect(restoring.signalCode).toBe('SIGKILL');
+
+      const env2 = { NATS_URL: server.url, ...env };
+      expect(await cli(['serve'], { env: env2 })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('a backup is being restored'),
+      });
+      const published = await on(
+        server,
+        'publish',
+        'implementer',
+        '-s',
+        'late',
+        '--no-check',
+        '--timeout',
+        '1s',
+      );
+      expect(published).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('"throughline restore DIR --again"'),
+      });
+      expect(await on(server, 'restore', directory)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('--again'),
+      });
+      const again = await on(server, 'restore', directory, '--again', '--json');
+      expect(again).toMatchObject({ code: 0, stderr: '' });
+      expect(JSON.parse(again.stdout).kept).toBeGreaterThan(0);
+      await using target = await startSystem({ nats: server, env });
+      for (const session of sessions)
+        expect(bytes(await freshState(target, session))).toEqual(states.get(session));
+    });
+  });
+});
+
+describe('what is refused', () => {
+  it('a damaged, missing or unfinished backup is refused by name before anything is restored', async () => {
+    await inFolder(async (folder) => {
+      const directory = join(folder, 'backup');
+      await using source = await startSystem();
+      const session = newSession('damaged');
+      await source.client.publishImplementer(session, implemented('1'));
+      await allDealtWith(source.ports);
+      expect(await on(source, 'backup', directory)).toMatchObject({ code: 0 });
+      expect(await on(source, 'backup', directory)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('holds a backup already'),
+      });
+      expect(await on(source, 'restore', directory)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('restore into an empty server or account'),
+      });
+      await using server = await startTestNats();
+      const file =
+        (await readdir(join(directory, 'streams'))).find((name) => name.includes('DISPATCH.')) ?? '';
+      const path = join(directory, 'streams', file);
+      const whole = await readFile(path);
+      const flipped = Buffer.from(whole);
+      flipped[flipped.length >> 1] = (flipped[flipped.length >> 1] ?? 0) ^ 1;
+      const damages: readonly [how: () => Promise<unknown>, says: string][] = [
+        [() => writeFile(path, flipped), 'SHA-256'],
+        [() => writeFile(path, whole.subarray(1)), 'bytes, and not'],
+        [() => rm(path), 'it is missing'],
+      ];
+      for (const [damage, says] of damages) {
+        await damage();
+        const { code, stderr } = await on(server, 'restore', directory);
+        expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(file) });
+        expect(stderr).toContain(says);
+      }
+      await writeFile(path, whole);
+      await mkdir(join(folder, 'unfinished', 'streams'), { recursive: true });
+      expect(await on(server, 'restore', join(folder, 'unfinished'))).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('throughline-backup.json'),
+      });
+      expect(await on(source, 'backup', join(folder, 'unfinished'))).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('was cut off'),
+      });
+      expect(await on(server, 'backup', join(folder, 'nothing'))).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('nothing to back up'),
+      });
+      expect(await on(server, 'restore', directory, '--replicas', '3')).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('restore with --replicas 1'),
+      });
+      expect(await on(server, 'restore', directory)).toMatchObject({ code: 0 });
+    });
+  });
+
+  it('a server that is lost ends a backup, which then holds no manifest', async () => {
+    await inFolder(async (folder) => {
+      await using source = await startSystem();
+      const large = 'x'.repeat(200_000);
+      for (let count = 0; count < 40; count += 1)
+        await source.client.publishImplementer(newSession('lost'), implemented('1', { summary: large }));
+      await allDealtWith(source.ports);
+      const directory = join(folder, 'backup');
+      const backup = on(source, 'backup', directory);
+      await soon(async () => expect((await readdir(join(directory, 'streams'))).length).toBeGreaterThan(3));
+      await source.nats.kill();
+      const { code, stderr } = await backup;
+      expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('(unavailable)') });
+      expect(await readdir(directory)).toEqual(['streams']);
+      await source.nats.restart();
+    });
+  });
+});
+
+describe('permissions', () => {
+  it('a user with the role backup makes a backup, and may read or write nothing else', async () => {
+    await using system = await startGuardedSystem([
+      { name: 'backup', role: 'backup' },
+      { name: 'operator', role: 'operator' },
+    ]);
+    await system.client.publishImplementer('demo', implemented('1'));
+    await allDealtWith(system.ports);
+    await inFolder(async (folder) => {
+      expect(await system.as('backup', 'backup', join(folder, 'one'))).toMatchObject({ code: 0 });
+      expect(await system.as('operator', 'backup', join(folder, 'two'))).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('permission_denied'),
+      });
+      expect(await system.as('backup', 'session', 'ls')).toMatchObject({ code: 1 });
+      await using server = await startTestNats();
+      expect(await on(server, 'restore', join(folder, 'one'))).toMatchObject({ code: 0 });
+    });
+  });
+});

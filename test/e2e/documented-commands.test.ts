@@ -1,0 +1,193 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ThroughlineClient } from '../../src/client/throughline-client.js';
+import { connectThroughline } from '../../src/index.js';
+import { pages, ROOT } from '../docs/pages.js';
+import { BIN, cleanEnv, startUp, type Up } from '../support/cli.js';
+import { documentedCommands } from '../support/documented-commands.js';
+import { TASKS_MD } from '../support/runs.js';
+import { implemented, reviewed, soon } from '../support/system.js';
+
+/** The commands of the pages, run as they stand there: in a shell, in one folder, against a running `up`. */
+
+const run = promisify(execFile);
+
+/** Pages whose commands belong to a running session, in the order in which a reader comes to them. */
+const PAGES = [
+  'README.md',
+  'docs/tutorial/first-session.md',
+  'docs/how-to/publish-results.md',
+  'docs/how-to/follow-a-plan.md',
+  'docs/how-to/compact-long-traces.md',
+  'docs/how-to/review-learnings.md',
+  'docs/how-to/look-inside.md',
+  'docs/how-to/tune-budgets.md',
+  'docs/how-to/run-many-sessions.md',
+  'docs/how-to/keep-for-a-time.md',
+  'docs/how-to/write-an-agent.md',
+  'docs/reference/configuration.md',
+  'docs/reference/schemas.md',
+];
+
+/** What begins so is not run here, and why. */
+const NOT_HERE: readonly [begins: RegExp, why: string][] = [
+  [/^throughline up\b/, 'it runs already'],
+  [/^throughline connect\b/, 'it writes where a client looks: test/agents'],
+  [/^throughline proposals review\b/, 'it asks on a terminal: test/e2e/review.test.ts'],
+  [/^throughline watch\b/, 'it runs until it is stopped: test/e2e/watch.test.ts'],
+  [/^source <\(/, 'it is for a shell that a person uses: test/cli/completion.test.ts'],
+];
+
+/** A command that has not ended by then waits for something. */
+const LONGEST_MS = 30_000;
+
+let folder: string;
+let up: Up;
+let client: ThroughlineClient;
+beforeAll(async () => {
+  const root = await mkdtemp(join(tmpdir(), 'throughline-pages-'));
+  folder = join(root, 'work');
+  await mkdir(join(folder, 'specs/parser'), { recursive: true });
+  await mkdir(join(folder, 'bin'));
+  const bin = join(folder, 'bin', 'throughline');
+  await writeFile(bin, `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(BIN)} "$@"\n`, {
+    mode: 0o755,
+  });
+  await writeFile(join(folder, 'specs/parser/tasks.md'), TASKS_MD);
+  await writeFile(join(folder, 'result.json'), JSON.stringify(implemented('1')));
+  await writeFile(join(folder, 'corrected.json'), JSON.stringify(implemented('2.1')));
+  const result = { status: 'SUCCESS', output_summary: 'src/parser.ts: 120 lines' };
+  const entry = { id: 'step-7', intent_id: 'INT-1', action_type: 'TOOL_EXECUTION', result };
+  await writeFile(join(folder, 'entries.jsonl'), `${JSON.stringify(entry)}\n`);
+  await gitProject(join(root, 'project'));
+  // A snapshot after each event: there is one to look at.
+  up = await startUp({ THROUGHLINE_SNAPSHOT_EVERY: '1' }, folder);
+  client = await connectThroughline({ url: up.url });
+});
+afterAll(async () => {
+  await client.close();
+  await up.stop();
+  await rm(join(folder, '..'), { recursive: true, force: true });
+});
+
+async function gitProject(path: string): Promise<void> {
+  await mkdir(join(path, 'src'), { recursive: true });
+  await writeFile(join(path, 'src', 'parser.ts'), 'export {};\n');
+  const git = (...args: string[]) =>
+    run('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.com', ...args], { cwd: path });
+  await git('init', '-q', '-b', 'main');
+  await git('add', '.');
+  await git('commit', '-q', '-m', 'Add the parser');
+}
+
+async function shell(line: string): Promise<string> {
+  const path = `${join(folder, 'bin')}${delimiter}${process.env.PATH}`;
+  const env = { ...cleanEnv({ NATS_URL: up.url }), PATH: path };
+  const options = { cwd: folder, env, timeout: LONGEST_MS };
+  const { stdout, stderr } = await run('bash', ['-eo', 'pipefail', '-c', line], options);
+  return stdout || stderr;
+}
+
+/** The command with names that are there in place of those that stand for them. */
+async function filledIn(line: string): Promise<string> {
+  let filled = line;
+  if (/\bID\b/.test(line)) filled = filled.replace(/\bID\b/, String(await newRejection(line)));
+  if (line.includes('--dispatch 7')) filled = filled.replace('--dispatch 7', '--dispatch 1');
+  if (line.includes('--id 3f2a')) {
+    const { facts } = await client.tools.factFind({ session: 'demo', limit: 1 });
+    filled = filled.replace('3f2a', facts[0]?.id ?? '');
+  }
+  if (line.includes('4f1c09ab23de')) {
+    await client.compile({ session: 'demo', taskId: '2.1', taskPrompt: 'Write it' });
+    await soon(async () => expect((await keptPrompts()).length).toBeGreaterThan(0));
+    filled = filled.replace('4f1c09ab23de', (await keptPrompts())[0]?.id ?? '');
+  }
+  return filled;
+}
+
+const keptPrompts = async () => (await client.tools.promptList({ session: 'demo' })).prompts;
+
+/** A result that could not be used, such that the command is what mends it. */
+async function newRejection(line: string): Promise<number> {
+  const before = (await client.tools.rejectedList({})).rejected[0]?.id ?? 0;
+  const body = line.includes('--role reviewer') ? reviewed('2.1', 'approved') : { status: 'completed' };
+  await client.publishText('demo', 'implementer', JSON.stringify(body)).catch(() => {});
+  await soon(async () =>
+    expect((await client.tools.rejectedList({})).rejected[0]?.id ?? 0).toBeGreaterThan(before),
+  );
+  return (await client.tools.rejectedList({})).rejected[0]?.id ?? 0;
+}
+
+const shown = documentedCommands();
+
+describe.each(PAGES)('the commands of %s', (page) => {
+  const lines = shown
+    .filter((each) => each.page === page && !NOT_HERE.some(([begins]) => begins.test(each.line)))
+    .map(({ line }) => line);
+
+  it.each(lines)(`${page}: %s`, async (line) => {
+    expect(await shell(await filledIn(line))).not.toBe('');
+  });
+});
+
+it('the prompt of the README is the one that its commands give', async () => {
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+  const blocks = [...readme.matchAll(/\n\n```\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+  const lines = shown.filter(({ page, line }) => page === 'README.md' && line.includes('--session demo'));
+  const [last = '', ...others] = lines.map(({ line }) => line.replaceAll('demo', 'read-me')).reverse();
+  for (const line of others.reverse()) await shell(line);
+  await soon(async () => {
+    const { session } = await client.tools.sessionShow({ session: 'read-me' });
+    expect(session.dispatches).toMatchObject({ implementer: 1, reviewer: 1 });
+  });
+  expect(await shell(last)).toBe(blocks.find((block) => block.startsWith('You are')));
+});
+
+it('the plan of two agents goes as its page says, from the first file to the last prompt', async () => {
+  const page = await readFile(join(ROOT, 'docs/tutorial/two-agents.md'), 'utf8');
+  const blocks = (language: string) =>
+    [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, of, block = '']) =>
+      of === language ? [block.trimEnd()] : [],
+    );
+  const script = blocks('sh').join('\n').replace('throughline up --detach', '');
+  const said = comparable(await shell(`exec 2>&1\n${script}\ncat tasks.md && sh greet.sh you`));
+  for (const block of blocks('')) expect(said).toContain(comparable(block));
+  expect(said).toContain(
+    '- [x] 1. Write greet.sh, which says hello\n- [x] 2. Let greet.sh take a name\nHello you',
+  );
+});
+
+/** How long something took is another time each time, and other pages have dispatched before. */
+function comparable(text: string): string {
+  const numbers = [...text.matchAll(/\bdispatch (\d+)/g)].map(([, number]) => Number(number));
+  const before = Math.min(...numbers) - 1;
+  return text
+    .replace(/\b[\d.]+ (ms|s)\b/g, 'a while')
+    .replace(/\bdispatch (\d+)/g, (_, number) => `dispatch ${number - before}`);
+}
+
+it('every page with commands of a session is run, or its commands are said to need something else', () => {
+  const elsewhere: Readonly<Record<string, string>> = {
+    'docs/how-to/archive-sessions.md': 'test/e2e/archive.test.ts',
+    'docs/how-to/back-up.md': 'test/e2e/backup.test.ts',
+    'docs/how-to/connect-an-agent.md': 'test/agents',
+    'docs/how-to/inspector.md': 'test/inspector',
+    'docs/how-to/keep-and-remove-sessions.md': 'test/e2e/forget.test.ts',
+    'docs/how-to/monitor.md': 'test/e2e/monitoring.test.ts',
+    'docs/how-to/move-a-session.md': 'test/e2e/session-file.test.ts',
+    'docs/how-to/run-a-plan.md': 'test/e2e/work.test.ts',
+    'docs/how-to/run-in-production.md': 'test/cli and test/e2e/monitoring.test.ts: it starts services',
+    'docs/how-to/troubleshoot.md': 'test/cli and test/e2e/logs.test.ts: it starts services',
+    'docs/how-to/use-mcp.md': 'test/e2e/mcp.test.ts',
+    'docs/tutorial/two-agents.md': 'the test above',
+    'docs/reference/commands.md': 'examples of help: test/docs/documented-commands.test.ts',
+    'docs/reference/hooks.md': 'test/e2e/hooks.test.ts',
+  };
+  const known = new Set([...PAGES, ...Object.keys(elsewhere)]);
+  expect(pages().length).toBeGreaterThan(20);
+  expect([...new Set(shown.map(({ page }) => page))].filter((page) => !known.has(page))).toEqual([]);
+});

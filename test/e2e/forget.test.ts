@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { token } from '../../src/contracts/names.js';
+import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import { sessionReader } from '../../src/services/common/open-sessions.js';
+import { encodeSnapshot } from '../../src/session/session-snapshot.js';
+import { cli } from '../support/cli.js';
+import { forgotten, furnished, storedText } from '../support/forgetting.js';
+import { layoutEnv } from '../support/layouts.js';
+import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { soon } from '../support/soon.js';
+import { filesHolding } from '../support/store-files.js';
+import { allDealtWith, implemented, type System, startSystem } from '../support/system.js';
+
+const LAYOUTS: readonly SessionLayout[] = [PER_SESSION, { layout: 'sharded', shards: 1 }];
+
+const ZERO = {
+  ...{ events: 0, dispatches: 0, rejected: 0, snapshots: 0, prompts: 0, telemetry: 0, index: 0 },
+  ...{ evidence: 0, proposals: 0, learnings: 0 },
+};
+
+describe.each(LAYOUTS)('a session that is forgotten, $layout', (layout) => {
+  let nats: TestNats;
+  let system: System;
+
+  beforeAll(async () => {
+    nats = await startTestNats();
+    system = await startSystem({ nats, env: { ...layoutEnv(layout), THROUGHLINE_SNAPSHOT_EVERY: '5' } });
+  });
+  afterAll(async () => {
+    await system.stop();
+    await nats.stop();
+  });
+
+  test('is in no stream, no bucket and no file, its neighbours are as they were, and one of its name begins at nothing', async () => {
+    await furnished(system, 'victim', 'CANARY');
+    await furnished(system, 'neighbour', 'BIRDSONG');
+    const before = {
+      facts: await system.client.tools.factFind({ session: 'neighbour' }),
+      notes: await system.client.tools.noteList({ session: 'neighbour' }),
+      prompts: await system.client.tools.promptList({ session: 'neighbour' }),
+      events: (await system.ports.log.read(token('neighbour', 'session'), { after: 0 })).events,
+    };
+    expect(await filesHolding(nats.storeDir, 'CANARY')).not.toEqual([]);
+    const counted = await system.client.tools.sessionForget({ session: 'victim', dryRun: true });
+    expect(counted).toMatchObject({ state: 'counted', found: { dispatches: 16, rejected: 1, prompts: 3 } });
+
+    const { erased } = await forgotten(system, 'victim');
+
+    expect(erased).toMatchObject({ dispatches: 16, rejected: 1, prompts: 3, events: counted.found.events });
+    expect(erased.proposals).toBeGreaterThan(0);
+    expect(await storedText(system)).not.toContain('CANARY');
+    expect(await filesHolding(nats.storeDir, 'CANARY')).toEqual([]);
+    expect(await storedText(system)).not.toMatch(/\bvictim\b/);
+    await expect(system.client.tools.sessionShow({ session: 'victim' })).resolves.toMatchObject({
+      sequence: 0,
+    });
+    const after = {
+      facts: await system.client.tools.factFind({ session: 'neighbour' }),
+      notes: await system.client.tools.noteList({ session: 'neighbour' }),
+      prompts: await system.client.tools.promptList({ session: 'neighbour' }),
+      events: (await system.ports.log.read(token('neighbour', 'session'), { after: 0 })).events,
+    };
+    expect(after).toEqual(before);
+
+    const { sequence } = await system.client.publishImplementer(
+      'victim',
+      implemented('1', { facts: [{ subject: 'parser', relation: 'is', object: 'fresh' }] }),
+    );
+    const { prompt } = await system.client.compile({
+      ...{ session: 'victim', kind: 'dispatch', role: 'implementer', after: sequence },
+      ...{ taskId: '2', taskPrompt: 'go on' },
+    });
+    const { facts } = await system.client.tools.factFind({ session: 'victim' });
+    expect(facts.map(({ object }) => object)).toContain('fresh');
+    expect(JSON.stringify(facts)).not.toContain('CANARY');
+    expect(prompt).not.toContain('CANARY');
+
+    await nats.restart();
+    await soon(() => system.client.tools.sessionShow({ session: 'neighbour' }));
+    expect(await filesHolding(nats.storeDir, 'CANARY')).toEqual([]);
+    expect(await filesHolding(nats.storeDir, 'BIRDSONG')).not.toEqual([]);
+  });
+
+  test('is not brought back by what was under way, and results that are published meanwhile begin another one', async () => {
+    await furnished(system, 'busy', 'PARROT');
+    const { client, ports } = system;
+    const busy = token('busy', 'session');
+    const { folded } = await sessionReader(ports, system.config, silentLogger).reader.load(busy);
+    const late = {
+      sequence: folded.state.sequence,
+      text: encodeSnapshot(folded.state, folded.state.lastEventAt),
+    };
+    const published: number[] = [];
+    let isOver = false;
+    const publishing = (async () => {
+      for (let at = 0; !isOver; at += 1) {
+        const facts = [{ subject: `new ${at}`, relation: 'is', object: 'published' }];
+        published.push((await client.publishImplementer('busy', implemented('1', { facts }))).sequence);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    })();
+
+    const asked = forgotten(system, 'busy');
+    await asked;
+    isOver = true;
+    await publishing;
+    // As a compiler does that was about to when the session was forgotten.
+    expect(await ports.snapshots.save(busy, late)).toBe('older');
+
+    await allDealtWith(ports);
+    const { events } = await ports.log.read(busy, { after: 0, type: 'fact.recorded' });
+    const kept = events.flatMap(({ event }) =>
+      event.type === 'fact.recorded' ? [event.data.dispatch.sequence] : [],
+    );
+    // All from some moment on, and none before it.
+    expect(kept.length).toBeGreaterThan(0);
+    expect(kept.sort((one, other) => one - other)).toEqual(published.slice(-kept.length));
+    expect(JSON.stringify(await client.tools.factFind({ session: 'busy' }))).not.toContain('PARROT');
+    expect(await filesHolding(nats.storeDir, 'PARROT')).toEqual([]);
+  });
+
+  test('is erased to the end by the next service where a process was killed after it had begun', async () => {
+    await furnished(system, 'halfway', 'ORPHAN');
+    const lifecycle = await system.ports.openLifecycle();
+    const longAgo = new Date(Date.now() - 60_000).toISOString();
+    await lifecycle.forgetting(token('halfway', 'session'), { at: longAgo, dispatches: 0, sequence: 0 });
+
+    await soon(async () => {
+      expect(lifecycle.forgotten(token('halfway', 'session'))?.status).toBe('forgotten');
+    });
+
+    lifecycle.close();
+    expect(await storedText(system)).not.toContain('ORPHAN');
+    expect(await filesHolding(nats.storeDir, 'ORPHAN')).toEqual([]);
+  });
+
+  test('goes with its project, and the learnings of that project as well', async () => {
+    await furnished(system, 'one-of-two', 'MAGPIE', 'parser');
+    await furnished(system, 'two-of-two', 'JACKDAW', 'parser');
+    const ask = () => system.client.tools.projectForget({ project: 'parser', confirm: 'parser' });
+    let reply = await ask();
+    expect(reply.sessions).toEqual(['one-of-two', 'two-of-two']);
+
+    await soon(async () => {
+      if (reply.state !== 'done') reply = await ask();
+      expect(reply.state).toBe('done');
+    });
+
+    expect(await storedText(system)).not.toMatch(/MAGPIE|JACKDAW/);
+    for (const word of ['MAGPIE', 'JACKDAW']) expect(await filesHolding(nats.storeDir, word)).toEqual([]);
+    expect((await system.client.proposals.list({ project: 'parser' })).proposals).toEqual([]);
+  });
+
+  test('may be asked for again, and is not asked for by a wrong name', async () => {
+    await furnished(system, 'twice', 'AGAIN');
+    await expect(
+      system.client.tools.sessionForget({ session: 'twice', confirm: 'other' }),
+    ).rejects.toMatchObject({ code: 'schema_invalid' });
+    await forgotten(system, 'twice');
+
+    expect(await forgotten(system, 'twice')).toMatchObject({ state: 'done', erased: ZERO });
+    await expect(
+      system.client.tools.sessionForget({ session: 'nobody', confirm: 'nobody' }),
+    ).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('the commands that forget, without a terminal', () => {
+  let system: System;
+  beforeAll(async () => {
+    system = await startSystem();
+  });
+  afterAll(() => system.stop());
+  const forget = (...args: string[]) => cli(args, { env: { NATS_URL: system.url } });
+
+  test('say of a session or project that does not exist just that, and of one that does how it is erased', async () => {
+    await system.client.publishImplementer('real', implemented('1'));
+    const { code, stderr } = await forget('session', 'forget', 'nobody');
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      'nothing is stored of session nobody: "throughline session ls" lists what there is',
+    );
+    expect((await forget('project', 'forget', 'nothing')).stderr).toContain(
+      'nothing is stored of project nothing',
+    );
+    const real = await forget('session', 'forget', 'real');
+    expect(real).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('"throughline session forget real --yes"'),
+    });
+  });
+
+  test.each([[], ['--yes']])('erase no project that is not named, %s', async (...more) => {
+    const unnamed = await forget('project', 'forget', ...more);
+    expect(unnamed).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no project is named: say which'),
+    });
+    const help = await forget('project', 'forget', '--help');
+    expect(help.stdout).not.toContain('else default');
+  });
+});

@@ -1,0 +1,408 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import type { ThroughlineClient } from '../../src/client/throughline-client.js';
+import type { RunPlanOptions } from '../../src/work/run-options.js';
+import { runPlan } from '../../src/work/run-plan.js';
+import type { AgentAnswer, KeptAnswers, RunPlanEvent } from '../../src/work/run-types.js';
+import { tasksFolder } from '../support/runs.js';
+import { answerOf, type Script, scriptedAgents } from '../support/scripted-agents.js';
+import { newSession, soon, systemOfFile } from '../support/system.js';
+
+/** `runPlan` with agents in this process, on real services. */
+
+const folder = await tasksFolder();
+const system = await systemOfFile({ env: { THROUGHLINE_TASKS_ROOTS: folder.path } });
+
+const PLAN = `# Parser
+
+- [x] 1. Set up the project
+- [ ] 2. Write the parser
+  - [ ] 2.1 Expressions
+  - [ ] 2.2 Statements
+`;
+
+type Given = Omit<RunPlanOptions, 'client' | 'plan' | 'implementer'> & { readonly script?: Script };
+
+async function prepared(name: string, { script, ...options }: Given = {}, text = PLAN) {
+  const session = newSession(name);
+  const plan = await folder.write(`${session}.md`, text);
+  const events: RunPlanEvent[] = [];
+  const agents = scriptedAgents(script);
+  const { implementer, reviewer } = agents;
+  const onEvent = (event: RunPlanEvent) => void events.push(event);
+  const given = { client: system.client, plan, session, patienceMs: 20_000, implementer, reviewer, onEvent };
+  const run = (more: Partial<RunPlanOptions> = {}) => runPlan({ ...given, ...options, ...more });
+  return { session, plan, events, agents, run, text: () => readFile(plan, 'utf8') };
+}
+
+/** The results of a session that count, as `task role verdict`, the oldest first. */
+async function resultsOf(session: string): Promise<string[]> {
+  const { entries } = await system.client.tools.timelineList({ session, kinds: ['result'], limit: 500 });
+  const counts = await Promise.all(
+    entries.map(async ({ dispatch = 0 }) => {
+      const { status } = await system.client.tools.dispatchShow({ session, dispatch });
+      return status !== 'repeated';
+    }),
+  );
+  return entries
+    .filter((_, index) => counts[index])
+    .map(({ task, role, verdict }) => `${task} ${role} ${verdict}`)
+    .reverse();
+}
+
+describe('runPlan', () => {
+  it('takes each open task through work and review, and ends when the plan is done', async () => {
+    const { session, agents, run, text } = await prepared('plain');
+    const summary = await run();
+    expect(agents.asked()).toEqual([
+      ...['2.1 implementer 1', '2.1 reviewer 1'],
+      ...['2.2 implementer 1', '2.2 reviewer 1'],
+    ]);
+    expect(summary).toMatchObject({ session, outcome: 'done', total: 3, done: 3, rounds: 2, findings: 0 });
+    expect(await text()).toBe(PLAN);
+    expect(await run()).toMatchObject({ outcome: 'done', tasks: [], rounds: 0 });
+    expect(agents.calls).toHaveLength(4);
+  });
+
+  it('feeds findings back until the review approves, and ticks the line then', async () => {
+    const { events, agents, run, text } = await prepared('findings', {
+      script: { '2.1 reviewer': ['needs_changes'] },
+      tick: true,
+    });
+    const summary = await run();
+    expect(agents.asked().slice(0, 4)).toEqual([
+      ...['2.1 implementer 1', '2.1 reviewer 1', '2.1 implementer 2', '2.1 reviewer 2'],
+    ]);
+    expect(agents.calls[2]?.prompt).toContain('fix 1 of 2.1');
+    expect(summary).toMatchObject({ outcome: 'done', rounds: 3, findings: 1 });
+    expect(events.filter(({ type }) => type === 'ticked')).toHaveLength(2);
+    expect(await text()).toBe(PLAN.replace('[ ] 2.1', '[x] 2.1').replace('[ ] 2.2', '[x] 2.2'));
+  });
+
+  it('names a session after its plan, and refuses a second plan for it', async () => {
+    const plan = await folder.write('unnamed-parser.md', '- [ ] 1. It\n');
+    const { agents, run } = await prepared('unused');
+    const { implementer, reviewer } = agents;
+    const { client } = system;
+    expect(await runPlan({ client, plan, implementer, reviewer })).toMatchObject({
+      session: 'unnamed-parser',
+    });
+    await expect(run({ session: 'unnamed-parser' })).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('unnamed-parser follows'),
+    });
+  });
+
+  it('sends a plan that the service cannot read, and works on it all the same', async () => {
+    const outside = await tasksFolder();
+    const plan = await outside.write('tasks.md', '- [ ] 1. It\n- [ ] 2. That\n');
+    const { run, agents } = await prepared('outside', { tick: true });
+    expect(await run({ plan })).toMatchObject({ outcome: 'done', done: 2 });
+    expect(await readFile(plan, 'utf8')).toBe('- [x] 1. It\n- [x] 2. That\n');
+    expect(agents.calls).toHaveLength(4);
+    await outside.remove();
+  });
+
+  it('works on the board of a session without a plan, in the order of its dependencies', async () => {
+    const { session, agents } = await prepared('board');
+    const { tools } = system.client;
+    await tools.taskAdd({ session, content: 'The second' });
+    await tools.taskAdd({ session, content: 'The first' });
+    await tools.taskDepends({ session, id: 'TAS-1', dependsOn: ['TAS-2'] });
+    const { implementer, reviewer } = agents;
+    expect(await runPlan({ client: system.client, session, implementer, reviewer })).toMatchObject({
+      outcome: 'done',
+    });
+    expect(agents.asked().filter((asked) => asked.includes('implementer'))).toEqual([
+      'TAS-2 implementer 1',
+      'TAS-1 implementer 1',
+    ]);
+    expect((await tools.taskList({ session })).tasks.map(({ status }) => status)).toEqual([
+      'completed',
+      'completed',
+    ]);
+  });
+
+  it('asks once more with the contract where no result came, and says so', async () => {
+    const { session, events, agents, run } = await prepared('none', {
+      script: {
+        '2.1 implementer': ['none'],
+        '2.1 reviewer': [answerOf({ task: '9', role: 'reviewer', round: 1 }, 'approved')],
+      },
+    });
+    expect(await run()).toMatchObject({ outcome: 'done' });
+    const [first, second, review, again] = agents.calls;
+    expect(second).toMatchObject({ task: '2.1', attempt: 2, resultId: first?.resultId });
+    expect(second?.prompt).toContain('the last message holds no result block');
+    expect(second?.prompt).toContain('I have done it, and it works.');
+    expect(second?.messages.at(-1)?.content).toContain('BEGIN_DISPATCH_RESULT');
+    expect(review?.role).toBe('reviewer');
+    expect(again?.prompt).toContain('it is the result of task 9, and yours is 2.1');
+    expect(events.filter((event) => event.type === 'call-ended' && event.fault !== undefined)).toHaveLength(
+      2,
+    );
+    expect((await resultsOf(session)).slice(0, 2)).toEqual([
+      '2.1 implementer completed',
+      '2.1 reviewer approved',
+    ]);
+  });
+
+  it('takes an agent without a result as failed work, and a reviewer without one to a person', async () => {
+    const { session, run } = await prepared('silent', {
+      script: { '2.1 implementer': ['none', 'none'], '2.1 reviewer': ['none', 'none'] },
+    });
+    expect(await run()).toMatchObject({
+      outcome: 'needed',
+      done: 1,
+      tasks: [{ task: '2.1', outcome: 'needed' }],
+    });
+    expect(await resultsOf(session)).toEqual([
+      ...['2.1 implementer failed', '2.1 implementer completed', '2.1 reviewer blocked'],
+    ]);
+    expect(await run()).toMatchObject({ outcome: 'needed', rounds: 0 });
+    expect(await run({ again: true })).toMatchObject({ outcome: 'done', done: 3 });
+  });
+
+  it('says what was repaired', async () => {
+    const loose = '```json\n{"taskId":"2.1","status":"done",}\n```';
+    const { events, run } = await prepared('repaired', { script: { '2.1 implementer': [{ text: loose }] } });
+    expect(await run()).toMatchObject({ outcome: 'done' });
+    const [repaired] = events.filter((event) => event.type === 'result');
+    expect(repaired).toMatchObject({
+      repaired: expect.stringContaining('the JSON did not parse and was mended'),
+    });
+  });
+
+  it('plans a stalled task again once, then asks, or goes on with the others', async () => {
+    const script = { '2.1 reviewer': ['needs_changes', 'needs_changes', 'needs_changes', 'needs_changes'] };
+    const { events, agents, run } = await prepared('stalled', { script, maxRounds: 9 });
+    const summary = await run();
+    expect(summary).toMatchObject({
+      outcome: 'needed',
+      rounds: 3,
+      tasks: [{ task: '2.1', rounds: 3, findings: 3 }],
+    });
+    expect(summary.tasks[0]?.why).toContain(
+      'stalled, also after it was planned again: sent back by a review 3 times',
+    );
+    const replans = events.flatMap((event) =>
+      event.type === 'call-started' && event.replans ? [event.round] : [],
+    );
+    expect(replans).toEqual([3]);
+    expect(agents.calls[4]?.prompt).toContain('Choose another approach');
+    const skipping = await prepared('skipped', { script, maxRounds: 9, onStall: 'skip' });
+    expect(await skipping.run()).toMatchObject({ outcome: 'needed', done: 2 });
+    expect(skipping.agents.asked().at(-1)).toBe('2.2 reviewer 1');
+  });
+
+  it('ends at its limits: rounds, tokens and cost', async () => {
+    const script = { '2.1 reviewer': ['needs_changes', 'needs_changes'] };
+    const rounds = await prepared('rounds', { script, maxRounds: 2 });
+    expect(await rounds.run()).toMatchObject({ outcome: 'limit', rounds: 2 });
+    expect(await rounds.run({ maxRounds: 3 })).toMatchObject({ outcome: 'done' });
+    const used = (task: string): AgentAnswer => ({
+      text: answerOf({ task, role: 'implementer', round: 1 }, 'completed'),
+      ...{ tokens: 600, cost: 0.2 },
+    });
+    const costly = { '2.1 implementer': [used('2.1')], '2.2 implementer': [used('2.2')] };
+    const tokens = await prepared('tokens', { script: costly, maxTokens: 500 });
+    expect(await tokens.run()).toMatchObject({
+      outcome: 'limit',
+      tokens: 600,
+      why: '600 of 500 tokens are used',
+    });
+    const cost = await prepared('cost', { script: costly, maxCost: 0.4 });
+    expect(await cost.run()).toMatchObject({ outcome: 'limit', cost: 0.4, done: 2 });
+  });
+
+  it('approves by a check alone, and takes one that fails as a finding', async () => {
+    const passes = [false, true, true];
+    const check = async () => ({
+      passed: passes.shift() ?? true,
+      command: 'npm test',
+      output: 'expected 3, got 4',
+    });
+    const { session, agents, run } = await prepared('check', { check });
+    const { implementer } = agents;
+    expect(await run()).toMatchObject({ outcome: 'done', findings: 1 });
+    // A check that fails spares the review.
+    expect(agents.asked().slice(0, 3)).toEqual(['2.1 implementer 1', '2.1 implementer 2', '2.1 reviewer 2']);
+    expect(agents.calls[1]?.prompt).toContain('expected 3, got 4');
+    expect((await resultsOf(session))[1]).toBe('2.1 reviewer needs_changes');
+    const alone = await prepared('check-alone');
+    const { client } = system;
+    const passing = async () => ({ passed: true, command: 'npm test' });
+    expect(
+      await runPlan({ client, plan: alone.plan, session: alone.session, implementer, check: passing }),
+    ).toMatchObject({ outcome: 'done' });
+    expect((await resultsOf(alone.session))[1]).toBe('2.1 reviewer approved');
+  });
+
+  it('takes an agent that does not answer in time as failed work, and ends it', async () => {
+    let aborted = 0;
+    const { session, agents, run } = await prepared('late', { timeoutMs: 100, maxRounds: 1 });
+    const hanging: RunPlanOptions['implementer'] = ({ signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          aborted += 1;
+          reject(signal.reason);
+        });
+      });
+    expect(await run({ implementer: hanging })).toMatchObject({ outcome: 'limit' });
+    expect(aborted).toBe(1);
+    expect(await resultsOf(session)).toEqual(['2.1 implementer failed']);
+    expect(agents.calls).toEqual([]);
+  });
+
+  it('ends with what an agent throws, and goes on from there later', async () => {
+    const { agents, run } = await prepared('thrown');
+    const broken = () => Promise.reject(new Error('no such model'));
+    await expect(run({ implementer: broken })).rejects.toThrow('no such model');
+    expect(await run()).toMatchObject({ outcome: 'done' });
+    expect(agents.calls).toHaveLength(4);
+  });
+
+  it('stops by its signal, publishes nothing of the call that was running, and goes on where it was', async () => {
+    const { session, agents, run } = await prepared('stopped');
+    const stop = new AbortController();
+    const reviewer: NonNullable<RunPlanOptions['reviewer']> = async (call) => {
+      stop.abort();
+      return agents.reviewer(call);
+    };
+    expect(await run({ reviewer, signal: stop.signal })).toMatchObject({ outcome: 'stopped' });
+    expect(await resultsOf(session)).toEqual(['2.1 implementer completed']);
+    expect(await run()).toMatchObject({ outcome: 'done' });
+    expect(agents.asked().filter((asked) => asked === '2.1 implementer 1')).toHaveLength(1);
+  });
+
+  it('works on tasks at once that do not depend on each other', async () => {
+    const text = '- [ ] T1 A\n- [ ] T2 B\n- [ ] T3 C (depends on T1)\n';
+    let running = 0;
+    let most = 0;
+    const { agents, run } = await prepared('parallel', { parallel: 2 }, text);
+    const implementer: RunPlanOptions['implementer'] = async (call) => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      running -= 1;
+      return agents.implementer(call);
+    };
+    expect(await run({ implementer })).toMatchObject({ outcome: 'done', done: 3 });
+    expect(most).toBe(2);
+  });
+
+  it('shows in the list of sessions and in the timeline, as the inspector reads them', async () => {
+    const { session, run } = await prepared('shown');
+    await run();
+    // The index of sessions is written behind them.
+    await soon(async () => {
+      const { sessions } = await system.client.tools.sessionList({ text: session });
+      expect(sessions).toMatchObject([{ session, plan: { total: 4 } }]);
+    });
+    await soon(async () => {
+      const { entries } = await system.client.tools.timelineList({ session, kinds: ['result', 'prompt'] });
+      expect(entries.map(({ kind }) => kind).sort()).toEqual([
+        ...Array(4).fill('prompt'),
+        ...Array(4).fill('result'),
+      ]);
+    });
+  });
+
+  it('refuses options that contradict each other', async () => {
+    const { agents, run } = await prepared('options');
+    const { implementer } = agents;
+    const { client } = system;
+    await expect(runPlan({ client, implementer })).rejects.toThrow('neither plan nor session is given');
+    await expect(runPlan({ client, session: 'a', implementer })).rejects.toThrow(
+      'nothing would approve the work',
+    );
+    await expect(run({ maxRounds: 0 })).rejects.toThrow('maxRounds is 0: use a number above 0');
+    const long = Array.from({ length: 301 }, (_, at) => `- [ ] ${at + 1}. Task`).join('\n');
+    await expect((await prepared('long', {}, long)).run()).rejects.toThrow('have lines ticked');
+  });
+});
+
+/** Where a run is killed: at a request, before or after it had its effect, or at an agent. */
+const KILLS = ['publishText', 'compile', 'initRun', 'agent'].flatMap((at) =>
+  ['before', 'after'].flatMap((when) =>
+    Array.from({ length: at === 'initRun' ? 1 : 6 }, (_, index) => ({ at, when, nth: index + 1 })),
+  ),
+);
+const SCRIPT = { '2.1 reviewer': ['needs_changes'] };
+const EXPECTED = [
+  ...[
+    '2.1 implementer completed',
+    '2.1 reviewer needs_changes',
+    '2.1 implementer completed',
+    '2.1 reviewer approved',
+  ],
+  ...['2.2 implementer completed', '2.2 reviewer approved'],
+];
+
+describe('a run that is killed', () => {
+  it('goes on where it was, at every step: no task twice, none skipped', { timeout: 120_000 }, async () => {
+    const left = [...KILLS];
+    let killed = 0;
+    const worker = async () => {
+      for (let kill = left.shift(); kill !== undefined; kill = left.shift()) {
+        const { session, agents, run, text } = await prepared('killed', { script: SCRIPT, tick: true });
+        const kept = rememberedAnswers();
+        const { client, implementer, reviewer, wasKilled } = mortal(system.client, agents, kill);
+        await expect(run({ client, kept, implementer, reviewer })).rejects.toThrow('killed');
+        expect(wasKilled(), JSON.stringify(kill)).toBe(true);
+        expect(await run({ kept }), JSON.stringify(kill)).toMatchObject({ outcome: 'done', done: 3 });
+        expect(await resultsOf(session), JSON.stringify(kill)).toEqual(EXPECTED);
+        expect(await text()).toBe(PLAN.replace('[ ] 2.1', '[x] 2.1').replace('[ ] 2.2', '[x] 2.2'));
+        // An answer that was given is not asked for again.
+        const isLost = kill.at === 'agent' && kill.when === 'after';
+        expect(agents.calls.length, JSON.stringify(kill)).toBe(isLost ? 7 : 6);
+        killed += 1;
+      }
+    };
+    await Promise.all([worker(), worker(), worker()]);
+    expect(killed).toBe(KILLS.length);
+  });
+});
+
+function rememberedAnswers(): KeptAnswers {
+  const kept = new Map<string, AgentAnswer>();
+  return {
+    read: async (name) => kept.get(name),
+    keep: async (name, answer) => void kept.set(name, answer),
+  };
+}
+
+/** A client and agents that die at one place, and answer nothing after it. */
+function mortal(
+  client: ThroughlineClient,
+  agents: Pick<RunPlanOptions, 'implementer'> & Required<Pick<RunPlanOptions, 'reviewer'>>,
+  { at, when, nth }: (typeof KILLS)[number],
+) {
+  let count = 0;
+  let isDead = false;
+  const dying =
+    <Args extends unknown[], Reply>(name: string, call: (...args: Args) => Promise<Reply>) =>
+    async (...args: Args): Promise<Reply> => {
+      if (isDead) throw new Error('killed');
+      count += name === at ? 1 : 0;
+      const isIt = name === at && count === nth;
+      if (isIt && when === 'before') isDead = true;
+      if (isDead) throw new Error('killed');
+      const reply = await call(...args);
+      if (isIt) isDead = true;
+      if (isDead) throw new Error('killed');
+      return reply;
+    };
+  const dead = new Proxy(client, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? dying(String(name), value.bind(target)) : value;
+    },
+  });
+  return {
+    client: dead,
+    implementer: dying('agent', agents.implementer),
+    reviewer: dying('agent', agents.reviewer),
+    wasKilled: () => isDead,
+  };
+}

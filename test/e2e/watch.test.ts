@@ -1,0 +1,192 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
+import { BIN, cleanEnv } from '../support/cli.js';
+import { startGuardedSystem } from '../support/guarded-system.js';
+import { layoutEnv } from '../support/layouts.js';
+import { allDealtWith, implemented, newSession, soon, startSystem } from '../support/system.js';
+
+const LAYOUTS: readonly SessionLayout[] = [PER_SESSION, { layout: 'sharded', shards: 2 }];
+
+interface Watch extends AsyncDisposable {
+  lines(): string[];
+  stdout(): string;
+  stderr(): string;
+  /** Ctrl-C, and the exit code. */
+  end(): Promise<number | null>;
+}
+
+/** `throughline watch`, once it says that it watches or has ended. */
+async function watching(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Watch> {
+  const child = spawn(process.execPath, [BIN, 'watch', ...args], {
+    env: cleanEnv(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exited = once(child, 'close') as Promise<[number | null]>;
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk;
+  });
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+  });
+  await soon(() => {
+    if (child.exitCode === null) expect(stderr).toContain('-- watching');
+  });
+  const end = async () => {
+    child.kill('SIGINT');
+    return (await exited)[0];
+  };
+  return {
+    lines: () => stdout.split('\n').filter((line) => line !== ''),
+    stdout: () => stdout,
+    stderr: () => stderr,
+    end,
+    async [Symbol.asyncDispose]() {
+      await end();
+    },
+  };
+}
+
+/** A way to a server that can be cut. */
+async function cuttable(url: string) {
+  const to = Number(new URL(url).port);
+  const open = new Set<Socket>();
+  const listen = (port: number) =>
+    new Promise<Server>((resolve) => {
+      const server = createServer((socket) => {
+        const other = connect(to, '127.0.0.1');
+        for (const each of [socket, other]) {
+          open.add(each);
+          each.on('error', () => {}).on('close', () => open.delete(each));
+        }
+        socket.pipe(other).pipe(socket);
+      }).listen(port, '127.0.0.1', () => resolve(server));
+    });
+  let server = await listen(0);
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const cut = () => {
+    server.close();
+    for (const socket of open) socket.destroy();
+  };
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    cut,
+    async mend() {
+      server = await listen(port);
+    },
+    async [Symbol.asyncDispose]() {
+      cut();
+    },
+  };
+}
+
+describe.each(LAYOUTS)('in the layout $layout', (layout) => {
+  const env = layoutEnv(layout);
+
+  it(`throughline watch shows what happens in all sessions, and what was missed while the connection was lost (${layout.layout})`, async () => {
+    await using system = await startSystem({ env });
+    const { client } = system;
+    const [old, fresh, quiet] = [newSession('old'), newSession('fresh'), newSession('quiet')];
+    await client.publishImplementer(old, implemented('before'));
+    await client.publishImplementer(quiet, implemented('before'));
+    await allDealtWith(system.ports);
+    await using way = await cuttable(system.url);
+    await using all = await watching({ NATS_URL: way.url }, '--json');
+    const told = () =>
+      all.lines().map((line) => {
+        const { session, type, task } = JSON.parse(line);
+        return `${session} ${type} ${task ?? '-'}`;
+      });
+    await client.publishImplementer(old, implemented('1', { summary: 'Parser \u001b[31mdone\u0007' }));
+    await client.publishImplementer(fresh, implemented('1'));
+    await client.tools.taskAdd({ session: fresh, content: 'Write the printer' });
+    await client.publishText(old, 'reviewer', 'not a result');
+    const first = [
+      `${old} fact.recorded 1`,
+      `${fresh} fact.recorded 1`,
+      `${fresh} task.added TAS-1`,
+      `${old} dispatch.rejected -`,
+    ];
+    await soon(() => expect(told().sort()).toEqual(first.sort()));
+    expect(all.stdout()).not.toContain('\u001b');
+    expect(all.stdout()).not.toContain('\u0007');
+
+    way.cut();
+    await soon(() => expect(all.stderr()).toContain('-- the connection is lost'));
+    await client.publishImplementer(quiet, implemented('missed'));
+    for (const task of ['2', '3']) await client.publishImplementer(old, implemented(task));
+    const born = newSession('born');
+    await client.publishImplementer(born, implemented('1'));
+    await allDealtWith(system.ports);
+    expect(told()).toHaveLength(first.length);
+    await way.mend();
+    await soon(() => expect(all.stderr()).toContain('-- connected again'));
+    await soon(() => expect(told()).toHaveLength(first.length + 4));
+    expect(told().slice(first.length).sort()).toEqual(
+      [
+        `${quiet} fact.recorded missed`,
+        ...['2', '3'].map((task) => `${old} fact.recorded ${task}`),
+        `${born} fact.recorded 1`,
+      ].sort(),
+    );
+    await client.publishImplementer(fresh, implemented('4'));
+    await soon(() => expect(told().at(-1)).toBe(`${fresh} fact.recorded 4`));
+    expect(await all.end()).toBe(0);
+  });
+
+  it(`throughline watch shows one session, or those of a project (${layout.layout})`, async () => {
+    await using system = await startSystem({ env });
+    const { client } = system;
+    const [one, other] = [newSession('one'), newSession('other')];
+    await client.tools.sessionOpen({ session: one, project: 'printer' });
+    await client.tools.sessionOpen({ session: other, project: 'scanner' });
+    await using way = await cuttable(system.url);
+    await using mine = await watching({ NATS_URL: way.url }, '--session', one);
+    await using printer = await watching({ NATS_URL: system.url }, '--project', 'printer');
+    await client.publishImplementer(other, implemented('elsewhere'));
+    await client.publishImplementer(one, implemented('1', { summary: 'Parser done' }));
+    const line =
+      /^\d{4}-\S+Z {2}one-\d+ {2}result +1 {2}implementer completed {2}Parser done \(dispatch 2\)$/;
+    for (const each of [mine, printer]) {
+      await soon(() => expect(each.lines()).toEqual([expect.stringMatching(line)]));
+    }
+    way.cut();
+    await soon(() => expect(mine.stderr()).toContain('-- the connection is lost'));
+    for (const task of ['2', '3']) await client.publishImplementer(one, implemented(task));
+    await allDealtWith(system.ports);
+    await way.mend();
+    await soon(() => expect(mine.lines()).toHaveLength(3));
+    expect(mine.lines().map((each) => /did (\d)/.exec(each)?.[1])).toEqual([undefined, '2', '3']);
+    await soon(() => expect(printer.lines()).toHaveLength(3));
+    expect(await mine.end()).toBe(0);
+    expect(await printer.end()).toBe(0);
+  });
+
+  it(`a reader of one session watches that one alone, and a reader of all watches all (${layout.layout})`, async () => {
+    await using system = await startGuardedSystem(
+      [
+        { name: 'visitor', role: 'reader', args: ['--session', 'mine'] },
+        { name: 'reader', role: 'reader' },
+      ],
+      layout,
+    );
+    const { client } = system;
+    await client.publishImplementer('mine', implemented('before'));
+    await allDealtWith(system.ports);
+    await using visitor = await watching({ ...system.env('visitor'), ...env }, '--session', 'mine');
+    await using reader = await watching(system.env('reader'));
+    await client.publishImplementer('mine', implemented('1'));
+    await client.publishImplementer('theirs', implemented('2'));
+    await soon(() => expect(visitor.lines()).toEqual([expect.stringContaining('did 1')]));
+    await soon(() => expect(reader.lines()).toHaveLength(2));
+    await using bound = await watching({ ...system.env('visitor'), ...env });
+    expect(bound.stderr()).toContain('a user who is bound to sessions gives --session');
+    await using stranger = await watching({ ...system.env('visitor'), ...env }, '--session', 'theirs');
+    expect(stranger.stderr()).toContain('permission_denied');
+    expect(reader.stderr()).not.toContain('denied');
+  });
+});

@@ -1,0 +1,361 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { BIN, cleanEnv, cli } from '../support/cli.js';
+import { onTerminal, PTY_MISSING, shownRows } from '../support/pty.js';
+import { newSession, soon, systemOfFile } from '../support/system.js';
+
+/** `throughline work` with agents that are commands, as users run it. */
+
+const root = await mkdtemp(join(tmpdir(), 'throughline-work-'));
+afterAll(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+const system = await systemOfFile({ env: { THROUGHLINE_TASKS_ROOTS: root } });
+const AGENT = fileURLToPath(new URL('../support/scripted-agent.mjs', import.meta.url));
+const PLAN = '# Parser\n\n- [ ] T001 Write the lexer\n- [ ] T002 Write the parser (depends on T001)\n';
+
+interface Project {
+  readonly session: string;
+  readonly folder: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  work(...more: string[]): ReturnType<typeof cli>;
+  calls(): Promise<string[]>;
+  text(): Promise<string>;
+}
+
+/** A project with a plan, and agents that follow a script. */
+async function project(
+  script: Readonly<Record<string, readonly string[]>> = {},
+  text = PLAN,
+): Promise<Project> {
+  const session = newSession('work');
+  const folder = join(root, session);
+  await mkdir(folder);
+  await writeFile(join(folder, 'tasks.md'), text);
+  await writeFile(join(folder, 'script.json'), JSON.stringify(script));
+  const agent = `${process.execPath} ${AGENT} ${folder}`;
+  const env = { NATS_URL: system.url, SECRET_KEY: 'hidden', OTHER: 'hidden too' };
+  const args = ['work', '--plan', 'tasks.md', '-s', session, '--implementer', agent, '--reviewer', agent];
+  return {
+    ...{ session, folder, args, env },
+    work: (...more) => cli([...args, ...more], { env, cwd: folder }),
+    calls: async () =>
+      (await readFile(join(folder, 'calls'), 'utf8').catch(() => '')).split('\n').slice(0, -1),
+    text: () => readFile(join(folder, 'tasks.md'), 'utf8'),
+  };
+}
+
+/** Texts in wide signs, longer than a terminal. */
+const WIDE_PLAN = PLAN.replaceAll('Write the ', '어휘 분석기와 구문 분석기를 차례대로 작성합니다 ');
+
+const ALL = ['T001 implementer', 'T001 reviewer', 'T002 implementer', 'T002 reviewer'];
+
+describe.skipIf(PTY_MISSING !== undefined)('throughline work on a terminal', () => {
+  it.each([40, 100])(
+    'on a terminal of %i columns the line of a task is written over until the task is done, wide signs or not',
+    async (columns) => {
+      const { args, env, folder } = await project({ 'T001 reviewer': ['needs_changes'] }, WIDE_PLAN);
+      await using terminal = await onTerminal(args, env, folder, columns);
+      await terminal.shows(/T001 {2}round 1 {2}implementer/);
+      await terminal.shows(/T001 {2}round 2 {2}reviewer/);
+      expect((await terminal.ended()).code).toBe(0);
+      const rows = shownRows(terminal.written(), columns);
+      expect(rows.filter((row) => /^T00\d approved$/.test(row))).toEqual(['T001 approved', 'T002 approved']);
+      expect(rows.filter((row) => /^T00\d {2}round/.test(row))).toEqual([]);
+    },
+  );
+});
+
+describe('throughline work', () => {
+  it('runs a plan to its end, says how, and what to do next', async () => {
+    const { session, folder, work, calls, text } = await project({ 'T001 reviewer': ['needs_changes'] });
+    const { code, stdout, stderr } = await work('--tick', '--env', 'SECRET_KEY');
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(await calls()).toEqual(['T001 implementer', 'T001 reviewer', ...ALL]);
+    expect(await text()).toBe(PLAN.replaceAll('[ ]', '[x]'));
+    expect(stdout).toMatch(new RegExp(`^done: 2 of 2 tasks of session ${session}\n`));
+    expect(stdout).toMatch(/T001 {2}approved {2}2 rounds, 1 finding, 4,000 tokens, .* {2}Write the lexer\n/);
+    expect(stderr).toContain('T001 round 1: reviewer: needs_changes, 1 finding');
+    expect(stderr).toContain('T001 is ticked');
+    // Agents see what is named, where they are, and no more.
+    const [seen = ''] = (await readFile(join(folder, 'environment'), 'utf8')).split('\n');
+    expect(seen.split(' ')).toEqual(
+      expect.arrayContaining(['PATH', 'SECRET_KEY', 'THROUGHLINE_RESULT_ID', 'THROUGHLINE_SESSION']),
+    );
+    expect(seen).not.toContain('OTHER');
+    // A log and a prompt of each call.
+    const logs = await readdir(join(folder, '.throughline', 'work', session));
+    expect(logs).toEqual(
+      expect.arrayContaining([
+        'T001-1-implementer.log',
+        'T001-1-implementer.prompt.md',
+        'T002-2-reviewer.log',
+      ]),
+    );
+    expect(logs.filter((name) => name.endsWith('.pid') || name === 'lock')).toEqual([]);
+  });
+
+  it.each([
+    ['none', 'none', 'T001 round 1: no result of the implementer: the last message holds no result block', 0],
+    ['garbage', 'garbage', 'T001 round 1: no result of the implementer:', 0],
+    ['a crash', 'crash', 'ended with code 1: the model said: out of credit', 0],
+    ['the result of another task', 'other', 'it is the result of task T001.other, and yours is T001', 0],
+    ['a result that has to be repaired', 'loose', 'read with 3 repairs', 0],
+  ])('says so and goes on after %s', async (_, turn, said, expected) => {
+    const { work } = await project({ 'T001 implementer': [turn] });
+    const { code, stderr } = await work();
+    expect(stderr).toContain(said);
+    if (turn !== 'loose') expect(stderr).toContain('implementer is asked, once more, with the contract');
+    expect(code).toBe(expected);
+  });
+
+  it('ends a call that hangs with all that it has started, and its task with exit code 4', async () => {
+    const { folder, work } = await project({ 'T001 implementer': ['hang'] });
+    const { code, stdout, stderr } = await work('--timeout', '1s', '--max-rounds', '1');
+    expect(stderr).toContain('no answer within 1 s');
+    expect({ code, stdout }).toMatchObject({
+      code: 4,
+      stdout: expect.stringContaining('a limit is reached: 0 of 2'),
+    });
+    expect(await isGone(folder)).toBe(true);
+  });
+
+  it('ends with code 3 where a person is needed, and with 1 where an agent cannot be started', async () => {
+    const { session, work } = await project({ 'T001 reviewer': ['blocked'] });
+    const needed = await work();
+    expect(needed.code).toBe(3);
+    expect(needed.stderr).toContain(`"throughline ledger ${session} --task T001" shows what was tried`);
+    const other = await project();
+    const missing = await other.work('--implementer', 'no-such-agent -');
+    expect(missing).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('--implementer "no-such-agent -" cannot be started'),
+    });
+    expect((await other.work()).code).toBe(0);
+  });
+
+  it('gives the prompt in a file where the command asks for one, and takes a check as a review', async () => {
+    const { args, folder, env, calls } = await project();
+    const byFile = [
+      ...args.slice(0, 5),
+      '--implementer',
+      `${process.execPath} ${AGENT} ${folder} {prompt_file}`,
+    ];
+    const failing = await cli([...byFile, '--check', 'test -f made', '--max-rounds', '1'], {
+      env,
+      cwd: folder,
+    });
+    expect(failing).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('T001 round 1: test -f made failed'),
+    });
+    await writeFile(join(folder, 'made'), '');
+    expect(await cli([...byFile, '--check', 'test -f made'], { env, cwd: folder })).toMatchObject({
+      code: 0,
+    });
+    expect(await calls()).toEqual(['T001 implementer', 'T001 implementer', 'T002 implementer']);
+  });
+
+  it('says what happens as JSON, an object a line', async () => {
+    const { session, work } = await project();
+    const { stdout } = await work('--json');
+    const events = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(events[0]).toEqual({ type: 'run-started', session, tasks: 2, done: 0 });
+    expect(events.at(-1)).toMatchObject({
+      type: 'run-ended',
+      summary: { outcome: 'done', done: 2, rounds: 2, tokens: 4000 },
+    });
+  });
+
+  it.each([
+    [['--env', 'NOT_SET'], '--env NOT_SET: the variable is not set'],
+    [['--env', 'A=b'], '--env takes names alone'],
+    [['--parallel', '2'], '--parallel 2 needs --worktrees'],
+    [['--max-cost', 'much'], 'Use an amount in dollars'],
+  ])('refuses %j', async (more, said) => {
+    const { work } = await project();
+    expect(await work(...more)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) });
+  });
+});
+
+describe('throughline work, interrupted', () => {
+  it('stops cleanly at Ctrl-C: its agents end, and it goes on where it was', async () => {
+    const { folder, args, env, work, calls } = await project({ 'T001 reviewer': ['hang'] });
+    const child = started(args, env, folder);
+    await child.said((event) => event.type === 'call-started' && event.role === 'reviewer');
+    await soon(() => readFile(join(folder, 'child')));
+    // A second run of the session would take the same task.
+    expect(await work()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('another run works on session'),
+    });
+    child.kill('SIGINT');
+    expect(await child.ended).toBe(130);
+    expect(await isGone(folder)).toBe(true);
+    expect((await work()).code).toBe(0);
+    expect(await calls()).toEqual([
+      'T001 implementer',
+      'T001 reviewer',
+      'T001 reviewer',
+      'T002 implementer',
+      'T002 reviewer',
+    ]);
+  });
+
+  it('ends at once at a second Ctrl-C, and its agents with it', async () => {
+    const { folder, args, env } = await project({ 'T001 implementer': ['hang'] });
+    const child = started(args, env, folder);
+    await soon(() => readFile(join(folder, 'child')));
+    child.kill('SIGINT');
+    child.kill('SIGTERM');
+    expect([130, 143]).toContain(await child.ended);
+    expect(await isGone(folder)).toBe(true);
+  });
+
+  it('killed at any step goes on where it was: no task twice, none skipped', async () => {
+    const { session, folder, args, env, work, calls, text } = await project({
+      'T001 reviewer': ['needs_changes'],
+    });
+    // One more event each time, so that each run gets further.
+    for (let events = 1; events < 9; events += 1) {
+      const child = started([...args, '--tick'], env, folder);
+      await child.said((_, count) => count >= events);
+      child.kill('SIGKILL');
+      if ((await child.ended) === 0) break;
+    }
+    expect(await work('--tick')).toMatchObject({ code: 0 });
+    expect(await text()).toBe(PLAN.replaceAll('[ ]', '[x]'));
+    const { entries } = await system.client.tools.timelineList({ session, kinds: ['result'] });
+    const counted = new Set(entries.map(({ task, role, verdict }) => `${task} ${role} ${verdict}`));
+    expect(counted).toEqual(
+      new Set([
+        ...['T001 implementer completed', 'T001 reviewer needs_changes', 'T001 reviewer approved'],
+        ...['T002 implementer completed', 'T002 reviewer approved'],
+      ]),
+    );
+    // A call may be made again where the run was killed before its answer was there, and never after.
+    expect((await calls()).length).toBeLessThan(6 + 8);
+    const { tasks } = await system.client.runStatus(session);
+    expect(tasks.map(({ task, dispatches }) => [task, dispatches])).toEqual([
+      ['T001', 4],
+      ['T002', 2],
+    ]);
+  });
+});
+
+describe('throughline work --worktrees', () => {
+  const git = (folder: string, ...args: string[]) =>
+    promisify(execFile)('git', ['-C', folder, '-c', 'user.name=A', '-c', 'user.email=a@b.c', ...args]).then(
+      ({ stdout }) => stdout.trim(),
+    );
+
+  async function repository(script: Readonly<Record<string, readonly string[]>>, text: string) {
+    const made = await project(script, text);
+    const { folder } = made;
+    await git(folder, 'init', '--quiet', '--initial-branch', 'main');
+    await git(folder, 'config', 'user.name', 'A');
+    await git(folder, 'config', 'user.email', 'a@b.c');
+    await writeFile(join(folder, '.gitignore'), 'calls\nscript.json\nenvironment\n.throughline\n');
+    await writeFile(join(folder, 'shared'), 'a\nb\nc\n');
+    await git(folder, 'add', '--all');
+    await git(folder, 'commit', '--quiet', '-m', 'begin');
+    return made;
+  }
+  const TWO = '- [ ] T001 A\n- [ ] T002 B\n- [ ] T003 C (depends on T001, T002)\n';
+
+  it('gives each task a worktree, and merges what is approved', async () => {
+    const script = {
+      'T001 implementer': ['write|one|1'],
+      'T002 implementer': ['write|two|2'],
+      'T003 implementer': ['write|three|3'],
+    };
+    const { folder, work, text } = await repository(script, TWO);
+    const { code, stderr } = await work('--parallel', '2', '--worktrees', '--tick');
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(
+      await Promise.all(['one', 'two', 'three'].map((name) => readFile(join(folder, name), 'utf8'))),
+    ).toEqual(['1', '2', '3']);
+    expect(await text()).toBe(TWO.replaceAll('[ ]', '[x]'));
+    expect(await git(folder, 'branch', '--list', '--format', '%(refname:short)')).toBe('main');
+    expect((await git(folder, 'worktree', 'list')).split('\n')).toHaveLength(1);
+    expect(await git(folder, 'status', '--porcelain')).toBe('M tasks.md');
+  });
+
+  it('reports a conflict, leaves the repository as it was, and merges once it is settled', async () => {
+    const script = { 'T001 implementer': ['write|shared|one'], 'T002 implementer': ['write|shared|two'] };
+    const { session, folder, work, calls } = await repository(script, TWO);
+    const conflict = await work('--parallel', '2', '--worktrees');
+    expect(conflict).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining('approved, and not merged: conflicts in shared'),
+    });
+    expect(await git(folder, 'status', '--porcelain')).toBe('');
+    const left = await git(
+      folder,
+      'branch',
+      '--list',
+      '--format',
+      '%(refname:short)',
+      `throughline/${session}/*`,
+    );
+    expect(left.split('\n')).toHaveLength(1);
+    await git(folder, 'merge', '--quiet', '-X', 'ours', '-m', 'settled', left);
+    expect(await work('--parallel', '2', '--worktrees')).toMatchObject({ code: 0 });
+    // What was approved is not worked on again.
+    expect((await calls()).sort()).toEqual([
+      'T001 implementer',
+      'T001 reviewer',
+      'T002 implementer',
+      'T002 reviewer',
+      'T003 implementer',
+      'T003 reviewer',
+    ]);
+  });
+});
+
+/** A run that tells what happens as JSON. */
+function started(args: readonly string[], env: Readonly<Record<string, string>>, cwd: string) {
+  const child = spawn(process.execPath, [BIN, ...args, '--json'], {
+    env: cleanEnv(env),
+    cwd,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const events: { type: string; role?: string }[] = [];
+  const waiting = new Set<() => void>();
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    events.push(JSON.parse(line));
+    for (const look of waiting) look();
+  });
+  return {
+    ended,
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
+    /** Waits until an event was told, or the run has ended. */
+    said: (isIt: (event: { type: string; role?: string }, count: number) => boolean) =>
+      new Promise<void>((resolve) => {
+        const look = () => {
+          if (events.some((event, index) => isIt(event, index + 1))) resolve();
+        };
+        waiting.add(look);
+        void ended.then(() => resolve());
+        look();
+      }),
+  };
+}
+
+/** Whether the process that a hanging agent has started is gone. */
+async function isGone(folder: string): Promise<boolean> {
+  const pid = Number(await readFile(join(folder, 'child'), 'utf8'));
+  return soon(() => {
+    expect(() => process.kill(pid, 0)).toThrow();
+    return true;
+  });
+}

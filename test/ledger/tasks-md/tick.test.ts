@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parseTasksMd } from '../../../src/ledger/tasks-md/parse-tasks-md.js';
+import { tickedPlan } from '../../../src/ledger/tasks-md/tick.js';
+
+const FIXTURES = new URL('../../fixtures/tasks-md/', import.meta.url);
+const plans = readdirSync(FIXTURES)
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => ({ name, text: readFileSync(new URL(name, FIXTURES), 'utf8') }));
+
+describe('ticking a task', () => {
+  it.each([
+    ['- [ ] 2.1 Write it\n', '- [x] 2.1 Write it\n'],
+    ['- [-] 2.1 Write it', '- [x] 2.1 Write it'],
+    [
+      '\uFEFF# Tasks\r\n\r\n- [x] 1 Done\r\n  * [ ] 2.1 Write it\r\n\r\n',
+      '\uFEFF# Tasks\r\n\r\n- [x] 1 Done\r\n  * [x] 2.1 Write it\r\n\r\n',
+    ],
+    [
+      '- [ ] 1 It\n- [ ] 2.1 Write [it](a.md)\n- [ ] 3 That\n',
+      '- [ ] 1 It\n- [x] 2.1 Write [it](a.md)\n- [ ] 3 That\n',
+    ],
+    [
+      '- [ ] 2 All\n  - [ ] 2.1 Part\n  - [ ] 2.2 Part\n',
+      '- [ ] 2 All\n  - [x] 2.1 Part\n  - [ ] 2.2 Part\n',
+    ],
+    ['- [ ]* 2.1 Maybe\n', '- [x]* 2.1 Maybe\n'],
+    ['- [x] 2.1 Write it\n', '- [x] 2.1 Write it\n'],
+  ])('changes its box and nothing else: %j', (before, after) => {
+    expect(tickedPlan(before, '2.1')).toEqual({ text: after });
+  });
+
+  it.each([
+    ['the plan has no such task', '- [ ] 1 Write it\n'],
+    ['its line has no check box', '### Task 2.1: Write it [IN PROGRESS]\n\nWords.\n'],
+    ['its line has no check box', '{"tasks":[{"id":"2.1","title":"Write it","status":"pending"}]}'],
+  ])('is refused where %s', (fault, text) => {
+    expect(tickedPlan(text, '2.1')).toEqual({ fault });
+  });
+
+  it('of any plan changes one box, or leaves the plan alone', () => {
+    let ticked = 0;
+    for (const { name, text } of plans) {
+      const open = parseTasksMd(text).tasks.filter(({ status }) => status === 'pending');
+      // A few of each plan, from its beginning to its end.
+      for (const { id } of open.filter((_, at) => at % Math.ceil(open.length / 4) === 0)) {
+        const result = tickedPlan(text, id);
+        if ('fault' in result) continue;
+        ticked += 1;
+        const [line, ...more] = changedLines(text, result.text);
+        expect(more, `${name} ${id}`).toEqual([]);
+        expect(line?.after, `${name} ${id}`).toBe(line?.before.replace(/\[[^[\]]{0,12}\]/, '[x]'));
+        expect(parseTasksMd(result.text).tasks.find((task) => task.id === id)?.status).toBe('completed');
+      }
+    }
+    expect(ticked).toBeGreaterThan(20);
+  });
+});
+
+function changedLines(before: string, after: string) {
+  const now = after.split('\n');
+  return before
+    .split('\n')
+    .flatMap((line, at) => (line === now[at] ? [] : [{ before: line, after: now[at] }]));
+}

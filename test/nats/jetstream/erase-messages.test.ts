@@ -1,0 +1,190 @@
+import fc from 'fast-check';
+import { type JetStreamManager, type NatsConnection, StorageType } from 'nats';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connectNats } from '../../../src/nats/connection/connect-nats.js';
+import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
+import { readStream } from '../../../src/nats/jetstream/direct-get.js';
+import { type ErasePorts, eraseMessages, erasures } from '../../../src/nats/jetstream/erase-messages.js';
+import { turnOver } from '../../../src/nats/jetstream/turn-over.js';
+import { silentLogger } from '../../../src/ports/logger.js';
+import { startTestNats, type TestNats } from '../../support/nats-server.js';
+import { filesHolding } from '../../support/store-files.js';
+
+let nats: TestNats;
+let connection: NatsConnection;
+let jsm: JetStreamManager;
+let publisher: AckedPublisher;
+let ports: ErasePorts & { publisher: AckedPublisher };
+
+beforeAll(async () => {
+  nats = await startTestNats();
+  connection = await connectNats({ url: nats.url, name: 'test', logger: silentLogger });
+  jsm = await connection.jetstreamManager({ checkAPI: false });
+  publisher = new AckedPublisher(connection, 5000);
+  ports = { connection, jsm, publisher, timeoutMs: 5000 };
+});
+afterAll(async () => {
+  publisher.close();
+  await connection.close();
+  await nats.stop();
+});
+
+const PADDING = 'p'.repeat(1000);
+
+/** A stream with messages on some subjects, in this order. */
+async function filled(name: string, sessions: readonly string[], padding = PADDING): Promise<void> {
+  await jsm.streams.add({ name, subjects: [`${name}.*`], storage: StorageType.File, allow_direct: true });
+  const body = (session: string, at: number) => `${session}-canary ${at} ${padding}`;
+  await Promise.all(
+    sessions.map((session, at) =>
+      publisher.publish(`${name}.${session}`, body(session, at), { stream: name }),
+    ),
+  );
+}
+
+describe('messages that are erased', () => {
+  test('are in no file of the stream, and their neighbours are as they were', async () => {
+    await filled(
+      'mixed',
+      Array.from({ length: 60 }, (_, at) => (at % 3 === 0 ? 'gone' : 'kept')),
+    );
+    expect(await filesHolding(nats.storeDir, 'gone-canary')).toHaveLength(1);
+    const before = await jsm.streams.getMessage('mixed', { seq: 2 });
+    let told = 0;
+
+    const erased = await eraseMessages(ports, 'mixed', 'mixed.gone', {
+      onErased: (count) => {
+        told += count;
+      },
+    });
+
+    expect([erased, told]).toEqual([20, 20]);
+    expect(await filesHolding(nats.storeDir, 'gone-canary')).toEqual([]);
+    expect((await jsm.streams.info('mixed')).state.messages).toBe(40);
+    expect(await jsm.streams.getMessage('mixed', { seq: 2 })).toEqual(before);
+  });
+
+  test('are those up to a sequence, where one is given', async () => {
+    await filled('until', ['gone', 'gone', 'gone']);
+
+    expect(await eraseMessages(ports, 'until', 'until.gone', { through: 2 })).toBe(2);
+
+    expect((await jsm.streams.info('until')).state.messages).toBe(1);
+    await jsm.streams.delete('until');
+  });
+
+  test('are none in a stream that is not there', async () => {
+    expect(await eraseMessages(ports, 'nothing', 'nothing.>')).toBe(0);
+  });
+
+  test('go by whole blocks where nothing else is in these', async () => {
+    const large = 'p'.repeat(200_000);
+    await filled('run', ['kept', ...Array<string>(160).fill('gone'), 'kept'], large);
+    const steps: number[] = [];
+    const onErased = (count: number) => steps.push(count);
+
+    expect(await eraseMessages(ports, 'run', 'run.gone', { onErased })).toBe(160);
+
+    expect(Math.max(...steps)).toBeGreaterThan(64);
+    expect(await filesHolding(nats.storeDir, 'gone-canary')).toEqual([]);
+    expect((await jsm.streams.info('run')).state.messages).toBe(2);
+  });
+});
+
+const gaps = fc.array(
+  fc.record({ gap: fc.constantFrom(...Array<number>(60).fill(1), 2), bytes: fc.integer({ min: 1, max: 9 }) }),
+  {
+    maxLength: 400,
+  },
+);
+
+test('messages that are purged have a block of others of the session on both sides, and each is met once, in order', () => {
+  fc.assert(
+    fc.property(gaps, fc.integer({ min: 1, max: 60 }), (steps, block) => {
+      let sequence = 0;
+      const found = steps.map(({ gap, bytes }) => {
+        sequence += gap;
+        return { sequence, bytes };
+      });
+
+      const all = erasures(found, block);
+
+      expect(all.flatMap(({ single, whole }) => [...single, ...whole])).toEqual(found);
+      for (const { whole } of all) {
+        for (const { sequence: at } of whole) {
+          for (const step of [-1, 1]) expect(runBytes(found, at, step)).toBeGreaterThanOrEqual(block);
+        }
+      }
+    }),
+  );
+});
+
+/** Bytes of the messages that follow each other without a gap from one on, without it. */
+function runBytes(found: readonly { sequence: number; bytes: number }[], from: number, step: number): number {
+  const bytes = new Map(found.map((each) => [each.sequence, each.bytes]));
+  let sum = 0;
+  for (let at = from + step; bytes.has(at); at += step) sum += bytes.get(at) ?? 0;
+  return sum;
+}
+
+describe('a bucket that is written again', () => {
+  test('holds its newest values and nothing else', async () => {
+    const bucket = await connection.jetstream({ checkAPI: false }).views.kv('values', { history: 5 });
+    for (let at = 0; at < 20; at += 1) {
+      await bucket.put('gone', `gone-canary ${at} ${PADDING}`);
+      await bucket.put('kept', `kept-canary ${at} ${PADDING}`);
+    }
+    await bucket.put('deleted', 'something');
+    await bucket.delete('deleted');
+    await jsm.streams.purge('KV_values', { filter: '$KV.values.gone' });
+    expect(await filesHolding(nats.storeDir, 'gone-canary')).toHaveLength(1);
+
+    await turnOver(ports, 'KV_values', { prefix: '$KV.values.', keeps: 'newest' });
+
+    expect(await filesHolding(nats.storeDir, 'gone-canary')).toEqual([]);
+    expect(await filesHolding(nats.storeDir, 'kept-canary 18')).toEqual([]);
+    expect((await bucket.get('kept'))?.string()).toBe(`kept-canary 19 ${PADDING}`);
+    expect((await bucket.get('deleted'))?.operation).toBe('DEL');
+    expect((await jsm.streams.info('KV_values')).state.messages).toBe(2);
+  });
+
+  test('goes on taking values meanwhile, and loses none', async () => {
+    const bucket = await connection.jetstream({ checkAPI: false }).views.kv('busy', { history: 5 });
+    for (let key = 0; key < 50; key += 1) await bucket.put(`key-${key}`, `0 ${PADDING}`);
+    let isOver = false;
+    const written = new Map<string, number>();
+    const writing = (async () => {
+      for (let value = 1; !isOver; value += 1) {
+        const key = `key-${value % 50}`;
+        await bucket.put(key, `${value} ${PADDING}`);
+        written.set(key, value);
+      }
+    })();
+
+    for (let round = 0; round < 3; round += 1)
+      await turnOver(ports, 'KV_busy', { prefix: '$KV.busy.', keeps: 'newest' });
+    isOver = true;
+    await writing;
+
+    expect(written.size).toBeGreaterThan(0);
+    for (let key = 0; key < 50; key += 1) {
+      const value = (await bucket.get(`key-${key}`))?.string();
+      expect(value).toBe(`${written.get(`key-${key}`) ?? 0} ${PADDING}`);
+    }
+  });
+
+  test('keeps all messages of a subject in their order, where all of them count', async () => {
+    await filled('ring', ['gone', 'one', 'other', 'one', 'gone', 'other', 'one']);
+    await eraseMessages(ports, 'ring', 'ring.gone');
+
+    await turnOver(ports, 'ring', { prefix: 'ring.', keeps: 'all' });
+
+    const messages = await readStream(connection, 'ring', 'ring.one', { from: 1 }, 5000);
+    const bodies = messages.map(({ data }) => new TextDecoder().decode(data).slice(0, 12));
+    expect(bodies).toEqual(['one-canary 1', 'one-canary 3', 'one-canary 6']);
+  });
+
+  test('is left alone where it is not there', async () => {
+    expect(await turnOver(ports, 'KV_none', { prefix: '$KV.none.', keeps: 'newest' })).toBe(0);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { token } from '../../../src/contracts/names.js';
+import type { StoredEvent } from '../../../src/contracts/session-events.js';
+import { createSessionExport } from '../../../src/services/lifecycle/export-session.js';
+import { checkpointOf } from '../../../src/session/checkpoint.js';
+import { emptyState } from '../../../src/session/session-state.js';
+import { MemorySessionLog } from '../../doubles/memory-session-log.js';
+import { implementer, recorded } from '../../support/builders.js';
+
+const DEMO = token('demo', 'session');
+
+async function started(events = 300, maxReplyBytes = 20_000) {
+  const log = new MemorySessionLog({ sequenceStep: 2, shared: true });
+  for (let n = 1; n <= events; n += 1) await log.append(DEMO, recorded(n, implementer({ task_id: `${n}` })));
+  const ask = createSessionExport({ log, maxReplyBytes: () => maxReplyBytes });
+  const page = (cursor?: string) => ask({ session: DEMO, ...(cursor !== undefined && { cursor }) });
+  return { log, page };
+}
+
+describe('session-export', () => {
+  it('session-export gives each event once, whole and in order, in pages that fit a reply', async () => {
+    const { log, page } = await started();
+    const pages = [await page()];
+    for (let next = pages[0]?.next; next !== undefined; next = pages.at(-1)?.next) {
+      // What comes meanwhile is of the next export.
+      if (pages.length === 1) await log.append(DEMO, recorded(1000, implementer()));
+      pages.push(await page(next));
+    }
+    const { events } = await log.read(DEMO, { after: 0, limit: 300 });
+    expect(pages.flatMap((each) => each.events) as unknown as StoredEvent[]).toEqual(events);
+    expect(pages.length).toBeGreaterThan(3);
+    for (const each of pages) expect(JSON.stringify(each).length).toBeLessThanOrEqual(20_000);
+  });
+
+  it('session-export gives an event that is larger than a page by itself', async () => {
+    const { page } = await started(3, 1100);
+    const first = await page();
+    expect(first.events).toHaveLength(1);
+    expect((await page(first.next)).events).toHaveLength(1);
+  });
+
+  it('session-export of a session that does not exist is refused', async () => {
+    const { page } = await started(0);
+    await expect(page()).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('session-export that is overtaken by an archiving ends, and leaves no gap', async () => {
+    const { log, page } = await started();
+    const { next, sequence } = await page();
+    const data = checkpointOf(emptyState(DEMO), 'archived');
+    const at = '2026-03-01T00:00:00.000Z';
+    const event = { v: 1, type: 'session.checkpoint', at, data } as const;
+    const appended = await log.append(DEMO, event, { expectedSequence: sequence });
+    await log.removeBefore(DEMO, 'sequence' in appended ? appended.sequence : 0);
+    await expect(page(next)).rejects.toMatchObject({ code: 'conflict' });
+  });
+});

@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest';
+import { token } from '../../../src/contracts/names.js';
+import { createSessionReader } from '../../../src/folding/session-folding.js';
+import { silentLogger } from '../../../src/ports/logger.js';
+import { createSessionImport } from '../../../src/services/lifecycle/import-session.js';
+import { renumbered } from '../../../src/session/copied-events.js';
+import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
+import { MemorySessionLog } from '../../doubles/memory-session-log.js';
+import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
+import { implementer, recorded } from '../../support/builders.js';
+
+const session = token('demo', 'session');
+const OF = { session, file: 'f', dispatches: 1 };
+
+/** Services that share their stores. */
+async function services() {
+  const [log, snapshots, lifecycle] = [
+    new MemorySessionLog({ sequenceStep: 2, shared: true }),
+    new MemorySnapshotStore(),
+    new MemorySessionLifecycle(),
+  ];
+  const other = token('other', 'session');
+  for (const n of [1, 1]) await log.append(other, recorded(n, implementer()));
+  const events = renumbered((await log.read(other, { after: 0 })).events);
+  const service = (pause: (ms: number) => Promise<void> = async () => {}) =>
+    createSessionImport({
+      ...{ log, lifecycle, pause },
+      reader: createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 10 }),
+      archiver: { settle: async () => {} },
+      refuseWhileMoving: async () => {},
+      raiseDispatches: async (to) => to,
+      clock: () => '2026-01-01T00:00:00.000Z',
+    });
+  return { log, lifecycle, events, service };
+}
+
+it('of two services that begin with the same file at once, the slower one does not end what the other one has begun', async () => {
+  const { log, lifecycle, events, service } = await services();
+  const one = service();
+  let isFirst = true;
+  const slower = service(async () => {
+    if (!isFirst) return;
+    isFirst = false;
+    await one(OF);
+    await one({ ...OF, events: events.slice(0, 1) });
+  });
+
+  await slower(OF);
+
+  expect(lifecycle.archived(session)?.importing).toMatchObject({ file: 'f', ready: true });
+  expect(await slower({ ...OF, events })).toMatchObject({ state: 'importing', events: 2 });
+  expect(await one({ ...OF, done: true })).toMatchObject({ state: 'done' });
+  expect((await log.read(session, { after: 0 })).events).toHaveLength(2);
+});
+
+it('events out of a row, or of a higher dispatch than was said, are refused by field, value and what to do', async () => {
+  const { events, service } = await services();
+  const ask = service();
+  await ask({ ...OF, dispatches: 0 });
+
+  await expect(ask({ ...OF, dispatches: 0, events })).rejects.toMatchObject({
+    message: 'events.0.event: names dispatch 1: give the highest one of the file as dispatches, not 0',
+    details: { fields: ['events.0.event'] },
+  });
+  await ask({ ...OF, session: 'two' });
+  await expect(ask({ ...OF, session: 'two', events: events.toReversed() })).rejects.toMatchObject({
+    message: 'events.1.sequence: is 1, and must be 3: send the events in a row',
+    details: { fields: ['events.1.sequence'] },
+  });
+});
+
+it('a session that begins while its name is taken for a file stays, and is not a import any longer', async () => {
+  const { log, lifecycle, service } = await services();
+  const taking = service(async () => {
+    if ((await log.newest(session)) === 0) await log.append(session, recorded(1, implementer()));
+  });
+
+  await expect(taking(OF)).rejects.toMatchObject({ code: 'session_exists' });
+
+  expect(lifecycle.archived(session)).toBeUndefined();
+  expect((await log.read(session, { after: 0 })).events).toHaveLength(1);
+});

@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { EVENT_VERSION } from '../../../src/contracts/event.js';
+import { type Token, token } from '../../../src/contracts/names.js';
+import type { SessionEvent } from '../../../src/contracts/session-events.js';
+import { createSessionReader } from '../../../src/folding/session-folding.js';
+import { silentLogger } from '../../../src/ports/logger.js';
+import { SessionFeed } from '../../../src/services/common/session-feed.js';
+import { SessionTable } from '../../../src/services/common/session-table.js';
+import { SessionList } from '../../../src/services/tools/session-list.js';
+import { MemorySessionIndex } from '../../doubles/memory-session-index.js';
+import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
+import { MemorySessionLog } from '../../doubles/memory-session-log.js';
+import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
+import { recorded, reviewer } from '../../support/builders.js';
+
+function opened(name: string, at: string): [Token, SessionEvent] {
+  const data = { goal: `goal of ${name}`, project: 'shop' };
+  return [token(name, 'session'), { v: EVENT_VERSION, type: 'session.opened', at, data }];
+}
+
+async function listOf(...events: readonly [Token, SessionEvent][]) {
+  const log = new MemorySessionLog();
+  for (const [session, event] of events) await log.append(session, event);
+  const snapshots = new MemorySnapshotStore();
+  const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 9 });
+  const loaded: Token[] = [];
+  const counting = {
+    load: (session: Token) => {
+      loaded.push(session);
+      return reader.load(session);
+    },
+  };
+  const clock = { now: Date.parse('2026-06-02T00:00:00.000Z') };
+  const now = () => clock.now;
+  const table = new SessionTable(now);
+  const index = new MemorySessionIndex();
+  const feed = new SessionFeed({
+    ...{ table, log, index, logger: silentLogger, now },
+    onReconnect: () => () => {},
+  });
+  feed.start();
+  await feed.ready;
+  await feed.stop();
+  log.follow((session) => table.moved(session));
+  const lifecycle = new MemorySessionLifecycle();
+  const options = { table, caughtUp: () => feed.catchUp(), lifecycle, logger: silentLogger, now };
+  const sessionList = new SessionList({ ...options, reader: counting });
+  const list = (request: object = {}) =>
+    sessionList.list(request) as Promise<{ sessions: { session: string }[]; total: number; next?: string }>;
+  return { log, list, loaded, clock, table, lifecycle, options };
+}
+
+const names = ({ sessions }: { readonly sessions: readonly { session: string }[] }) =>
+  sessions.map(({ session }) => session);
+const at = (minute: number) => `2026-01-01T00:0${minute}:00.000Z`;
+
+describe('the list of sessions', () => {
+  it('only sessions that have moved since the last list are read', async () => {
+    const { log, list, loaded, clock } = await listOf(
+      opened('a', at(1)),
+      opened('b', at(2)),
+      opened('c', at(3)),
+    );
+    expect(names(await list())).toEqual(['c', 'b', 'a']);
+    expect(loaded).toHaveLength(3);
+    await list();
+    expect(loaded).toHaveLength(3);
+    clock.now += 60_000;
+    await log.append(...opened('a', at(4)));
+    expect(names(await list())).toEqual(['a', 'c', 'b']);
+    expect(loaded.slice(3)).toEqual(['a']);
+    // What was heard of a moment ago may not have been read: it is read until it must have been.
+    clock.now += 3000;
+    await list();
+    await list();
+    expect(loaded.slice(3)).toEqual(['a', 'a']);
+  });
+
+  it('what is stalled comes first, then what waits for a person, then the newest', async () => {
+    const halted = recorded(1, reviewer({ assessment: 'blocked' }));
+    const sentBack = (round: number) => recorded(round, reviewer({ required_fixes: ['Name the field'] }));
+    const { list } = await listOf(
+      [token('stalled', 'session'), sentBack(1)],
+      [token('stalled', 'session'), sentBack(2)],
+      [token('waits', 'session'), halted],
+      opened('new', '2026-06-01T00:00:00.000Z'),
+    );
+    const { sessions } = await list();
+    expect(sessions).toMatchObject([
+      { session: 'stalled', stalled: [{ task: '1', where: 'results' }] },
+      { session: 'waits', stalled: [], waiting: [expect.stringContaining('a person must decide')] },
+      { session: 'new', stalled: [], waiting: [] },
+    ]);
+    expect(names(await list({ stalled: true }))).toEqual(['stalled']);
+  });
+
+  it('the pages of the list join to the whole', async () => {
+    const { list } = await listOf(
+      ...['a', 'b', 'c', 'd', 'e'].map((name, index) => opened(name, at(index % 3))),
+    );
+    const whole = names(await list());
+    const first = await list({ limit: 2 });
+    const second = await list({ limit: 2, cursor: first.next });
+    const third = await list({ limit: 2, cursor: second.next });
+    expect([first, second, third].flatMap(names)).toEqual(whole);
+    expect([first.total, third.next]).toEqual([5, undefined]);
+  });
+
+  it('sessions are found by words of their name, project and goal', async () => {
+    const { list } = await listOf(opened('parser', at(1)), opened('lexer', at(2)));
+    expect(names(await list({ text: 'GOAL parser' }))).toEqual(['parser']);
+    expect((await list({ project: 'shop' })).total).toBe(2);
+    expect((await list({ status: 'completed' })).total).toBe(0);
+  });
+
+  it('a brief list reads no session, and one that cannot be read comes by name', async () => {
+    const { list, loaded, options } = await listOf(opened('a', at(1)));
+    expect(await list({ brief: true })).toMatchObject({ sessions: [{ session: 'a', brief: true }] });
+    expect(loaded).toEqual([]);
+    const load = () => Promise.reject(new Error('broken'));
+    const broken = new SessionList({ ...options, reader: { load } });
+    expect(await broken.list({})).toMatchObject({ sessions: [{ session: 'a', brief: true }], total: 1 });
+  });
+
+  it('while sessions move, the pages of the list hold each of them', async () => {
+    const all = Array.from({ length: 23 }, (_, index) => `s${String(index).padStart(2, '0')}`);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(fc.constantFrom(...all), { maxLength: 6 }), { maxLength: 9 }),
+        async (moves) => {
+          const { log, list, clock } = await listOf(...all.map((name, index) => opened(name, at(index % 5))));
+          const seen = new Set<string>();
+          let cursor: string | undefined;
+          for (let page = 0; page === 0 || cursor !== undefined; page += 1) {
+            expect(page).toBeLessThan(30);
+            const shown = await list({ limit: 4, ...(cursor !== undefined && { cursor }) });
+            for (const name of names(shown)) seen.add(name);
+            cursor = shown.next;
+            for (const name of moves[page] ?? []) {
+              clock.now += 1;
+              await log.append(...opened(name, at(5)));
+            }
+            await Promise.resolve();
+          }
+          expect([...seen].sort()).toEqual(all);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it('a session is active while it is open and moved within a day, and old by when it moved last', async () => {
+    const { list } = await listOf(opened('old', at(1)), opened('new', '2026-06-01T12:00:00.000Z'));
+    expect(names(await list({ active: true }))).toEqual(['new']);
+    expect(names(await list({ olderThan: '30d' }))).toEqual(['old']);
+    expect(names(await list({ olderThan: '11h' }))).toEqual(['new', 'old']);
+    await expect(list({ olderThan: '30 days' })).rejects.toMatchObject({ code: 'schema_invalid' });
+  });
+
+  it('an archived session is listed only where that is asked for, and one that is being forgotten not at all', async () => {
+    const { list, lifecycle } = await listOf(opened('a', at(1)), opened('b', at(2)), opened('c', at(3)));
+    await lifecycle.archive(token('a', 'session'), { at: at(4), reason: 'done' });
+    const forgetting = { at: at(4), dispatches: 1, sequence: 1 };
+    await lifecycle.forgetting(token('b', 'session'), forgetting);
+    expect(await list()).toMatchObject({ sessions: [{ session: 'c' }], total: 1 });
+    expect(names(await list({ archived: true }))).toEqual(['c', 'a']);
+    expect(names(await list({ archived: true, active: true }))).toEqual([]);
+    expect(await list({ status: 'archived' })).toMatchObject({
+      sessions: [{ session: 'a', archived: { at: at(4), reason: 'done' } }],
+    });
+  });
+});
+
+describe('the list of sessions where nothing is heard of them', () => {
+  it('shows what was stored before it was asked for', async () => {
+    const log = new MemorySessionLog();
+    log.isSilent = true;
+    const now = Date.now;
+    const table = new SessionTable(now);
+    const index = new MemorySessionIndex();
+    const options = { table, log, index, logger: silentLogger, now };
+    const feed = new SessionFeed({ ...options, onReconnect: () => () => {} });
+    feed.start();
+    await feed.ready;
+    const snapshots = new MemorySnapshotStore();
+    const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 9 });
+    const lifecycle = new MemorySessionLifecycle();
+    const caughtUp = () => feed.catchUp();
+    const list = new SessionList({ table, caughtUp, reader, lifecycle, logger: silentLogger, now });
+    await log.append(...opened('a', at(1)));
+    expect(await list.list({})).toMatchObject({ sessions: [{ session: 'a', brief: false }], total: 1 });
+    await feed.stop();
+  });
+});

@@ -1,0 +1,137 @@
+import type { Verdict } from '../../src/contracts/kinds.js';
+import { stallThresholds } from '../../src/ledger/stall.js';
+import { foldDispatch, outcomeName, signalsOf, type TaskLedger } from '../../src/ledger/task-ledger.js';
+import { type Aside, decide, type RunOutcome, type RunRules, type RunStep } from '../../src/work/plan-run.js';
+import type { WorkTask } from '../../src/work/task-step.js';
+
+/** A task of a played plan. */
+export interface PlayedTask {
+  readonly id: string;
+  readonly dependsOn: readonly string[];
+  readonly isOptional: boolean;
+  readonly isBlocked: boolean;
+}
+
+/** What an agent or a check answers: the same for the same place in the history of a task, as it does after a kill. */
+export type Answers = (task: string, part: 'work' | 'review', results: number) => Verdict;
+
+export interface PlayedStep {
+  readonly task: string;
+  readonly step: RunStep;
+}
+
+/** A session as its ledgers, and a run that is played on it: no services, no agents, no time. */
+export class PlayedRun {
+  readonly ledgers = new Map<string, TaskLedger>();
+  readonly results = new Map<string, { readonly part: 'work' | 'review'; readonly verdict: Verdict }[]>();
+  readonly ticked = new Set<string>();
+  readonly plan: readonly PlayedTask[];
+  readonly answers: Answers;
+  /** All steps that have begun, over all runs. */
+  readonly begun: PlayedStep[] = [];
+  #sequence = 0;
+
+  constructor(plan: readonly PlayedTask[], answers: Answers) {
+    this.plan = plan;
+    this.answers = answers;
+  }
+
+  tasks(): WorkTask[] {
+    const done = new Set(this.plan.filter(({ id }) => this.#isDone(id)).map(({ id }) => id));
+    return this.plan.map(({ id, dependsOn, isOptional, isBlocked }) => {
+      const ledger = this.ledgers.get(id);
+      const all = this.results.get(id) ?? [];
+      const since = all.slice(all.findLastIndex(({ verdict }) => verdict === 'approved') + 1);
+      const signals = ledger === undefined ? [] : signalsOf(ledger, stallThresholds());
+      return {
+        ...{ id, text: id, from: 'plan', dependsOn, isOptional },
+        isDone: done.has(id),
+        isUnticked: done.has(id) && !this.ticked.has(id),
+        ...(isBlocked && { hold: 'blocked' }),
+        waitsFor: dependsOn.filter((other) => !done.has(other)),
+        results: all.length,
+        ...(ledger !== undefined && { last: outcomeName(ledger.last) }),
+        rounds: since.filter(({ part }) => part === 'work').length,
+        stall:
+          signals.length === 0
+            ? 'none'
+            : signals.some(({ count, threshold }) => count > threshold)
+              ? 'beyond'
+              : 'replan',
+      };
+    });
+  }
+
+  /**
+   * Runs until it ends. `next` chooses which of the running steps ends next; a run that is killed loses all but the
+   * session, and its running steps come to nothing.
+   *
+   * @param killAfter steps that end before the run is killed
+   */
+  run(
+    rules: RunRules,
+    next: (running: number) => number,
+    killAfter = Number.POSITIVE_INFINITY,
+  ): RunOutcome | 'killed' {
+    const active = new Map<string, RunStep>();
+    const aside = new Map<string, Aside>();
+    const closed = new Set<string>();
+    const touched = new Set<string>();
+    for (let ended = 0; ; ) {
+      const decision = decide(
+        {
+          ...{ tasks: this.tasks(), active: new Set(active.keys()), aside, closed },
+          ...{ unmerged: new Set<string>(), again: new Map<string, number>() },
+          touched: new Set([...touched].filter((id) => this.#isDone(id) && !closed.has(id))),
+          spent: { tokens: 0, cost: 0 },
+          isStopping: false,
+        },
+        rules,
+      );
+      for (const each of decision.setAside) aside.set(each.task.id, each.aside);
+      for (const { task, step } of decision.begin) {
+        if (active.has(task.id)) throw new Error(`${task.id} has two steps at once`);
+        if (active.size >= rules.parallel) throw new Error('too many steps at once');
+        active.set(task.id, step);
+        touched.add(task.id);
+        this.begun.push({ task: task.id, step });
+      }
+      if (decision.end !== undefined) return decision.end.outcome;
+      if (ended >= killAfter) return 'killed';
+      const ids = [...active.keys()];
+      const id = ids[next(ids.length) % ids.length] ?? '';
+      this.#finish(id, active.get(id), closed);
+      active.delete(id);
+      ended += 1;
+    }
+  }
+
+  #finish(id: string, step: RunStep | undefined, closed: Set<string>): void {
+    if (step?.kind === 'close') {
+      this.ticked.add(id);
+      closed.add(id);
+      return;
+    }
+    const all = this.results.get(id) ?? [];
+    const part = step?.kind === 'implement' ? 'work' : 'review';
+    const verdict = this.answers(id, part, all.length);
+    this.results.set(id, [...all, { part, verdict }]);
+    this.#sequence += 1;
+    const ledger = foldDispatch(
+      this.ledgers.get(id),
+      id,
+      { sequence: this.#sequence, at: '2026-01-01T00:00:00Z' },
+      {
+        ...{ role: part === 'work' ? 'implementer' : 'reviewer', verdict },
+        ...{ blockers: [], files: [], passed: [], failed: [], followUps: [], issues: [] },
+        fixes: verdict === 'needs_changes' ? [`fix ${all.length}`] : [],
+      },
+      stallThresholds(),
+    );
+    if (ledger !== undefined) this.ledgers.set(id, ledger);
+  }
+
+  #isDone(id: string): boolean {
+    return this.results.get(id)?.at(-1)?.verdict === 'approved';
+  }
+}

@@ -1,0 +1,74 @@
+import { afterEach } from 'vitest';
+import { Monitoring } from '../../src/monitoring/monitoring.js';
+import { openNats } from '../../src/nats/open-nats.js';
+import { type Logger, silentLogger } from '../../src/ports/logger.js';
+import type { SessionLifecycle } from '../../src/ports/session-lifecycle.js';
+import { Shutdown } from '../../src/runtime/shutdown.js';
+import { knownSessions } from '../../src/services/common/known-sessions.js';
+import { natsOptions } from '../../src/services/common/nats-options.js';
+import { sessionReader } from '../../src/services/common/open-sessions.js';
+import { RetentionKeeper } from '../../src/services/keeper/retention-keeper.js';
+import { openProjectLogs } from '../../src/services/learnings/serve-learnings.js';
+import type { RetentionPorts } from '../../src/services/lifecycle/follow-retention.js';
+import { openRetention } from '../../src/services/lifecycle/open-retention.js';
+import type { System } from './system.js';
+
+export interface KeeperOptions {
+  /** How far ahead of the machine's its clock is as ages are counted, in milliseconds. */
+  readonly ahead?: number;
+  readonly logger?: Logger;
+  /** What its ports do instead. */
+  readonly changed?: (ports: RetentionPorts) => Partial<RetentionPorts>;
+}
+
+const opened = new Set<Shutdown>();
+
+/** Has the keepers of each test stopped after it. */
+export function stopKeepersAfterEach(): void {
+  afterEach(async () => {
+    for (const shutdown of opened) await shutdown.release(5000);
+    opened.clear();
+  });
+}
+
+/** The part of a keeper that follows the rules of retention, as another process would have it. */
+export async function retentionKeeper(
+  system: Pick<System, 'url' | 'config'>,
+  { ahead = 0, logger = silentLogger, changed = () => ({}) }: KeeperOptions = {},
+): Promise<{ readonly keeper: RetentionKeeper; readonly ports: RetentionPorts }> {
+  const { url, config } = system;
+  const shutdown = new Shutdown();
+  opened.add(shutdown);
+  let records: SessionLifecycle | undefined;
+  const open = async () => {
+    const nats = await openNats({
+      ...natsOptions(url, 'throughline test keeper', config, silentLogger),
+      forgotten: {
+        of: (session) => records?.forgotten(session),
+        refreshed: () => records?.refreshed(),
+      },
+    });
+    shutdown.add('a connection', () => nats.close());
+    return nats;
+  };
+  const [nats, own] = [await open(), await open()];
+  const lifecycle = await nats.openLifecycle();
+  records = lifecycle;
+  shutdown.add('the records', async () => lifecycle.close());
+  const sessions = sessionReader(nats, config, silentLogger, lifecycle);
+  shutdown.add('the snapshot writer', () => sessions.writer.stop());
+  const known = knownSessions(nats, own, { logger: silentLogger, shutdown, lifecycle });
+  known.feed.start();
+  const projects = openProjectLogs(nats, {
+    config,
+    shutdown,
+    logger: silentLogger,
+    monitoring: new Monitoring(),
+  });
+  const usual = {
+    ...openRetention(nats, sessions, projects, known, { lifecycle, logger }),
+    now: () => Date.now() + ahead,
+  };
+  const ports = { ...usual, ...changed(usual) };
+  return { keeper: new RetentionKeeper(ports), ports };
+}

@@ -1,0 +1,77 @@
+import { connectThroughline, ThroughlineError } from '../../src/index.js';
+
+/**
+ * The samples of docs/reference/sdk.md, each between `#region` and `#endregion`: the page shows them, a test runs them.
+ *
+ * @returns what they came to
+ */
+export async function sdkSamples(url: string, session: string) {
+  // #region connectThroughline
+  const client = await connectThroughline({ url });
+  // #endregion
+  try {
+    // #region publishText
+    const answer = `The parser works.
+BEGIN_DISPATCH_RESULT
+{"task_id":"1","status":"completed","summary":"Parser done","files_modified":["src/parser.ts"]}
+END_DISPATCH_RESULT`;
+    const published = await client.publishText(session, 'implementer', answer, { wait: true });
+    console.log(published.sequence, published.result.status);
+    // #endregion
+
+    // #region compile
+    const compiled = await client.compile({
+      session,
+      taskId: '2',
+      taskPrompt: 'Extend the parser',
+      after: published.sequence, // the prompt knows that result
+      budget: { inputTokens: 3000 },
+    });
+    console.log(compiled.prompt, compiled.budget.used, compiled.budget.dropped);
+    // #endregion
+
+    // #region tools
+    const { task } = await client.tools.taskAdd({ session, content: 'Write the printer', priority: 1 });
+    await client.tools.taskStatus({ session, id: task.id, status: 'in_progress' });
+    const found = await client.tools.factFind({ session, text: 'parser' });
+    console.log(task.id, found.facts.length);
+    // #endregion
+
+    // #region learnings
+    const content = 'Run the linter before you hand in';
+    const { proposal } = await client.learnings.propose({ content, type: 'pattern', project: session });
+    await client.proposals.accept({ id: proposal.id, project: session });
+    const { results } = await client.learnings.search({ query: 'linter', project: session });
+    console.log(results.map(({ learning }) => learning.content));
+    // #endregion
+
+    // #region appendTrace
+    await client.appendTrace(session, [
+      {
+        id: 'step-1',
+        intent_id: 'INT-1',
+        action_type: 'TOOL_EXECUTION',
+        result: { status: 'SUCCESS', output_summary: '12 tests passed' },
+      },
+    ]);
+    const { summary } = await client.compactTrace(session, 'INT-1');
+    console.log(summary);
+    // #endregion
+
+    // #region ThroughlineError
+    let code: string | undefined;
+    try {
+      await client.tools.taskStatus({ session, id: 'TAS-99', status: 'completed' });
+    } catch (error) {
+      if (!(error instanceof ThroughlineError)) throw error;
+      code = error.code; // not_found: stable, so branch on it
+      console.log(error.message, error.details);
+    }
+    // #endregion
+    return { published, compiled, found, results, code };
+  } finally {
+    // #region close
+    await client.close();
+    // #endregion
+  }
+}

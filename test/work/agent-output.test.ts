@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { agentOutput } from '../../src/work/agent-output.js';
+
+const BLOCK = 'BEGIN_DISPATCH_RESULT\n{"task_id":"1","status":"completed"}\nEND_DISPATCH_RESULT';
+
+describe('the output of a command line agent', () => {
+  it.each([
+    ['plain text', `Done.\n${BLOCK}\n`, '', { text: `Done.\n${BLOCK}\n` }],
+    ['the result alone', '{"task_id":"1"}', '', { text: '{"task_id":"1"}' }],
+    ['codex, with its tokens in the log', BLOCK, 'tokens used\n12,345\n', { text: BLOCK, tokens: 12_345 }],
+    [
+      'a command that says its cost',
+      `${BLOCK}\ntokens used: 7\ncost: $0.25\n`,
+      '',
+      { tokens: 7, cost: 0.25 },
+    ],
+    [
+      'claude -p --output-format json',
+      JSON.stringify({
+        ...{ type: 'result', result: `Done.\n${BLOCK}`, total_cost_usd: 0.31 },
+        usage: { input_tokens: 10, output_tokens: 5 },
+      }),
+      '',
+      { text: `Done.\n${BLOCK}`, tokens: 15, cost: 0.31 },
+    ],
+    [
+      'codex exec --json',
+      [
+        { type: 'thread.started', thread_id: 'a' },
+        { type: 'item.completed', item: { type: 'agent_message', text: `first ${BLOCK}` } },
+        { type: 'item.completed', item: { type: 'agent_message', text: `last ${BLOCK}` } },
+        { type: 'turn.completed', usage: { input_tokens: 100, output_tokens: 20 } },
+      ]
+        .map((event) => JSON.stringify(event))
+        .join('\n'),
+      '',
+      { text: `last ${BLOCK}`, tokens: 120 },
+    ],
+    [
+      'JSON without a block',
+      '{"result":"I am done","usage":{"total_tokens":3}}',
+      '',
+      { text: 'I am done', tokens: 3 },
+    ],
+    ['text with an object in it', 'see\n{"a":1}\nthere\nand\n', '', { text: 'see\n{"a":1}\nthere\nand\n' }],
+  ])('is read from %s', (_, stdout, stderr, found) => {
+    expect(agentOutput(stdout, stderr)).toMatchObject(found);
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { parseDispatchBody } from '../../src/contracts/dispatch-body.js';
+import { readAnswer } from '../../src/work/agent-result.js';
+
+const marked = (json: string) => `Done.\nBEGIN_DISPATCH_RESULT\n${json}\nEND_DISPATCH_RESULT\n`;
+const published = (body: string) => {
+  const parsed = parseDispatchBody(new TextEncoder().encode(body), 'implementer', 10_000);
+  return parsed.ok ? { ...parsed.value.result } : parsed;
+};
+
+describe('the result in an answer', () => {
+  it.each([
+    ['as it is', marked('{"task_id":"1","status":"completed"}'), undefined],
+    ['with an id of its own', marked('{"result_id":"mine","task_id":"1","status":"completed"}'), undefined],
+    ['that does not parse', marked("{task_id: '1', status: 'completed',}"), /1 repair/],
+    ['in a list', '```json\n{"taskId":"1","status":"done"}\n```', /repairs/],
+    ['within another object', marked('{"result":{"task_id":"1","status":"completed"}}'), /repair/],
+  ])('gets the id of its place: one %s', (_, text, repaired) => {
+    const read = readAnswer(text, 'implementer', '1', 'place-1');
+    if (!read.ok) throw new Error(read.fault);
+    expect(published(read.result.body)).toMatchObject({
+      task_id: '1',
+      result_id: 'place-1',
+      status: 'completed',
+    });
+    if (repaired === undefined) expect(read.result.repaired).toBeUndefined();
+    else expect(read.result.repaired).toMatch(repaired);
+  });
+
+  it.each([
+    ['words', 'All is done.', 'the last message holds no result block'],
+    ['garbage', marked('{{{{'), /json|JSON/],
+    ['the result of another task', marked('{"task_id":"2","status":"completed"}'), /task 2, and yours is 1/],
+    ['the result of another role', marked('{"task_id":"1","assessment":"approved"}'), /status|reviewer/],
+  ])('is none in %s', (_, text, fault) => {
+    const read = readAnswer(text, 'implementer', '1', 'place-1');
+    expect(read.ok ? '' : read.fault).toMatch(fault);
+  });
+});
