@@ -45,6 +45,7 @@ export class MovingStreams {
   /** Under which it moves sessions, and when it last could answer another process that asked. */
   readonly #id = randomUUID();
   #awakeAt: number | undefined;
+  #claiming: Promise<void> | undefined;
   /** The record as this process has read it, or made it. */
   #read: RecordedLayout | undefined;
 
@@ -95,7 +96,7 @@ export class MovingStreams {
         if (message.string() !== this.#id) message.respond(this.#id);
       },
     });
-    await this.#refuseWhileAnotherMoves();
+    this.#awakeAt = await this.#refuseWhileAnotherMoves();
     await closeRecord(this.#ports);
     const timer = setInterval(() => {
       if (this.#ports.connection.isClosed()) clearInterval(timer);
@@ -113,7 +114,10 @@ export class MovingStreams {
    */
   claimed(): Promise<void> | undefined {
     if (this.#awakeAt === undefined || this.#isAwake()) return undefined;
-    return this.#claimAgain();
+    this.#claiming ??= this.#claimAgain().finally(() => {
+      this.#claiming = undefined;
+    });
+    return this.#claiming;
   }
 
   #isAwake(): boolean {
@@ -121,15 +125,18 @@ export class MovingStreams {
   }
 
   async #claimAgain(): Promise<void> {
-    await this.#refuseWhileAnotherMoves();
+    const awakeAt = await this.#refuseWhileAnotherMoves();
     const now = await readLayout(this.#ports);
-    if (this.#read === undefined || now?.sequence === this.#read.sequence) return;
-    throw new ClaimLost(
-      'another process has moved sessions while this one stood still: look at "throughline layout show"',
-    );
+    if (this.#read !== undefined && now?.sequence !== this.#read.sequence)
+      throw new ClaimLost(
+        'another process has moved sessions while this one stood still: look at "throughline layout show"',
+      );
+    // Not before: what is asked meanwhile must wait for what the record says.
+    this.#awakeAt = awakeAt;
   }
 
-  async #refuseWhileAnotherMoves(): Promise<void> {
+  /** Resolves to the time when it was known that no other process does. */
+  async #refuseWhileAnotherMoves(): Promise<number> {
     const { connection } = this.#ports;
     for (let asked = Number.NEGATIVE_INFINITY; performance.now() - asked > 2 * ANSWER_MS; ) {
       asked = performance.now();
@@ -138,7 +145,7 @@ export class MovingStreams {
         .catch(() => undefined);
       if (other !== undefined) throw new ClaimLost('another process moves sessions: wait until it has ended');
     }
-    this.#awakeAt = performance.now();
+    return performance.now();
   }
 
   /** Makes the streams of all shards: their sequences are higher than any that a session has, or may have soon. */
