@@ -79,7 +79,10 @@ export function layoutCommand(program: Command): void {
           const move = new LayoutMove({
             nats,
             clock: systemClock,
-            leaving: () => lifecycle.unfinished(),
+            leaving: () => [
+              ...lifecycle.unfinished(),
+              ...lifecycle.renamed().filter((each) => lifecycle.archived(each)?.renaming !== undefined),
+            ],
             onProgress: progress.reached,
           });
           try {

@@ -30,8 +30,20 @@ const archived = z.object({
   status: z.literal('archived'),
   at: timestamp,
   reason: z.string().optional(),
-  /** The session that its events were copied to; results belong there now. */
+  /** The session that its events were copied to, or are being copied to: the name is only a pointer. */
   renamed_to: sessionName.optional(),
+  /** Of a renamed session: last sequence that its log had; the next one of the name begins above. */
+  sequence: z.int().nonnegative().optional(),
+  /** It is being renamed: nobody else may add anything, and results wait. */
+  renaming: z
+    .object({
+      /** Who does it: another one takes over once `at` is old. */
+      by: z.string(),
+      at: timestamp,
+      /** Whether the new session has all of it. */
+      copied: z.boolean(),
+    })
+    .optional(),
   /** Where a rule of retention has archived it: when it had moved last. */
   idle_since: timestamp.optional(),
   /** It is none yet: its events are being imported, and nobody else may add any. */
@@ -43,6 +55,8 @@ const archived = z.object({
       dispatches: z.int().nonnegative(),
       /** Whether all processes know of it, and new results have higher numbers. */
       ready: z.boolean(),
+      /** The session that is being renamed to it, in place of a file. */
+      from: sessionName.optional(),
     })
     .optional(),
 });

@@ -223,10 +223,10 @@ function publishing(sessions: readonly Token[] | undefined): string[] {
   ]);
 }
 
-/** What takes events from the log of a session or puts some in, lets it take results again, or erases it. */
-const OF_SESSIONS = (['session-archive', 'session-reopen', 'session-forget', 'session-import'] as const).map(
-  toolSubject,
-);
+/** What takes events from the log of a session or puts some in, lets it take results again, renames or erases it. */
+const OF_SESSIONS = (
+  ['session-archive', 'session-reopen', 'session-forget', 'session-import', 'session-rename'] as const
+).map(toolSubject);
 
 /** Tools on results whole as they came, of all sessions, and those that erase, or say what will be erased: not for those who run agents. */
 const FOR_OPERATORS = [

@@ -71,6 +71,9 @@ export interface SessionEraser {
     onErased?: (kind: ErasedKind, messages: number) => void,
   ): Promise<ErasedCounts>;
 
+  /** Erases its events and what is made of them: snapshots, and the entry in the index. Throws as `count`. */
+  eraseLog(session: Token): Promise<void>;
+
   /**
    * Takes out of the store's files what was replaced or purged there before: once after any number of sessions were erased.
    *

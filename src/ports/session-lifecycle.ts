@@ -25,22 +25,27 @@ export interface SessionLifecycle {
   /** Sessions of which something is left to erase. */
   unfinished(): readonly Token[];
 
+  /** The names that sessions had before they were renamed, or have while that goes on. */
+  renamed(): readonly Token[];
+
   /** Calls `listener` after each change, until the returned function is called. */
   onChange(listener: (change: LifecycleChange) => void): () => void;
 
   /**
    * Records that a session is archived, in place of an earlier record.
    *
+   * @param record may be made of what is recorded until then, in one step with recording it
+   * @returns `false` where it makes nothing of that, and nothing was recorded
    * @throws ThroughlineError `unavailable` when the store cannot be reached, `permission_denied`
    */
-  archive(session: Token, record: Omit<Archived, 'v' | 'status'>): Promise<void>;
+  archive(session: Token, record: ArchivedAs | NextArchived): Promise<boolean>;
 
   /** Removes the record that a session is archived. Throws as `archive`. */
   reopen(session: Token): Promise<void>;
 
   /**
    * Records that a session is being forgotten, and removes every trace of it being archived, unless it may still be
-   * spared. Numbers never go down: of an earlier record the higher ones stay. Throws as `archive`.
+   * spared. Numbers never go down: of an earlier record, or one of its new name, the higher ones stay. Throws as `archive`.
    *
    * @param record may be made of what is recorded until then, in one step with recording it
    * @returns `false` where it makes nothing of that, and nothing was recorded
@@ -74,6 +79,12 @@ export interface SessionLifecycle {
 export type LifecycleChange =
   | { readonly kind: 'archived' | 'reopened' | 'forgetting'; readonly session: Token }
   | { readonly kind: 'forgotten' };
+
+/** What is recorded of an archived session. */
+export type ArchivedAs = Omit<Archived, 'v' | 'status'>;
+
+/** What is recorded next; `undefined` where what there is must stay. */
+export type NextArchived = (there: Archived | undefined) => ArchivedAs | undefined;
 
 /** Where a session is when it is forgotten, as in the record. */
 export type ForgottenAt = Omit<Forgotten, 'v' | 'status' | 'session'>;

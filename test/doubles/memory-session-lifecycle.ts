@@ -1,8 +1,10 @@
 import type { Archived, Forgotten } from '../../src/contracts/lifecycle-record.js';
 import { forgottenKey, type Token } from '../../src/contracts/names.js';
 import type {
+  ArchivedAs,
   ForgottenAt,
   LifecycleChange,
+  NextArchived,
   NextRecord,
   SessionLifecycle,
 } from '../../src/ports/session-lifecycle.js';
@@ -32,9 +34,18 @@ export class MemorySessionLifecycle implements SessionLifecycle {
     return () => this.#listeners.delete(listener);
   }
 
-  async archive(session: Token, record: Omit<Archived, 'v' | 'status'>): Promise<void> {
+  renamed(): readonly Token[] {
+    return [...this.#archived].flatMap(([session, { renamed_to: to }]) =>
+      to === undefined ? [] : [session],
+    );
+  }
+
+  async archive(session: Token, given: ArchivedAs | NextArchived): Promise<boolean> {
+    const record = typeof given === 'function' ? given(this.archived(session)) : given;
+    if (record === undefined) return false;
     this.#archived.set(session, { v: 1, status: 'archived', ...record });
     this.#tell({ kind: 'archived', session });
+    return true;
   }
 
   async reopen(session: Token): Promise<void> {
@@ -45,10 +56,11 @@ export class MemorySessionLifecycle implements SessionLifecycle {
     const before = this.forgotten(session);
     const record = typeof given === 'function' ? given(before) : given;
     if (record === undefined) return false;
+    const { sequence: renamedAt = 0 } = this.archived(session) ?? {};
     this.#forgotten.set(forgottenKey(session), {
       ...{ v: 1, status: 'forgetting', ...record, session },
       dispatches: Math.max(record.dispatches, before?.dispatches ?? 0),
-      sequence: Math.max(record.sequence, before?.sequence ?? 0),
+      sequence: Math.max(record.sequence, before?.sequence ?? 0, renamedAt),
     });
     this.#tell({ kind: 'forgetting', session });
     if (record.unless_moved === undefined) await this.reopen(session);

@@ -19,12 +19,8 @@ import { implementer, recorded, rejected, reviewer } from './builders.js';
 export const TRUSTED_MS = 100;
 const SETTLE_MS = 150;
 
-/** The process that moves sessions, killed before the request of that number; it does nothing more then. */
-export async function moving(
-  url: string,
-  how: (move: LayoutMove) => Promise<unknown>,
-  killedAt = Number.POSITIVE_INFINITY,
-): Promise<{ readonly killed: boolean; readonly requests: number }> {
+/** Ports of a process that is killed before the request of that number: it does nothing more then. */
+export function mortal(killedAt: number) {
   let requests = 0;
   const count = () => {
     requests += 1;
@@ -45,16 +41,27 @@ export async function moving(
         };
       },
     });
+  const isKilled = (error: unknown) => error instanceof Killed;
+  return { dying, isKilled, requests: () => requests };
+}
+
+/** The process that moves sessions, killed before the request of that number. */
+export async function moving(
+  url: string,
+  how: (move: LayoutMove) => Promise<unknown>,
+  killedAt = Number.POSITIVE_INFINITY,
+): Promise<{ readonly killed: boolean; readonly requests: number }> {
+  const { dying, isKilled, requests } = mortal(killedAt);
   const { moving, logs, snapshots, close } = await openPorts(url, { makes: [] });
   try {
     const nats = { moving: dying(moving), logs: dying(logs), snapshots: dying(snapshots) };
     await how(new LayoutMove({ nats, clock: systemClock, settleMs: SETTLE_MS }));
   } catch (error) {
-    if (!(error instanceof Killed)) throw error;
+    if (!isKilled(error)) throw error;
   } finally {
     await close();
   }
-  return { killed: requests >= killedAt, requests };
+  return { killed: requests() >= killedAt, requests: requests() };
 }
 
 class Killed extends ThroughlineError {

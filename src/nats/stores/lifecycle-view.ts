@@ -25,6 +25,8 @@ export class LifecycleView {
   #forgotten = 0;
 
   archived(session: Token): Archived | undefined {
+    // Most often there is none, and each result and event asks.
+    if (this.#kept.size === 0) return undefined;
     const record = this.#kept.get(archivedKey(session))?.record;
     if (record?.kind !== 'archived') return undefined;
     // With a session that is forgotten goes its record, also where nobody has told so.
@@ -54,6 +56,14 @@ export class LifecycleView {
   allForgotten(): { readonly key: string; readonly record: Forgotten }[] {
     return [...this.#kept].flatMap(([key, { record }]) =>
       record?.kind === 'forgotten' ? { key, record: record.record } : [],
+    );
+  }
+
+  renamed(): Token[] {
+    return [...this.#kept.values()].flatMap(({ record }) =>
+      record?.kind === 'archived' && this.archived(record.session)?.renamed_to !== undefined
+        ? [record.session]
+        : [],
     );
   }
 

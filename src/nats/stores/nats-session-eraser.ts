@@ -109,9 +109,7 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
     { dispatches }: Pick<Marks, 'dispatches'>,
     onErased: (kind: ErasedKind, messages: number) => void = () => {},
   ): Promise<ErasedCounts> {
-    const layout = await this.#layout();
-    // What a move has left behind, which was cut short at its end: it holds the events once more.
-    if (layout.layout === 'sharded') await this.#empty(sessionStream(session));
+    const layout = await this.#ready(session);
     return this.#each((kind) => {
       const place = placeOf(layout, session, kind);
       const told = (messages: number) => onErased(kind, messages);
@@ -120,6 +118,23 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
       const options = { ...(kind === 'dispatches' && { through: dispatches }), onErased: told };
       return eraseMessages(this.#ports, place.stream, place.subjects, options);
     });
+  }
+
+  async eraseLog(session: Token): Promise<void> {
+    const layout = await this.#ready(session);
+    const events = placeOf(layout, session, 'events');
+    if (layout.layout === 'per-session') await this.#removeStream(events, () => {});
+    else await this.#purge(events);
+    await this.#purge(placeOf(layout, session, 'snapshots'));
+    await this.#purge(placeOf(layout, session, 'index'));
+  }
+
+  /** The layout, once there is nothing in another one. */
+  async #ready(session: Token): Promise<SessionLayout> {
+    const layout = await this.#layout();
+    // What a move has left behind, which was cut short at its end: it holds the events once more.
+    if (layout.layout === 'sharded') await this.#empty(sessionStream(session));
+    return layout;
   }
 
   async eraseLearnings(

@@ -4,8 +4,10 @@ import { jsonOf } from '../../contracts/event.js';
 import type { Archived, Forgotten } from '../../contracts/lifecycle-record.js';
 import { archivedKey, forgottenKey, type Token } from '../../contracts/names.js';
 import type {
+  ArchivedAs,
   ForgottenAt,
   LifecycleChange,
+  NextArchived,
   NextRecord,
   SessionLifecycle,
 } from '../../ports/session-lifecycle.js';
@@ -93,12 +95,22 @@ export class NatsSessionLifecycle implements SessionLifecycle {
       .flatMap(({ record: { status, session } }) => (status === 'forgetting' ? (session ?? []) : []));
   }
 
+  renamed(): readonly Token[] {
+    return this.#view.renamed();
+  }
+
   onChange(listener: (change: LifecycleChange) => void): () => void {
     return this.#view.onChange(listener);
   }
 
-  async archive(session: Token, record: Omit<Archived, 'v' | 'status'>): Promise<void> {
-    await this.#write(archivedKey(session), () => ({ v: 1, status: 'archived', ...record }));
+  async archive(session: Token, given: ArchivedAs | NextArchived): Promise<boolean> {
+    let isAllowed = false;
+    await this.#write(archivedKey(session), () => {
+      const record = typeof given === 'function' ? given(this.#view.archived(session)) : given;
+      isAllowed = record !== undefined;
+      return record === undefined ? KEPT : { v: 1, status: 'archived', ...record };
+    });
+    return isAllowed;
   }
 
   async reopen(session: Token): Promise<void> {
@@ -107,6 +119,8 @@ export class NatsSessionLifecycle implements SessionLifecycle {
 
   async forgetting(session: Token, given: ForgottenAt | NextRecord): Promise<boolean> {
     let [isAllowed, isSure] = [false, false];
+    // Where it is only a pointer, its own log is gone.
+    const { sequence: renamedAt = 0 } = this.#view.archived(session) ?? {};
     await this.#write(forgottenKey(session), () => {
       const before = this.#view.forgotten(session);
       const record = typeof given === 'function' ? given(before) : given;
@@ -116,7 +130,7 @@ export class NatsSessionLifecycle implements SessionLifecycle {
       return {
         ...{ v: 1, status: 'forgetting', ...record },
         dispatches: Math.max(record.dispatches, before?.dispatches ?? 0),
-        sequence: Math.max(record.sequence, before?.sequence ?? 0),
+        sequence: Math.max(record.sequence, before?.sequence ?? 0, renamedAt),
         session,
       };
     });

@@ -1,9 +1,9 @@
-import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
-import type { Forgotten } from '../../contracts/lifecycle-record.js';
+import { beingForgotten, renamedSession, ThroughlineError } from '../../contracts/errors.js';
+import type { Archived, Forgotten } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
 
-/** What is known of forgotten sessions, and of those that are being imported. */
+/** What is known of forgotten and renamed sessions, and of those that are being imported. */
 export type Forgetting = Pick<SessionLifecycle, 'archived' | 'forgotten' | 'refreshed'>;
 
 /** How long a result of a session that is being forgotten is put back for, in milliseconds. */
@@ -18,8 +18,9 @@ export function standingOf(
   session: Token,
   dispatch: number,
 ): 'counts' | 'forgotten' | 'later' {
-  // Nothing may come between the events of a file.
-  if (lifecycle?.archived(session)?.importing !== undefined) return 'later';
+  const archived = lifecycle?.archived(session);
+  // Nothing may come between the events of a file, or behind those that are copied to a new name.
+  if (archived?.importing !== undefined || archived?.renaming !== undefined) return 'later';
   const record = lifecycle?.forgotten(session);
   if (record === undefined) return 'counts';
   if (dispatch <= record.dispatches) return 'forgotten';
@@ -30,11 +31,12 @@ export function standingOf(
  * Names the life that a session leads: another one after it was forgotten, so that no state of the one before is taken for
  * its own.
  *
- * @throws ThroughlineError `session_forgotten` while it is being forgotten, `session_importing` while it is being imported
+ * @throws ThroughlineError `session_forgotten` while it is being forgotten, `session_importing` while it is being imported,
+ * `session_renamed`
  */
 export function lifeBy(lifecycle: Forgetting): (session: Token) => string {
   return (session) => {
-    if (lifecycle.archived(session)?.importing !== undefined) throw importing(session);
+    requireOwnName(session, lifecycle.archived(session));
     const record = lifecycle.forgotten(session);
     if (record?.status !== 'forgetting') return record?.at ?? '';
     throw beingForgotten(session);
@@ -72,11 +74,27 @@ export function archivedSince(before: Forgotten | undefined, at: string): string
   return new Date(Date.parse(before.at) + 1).toISOString();
 }
 
-/** What is said of a session whose events are not all there yet. */
-export function importing(session: Token): ThroughlineError {
-  return new ThroughlineError(
-    'session_importing',
-    `session ${session} is being imported. Where that was cut short, run "throughline session import" again with the same file, or "throughline session forget ${session}"`,
-    { details: { session } },
-  );
+/**
+ * Refuses a name under which nothing stands: that of a session which has another one by now, or whose events are not all there.
+ *
+ * @throws ThroughlineError `session_renamed`, `session_importing`
+ */
+export function requireOwnName(session: Token, record: Archived | undefined): void {
+  refuseRenamed(session, record);
+  if (record?.importing !== undefined) throw importing(session, record.importing.from);
+}
+
+/** Throws `session_renamed` for a name that a session had before, or has while it gets another one. */
+export function refuseRenamed(session: Token, record: Archived | undefined): void {
+  if (record?.renamed_to !== undefined)
+    throw renamedSession(session, record.renamed_to, record.renaming === undefined);
+}
+
+/** What is said of a session whose events are not all there yet; `from` is the one that is being renamed to it. */
+export function importing(session: Token, from?: Token): ThroughlineError {
+  const message =
+    from === undefined
+      ? `session ${session} is being imported. Where that was cut short, run "throughline session import" again with the same file, or "throughline session forget ${session}"`
+      : `session ${from} is being renamed to ${session}: try again in a moment. Where it was cut short, run "throughline session rename ${from} ${session}" again`;
+  return new ThroughlineError('session_importing', message, { details: { session } });
 }

@@ -112,7 +112,9 @@ export class SessionKeeper {
     const { table, reader, index, writer, lifecycle, now } = this.#options;
     // What is being forgotten leaves nothing new behind.
     if (lifecycle.forgotten(session)?.status === 'forgetting') return;
-    if (lifecycle.archived(session)?.importing !== undefined) return this.moved(session);
+    const archived = lifecycle.archived(session);
+    if (archived?.importing !== undefined) return this.moved(session);
+    if (archived?.renamed_to !== undefined) return;
     const begun = now();
     try {
       const isSame = await sameLife(lifecycle, session);

@@ -23,7 +23,7 @@ import { arrive, bring, type SessionMove } from './move-session.js';
 export interface LayoutMovePorts {
   readonly nats: Pick<NatsPorts, 'moving' | 'logs' | 'snapshots'>;
   readonly clock: Clock;
-  /** Sessions that are being forgotten. Default: none. */
+  /** Sessions that are being forgotten or renamed. Default: none. */
   readonly leaving?: () => readonly Token[];
   /** Told after each session; `total` may grow, since sessions begin meanwhile. */
   readonly onProgress?: (done: number, total: number) => void;
@@ -129,7 +129,7 @@ export class LayoutMove {
           `sessions are being moved to ${layout.shards} shards, not ${shards}: leave --shards out`,
         );
     } else {
-      this.#refuseWhileForgetting();
+      this.#refuseWhileLeaving();
       // Of a move that was taken back.
       await moving.removeShards();
     }
@@ -141,10 +141,10 @@ export class LayoutMove {
   }
 
   /** What is erased in one place must not have been copied to another one. What is begun during a move waits for its end. */
-  #refuseWhileForgetting(): void {
+  #refuseWhileLeaving(): void {
     const { length } = this.#ports.leaving?.() ?? [];
     if (length === 0) return;
-    const what = `${counted(length, 'session is', 'sessions are')} being forgotten`;
+    const what = `${counted(length, 'session is', 'sessions are')} being forgotten or renamed`;
     throw new ThroughlineError('conflict', `${what}: wait until that is done, and begin the move then`);
   }
 

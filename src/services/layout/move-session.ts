@@ -12,6 +12,8 @@ import { carriedLog } from './carried-log.js';
 /** One session on its way from one place to another. Nobody appends to its log in either place by the end. */
 export interface SessionMove {
   readonly session: Token;
+  /** Its name in the new place. Default: the same. */
+  readonly as?: Token;
   readonly from: Pick<SessionLog, 'read'>;
   readonly to: Pick<SessionLog, 'read' | 'append'>;
   /** Drops what is in the new place. */
@@ -24,10 +26,10 @@ export interface MoveSnapshots {
 }
 
 /** Copies what the new place lacks; what cannot be gone on with there is dropped first. */
-export async function bring({ session, from, to, clear }: SessionMove): Promise<void> {
-  if ((await copyLog({ from, to }, session)).outcome === 'copied') return;
+export async function bring({ session, as, from, to, clear }: SessionMove): Promise<void> {
+  if ((await copyLog({ from, to }, session, as)).outcome === 'copied') return;
   await clear();
-  if ((await copyLog({ from, to }, session)).outcome === 'copied') return;
+  if ((await copyLog({ from, to }, session, as)).outcome === 'copied') return;
   throw new ThroughlineError('conflict', `session ${session} was written to where it is moved to: try again`);
 }
 
@@ -70,17 +72,39 @@ async function wholeLog(
   { session, from, to }: SessionMove,
   { snapshots }: MoveSnapshots,
 ): Promise<Pick<SessionLog, 'read'>> {
-  const kept = await snapshots.load(session);
-  const decoded = kept && decodeSnapshot(session, kept.text);
-  if (!decoded?.ok) return from;
+  const kept = await keptState(session, snapshots);
+  if (kept === undefined) return from;
   // All sequences of the new place are above any of the old one. Where it is one of the new ones already, the copy was
   // whole, and all that is missing is the mark.
   const [first] = (await to.read(session, { after: 0, limit: 1 })).events;
-  if (first !== undefined && decoded.state.sequence >= first.sequence - 1) {
+  if (first !== undefined && kept.sequence >= first.sequence - 1) {
     const { event } = first;
     return event.type === 'session.checkpoint' && event.data.reason === 'truncated' ? to : from;
   }
-  return (await standsOn(from, session, decoded.state)) ? from : carriedLog(from, decoded.state);
+  return carried(from, session, kept);
+}
+
+/** The same of a session that gets another name, and so has one log only. */
+export async function wholeSession(
+  log: Pick<SessionLog, 'read'>,
+  session: Token,
+  snapshots: Pick<ReplacingSnapshotStore, 'load'>,
+): Promise<Pick<SessionLog, 'read'>> {
+  const kept = await keptState(session, snapshots);
+  return kept === undefined ? log : carried(log, session, kept);
+}
+
+async function keptState(
+  session: Token,
+  snapshots: Pick<ReplacingSnapshotStore, 'load'>,
+): Promise<SessionState | undefined> {
+  const kept = await snapshots.load(session);
+  const decoded = kept && decodeSnapshot(session, kept.text);
+  return decoded?.ok ? decoded.state : undefined;
+}
+
+async function carried(from: Pick<SessionLog, 'read'>, session: Token, kept: SessionState) {
+  return (await standsOn(from, session, kept)) ? from : carriedLog(from, kept);
 }
 
 /** Whether the log holds what a snapshot was made of: where its beginning is gone, the snapshot alone knows it. */

@@ -123,8 +123,9 @@ export async function startLearner(options: LearnerOptions): Promise<Learner> {
 }
 
 async function learn(delivery: DispatchDelivery, options: LearnerOptions): Promise<void> {
-  const { session, role } = parseDispatchSubject(delivery.subject);
-  if (session === undefined || role === undefined) return;
+  const { session: named, role } = parseDispatchSubject(delivery.subject);
+  if (named === undefined || role === undefined) return;
+  const session = options.lifecycle?.archived(named)?.renamed_to ?? named;
   const { secrets = NO_SCANNER } = options;
   const clean = (json: unknown, text: string) => redactJson(json, secrets, { source: text }).value;
   const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, compiledResult);

@@ -40,17 +40,29 @@ export function isAtIt(
   return record?.status === 'forgetting' && !isGone(record, clock);
 }
 
-function isGone({ at }: Forgotten, clock: Clock): boolean {
+/** Whether one has not said for long that it is still at it. */
+export function isGone({ at }: { readonly at: string }, clock: Clock): boolean {
   return Date.parse(clock()) - Date.parse(at) >= GONE_MS;
 }
 
-/** Records that a session is being forgotten, unless another one is at it. */
+/**
+ * Records that a session is being forgotten, unless another one is at it.
+ *
+ * @throws ThroughlineError `conflict` while it is being renamed: it stands in two places
+ */
 export async function begin(
   { lifecycle, clock }: Pick<ClaimPorts, 'lifecycle' | 'clock'>,
   session: Token,
   { by, withLearnings = false, project, unlessMoved }: Claimant,
 ): Promise<boolean> {
   let isClaimed = false;
+  const renaming = lifecycle.archived(session);
+  if (renaming?.renaming !== undefined || renaming?.importing?.from !== undefined)
+    throw new ThroughlineError(
+      'conflict',
+      `session ${session} is being renamed, so it is not forgotten now: wait until that is done. Where it was cut short, run the same "throughline session rename" again`,
+      { details: { session } },
+    );
   await lifecycle.forgetting(session, (there) => {
     isClaimed = there?.status !== 'forgetting' || there.by === by || isGone(there, clock);
     if (there?.status !== 'forgetting') {
@@ -94,17 +106,14 @@ export class Claim {
   readonly #ports: ClaimPorts;
   readonly #session: Token;
   readonly #by: string;
-  readonly #timer: NodeJS.Timeout;
-  #beating: Promise<unknown> = Promise.resolve();
+  /** Ends with it. */
+  readonly release: () => Promise<void>;
 
   constructor(ports: ClaimPorts, session: Token, by: string) {
     this.#ports = ports;
     this.#session = session;
     this.#by = by;
-    this.#timer = setInterval(() => {
-      // Whether it is still there is asked where it matters.
-      this.#beating = this.hold().catch(() => {});
-    }, BEAT_MS);
+    this.release = beating(() => this.hold());
   }
 
   get record(): Forgotten {
@@ -130,17 +139,25 @@ export class Claim {
     if (!isHeld) throw this.#lost();
   }
 
-  async release(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#beating;
-  }
-
   #lost(): ThroughlineError {
     return new ThroughlineError(
       'conflict',
       `another process goes on with forgetting session ${this.#session}`,
     );
   }
+}
+
+/** Says every few seconds that one is still at it, until the function that it gives is called. */
+export function beating(hold: () => Promise<unknown>): () => Promise<void> {
+  let last: Promise<unknown> = Promise.resolve();
+  const timer = setInterval(() => {
+    // Whether it is still there is asked where it matters.
+    last = hold().catch(() => {});
+  }, BEAT_MS);
+  return async () => {
+    clearInterval(timer);
+    await last;
+  };
 }
 
 /** Whether a session is being erased by this one, as its record says. */

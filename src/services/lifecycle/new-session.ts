@@ -30,7 +30,8 @@ export async function requireFree(
   fix: string,
 ): Promise<void> {
   const record = lifecycle.archived(session);
-  if (record?.importing !== undefined) throw importing(session);
+  if (record?.importing !== undefined) throw importing(session, record.importing.from);
+  if (record?.renamed_to !== undefined) throw exists(session, `it points to ${record.renamed_to}; ${fix}`);
   if (record !== undefined || (await log.newest(session)) > 0) throw exists(session, fix);
   if ((await reader.load(session)).folded.state.sequence > 0) throw exists(session, fix);
 }

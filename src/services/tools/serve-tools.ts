@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   COMPILER_SERVICE,
   EXTRACTOR_SERVICE,
+  isToken,
   KEEPER_SERVICE,
   LEARNINGS_SERVICE,
   type Token,
@@ -37,6 +38,7 @@ import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import { pause } from '../../runtime/pauses.js';
 import { loadTokenizer } from '../../tokenizers/load-tokenizer.js';
 import { VERSION } from '../../version.js';
+import { refuseRenamed } from '../common/forgotten-results.js';
 import { healthOf } from '../common/health.js';
 import type { KnownSessions } from '../common/known-sessions.js';
 import { guarded } from '../common/request-guard.js';
@@ -48,6 +50,7 @@ import { createSessionExport } from '../lifecycle/export-session.js';
 import { createForgetTools } from '../lifecycle/forget-tools.js';
 import { createSessionImport } from '../lifecycle/import-session.js';
 import { openArchiver, openRetention } from '../lifecycle/open-retention.js';
+import { createSessionRename } from '../lifecycle/rename-session.js';
 import { createRetentionTools } from '../lifecycle/retention-tools.js';
 import { createDispatchResults } from './dispatch-results.js';
 import { createHealthQuery } from './health-query.js';
@@ -88,6 +91,15 @@ export async function serveTools(
   const { afterTimeoutMs } = config;
   const showDispatch = createDispatchResults({ reader: sessions.reader, log: nats.log, afterTimeoutMs });
   const maxReplyBytes = () => nats.connection.info?.max_payload ?? USUAL_PAYLOAD;
+  const refuseWhileMoving = async () => void (await nats.moving.refuseWhileMoving());
+  /** Of what reads a log without folding it: that of an old name is empty. */
+  const byNewName =
+    (answer: (request: unknown) => Promise<object>) =>
+    async (request: unknown): Promise<object> => {
+      const { session } = (request ?? {}) as { readonly session?: unknown };
+      if (isToken(session)) refuseRenamed(session, lifecycle.archived(session));
+      return answer(request);
+    };
   const archiver = openArchiver(nats, sessions, { lifecycle });
   const tools = createSessionTools({ ...sessions, archiver, logger, onNotes });
   const run = createRunService(sessions);
@@ -132,22 +144,34 @@ export async function serveTools(
     'fact-find': show.factFind,
     'fact-show': show.factShow,
     'file-list': show.fileList,
-    'timeline-list': createTimelineService({ log: nats.log, prompts }),
+    'timeline-list': byNewName(createTimelineService({ log: nats.log, prompts })),
     'ledger-list': show.ledgerList,
     'ledger-show': show.ledgerShow,
     'trace-list': show.traceList,
-    'trace-show': createTraceEntries({ log: nats.log }),
+    'trace-show': byNewName(createTraceEntries({ log: nats.log })),
     'snapshot-show': show.snapshotShow,
     ...forgetting.answers,
     ...retention.answers,
-    'session-export': createSessionExport({ log: nats.log, maxReplyBytes }),
+    'session-export': byNewName(createSessionExport({ log: nats.log, maxReplyBytes })),
     'session-import': createSessionImport({
       ...nats,
       ...sessions,
       lifecycle,
       archiver,
-      refuseWhileMoving: async () => void (await nats.moving.refuseWhileMoving()),
+      refuseWhileMoving,
       clock: systemClock,
+      pause,
+    }),
+    'session-rename': createSessionRename({
+      ...nats,
+      ...sessions,
+      lifecycle,
+      archiver,
+      inLearnings: { ...nats, projects: projects.reader, command: projects.inBackground },
+      refuseWhileMoving,
+      clock: systemClock,
+      newId: randomUUID,
+      logger,
       pause,
     }),
     ...createRejectedQueries({
@@ -245,7 +269,7 @@ export async function serveTools(
         subject: TRACE_GET_SUBJECT,
         bySession: true,
         description: 'an entry as its event keeps it, with its output',
-        handle: (request) => trace.get(request),
+        handle: byNewName((request) => trace.get(request)),
       },
       {
         name: 'trace-pin',

@@ -87,7 +87,10 @@ export class SessionList {
     for (const row of table.rows()) {
       const archived = lifecycle.archived(row.session);
       if (archived?.importing !== undefined) continue;
-      const isArchived = archived !== undefined;
+      const isRenamed = archived?.renamed_to !== undefined;
+      // One whose renaming was cut short must be found.
+      if (isRenamed && archived.renaming === undefined) continue;
+      const isArchived = archived !== undefined && !isRenamed;
       if (fits(row, isArchived) && !leaving.has(row.session))
         page.offer(row, asked.brief ? 2 : (row.known?.rank ?? 2));
     }
@@ -122,7 +125,8 @@ export class SessionList {
     const time = new Date(at).toISOString();
     if (isBrief || known === undefined)
       return { session, sequence: Math.max(sequence, reached), at: time, brief: true };
-    const archived = this.#options.lifecycle.archived(session);
+    const record = this.#options.lifecycle.archived(session);
+    const archived = record?.renamed_to === undefined ? record : undefined;
     // Written by `SessionTable` from figures.
     const figures = JSON.parse(known.text) as Figures;
     return {
