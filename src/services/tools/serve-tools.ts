@@ -140,7 +140,7 @@ export async function serveTools(
     'snapshot-show': show.snapshotShow,
     ...forgetting.answers,
     ...retention.answers,
-    'session-export': createSessionExport({ log: nats.log, maxReplyBytes }),
+    'session-export': createSessionExport({ ...nats, maxReplyBytes }),
     'session-import': createSessionImport({
       ...nats,
       ...sessions,
