@@ -72,39 +72,30 @@ async function wholeLog(
   { session, from, to }: SessionMove,
   { snapshots }: MoveSnapshots,
 ): Promise<Pick<SessionLog, 'read'>> {
-  const kept = await keptState(session, snapshots);
-  if (kept === undefined) return from;
+  const kept = await snapshots.load(session);
+  const decoded = kept && decodeSnapshot(session, kept.text);
+  if (!decoded?.ok) return from;
   // All sequences of the new place are above any of the old one. Where it is one of the new ones already, the copy was
   // whole, and all that is missing is the mark.
   const [first] = (await to.read(session, { after: 0, limit: 1 })).events;
-  if (first !== undefined && kept.sequence >= first.sequence - 1) {
+  if (first !== undefined && decoded.state.sequence >= first.sequence - 1) {
     const { event } = first;
     return event.type === 'session.checkpoint' && event.data.reason === 'truncated' ? to : from;
   }
-  return carried(from, session, kept);
+  return (await standsOn(from, session, decoded.state)) ? from : carriedLog(from, decoded.state);
 }
 
-/** The same of a session that gets another name, and so has one log only. */
-export async function wholeSession(
+/** The state that only the snapshot of a session knows, since the first events of its log are gone; else `undefined`. */
+export async function lostBeginning(
   log: Pick<SessionLog, 'read'>,
   session: Token,
   snapshots: Pick<ReplacingSnapshotStore, 'load'>,
-): Promise<Pick<SessionLog, 'read'>> {
-  const kept = await keptState(session, snapshots);
-  return kept === undefined ? log : carried(log, session, kept);
-}
-
-async function keptState(
-  session: Token,
-  snapshots: Pick<ReplacingSnapshotStore, 'load'>,
 ): Promise<SessionState | undefined> {
+  const [first] = (await log.read(session, { after: 0, limit: 1 })).events;
+  if (first?.sequence === 1 || first?.event.type === 'session.checkpoint') return undefined;
   const kept = await snapshots.load(session);
   const decoded = kept && decodeSnapshot(session, kept.text);
-  return decoded?.ok ? decoded.state : undefined;
-}
-
-async function carried(from: Pick<SessionLog, 'read'>, session: Token, kept: SessionState) {
-  return (await standsOn(from, session, kept)) ? from : carriedLog(from, kept);
+  return decoded?.ok && !(await standsOn(log, session, decoded.state)) ? decoded.state : undefined;
 }
 
 /** Whether the log holds what a snapshot was made of: where its beginning is gone, the snapshot alone knows it. */

@@ -14,7 +14,8 @@ import type { SessionLog } from '../../ports/session-log.js';
 import type { ReplacingSnapshotStore } from '../../ports/snapshot-store.js';
 import { withinDeadline } from '../../shared/deadline.js';
 import { archivedSince, requireOwnName } from '../common/forgotten-results.js';
-import { bring, wholeSession } from '../layout/move-session.js';
+import { carriedLog } from '../layout/carried-log.js';
+import { bring, lostBeginning } from '../layout/move-session.js';
 import { beating, isGone } from './forget-claim.js';
 import { type LearningsPorts, renameInLearnings } from './forget-learnings.js';
 import { SETTLED_MS } from './forget-session.js';
@@ -250,9 +251,10 @@ async function take(ports: RenameOptions, claim: RenameClaim): Promise<void> {
 async function copied(ports: RenameOptions, claim: RenameClaim): Promise<number> {
   const { log: to, snapshots } = ports;
   const { session, to: as } = claim;
-  const whole = await wholeSession(to, session, snapshots);
+  const kept = await lostBeginning(to, session, snapshots);
+  const whole = kept === undefined ? to : carriedLog(to, kept);
   let last = 0;
-  const from: typeof whole = {
+  const from: Pick<SessionLog, 'read'> = {
     async read(key, range) {
       // Before each page: one that stood still meanwhile has lost it.
       await claim.hold();
