@@ -19,6 +19,9 @@ import { implementer, recorded, rejected, reviewer } from './builders.js';
 export const TRUSTED_MS = 100;
 const SETTLE_MS = 150;
 
+/** What is answered from memory; `claimed` asks only where the process has stood still. */
+const NO_REQUESTS = new Set(['claimed', 'archived', 'forgotten', 'renamed']);
+
 /** Ports of a process that is killed before the request of that number: it does nothing more then. */
 export function mortal(killedAt: number) {
   let requests = 0;
@@ -32,8 +35,7 @@ export function mortal(killedAt: number) {
         const value = Reflect.get(of, name);
         if (typeof value === 'object' && value !== null) return dying(value);
         if (typeof value !== 'function') return value;
-        // It asks only where the process has stood still.
-        if (name === 'claimed') return value.bind(of);
+        if (NO_REQUESTS.has(String(name))) return value.bind(of);
         return (...args: unknown[]) => {
           count();
           const made = value.apply(of, args);
