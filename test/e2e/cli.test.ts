@@ -454,6 +454,11 @@ describe('the command line', () => {
     ['no command', [], /Usage: throughline/],
     ['an unknown command', ['frobnicate'], /unknown command 'frobnicate'/],
     ['half a command', ['snapshot'], /Usage: throughline snapshot/],
+    [
+      'a rule of retention that says nothing',
+      ['retention', 'set', '--project', 'a'],
+      /: give --archive-after, .*90d/,
+    ],
   ])('the command line exits 2 for %s', async (_name, args, text) => {
     const refused = await cli(args);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
