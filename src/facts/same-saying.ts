@@ -1,3 +1,4 @@
+import { oneSpelling } from '../shared/distinct-texts.js';
 import type { IndexedFact } from './fact-types.js';
 
 /** Share of common words from which two facts say the same. */
@@ -34,5 +35,6 @@ function isOfTask({ fact }: IndexedFact): boolean {
 
 /** What a fact says, and of what: of two with the same the newer is enough. */
 export function sayingOf(entry: IndexedFact): string {
-  return isOfTask(entry) ? entry.fact.object : `${entry.fact.subject}\n${entry.fact.object}`;
+  const said = oneSpelling(entry.fact.object);
+  return isOfTask(entry) ? said : `${entry.fact.subject}\n${said}`;
 }

@@ -105,7 +105,7 @@ export function compileDispatch(
   );
   const worth = packetStretches(packet, role);
   const recent = (trace === undefined ? [] : recentLines(trace)).map((line) => ({ forms: beginnings(line) }));
-  const at = { session: state.session, binary };
+  const at = { session: state.session, binary, task: taskId };
   const trail = `${binary} trace show ${state.session} --intent ${shellWord(quoted(activeIntentId ?? ''))}`;
 
   const context = (shown: Shown<Section>) => notesPart(memory, shown, at);

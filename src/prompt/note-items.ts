@@ -1,7 +1,8 @@
+import { BLOCKED_BY, RELATIONS } from '../contracts/relations.js';
 import type { RankedFact } from '../facts/fact-types.js';
 import type { LikelyFile } from '../search/likely-files.js';
 import { tokens } from '../search/tokens.js';
-import { counted } from '../shared/counted.js';
+import { distinctTexts } from '../shared/distinct-texts.js';
 import { clipText, quoted } from '../shared/text.js';
 import { excerpts } from './excerpt.js';
 import type { Item } from './fill-prompt.js';
@@ -50,6 +51,12 @@ export function restItem(ranked: RankedFact): Item {
   };
 }
 
+/** What is left to do is not all work that a task left for others. */
+const REQUIRED_HOW: Readonly<Record<string, string>> = {
+  [BLOCKED_BY]: 'blocked: ',
+  [RELATIONS.suggested]: 'suggested: ',
+};
+
 /** What a fact says beside its task. */
 function sayingOf({ fact, group }: RankedFact): string {
   const { subject, relation, object, severity, fix, sourceTaskId } = fact;
@@ -58,27 +65,36 @@ function sayingOf({ fact, group }: RankedFact): string {
   switch (group) {
     case 'findings': {
       const head = [severity ?? (relation === 'must_fix' ? 'required fix' : 'issue'), ...about].join(', ');
-      return `${head}: ${object}${fix === undefined ? '' : `${ended(object)} Suggested fix: ${fix}`}`;
+      return `${head}: ${object}${fix === undefined ? '' : `${ended(object)} Fix: ${fix}`}`;
     }
     case 'tests':
-      return `${subject.replace(/^test:/, '')}: ${object.replace(`failed in task:${sourceTaskId}: `, '')}`;
+      return `${subject.replace(/^test:/, '')}: ${testSaying(object, ` in task:${sourceTaskId}`)}`;
     case 'work':
       return relation === 'review_summary' || relation === 'reviewed_as' ? `Review: ${object}` : object;
+    case 'requirements':
+      if (ownTask) return `${REQUIRED_HOW[relation] ?? ''}${object}`;
+      return `${subject} ${relation} ${object}`;
     case 'conventions':
     case 'decisions':
-    case 'requirements':
       return ownTask ? object : `${subject} ${relation} ${object}`;
     case 'files':
       return `${subject} was changed`;
     case 'facts':
-      return `${ownTask ? 'the task' : subject} ${relation} ${object}`;
+      return `${ownTask ? `${relation}:` : `${subject} ${relation}`} ${object}`;
   }
+}
+
+/** The failure, or `passed`: the line says at its end in which task. */
+function testSaying(object: string, inTask: string): string {
+  if (object === `passed${inTask}`) return 'passed';
+  const failed = `failed${inTask}: `;
+  return object.startsWith(failed) ? object.slice(failed.length) : object;
 }
 
 /** What the review of a task said, beside the open findings. */
 export function demandsPart(demands: readonly string[]): string[] {
-  const said = [...new Set(demands)];
-  return said.length === 0 ? [] : [`| Its review said: ${listed(said, SHOWN_DEMANDS, '; ')}`];
+  const said = distinctTexts(demands);
+  return said.length === 0 ? [] : [`| Review: ${listed(said, SHOWN_DEMANDS, '; ')}`];
 }
 
 export function filesPart(files: readonly string[]): string[] {
@@ -95,9 +111,9 @@ function ended(text: string): string {
   return /[.!?]$/.test(text) ? '' : '.';
 }
 
-/** The path, how many results touched it, and the task nearest to what is asked. */
-export function fileLine({ path, uses, tasks: [task = ''] }: LikelyFile): string {
-  return `- ${quoted(path)}, ${counted(uses, 'result')}${origin(task)}`;
+/** The path, and of the tasks that touched it the one nearest to what is asked. */
+export function fileLine({ path, tasks: [task = ''] }: LikelyFile): string {
+  return `- ${quoted(path)}${origin(task)}`;
 }
 
 function origin(task: string): string {

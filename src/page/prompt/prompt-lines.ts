@@ -85,7 +85,7 @@ const SECTIONS: Readonly<Record<string, readonly [name: string, about: string]>>
   tests: ['Failing tests', 'Tests that failed when they ran last.'],
   requirements: ['Left to do by other tasks', 'What other tasks require or are blocked by.'],
   facts: ['Also known', 'Other facts that hold words of the task.'],
-  rest: ['All else', 'For the room that is left: what fits the task a little, then the newest.'],
+  rest: ['Less related', 'For the room that is left: what fits the task a little, then the newest.'],
   learnings: ['Learnings', 'What the project has learned, as people accepted it.'],
   left_out: ['Left out', 'What had no room, and the commands that show it.'],
   task: ['Task prompt', 'What the agent is asked to do.'],
@@ -144,7 +144,7 @@ export function whyChosen({ because, words }: Pick<ConsideredFact, 'because' | '
     words: 'words of the task',
     file: 'a likely or open file',
     similar: 'a similar result',
-    recent: 'it is new',
+    recent: 'room was left for it',
   }[because];
   return words.length === 0 ? said : `${said}: ${words.join(', ')}`;
 }
