@@ -258,6 +258,8 @@ export interface NotesAt {
   /** By what name its commands are called. */
   readonly binary: string;
   readonly task?: string;
+  /** Says what the notes are, where no other part of the prompt does. */
+  readonly intro?: string;
 }
 
 /** A line of the notes: of a section, and of one of its items. */
@@ -271,7 +273,7 @@ export interface NoteLine {
 export function noteLines(
   memory: CappedMemory,
   shown: Shown<NoteSection>,
-  { session, binary, task }: NotesAt,
+  { session, binary, task, intro }: NotesAt,
 ): NoteLine[] {
   const { sections, totals } = memory;
   const linesOf = (section: NoteSection, items: readonly ShownItem[]) =>
@@ -294,7 +296,10 @@ export function noteLines(
     const whose = name === 'findings' && task !== undefined ? ' of other tasks' : '';
     return [{ text: `${title}${whose}${rest}:`, section: name }, ...divided];
   });
-  return lines.length === 0 ? [] : [{ text: SESSION_CONTEXT_HEADER }, ...lines];
+  if (lines.length === 0) return [];
+  return [SESSION_CONTEXT_HEADER, ...(intro === undefined ? [] : [intro])]
+    .map((text): NoteLine => ({ text }))
+    .concat(lines);
 }
 
 /** The sections of the notes that nothing is shown of: the others say themselves what they leave out. */

@@ -98,7 +98,7 @@ const SECTIONS: Readonly<Record<string, readonly [name: string, about: string]>>
   agent_notes: ['Notes of agents', 'What earlier agents noted.'],
   proposals: ['Proposals', 'Learnings that wait for a person.'],
   project: ['Project', 'The project whose learnings the session uses.'],
-  roles: ['Roles', 'Who has worked on the session.'],
+  roles: ['Results by role', 'How many results each role has returned.'],
   ready: ['Ready tasks', 'Tasks of the board that can begin.'],
   waiting: ['Waiting tasks', 'Tasks of the board that wait for others.'],
   in_progress: ['Tasks in progress', 'Tasks of the board that an agent works on.'],
