@@ -1,5 +1,5 @@
 import { knownAs } from '../search/known-path.js';
-import { type FactGroup, isBare, isSummary } from './fact-groups.js';
+import type { FactGroup } from './fact-groups.js';
 import type { IFactIndex, IndexedFact, WeighedFact } from './fact-types.js';
 
 const GROUP_WEIGHTS: Readonly<Record<FactGroup, number>> = {
@@ -87,9 +87,7 @@ export class FactHits {
       const average = this.#index.averageWords(hit.entry.group);
       const length = 1 - LENGTH + (LENGTH * hit.entry.words.length) / average;
       const factor = (1 + SATURATION) / (1 + SATURATION * length);
-      let sum = 0;
-      for (const weight of hit.weights) sum += weight;
-      hit.words = factor * sum;
+      hit.words *= factor;
     }
     this.#addContext();
   }
@@ -98,7 +96,7 @@ export class FactHits {
   #addContext(): void {
     const summaries = new Map<string, Hit[]>();
     for (const hit of this.#hits) {
-      if (!isSummary(hit.entry.fact) || hit.words < ENOUGH) continue;
+      if (!hit.entry.isSummary || hit.words < ENOUGH) continue;
       const known = summaries.get(hit.entry.fact.sourceTaskId);
       if (known === undefined) summaries.set(hit.entry.fact.sourceTaskId, [hit]);
       else known.push(hit);
@@ -117,7 +115,7 @@ export class FactHits {
         }
       }
       for (const entry of this.#index.ofTask(task)) {
-        if (entry.group === 'files' || isSummary(entry.fact) || isBare(entry.fact)) continue;
+        if (entry.group === 'files' || entry.isSummary || entry.isBare) continue;
         const hit = this.#hitOf(entry);
         let others = all;
         for (const word of hit.matched) others -= said[word] as number;
@@ -172,7 +170,7 @@ export class FactHits {
     for (const [task, similarity] of tasks) {
       if (similarity < LEAST_SIMILAR) continue;
       for (const entry of this.#index.ofTask(task))
-        if (entry.group !== 'files' && !isBare(entry.fact)) this.#raiseSimilar(entry, SIMILAR * similarity);
+        if (entry.group !== 'files' && !entry.isBare) this.#raiseSimilar(entry, SIMILAR * similarity);
     }
   }
 
@@ -236,6 +234,7 @@ function matches(hit: Hit, word: number, weight: number): void {
   if (hit.matched.at(-1) === word) return;
   hit.matched.push(word);
   hit.weights.push(weight);
+  hit.words += weight;
 }
 
 /** 1 for a word that one fact holds, less for a common one. */
@@ -244,8 +243,8 @@ function rarity(holders: number, all: number): number {
   return idf(Math.max(1, holders)) / idf(1);
 }
 
-function weightOf({ fact, group }: IndexedFact): number {
-  if (isBare(fact)) return BARE_WEIGHT;
+function weightOf({ fact, group, isBare }: IndexedFact): number {
+  if (isBare) return BARE_WEIGHT;
   return GROUP_WEIGHTS[group] * (fact.severity === undefined ? 1 : SEVERITY_WEIGHTS[fact.severity]);
 }
 
