@@ -40,8 +40,7 @@ export class FactChoice {
     this.#candidates = candidates;
     for (const candidate of candidates) {
       const { fact, group } = candidate.entry;
-      if (group === 'files' && files.has(knownAs(fact.subject)))
-        this.#left.set(candidate, 'likely file');
+      if (group === 'files' && files.has(knownAs(fact.subject))) this.#left.set(candidate, 'likely file');
     }
     const first = Math.min(PLACES, most);
     this.#take(Math.ceil(HELD_SHARE * first), ({ entry }) => isHeld(entry));
@@ -111,9 +110,7 @@ export class FactChoice {
     return [...best.sort(byWorth), ...recent].map((candidate) => ({
       ...ranked(candidate),
       because: candidate.because,
-      ...(candidate.because !== 'recent' &&
-        !this.#chosen.has(candidate) &&
-        this.#whyLeft(candidate)),
+      ...(candidate.because !== 'recent' && !this.#chosen.has(candidate) && this.#whyLeft(candidate)),
     }));
   }
 

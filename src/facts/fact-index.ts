@@ -1,6 +1,6 @@
 import { knownAs } from '../search/known-path.js';
 import { tokens } from '../search/tokens.js';
-import { type FactGroup, groupOf, isBare, isSummary } from './fact-groups.js';
+import { type FactGroup, groupOf, isBare as isBareFact, isSummary as isSummaryFact } from './fact-groups.js';
 import type { IFactIndex, IndexedFact, SessionFact } from './fact-types.js';
 
 type Postings = Map<string, IndexedFact[]>;
@@ -16,7 +16,9 @@ const DIGIT = /\d/;
 /** Facts never change: the words of each are found once, whatever stores hold it. */
 const known = new WeakMap<
   SessionFact,
-  Pick<IndexedFact, 'words' | 'own' | 'numbers' | 'isBare' | 'isSummary'> & { readonly paths: readonly string[] }
+  Pick<IndexedFact, 'words' | 'own' | 'numbers' | 'isBare' | 'isSummary'> & {
+    readonly paths: readonly string[];
+  }
 >();
 
 /**
@@ -38,10 +40,11 @@ export class FactIndex implements IFactIndex {
   readonly #changedTotal = { facts: 0, words: 0 };
 
   add(fact: SessionFact): void {
-    const { paths, ...contents } = contentsOf(fact);
-    const { words } = contents;
+    const { words, own, numbers, isBare, isSummary, paths } = contentsOf(fact);
     const place = this.#free.pop() ?? this.#facts.size;
-    const entry: IndexedFact = { fact, group: groupOf(fact), slot: this.#slots, place, ...contents };
+    const group = groupOf(fact);
+    const slot = this.#slots;
+    const entry: IndexedFact = { fact, group, slot, place, words, own, numbers, isBare, isSummary };
     this.#slots += 1;
     this.#facts.set(fact, entry);
     const postings = this.#postingsOf(entry);
@@ -168,8 +171,8 @@ function contents(fact: SessionFact) {
       .filter((word) => DIGIT.test(word))
       .sort()
       .join(' '),
-    isBare: isBare(fact),
-    isSummary: isSummary(fact),
+    isBare: isBareFact(fact),
+    isSummary: isSummaryFact(fact),
     paths: [...new Set(paths)],
   };
 }
