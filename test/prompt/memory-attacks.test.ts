@@ -271,7 +271,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
           summary: expect.any(String),
         });
       }),
-      { numRuns: 120 },
+      { numRuns: 80 },
     );
   });
 
@@ -303,7 +303,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
         expect(items('history')).toBe(said.length);
         expect(items('sessionContext')).toBe(compiled.factsShown + compiled.files.length);
       }),
-      { numRuns: 120 },
+      { numRuns: 80 },
     );
   });
 
@@ -315,7 +315,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
         const caps = { implementer: 1200 + 6000 + room, reviewer: 1200, observer: 1200 };
         dispatchSections(compileDispatch(state, request, { ...DEFAULT_BUDGET, caps }), request);
       }),
-      { numRuns: 100 },
+      { numRuns: 70 },
     );
   });
 });
