@@ -34,21 +34,24 @@ export function noteItem(ranked: RankedFact, more: readonly string[]): Item {
 }
 
 /** A fact as it is or not at all: without words that matter, no part of it is worth more than another. */
-export function restItem(ranked: RankedFact): Item {
-  let line: string | undefined;
-  const written = () => {
-    line ??= `- ${clipText(quoted(sayingOf(ranked)), MAX_SAYING)}${origin(ranked.fact.sourceTaskId)}`;
-    return line;
-  };
-  // Most are never shown.
-  return {
-    get whole() {
-      return written();
-    },
-    get forms() {
-      return [written()];
-    },
-  };
+export class RestItem implements Item {
+  readonly #ranked: RankedFact;
+  #line: string | undefined;
+
+  constructor(ranked: RankedFact) {
+    this.#ranked = ranked;
+  }
+
+  /** Made when it is asked for: most are never shown. */
+  get whole(): string {
+    const { sourceTaskId: task } = this.#ranked.fact;
+    this.#line ??= `- ${clipText(quoted(sayingOf(this.#ranked)), MAX_SAYING)}${origin(task)}`;
+    return this.#line;
+  }
+
+  get forms(): readonly string[] {
+    return [this.whole];
+  }
 }
 
 /** What is left to do is not all work that a task left for others. */

@@ -18,7 +18,7 @@ import {
   type Stretch,
 } from './fill-prompt.js';
 import type { Listed } from './left-out.js';
-import { demandsPart, fileLine, filesPart, noteItem, restItem } from './note-items.js';
+import { demandsPart, fileLine, filesPart, noteItem, RestItem } from './note-items.js';
 
 /**
  * The session context as notes: what the session knows that matters for a task, by what it is worth. A line says its task
@@ -168,7 +168,7 @@ export function memoryOf(
   };
   const itemsOf = (name: NoteSection): Item[] => {
     if (name === 'files') return files.map((file) => ({ forms: [fileLine(file)] }));
-    if (name === FILLER) return facts[FILLER].map(restItem);
+    if (name === FILLER) return facts[FILLER].map((each) => new RestItem(each));
     return facts[name].map((each) => noteItem(each, name === 'work' ? moreOfTask(each.fact) : []));
   };
   const sections = recordOf(NOTE_SECTIONS, itemsOf);
