@@ -122,11 +122,11 @@ describe('compile', () => {
     expect(stdout).toContain(
       [
         '\n[Session Context]',
-        'Open findings:',
+        'Open findings of other tasks:',
         '- required fix: one [task:1]',
         '- required fix: two [task:1]',
         'Likely files:',
-        '- src/a.ts, 1 result [task:1]\n',
+        '- src/a.ts [task:1]\n',
       ].join('\n'),
     );
     expect(stdout.endsWith('Task prompt:\ntouch src/a.ts\n')).toBe(true);
@@ -137,7 +137,7 @@ describe('compile', () => {
 
   it('compile shows the likely files, as many as --max-files says, and what --open names first', async () => {
     const { stdout } = await up.cli([...base, '--after', last]);
-    expect(stdout).toContain('\nLikely files:\n- src/a.ts, 1 result [task:1]\n');
+    expect(stdout).toContain('\nLikely files:\n- src/a.ts [task:1]\n');
     const args = [...base, '--open', '/srv/app/src/a.ts', '--cwd', '/srv/app', '--json'];
     const { files } = JSON.parse((await up.cli(args)).stdout);
     expect(files).toEqual([{ path: 'src/a.ts', score: expect.any(Number), uses: 1, tasks: ['1'] }]);
@@ -264,7 +264,7 @@ describe('rejected', () => {
     const env = { NATS_URL: `nats://127.0.0.1:${port}` };
     const good = JSON.stringify(implemented('big', { follow_up_actions: ['x'.repeat(3000)] }));
 
-    const small = await startCli(args, { THROUGHLINE_MAX_BODY_BYTES: '2048' });
+    await using small = await startCli(args, { THROUGHLINE_MAX_BODY_BYTES: '2048' });
     const publishing = ['publish', 'implementer', '-s', 'retried', '--no-check'];
     await cli(publishing, { env, input: good });
     const broken = await cli(publishing, { env, input: '{"task_id":' });
@@ -336,10 +336,10 @@ describe('serve', () => {
       /no service answers prompt\.compile\.served: start the services with "throughline up"/,
     );
 
-    const compiler = await startCli(['--nats', nats.url, 'serve', '--only', 'compiler']);
+    await using compiler = await startCli(['--nats', nats.url, 'serve', '--only', 'compiler']);
     const answered = await cli(compile, { env });
     expect(answered).toMatchObject({ code: 0 });
-    expect(answered.stdout).toContain('\nAll else, what may fit first, then the newest:\n- did 1 [task:1]\n');
+    expect(answered.stdout).toContain('\nLess related:\nWork done:\n- did 1 [task:1]\n');
     expect(await compiler.stop()).toEqual({ code: 0, signal: null });
   });
 
@@ -456,6 +456,11 @@ describe('the command line', () => {
     ['no command', [], /Usage: throughline/],
     ['an unknown command', ['frobnicate'], /unknown command 'frobnicate'/],
     ['half a command', ['snapshot'], /Usage: throughline snapshot/],
+    [
+      'a rule of retention that says nothing',
+      ['retention', 'set', '--project', 'a'],
+      /: give --archive-after, .*90d/,
+    ],
   ])('the command line exits 2 for %s', async (_name, args, text) => {
     const refused = await cli(args);
     expect(refused).toMatchObject({ code: 2, stdout: '' });

@@ -36,7 +36,7 @@ describe('compile in a small room', () => {
       /\n-- shortened from \d+ to [34]\d\d of 400 tokens; shown are findings \d of \d+\b.*\n$/,
     );
     const [, shown, total, command = ''] =
-      /^Open findings \((\d+) of (\d+); all: `throughline ([^`]+)`\):$/m.exec(stdout) ?? [];
+      /^Open findings of other tasks \((\d+) of (\d+); all: `throughline ([^`]+)`\):$/m.exec(stdout) ?? [];
     expect(stdout.match(/^- required fix: /gm)).toHaveLength(Number(shown));
     expect(Number(shown)).toBeLessThan(Number(total));
     const listed = await up.cli(command.split(' '));
@@ -124,7 +124,7 @@ describe('compile in a small room', () => {
       expect((await up.cli([...about, ...few])).stdout).not.toContain('\n[Session Context]\n');
     for (const many of [[], ['--fill', 'recent', '--max-facts', '10']])
       expect((await up.cli([...about, ...many])).stdout).toMatch(
-        /\nAll else, what may fit first, then the newest.*:\n(- .*\n)*- Parser done .*\[task:1\]\n/,
+        /\nLess related.*:\n([-A-Z] ?.*\n)*- Parser done .*\[task:1\]\n/,
       );
   });
 });
