@@ -50,3 +50,26 @@ install_test_programs() {
   install_debian zsh zsh
   install_debian fish fish
 }
+
+# Builds the two Go programs of the tests in the background, where they are not built yet, while packages are installed and
+# the code is checked: the tests then find them in Go's cache. What fails here fails there again, with its reason.
+begin_go_builds() {
+  if ! command -v go >/dev/null 2>&1; then return 0; fi
+  local version
+  version=$(sed -n "s/^const VERSION = '\(.*\)';$/\1/p" src/nats-server/server-pin.ts)
+  go_builds=$(mktemp -d)
+  (
+    export CGO_ENABLED=0 GOBIN=$go_builds
+    cd scripts/natscli
+    go install "github.com/nats-io/nats-server/v2@v$version" || true
+    go install github.com/nats-io/natscli/nats || true
+  ) >/dev/null 2>&1 &
+  go_builder=$!
+  trap end_go_builds EXIT
+}
+
+end_go_builds() {
+  if [ -z "${go_builder:-}" ]; then return 0; fi
+  step "wait for Go" wait "$go_builder"
+  rm -rf "$go_builds"
+}

@@ -11,13 +11,15 @@ export const RELATIONS = {
   requiredFix: 'must_fix',
   convention: 'convention',
   noted: 'noted',
+  /** What a review would like to have done that approved the task all the same. */
+  suggested: 'suggested',
 } as const;
 
 /** What a task waits for, in the words of its last work result; of other things agents may say it too. */
 export const BLOCKED_BY = 'blocked_by';
 
 /** Relations that agents may use in facts of their own. */
-const FREE: ReadonlySet<string> = new Set([RELATIONS.convention, RELATIONS.noted]);
+const FREE: ReadonlySet<string> = new Set([RELATIONS.convention, RELATIONS.noted, RELATIONS.suggested]);
 
 /** Relations by which results tell their own outcome: a fact in words closes what others said under its relation. */
 export const PROTECTED_RELATIONS: ReadonlySet<string> = new Set([

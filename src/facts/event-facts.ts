@@ -4,14 +4,14 @@ import type { AnyResult, ExplicitFact, ReviewIssue, RoleResult, TestRun } from '
 import type { FactRecorded, Outcome } from '../contracts/session-events.js';
 import { bySeverity } from '../contracts/severity.js';
 import { clipText, quoted } from '../shared/text.js';
-import { CONVENTION, EXTRACTION_RULES, explicitFacts } from './extraction-rules.js';
+import { CONVENTION, EXTRACTION_RULES, explicitFacts, SUGGESTIONS, suggestions } from './extraction-rules.js';
 import { RuleBasedFactExtractor } from './fact-extractor.js';
 import { saysTheSame } from './fact-id.js';
 import type { RecordedFact } from './fact-types.js';
 
 /**
  * Most facts only repeat a field of the outcome, which stands on the same event. Such an event leaves them out: version 2
- * holds the facts in the agent's own words alone, and the others follow from its outcome, by the rules as they are. Where
+ * holds the facts in the agent's own words and suggestions alone, and the others follow from its outcome, by the rules as they are. Where
  * they would not be the very same, because the outcome was cut, the event is of version 1 and holds all of them.
  *
  * Events are never rewritten, so what follows from one must not change either: other rules need another version.
@@ -22,9 +22,9 @@ const MOST = Math.floor(
   KEPT.fact.bytesPerDispatch / (4 * (KEPT.fact.subject + KEPT.fact.relation + KEPT.fact.object)),
 );
 
-/** The same rules, but for facts in the agent's own words: the event holds them as they are. */
+/** The same rules, but for facts in the agent's own words and suggestions: the event holds them as they are. */
 const FOLLOWING = new RuleBasedFactExtractor({
-  rules: EXTRACTION_RULES.map((rule) =>
+  rules: EXTRACTION_RULES.filter(({ name }) => name !== SUGGESTIONS).map((rule) =>
     rule.name === 'facts'
       ? { name: rule.name, extract: ({ facts }) => (facts ?? []) as RecordedFact[] }
       : rule,
@@ -47,8 +47,9 @@ export function factsOfEvent({ v, data: { dispatch, facts } }: FactRecorded): re
 export function factsBeyond(result: AnyResult, outcome: Outcome): readonly RecordedFact[] | undefined {
   const { facts = NONE } = result;
   if (!isWhole(result, outcome) || factsAtMost(result) > MOST) return undefined;
-  if (facts.length === 0) return NO_FACTS;
-  const own = explicitFacts(facts);
+  const suggested = suggestions(result, result.task_id);
+  if (facts.length === 0 && suggested.length === 0) return NO_FACTS;
+  const own = [...explicitFacts(facts), ...suggested];
   return own.filter((fact, at) => own.findIndex((each) => saysTheSame(each, fact)) === at);
 }
 
@@ -122,7 +123,7 @@ function mayBeConvention(...messages: readonly string[]): boolean {
 function factsAtMost(result: AnyResult): number {
   const { files_modified, tests, follow_up_actions, blockers, issues, required_fixes, facts } = result;
   let most = 2 + lengthOf(files_modified) + lengthOf(follow_up_actions) + lengthOf(blockers);
-  most += 3 * lengthOf(issues) + lengthOf(required_fixes) + lengthOf(facts);
+  most += 3 * lengthOf(issues) + 2 * lengthOf(required_fixes) + lengthOf(facts);
   for (const { failures } of tests ?? []) most += Math.max(1, lengthOf(failures));
   return most;
 }

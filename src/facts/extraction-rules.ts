@@ -20,6 +20,9 @@ export interface ExtractionRule {
 export const CONVENTION =
   /\b(always|never|conventions?|naming|consistent(?:ly)?|must not|should not|do not|don't|avoid|prefer|everywhere|across the (?:code ?base|repo(?:sitory)?))\b/i;
 
+/** The rule by which the required fixes of an approval become suggestions. It came after events of version 2. */
+export const SUGGESTIONS = 'suggestions';
+
 /** The rules of the product, in their order. */
 export const EXTRACTION_RULES: readonly ExtractionRule[] = [
   {
@@ -90,11 +93,24 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     extract: ({ facts = [] }) => explicitFacts(facts),
   },
   {
+    // The approval closes its own findings: what it would still like to have done stays as a suggestion.
+    name: SUGGESTIONS,
+    field: 'required_fixes',
+    extract: (result, taskId) => suggestions(result, taskId),
+  },
+  {
     name: 'blockers',
     field: 'blockers',
     extract: (result, taskId) => facts(task(taskId), BLOCKED_BY, result.blockers, ['dependency', 'error']),
   },
 ];
+
+/** What an approval would still like to have done. */
+export function suggestions({ assessment, required_fixes }: AnyResult, taskId: string): RecordedFact[] {
+  return assessment === 'approved'
+    ? facts(task(taskId), RELATIONS.suggested, required_fixes, ['dependency'])
+    : [];
+}
 
 /** Facts in the words of their agent as an event has them. */
 export function explicitFacts(facts: readonly ExplicitFact[]): RecordedFact[] {

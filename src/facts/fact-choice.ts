@@ -1,10 +1,10 @@
 import { SEVERITIES } from '../contracts/severity.js';
 import { knownAs } from '../search/known-path.js';
-import { FACT_GROUPS, isBare } from './fact-groups.js';
+import { FACT_GROUPS } from './fact-groups.js';
 import { type Candidate, isHeld } from './fact-hits.js';
 import { factId } from './fact-id.js';
 import type { FactRanking, IndexedFact, RankedFact, SessionFact, WeighedFact } from './fact-types.js';
-import { sayingOf, saySame } from './same-saying.js';
+import { Sayings, sayingOf } from './same-saying.js';
 
 /** The first places are given with an eye to what they hold together; what comes after them goes by worth alone. */
 export const PLACES = 10;
@@ -23,9 +23,11 @@ export class FactChoice {
   #tokens = 0;
   readonly #candidates: readonly Candidate[];
   readonly #chosen = new Set<Candidate>();
+  readonly #said = new Sayings(COMPARED);
   readonly #rest: Candidate[] = [];
   #restTotal = 0;
-  readonly #left = new Map<Candidate, Pick<WeighedFact, 'left' | 'duplicateOf'>>();
+  readonly #left = new Map<Candidate, NonNullable<WeighedFact['left']>>();
+  readonly #sameAs = new Map<Candidate, SessionFact>();
 
   /** @param files the likely files, which say themselves that they were changed */
   constructor(
@@ -38,8 +40,7 @@ export class FactChoice {
     this.#candidates = candidates;
     for (const candidate of candidates) {
       const { fact, group } = candidate.entry;
-      if (group === 'files' && files.has(knownAs(fact.subject)))
-        this.#left.set(candidate, { left: 'likely file' });
+      if (group === 'files' && files.has(knownAs(fact.subject))) this.#left.set(candidate, 'likely file');
     }
     const first = Math.min(PLACES, most);
     this.#take(Math.ceil(HELD_SHARE * first), ({ entry }) => isHeld(entry));
@@ -50,11 +51,11 @@ export class FactChoice {
     const byTask = new Map<string, number>();
     const share = Math.max(1, Math.floor(TASK_SHARE * open));
     this.#take(first, (candidate) => {
-      if (!candidate.isFree) this.#left.set(candidate, { left: 'held' });
+      if (!candidate.isFree) this.#left.set(candidate, 'held');
       if (!candidate.isFree) return false;
       const task = candidate.entry.fact.sourceTaskId;
       const taken = byTask.get(task) ?? 0;
-      if (taken >= share) this.#left.set(candidate, { left: 'one task' });
+      if (taken >= share) this.#left.set(candidate, 'one task');
       else byTask.set(task, taken + 1);
       return taken < share;
     });
@@ -109,15 +110,19 @@ export class FactChoice {
     return [...best.sort(byWorth), ...recent].map((candidate) => ({
       ...ranked(candidate),
       because: candidate.because,
-      ...(candidate.because !== 'recent' &&
-        !this.#chosen.has(candidate) &&
-        (this.#left.get(candidate) ?? (this.#isCut ? {} : { left: 'rank' }))),
+      ...(candidate.because !== 'recent' && !this.#chosen.has(candidate) && this.#whyLeft(candidate)),
     }));
+  }
+
+  #whyLeft(candidate: Candidate): Pick<WeighedFact, 'left' | 'duplicateOf'> {
+    const left = this.#left.get(candidate) ?? (this.#isCut ? undefined : 'rank');
+    const other = this.#sameAs.get(candidate);
+    return { ...(left && { left }), ...(other && { duplicateOf: factId(other) }) };
   }
 
   /** Whether another place says it already. */
   #isSaid(candidate: Candidate): boolean {
-    const left = this.#left.get(candidate)?.left;
+    const left = this.#left.get(candidate);
     return left === 'near-duplicate' || left === 'likely file';
   }
 
@@ -126,24 +131,16 @@ export class FactChoice {
     for (const candidate of this.#candidates) {
       if (this.#chosen.size >= most || this.isFull) return;
       if (this.#chosen.has(candidate) || this.#isSaid(candidate)) continue;
-      const other = this.#duplicateOf(candidate);
-      if (other !== undefined)
-        this.#left.set(candidate, { left: 'near-duplicate', duplicateOf: factId(other) });
-      else if (isWanted(candidate)) {
+      const other = this.#said.sameAs(candidate.entry);
+      if (other !== undefined) {
+        this.#left.set(candidate, 'near-duplicate');
+        this.#sameAs.set(candidate, other.fact);
+      } else if (isWanted(candidate)) {
         this.#chosen.add(candidate);
+        this.#said.add(candidate.entry);
         this.#tokens += tokensOf(candidate.entry.fact);
       }
     }
-  }
-
-  #duplicateOf({ entry }: Candidate): SessionFact | undefined {
-    let compared = 0;
-    for (const { entry: other } of this.#chosen) {
-      if (saySame(entry, other)) return other.fact;
-      compared += 1;
-      if (compared >= COMPARED) return undefined;
-    }
-    return undefined;
   }
 }
 
@@ -192,6 +189,6 @@ function byAge(a: IndexedFact, b: IndexedFact): number {
 }
 
 /** Whether it says only that a file was changed, or that something went as it should. */
-export function isDull({ fact, group }: IndexedFact): boolean {
-  return group === 'files' || isBare(fact);
+export function isDull({ group, isBare }: IndexedFact): boolean {
+  return group === 'files' || isBare;
 }

@@ -43,6 +43,7 @@ export function groupOf({ relation, tags }: Told): FactGroup {
   if (SUMMARIES.has(relation) || OUTCOMES.has(relation)) return 'work';
   if (relation === RELATIONS.convention || tags.includes('convention')) return 'conventions';
   if (tags.includes('decision') || DECIDES.test(relation)) return 'decisions';
+  if (relation === RELATIONS.suggested) return 'requirements';
   return 'facts';
 }
 

@@ -1,5 +1,5 @@
 import { knownAs } from '../search/known-path.js';
-import { type FactGroup, isBare, isSummary } from './fact-groups.js';
+import type { FactGroup } from './fact-groups.js';
 import type { IFactIndex, IndexedFact, WeighedFact } from './fact-types.js';
 
 const GROUP_WEIGHTS: Readonly<Record<FactGroup, number>> = {
@@ -46,9 +46,9 @@ export interface Lead {
 /** What speaks for one fact, in rare words. */
 interface Hit {
   readonly entry: IndexedFact;
-  /** Words of the query that it holds, by their places there, and what each adds. */
-  readonly matched: number[];
-  readonly weights: number[];
+  /** The first and the last of its matches, by number; -1 for none. */
+  first: number;
+  last: number;
   words: number;
   file: number;
   similar: number;
@@ -71,6 +71,13 @@ export class FactHits {
   readonly #hits: Hit[] = [];
   /** By the places of their facts. */
   readonly #byPlace: (Hit | undefined)[];
+  /**
+   * The words of the query that facts hold, by their places there, what each adds, and the next match of the same fact; 0
+   * for none. A thousand facts hold ten each: two lists for each fact would take longer to make than to fill.
+   */
+  readonly #matched: number[] = [];
+  readonly #weights: number[] = [];
+  readonly #next: number[] = [];
 
   constructor(index: IFactIndex, words: readonly string[]) {
     this.#index = index;
@@ -87,9 +94,7 @@ export class FactHits {
       const average = this.#index.averageWords(hit.entry.group);
       const length = 1 - LENGTH + (LENGTH * hit.entry.words.length) / average;
       const factor = (1 + SATURATION) / (1 + SATURATION * length);
-      let sum = 0;
-      for (const weight of hit.weights) sum += weight;
-      hit.words = factor * sum;
+      hit.words *= factor;
     }
     this.#addContext();
   }
@@ -98,7 +103,7 @@ export class FactHits {
   #addContext(): void {
     const summaries = new Map<string, Hit[]>();
     for (const hit of this.#hits) {
-      if (!isSummary(hit.entry.fact) || hit.words < ENOUGH) continue;
+      if (!hit.entry.isSummary || hit.words < ENOUGH) continue;
       const known = summaries.get(hit.entry.fact.sourceTaskId);
       if (known === undefined) summaries.set(hit.entry.fact.sourceTaskId, [hit]);
       else known.push(hit);
@@ -107,20 +112,22 @@ export class FactHits {
     for (const [task, hits] of summaries) {
       said.fill(0);
       let all = 0;
-      for (const { matched, weights } of hits) {
-        for (let at = 0; at < matched.length; at += 1) {
-          const word = matched[at] as number;
-          const more = (weights[at] as number) - (said[word] as number);
+      for (const hit of hits) {
+        for (let at = hit.first; at >= 0; at = this.#after(at)) {
+          const word = this.#matched[at] as number;
+          const weight = this.#weights[at] as number;
+          const more = weight - (said[word] as number);
           if (more <= 0) continue;
-          said[word] = weights[at] as number;
+          said[word] = weight;
           all += more;
         }
       }
       for (const entry of this.#index.ofTask(task)) {
-        if (entry.group === 'files' || isSummary(entry.fact) || isBare(entry.fact)) continue;
+        if (entry.group === 'files' || entry.isSummary || entry.isBare) continue;
         const hit = this.#hitOf(entry);
         let others = all;
-        for (const word of hit.matched) others -= said[word] as number;
+        for (let at = hit.first; at >= 0; at = this.#after(at))
+          others -= said[this.#matched[at] as number] as number;
         hit.words += CONTEXT * others;
       }
     }
@@ -140,13 +147,13 @@ export class FactHits {
     for (const { at, exact, weight } of weighed) {
       for (const entry of weight >= NOTHING ? exact : []) {
         const hit = weight >= RARE ? this.#hitOf(entry) : this.#byPlace[entry.place];
-        if (hit !== undefined) matches(hit, at, weight);
+        if (hit !== undefined) this.#matches(hit, at, weight);
       }
       for (const other of kin[at] ?? []) {
         const alike = holding(other);
         const less = KIN * rarity(exact.length + alike.length, all);
         if (less < RARE / 2) continue;
-        for (const entry of alike) matches(this.#hitOf(entry), at, less);
+        for (const entry of alike) this.#matches(this.#hitOf(entry), at, less);
       }
     }
   }
@@ -172,7 +179,7 @@ export class FactHits {
     for (const [task, similarity] of tasks) {
       if (similarity < LEAST_SIMILAR) continue;
       for (const entry of this.#index.ofTask(task))
-        if (entry.group !== 'files' && !isBare(entry.fact)) this.#raiseSimilar(entry, SIMILAR * similarity);
+        if (entry.group !== 'files' && !entry.isBare) this.#raiseSimilar(entry, SIMILAR * similarity);
     }
   }
 
@@ -210,10 +217,34 @@ export class FactHits {
         because,
         // Others of a busy file would take all places from what the task is about.
         isFree: !isHeld(entry) || because !== 'file' || hit.isMeant,
-        matched: () => hit.matched.map((at) => this.#words[at] ?? ''),
+        matched: () => this.#matchedBy(hit),
       });
     }
     return { found, faint };
+  }
+
+  /** Notes that a fact holds a word. One after the other: a word that it was noted to hold itself is the last. */
+  #matches(hit: Hit, word: number, weight: number): void {
+    if (hit.last >= 0 && this.#matched[hit.last] === word) return;
+    const at = this.#matched.push(word) - 1;
+    this.#weights.push(weight);
+    this.#next.push(0);
+    if (hit.last < 0) hit.first = at;
+    else this.#next[hit.last] = at;
+    hit.last = at;
+    hit.words += weight;
+  }
+
+  /** The match of the same fact after this one; -1 for none. */
+  #after(at: number): number {
+    return (this.#next[at] as number) || -1;
+  }
+
+  #matchedBy({ first }: Hit): string[] {
+    const words: string[] = [];
+    for (let at = first; at >= 0; at = this.#after(at))
+      words.push(this.#words[this.#matched[at] as number] ?? '');
+    return words;
   }
 
   #raiseSimilar(entry: IndexedFact, worth: number): void {
@@ -224,18 +255,11 @@ export class FactHits {
   #hitOf(entry: IndexedFact): Hit {
     const known = this.#byPlace[entry.place];
     if (known !== undefined) return known;
-    const hit = { entry, matched: [], weights: [], words: 0, file: 0, similar: 0, isMeant: false };
+    const hit = { entry, first: -1, last: -1, words: 0, file: 0, similar: 0, isMeant: false };
     this.#hits.push(hit);
     this.#byPlace[entry.place] = hit;
     return hit;
   }
-}
-
-/** Notes that a fact holds a word. One after the other: a word that it was noted to hold itself is the last. */
-function matches(hit: Hit, word: number, weight: number): void {
-  if (hit.matched.at(-1) === word) return;
-  hit.matched.push(word);
-  hit.weights.push(weight);
 }
 
 /** 1 for a word that one fact holds, less for a common one. */
@@ -244,8 +268,8 @@ function rarity(holders: number, all: number): number {
   return idf(Math.max(1, holders)) / idf(1);
 }
 
-function weightOf({ fact, group }: IndexedFact): number {
-  if (isBare(fact)) return BARE_WEIGHT;
+function weightOf({ fact, group, isBare }: IndexedFact): number {
+  if (isBare) return BARE_WEIGHT;
   return GROUP_WEIGHTS[group] * (fact.severity === undefined ? 1 : SEVERITY_WEIGHTS[fact.severity]);
 }
 

@@ -1,6 +1,6 @@
 import { knownAs } from '../search/known-path.js';
 import { tokens } from '../search/tokens.js';
-import { type FactGroup, groupOf } from './fact-groups.js';
+import { type FactGroup, groupOf, isBare as isBareFact, isSummary as isSummaryFact } from './fact-groups.js';
 import type { IFactIndex, IndexedFact, SessionFact } from './fact-types.js';
 
 type Postings = Map<string, IndexedFact[]>;
@@ -11,11 +11,14 @@ const STEM = 4;
 const MAX_WORDS = 120;
 /** What may be a path, if it holds a slash within. */
 const PATH = /[\w@./-]+/g;
+const DIGIT = /\d/;
 
 /** Facts never change: the words of each are found once, whatever stores hold it. */
 const known = new WeakMap<
   SessionFact,
-  Pick<IndexedFact, 'words' | 'own'> & { readonly paths: readonly string[] }
+  Pick<IndexedFact, 'words' | 'own' | 'numbers' | 'isBare' | 'isSummary'> & {
+    readonly paths: readonly string[];
+  }
 >();
 
 /**
@@ -37,9 +40,11 @@ export class FactIndex implements IFactIndex {
   readonly #changedTotal = { facts: 0, words: 0 };
 
   add(fact: SessionFact): void {
-    const { words, own, paths } = contentsOf(fact);
+    const { words, own, numbers, isBare, isSummary, paths } = contentsOf(fact);
     const place = this.#free.pop() ?? this.#facts.size;
-    const entry: IndexedFact = { fact, group: groupOf(fact), slot: this.#slots, place, words, own };
+    const group = groupOf(fact);
+    const slot = this.#slots;
+    const entry: IndexedFact = { fact, group, slot, place, words, own, numbers, isBare, isSummary };
     this.#slots += 1;
     this.#facts.set(fact, entry);
     const postings = this.#postingsOf(entry);
@@ -151,14 +156,25 @@ function contentsOf(fact: SessionFact) {
   return found;
 }
 
-function contents({ subject, relation, object, sourceTaskId }: SessionFact) {
+function contents(fact: SessionFact) {
+  const { subject, relation, object, sourceTaskId } = fact;
   const isTask = subject === `task:${sourceTaskId}`;
   const changes = groupOf({ relation, tags: [] }) === 'files';
   const said = changes ? [] : tokens(object, MAX_WORDS);
   // Behind a slash no word is taken for the verb of a sentence.
   const of = isTask ? [] : tokens(`/${subject}`, MAX_WORDS);
   const paths = [...(isTask ? [] : [subject]), ...(changes ? [] : pathsIn(object))].map(knownAs);
-  return { words: [...new Set([...said, ...of])], own: said.length, paths: [...new Set(paths)] };
+  return {
+    words: [...new Set([...said, ...of])],
+    own: said.length,
+    numbers: said
+      .filter((word) => DIGIT.test(word))
+      .sort()
+      .join(' '),
+    isBare: isBareFact(fact),
+    isSummary: isSummaryFact(fact),
+    paths: [...new Set(paths)],
+  };
 }
 
 function pathsIn(text: string): string[] {

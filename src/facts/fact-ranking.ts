@@ -2,7 +2,6 @@ import { type FileClass, fileClass } from '../search/file-class.js';
 import { endOf, fileWords, isNamed } from '../search/named-files.js';
 import { tokens } from '../search/tokens.js';
 import { byWorth, FactChoice, isDull } from './fact-choice.js';
-import { isBare } from './fact-groups.js';
 import { FactHits, type Lead } from './fact-hits.js';
 import type {
   FactRanking,
@@ -96,9 +95,9 @@ function leadsFrom({ text, open = [], files }: FactsAsked, index: IFactIndex): L
 
 /** Whether the ledger of its task does not say it: what was decided, and rules and facts in words. */
 function isBesideLedger(entry: IndexedFact, index: IFactIndex): boolean {
-  const { fact, group } = entry;
+  const { fact, group, isBare } = entry;
   if (group === 'decisions') return true;
-  if (group === 'facts') return !isBare(fact);
+  if (group === 'facts') return !isBare;
   const saysSo = (other: IndexedFact) => other.group === 'findings' && saySame(entry, other);
   return group === 'conventions' && !index.ofTask(fact.sourceTaskId).some(saysSo);
 }

@@ -83,6 +83,11 @@ export interface IndexedFact {
   readonly words: readonly string[];
   /** How many of the words are of the object: they come first. */
   readonly own: number;
+  /** Those of them with a digit, in order: facts with others are about two matters. */
+  readonly numbers: string;
+  /** As `isBare` and `isSummary` say of it. */
+  readonly isBare: boolean;
+  readonly isSummary: boolean;
 }
 
 /** Valid facts by their words, files and tasks; what is said in words and which files changed are counted apart. */

@@ -1,5 +1,6 @@
 import type { NextAction, Role } from '../contracts/kinds.js';
 import type { TasksDocument } from '../contracts/run-request.js';
+import { distinctTexts } from '../shared/distinct-texts.js';
 import { driftOf, outlookOf, type PlanDrift, type TaskResults } from './next-task.js';
 import { leavesOf, type ProgressTotals, totalsOf } from './progress-ledger.js';
 import type { RaisedSignal, StallThresholds } from './stall.js';
@@ -99,7 +100,7 @@ function taskEntries(
     ...(ledger.assessment !== undefined && { 'ledger.task.reviewer_assessment': ledger.assessment }),
     ...(ledger.issues.length > 0 && { 'ledger.task.reviewer_issues': ledger.issues }),
     ...(ledger.requiredFixes.length > 0 && { 'ledger.task.required_fixes': ledger.requiredFixes }),
-    ...(ledger.blockers.length > 0 && { 'ledger.task.blockers': ledger.blockers }),
+    ...(ledger.blockers.length > 0 && { 'ledger.task.blockers': distinctTexts(ledger.blockers) }),
     ...(work.files.length > 0 && { 'ledger.task.changed_files': work.files }),
     ...(work.failed.length > 0 && { 'ledger.task.failing_tests': work.failed }),
     ...(work.passed.length > 0 && { 'ledger.task.passing_tests': work.passed }),

@@ -20,6 +20,7 @@ import { recordedLayout, seenLayout, type WantedLayout } from './jetstream/insta
 import { MovingStreams } from './jetstream/moving-streams.js';
 import { raiseDispatches } from './jetstream/raise-dispatches.js';
 import { repairStreams } from './jetstream/repair-streams.js';
+import { ServerClock } from './jetstream/server-clock.js';
 import {
   ensureDispatchStream,
   ensureLearningsStream,
@@ -68,6 +69,8 @@ export interface NatsPorts {
   readonly aged: NatsAgedMessages;
   /** What is recorded of sessions beside their events, followed until it is closed: once in a process. */
   openLifecycle(): Promise<NatsSessionLifecycle>;
+  /** The time of the server, followed until it is closed; snapshots must have been made. */
+  openClock(): Promise<ServerClock>;
   /**
    * Moves the numbers of dispatches up, for so many milliseconds at most, and records how far. Gives how far they are; asked
    * again, it goes on.
@@ -211,6 +214,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       retention: new NatsRetentionStore(bucket),
       aged: new NatsAgedMessages({ connection, jsm, timeoutMs }),
       openLifecycle: () => NatsSessionLifecycle.open(connection, { replicas, timeoutMs, logger }),
+      openClock: () => ServerClock.open(connection, `KV_${SNAPSHOT_BUCKET}`, timeoutMs),
       raiseDispatches: (to, mostMs) => raiseDispatches({ ...logPorts, bucket }, to, mostMs),
       async repair() {
         await moving.refuseWhileMoving();

@@ -2,3 +2,8 @@
 export type Clock = () => string;
 
 export const systemClock: Clock = () => new Date().toISOString();
+
+/** @param now milliseconds since 1970 */
+export function clockBy(now: () => number): Clock {
+  return () => new Date(now()).toISOString();
+}

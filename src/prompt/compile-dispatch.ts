@@ -2,6 +2,7 @@ import type { DispatchRequest } from '../contracts/compile-request.js';
 import { type LearningsInPrompt, NO_LEARNINGS } from '../learnings/format-learnings.js';
 import { factsOf, type SessionState, tracesOf } from '../session/session-state.js';
 import { hashOf } from '../shared/hash.js';
+import { onceFor } from '../shared/once-for.js';
 import { quoted } from '../shared/text.js';
 import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../traces/trace-summary.js';
 import { chosenFacts, type TellFacts } from './chosen-facts.js';
@@ -105,10 +106,10 @@ export function compileDispatch(
   );
   const worth = packetStretches(packet, role);
   const recent = (trace === undefined ? [] : recentLines(trace)).map((line) => ({ forms: beginnings(line) }));
-  const at = { session: state.session, binary };
+  const at = { session: state.session, binary, task: taskId };
   const trail = `${binary} trace show ${state.session} --intent ${shellWord(quoted(activeIntentId ?? ''))}`;
 
-  const context = (shown: Shown<Section>) => notesPart(memory, shown, at);
+  const context = onceFor((shown: Shown<Section>) => notesPart(memory, shown, at));
   const known = state.dispatches.current().ledgers.get(taskId);
   const fromLedger = { task: taskId, ...(known !== undefined && { dispatch: known.last.sequence }) };
   const systemParts = (shown: Shown<Section>): PromptPart[] => [
@@ -170,8 +171,8 @@ export function compileDispatch(
       { section: 'task', text: `Task prompt:\n${writtenTask(task, shown.task)}`, origin: { task: taskId } },
     ];
   };
-  const writeSystem = (shown: Shown<Section>) => joinedParts(systemParts(shown));
-  const writeTail = (shown: Shown<Section>) => joinedParts(tailParts(shown));
+  const writeSystem = onceFor((shown: Shown<Section>) => joinedParts(systemParts(shown)));
+  const writeTail = onceFor((shown: Shown<Section>) => joinedParts(tailParts(shown)));
   const plan: PromptPlan<Section> = {
     sections: {
       ...memory.sections,

@@ -4,6 +4,7 @@ import { progressLedger } from '../ledger/progress-ledger.js';
 import type { TaskLedger } from '../ledger/task-ledger.js';
 import type { Run } from '../session/session-run.js';
 import type { SessionState } from '../session/session-state.js';
+import { distinctTexts, oneSpelling } from '../shared/distinct-texts.js';
 import { clipText, quoted } from '../shared/text.js';
 import { locatedFixes } from './required-fixes.js';
 
@@ -88,14 +89,16 @@ export function deltaPacket(state: SessionState, taskId: string, role: Role): De
 /** The packet with required fixes alone, without files and suggestions. */
 export function barePacket(state: SessionState, taskId: string): DeltaPacket {
   const ledger = state.dispatches.current().ledgers.get(taskId);
-  return ledger === undefined ? {} : demands(ledger.requiredFixes, ledger.blockers);
+  return ledger === undefined ? {} : demands(distinctTexts(ledger.requiredFixes), ledger.blockers);
 }
 
 function taskFields(ledger: TaskLedger | undefined, part: Kind['part']): DeltaPacket {
   if (ledger === undefined) return {};
-  const { requiredFixes, blockers, assessment, issues, planVersion, summary, firstSummary, work } = ledger;
+  const { blockers, assessment, planVersion, summary, firstSummary, work } = ledger;
+  const requiredFixes = distinctTexts(ledger.requiredFixes);
+  const issues = issuesBeside(requiredFixes, ledger.issues);
   return {
-    ...demands(locatedFixes(requiredFixes, issues), blockers),
+    ...demands(locatedFixes(requiredFixes, ledger.issues), blockers),
     ...(assessment !== undefined && { assessment }),
     ...(issues.length > 0 && {
       issues: issues.map(({ severity, file, message, fix }) =>
@@ -112,10 +115,19 @@ function taskFields(ledger: TaskLedger | undefined, part: Kind['part']): DeltaPa
   };
 }
 
+/** The issues that no required fix says: one that does has the file and the suggestion of its issue. */
+function issuesBeside(fixes: readonly string[], issues: TaskLedger['issues']): TaskLedger['issues'] {
+  const said = new Set(fixes.map(oneSpelling));
+  const spelled = issues.map(({ message }) => oneSpelling(message));
+  // Of two files with the same issue, the required fix names one.
+  const isOnly = (spelling: string) => spelled.indexOf(spelling) === spelled.lastIndexOf(spelling);
+  return issues.filter((_, at) => !(said.has(spelled[at] ?? '') && isOnly(spelled[at] ?? '')));
+}
+
 function demands(fixes: readonly string[], blockers: readonly string[]): DeltaPacket {
   return {
     ...(fixes.length > 0 && { required_fixes: fixes.map((fix) => clipText(quoted(fix), MAX_LOCATED)) }),
-    ...(blockers.length > 0 && { blockers: blockers.map(demand) }),
+    ...(blockers.length > 0 && { blockers: distinctTexts(blockers).map(demand) }),
   };
 }
 

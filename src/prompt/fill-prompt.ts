@@ -112,20 +112,20 @@ export function fillPrompt<Name extends string>(
   // What comes after so much text does not fit in any case.
   const places = placesOf(sections, [...plan.essential, ...plan.order], room * LONGEST_TOKEN);
   const wholeAt = (count: number) => places.slice(0, count).map(wholeStep);
-  const costs = new Map<number, number>();
-  const costOf = (count: number) => {
-    const cost = costs.get(count) ?? tokenizer.count(plan.write(shownOf(sections, wholeAt(count))));
-    costs.set(count, cost);
-    return cost;
+  const begun = new Map<number, Written<Name>>();
+  const writtenAt = (count: number) => {
+    const known = begun.get(count) ?? written(plan, shownOf(sections, wholeAt(count)), tokenizer);
+    begun.set(count, known);
+    return known;
   };
-  const low = largestFitting((count) => costOf(count) <= room, {
+  const low = largestFitting((count) => writtenAt(count).used <= room, {
     least: essential,
     most: places.length,
     guess: guessOf(places, room, everything, tokenizer),
   });
-  if (low === undefined) throw overflow(costOf(essential));
+  if (low === undefined) throw overflow(writtenAt(essential).used);
   const whole = wholeAt(low);
-  let best = written(plan, shownOf(sections, whole), tokenizer);
+  let best = writtenAt(low);
   const steps: Step<Name>[] = [];
   let fitting = 0;
   const open = new Map<Name, number>();

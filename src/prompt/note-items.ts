@@ -1,7 +1,8 @@
+import { BLOCKED_BY, RELATIONS } from '../contracts/relations.js';
 import type { RankedFact } from '../facts/fact-types.js';
 import type { LikelyFile } from '../search/likely-files.js';
 import { tokens } from '../search/tokens.js';
-import { counted } from '../shared/counted.js';
+import { distinctTexts } from '../shared/distinct-texts.js';
 import { clipText, quoted } from '../shared/text.js';
 import { excerpts } from './excerpt.js';
 import type { Item } from './fill-prompt.js';
@@ -33,22 +34,31 @@ export function noteItem(ranked: RankedFact, more: readonly string[]): Item {
 }
 
 /** A fact as it is or not at all: without words that matter, no part of it is worth more than another. */
-export function restItem(ranked: RankedFact): Item {
-  let line: string | undefined;
-  const written = () => {
-    line ??= `- ${clipText(quoted(sayingOf(ranked)), MAX_SAYING)}${origin(ranked.fact.sourceTaskId)}`;
-    return line;
-  };
-  // Most are never shown.
-  return {
-    get whole() {
-      return written();
-    },
-    get forms() {
-      return [written()];
-    },
-  };
+export class RestItem implements Item {
+  readonly #ranked: RankedFact;
+  #line: string | undefined;
+
+  constructor(ranked: RankedFact) {
+    this.#ranked = ranked;
+  }
+
+  /** Made when it is asked for: most are never shown. */
+  get whole(): string {
+    const { sourceTaskId: task } = this.#ranked.fact;
+    this.#line ??= `- ${clipText(quoted(sayingOf(this.#ranked)), MAX_SAYING)}${origin(task)}`;
+    return this.#line;
+  }
+
+  get forms(): readonly string[] {
+    return [this.whole];
+  }
 }
+
+/** What is left to do is not all work that a task left for others. */
+const REQUIRED_HOW: Readonly<Record<string, string>> = {
+  [BLOCKED_BY]: 'blocked: ',
+  [RELATIONS.suggested]: 'suggested: ',
+};
 
 /** What a fact says beside its task. */
 function sayingOf({ fact, group }: RankedFact): string {
@@ -58,27 +68,36 @@ function sayingOf({ fact, group }: RankedFact): string {
   switch (group) {
     case 'findings': {
       const head = [severity ?? (relation === 'must_fix' ? 'required fix' : 'issue'), ...about].join(', ');
-      return `${head}: ${object}${fix === undefined ? '' : `${ended(object)} Suggested fix: ${fix}`}`;
+      return `${head}: ${object}${fix === undefined ? '' : `${ended(object)} Fix: ${fix}`}`;
     }
     case 'tests':
-      return `${subject.replace(/^test:/, '')}: ${object.replace(`failed in task:${sourceTaskId}: `, '')}`;
+      return `${subject.replace(/^test:/, '')}: ${testSaying(object, ` in task:${sourceTaskId}`)}`;
     case 'work':
       return relation === 'review_summary' || relation === 'reviewed_as' ? `Review: ${object}` : object;
+    case 'requirements':
+      if (ownTask) return `${REQUIRED_HOW[relation] ?? ''}${object}`;
+      return `${subject} ${relation} ${object}`;
     case 'conventions':
     case 'decisions':
-    case 'requirements':
       return ownTask ? object : `${subject} ${relation} ${object}`;
     case 'files':
       return `${subject} was changed`;
     case 'facts':
-      return `${ownTask ? 'the task' : subject} ${relation} ${object}`;
+      return `${ownTask ? `${relation}:` : `${subject} ${relation}`} ${object}`;
   }
+}
+
+/** The failure, or `passed`: the line says at its end in which task. */
+function testSaying(object: string, inTask: string): string {
+  if (object === `passed${inTask}`) return 'passed';
+  const failed = `failed${inTask}: `;
+  return object.startsWith(failed) ? object.slice(failed.length) : object;
 }
 
 /** What the review of a task said, beside the open findings. */
 export function demandsPart(demands: readonly string[]): string[] {
-  const said = [...new Set(demands)];
-  return said.length === 0 ? [] : [`| Its review said: ${listed(said, SHOWN_DEMANDS, '; ')}`];
+  const said = distinctTexts(demands);
+  return said.length === 0 ? [] : [`| Review: ${listed(said, SHOWN_DEMANDS, '; ')}`];
 }
 
 export function filesPart(files: readonly string[]): string[] {
@@ -95,9 +114,9 @@ function ended(text: string): string {
   return /[.!?]$/.test(text) ? '' : '.';
 }
 
-/** The path, how many results touched it, and the task nearest to what is asked. */
-export function fileLine({ path, uses, tasks: [task = ''] }: LikelyFile): string {
-  return `- ${quoted(path)}, ${counted(uses, 'result')}${origin(task)}`;
+/** The path, and of the tasks that touched it the one nearest to what is asked. */
+export function fileLine({ path, tasks: [task = ''] }: LikelyFile): string {
+  return `- ${quoted(path)}${origin(task)}`;
 }
 
 function origin(task: string): string {

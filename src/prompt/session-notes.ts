@@ -9,9 +9,16 @@ import { SESSION_CONTEXT_HEADER } from '../facts/format-facts.js';
 import { type LikelyFile, recall } from '../search/likely-files.js';
 import { factsOf, pastOf, type SessionState } from '../session/session-state.js';
 import { recordOf } from '../shared/record-of.js';
-import { type Item, isShortened, type Sections, type Shown, type Stretch } from './fill-prompt.js';
+import {
+  type Item,
+  isShortened,
+  type Sections,
+  type Shown,
+  type ShownItem,
+  type Stretch,
+} from './fill-prompt.js';
 import type { Listed } from './left-out.js';
-import { demandsPart, fileLine, filesPart, noteItem, restItem } from './note-items.js';
+import { demandsPart, fileLine, filesPart, noteItem, RestItem } from './note-items.js';
 
 /**
  * The session context as notes: what the session knows that matters for a task, by what it is worth. A line says its task
@@ -40,8 +47,19 @@ const NOTES: Readonly<Record<NoteSection, { readonly title: string; readonly lis
   tests: { title: 'Failing tests', listed: '--relation test_result' },
   requirements: { title: 'Left to do by other tasks', listed: '--relation requires blocked_by' },
   facts: { title: 'Also known', listed: '' },
-  rest: { title: 'All else, what may fit first, then the newest', listed: '' },
+  rest: { title: 'Less related', listed: '' },
 };
+
+/** What the rest is divided into, from what an agent can least spare to what it can. */
+const REST_KINDS = {
+  decisions: 'Decisions',
+  findings: 'Findings',
+  requirements: 'Left to do',
+  tests: 'Tests',
+  work: 'Work done',
+  facts: 'Facts',
+} as const satisfies { readonly [Name in NoteSection]?: string };
+type RestKind = keyof typeof REST_KINDS;
 
 const SECTION_OF = {
   findings: 'findings',
@@ -150,7 +168,7 @@ export function memoryOf(
   };
   const itemsOf = (name: NoteSection): Item[] => {
     if (name === 'files') return files.map((file) => ({ forms: [fileLine(file)] }));
-    if (name === FILLER) return facts[FILLER].map(restItem);
+    if (name === FILLER) return facts[FILLER].map((each) => new RestItem(each));
     return facts[name].map((each) => noteItem(each, name === 'work' ? moreOfTask(each.fact) : []));
   };
   const sections = recordOf(NOTE_SECTIONS, itemsOf);
@@ -208,12 +226,40 @@ export function cappedMemory(
 }
 
 /** The facts that are shown, in the order of the notes. */
-export function factsShown({ facts }: SessionMemory, shown: Shown<NoteSection>): RankedFact[] {
-  return NOTE_SECTIONS.flatMap((name) => shown[name].flatMap(({ index }) => facts[name][index] ?? []));
+export function factsShown(memory: SessionMemory, shown: Shown<NoteSection>): RankedFact[] {
+  const { facts } = memory;
+  return NOTE_SECTIONS.flatMap((name) => {
+    const some =
+      name === FILLER ? restByKind(memory, shown[name]).flatMap(([, items]) => items) : shown[name];
+    return some.flatMap(({ index }) => facts[name][index] ?? []);
+  });
+}
+
+/** What is shown of the rest by its kind, in the order of the kinds; within one, what may fit best first. */
+function restByKind(
+  { facts }: Pick<SessionMemory, 'facts'>,
+  shown: readonly ShownItem[],
+): (readonly [RestKind, readonly ShownItem[]])[] {
+  const kinds = recordOf(Object.keys(REST_KINDS) as RestKind[], (): ShownItem[] => []);
+  for (const item of shown) {
+    const fact = facts[FILLER][item.index];
+    if (fact !== undefined) kinds[SECTION_OF[fact.group]].push(item);
+  }
+  return (Object.entries(kinds) as [RestKind, ShownItem[]][]).filter(([, items]) => items.length > 0);
 }
 
 export function filesShown({ files }: SessionMemory, shown: Shown<NoteSection>): LikelyFile[] {
   return shown.files.flatMap(({ index }) => files[index] ?? []);
+}
+
+/** The session of the notes and, in the prompt of a task, that task. */
+export interface NotesAt {
+  readonly session: string;
+  /** By what name its commands are called. */
+  readonly binary: string;
+  readonly task?: string;
+  /** Says what the notes are, where no other part of the prompt does. */
+  readonly intro?: string;
 }
 
 /** A line of the notes: of a section, and of one of its items. */
@@ -225,10 +271,13 @@ export interface NoteLine {
 
 /** The notes of a prompt line by line; none where there is nothing to show. */
 export function noteLines(
-  { sections, totals }: CappedMemory,
+  memory: CappedMemory,
   shown: Shown<NoteSection>,
-  { session, binary }: { readonly session: string; readonly binary: string },
+  { session, binary, task, intro }: NotesAt,
 ): NoteLine[] {
+  const { sections, totals } = memory;
+  const linesOf = (section: NoteSection, items: readonly ShownItem[]) =>
+    items.map(({ text, index }): NoteLine => ({ text, section, index }));
   const lines = NOTE_SECTIONS.flatMap((name): NoteLine[] => {
     const { title, listed } = NOTES[name];
     const [items, some] = [sections[name], shown[name]];
@@ -237,19 +286,27 @@ export function noteLines(
     const total = totals[name] ?? items.length;
     const isWhole = !isShortened(items, some) && total === items.length;
     const rest = isWhole ? '' : ` (${some.length} of ${total}; all: \`${command}\`)`;
-    return [
-      { text: `${title}${rest}:`, section: name },
-      ...some.map(({ text, index }) => ({ text, section: name, index })),
-    ];
+    const divided =
+      name === FILLER
+        ? restByKind(memory, some).flatMap(([kind, items]) => [
+            { text: `${REST_KINDS[kind]}:`, section: name },
+            ...linesOf(name, items),
+          ])
+        : linesOf(name, some);
+    const whose = name === 'findings' && task !== undefined ? ' of other tasks' : '';
+    return [{ text: `${title}${whose}${rest}:`, section: name }, ...divided];
   });
-  return lines.length === 0 ? [] : [{ text: SESSION_CONTEXT_HEADER }, ...lines];
+  if (lines.length === 0) return [];
+  return [SESSION_CONTEXT_HEADER, ...(intro === undefined ? [] : [intro])]
+    .map((text): NoteLine => ({ text }))
+    .concat(lines);
 }
 
 /** The sections of the notes that nothing is shown of: the others say themselves what they leave out. */
 export function notesLeftOut(
   { sections, totals }: CappedMemory,
   shown: Shown<NoteSection>,
-  { session, binary }: { readonly session: string; readonly binary: string },
+  { session, binary }: NotesAt,
 ): Listed {
   const gone = NOTE_SECTIONS.filter((name) => name !== FILLER && shown[name].length === 0);
   const items = gone.flatMap((name) => sections[name]);

@@ -1,7 +1,7 @@
 import { rarity } from './bm25.js';
-import { FILE_CLASSES } from './file-class.js';
 import { endOf } from './named-files.js';
-import type { PastResults, PastRow } from './past-results.js';
+import type { PastResults } from './past-results.js';
+import { SIMILAR, type SimilarResult, similarResults, type TouchedClasses } from './similar-results.js';
 import { plainWords, tokens } from './tokens.js';
 
 /**
@@ -53,10 +53,6 @@ const WEIGHTS = {
 const EVEN = 4.7;
 const STEEPNESS = 0.8;
 
-/** Most past results that speak for files. */
-const SIMILAR = 20;
-/** Results after which a past result is worth half. */
-const HALF_LIFE = 600;
 /** A file that nothing speaks for is shown only if one of so many newest results touched it. */
 const LATELY = 10;
 /** Where there are so few results, all are new: then one of so many, and only while so few files are shown. */
@@ -69,12 +65,6 @@ const MAX_TOKENS = 400;
 const MAX_QUERY = 8000;
 const CLASS_PRIOR = 4;
 const MAX_CLASS = 6;
-
-/** A past result with its similarity to a query, 0 to 1. */
-export interface SimilarResult {
-  readonly row: PastRow;
-  readonly similarity: number;
-}
 
 /** What speaks for a file. */
 export const FILE_REASONS = [
@@ -117,8 +107,8 @@ export function recall(past: PastResults, query: FileQuery): Recalled {
   const asked = tokens(text, MAX_TOKENS);
   if (past.fileCount === 0 || (asked.length === 0 && !query.open?.length && !query.folder))
     return { files: [], leads: new Set(), similar: [] };
-  const similar = similarResults(past, asked);
-  return { ...filesFor(past, query, { text, asked, similar }), similar: byTask(past, similar) };
+  const { similar, touched } = similarResults(past, asked);
+  return { ...filesFor(past, query, { text, asked, similar, touched }), similar: byTask(past, similar) };
 }
 
 function byTask(past: PastResults, similar: readonly SimilarResult[]): SimilarTask[] {
@@ -138,10 +128,12 @@ function filesFor(
     text,
     asked,
     similar,
+    touched,
   }: {
     readonly text: string;
     readonly asked: readonly string[];
     readonly similar: readonly SimilarResult[];
+    readonly touched: TouchedClasses;
   },
 ): Omit<Recalled, 'similar'> {
   const scores = new Scores(past, query.explain === true);
@@ -149,7 +141,7 @@ function filesFor(
   addPaths(scores, asked);
   addNames(scores, text);
   addHints(scores, query);
-  const classes = classScores(past, asked);
+  const classes = classScores(past, touched);
   const best = scores.best(query.maxFiles, classes);
   const tasks = tasksOf(
     past,
@@ -165,56 +157,6 @@ function filesFor(
     ...(query.explain === true && { reasons: scores.reasonsOf(id, classes) }),
   }));
   return { files, leads: new Set(best.filter(({ id }) => scores.speaksFor(id)).map(pathOf)) };
-}
-
-/** The past results that are most like a query, best first; the newest of equal ones. */
-export function similarResults(past: PastResults, asked: readonly string[]): SimilarResult[] {
-  const { rows, holders } = past;
-  const words = holders.length;
-  // What each word weighs, of all results and of the query: found once, since each stands in many results. By number of
-  // holders, since a logarithm takes longer than all else.
-  const squares: number[] = [];
-  const weightOf = (held: number) => {
-    const square = squares[held] ?? rarity(held, rows.length) ** 2;
-    squares[held] = square;
-    return square;
-  };
-  const weights = new Float64Array(words);
-  for (let word = 0; word < words; word += 1) weights[word] = weightOf(holders[word] ?? 0);
-  const askedWeights = new Float64Array(words);
-  let askedWeight = 0;
-  for (const token of asked) {
-    const word = past.wordOf(token);
-    const weight = weightOf(word === undefined ? 0 : (holders[word] ?? 0));
-    askedWeight += weight;
-    if (word !== undefined) askedWeights[word] = weight;
-  }
-  const best: SimilarResult[] = [];
-  for (let index = 0; index < rows.length; index += 1) {
-    const row = rows[index] as PastRow;
-    const { tokens: held } = row;
-    let common = 0;
-    let weight = 0;
-    for (let at = 0; at < held.length; at += 1) {
-      const word = held[at] as number;
-      common += askedWeights[word] as number;
-      weight += weights[word] as number;
-    }
-    if (common === 0) continue;
-    const likeness = common / Math.sqrt(askedWeight * weight);
-    const similarity = likeness * 0.5 ** ((rows.length - index) / HALF_LIFE);
-    insert(best, { row, similarity });
-  }
-  return best;
-}
-
-function insert(best: SimilarResult[], found: SimilarResult): void {
-  let at = best.length;
-  // A newer one of the same similarity goes before.
-  while (at > 0 && (best[at - 1]?.similarity ?? 0) <= found.similarity) at -= 1;
-  if (at >= SIMILAR) return;
-  best.splice(at, 0, found);
-  if (best.length > SIMILAR) best.pop();
 }
 
 interface ScoredFile {
@@ -318,11 +260,8 @@ function addSimilar(scores: Scores, similar: readonly SimilarResult[]): void {
     for (const folder of new Set(row.files.map((file) => folders[file] ?? 0)))
       byFolder.set(folder, (byFolder.get(folder) ?? 0) + share);
   }
-  if (byFolder.size === 0) return;
-  folders.forEach((folder, id) => {
-    const share = byFolder.get(folder);
-    if (share !== undefined) scores.add(id, WEIGHTS.beside * share, 'beside');
-  });
+  for (const [folder, share] of byFolder)
+    for (const id of scores.past.paths.inFolder(folder)) scores.add(id, WEIGHTS.beside * share, 'beside');
 }
 
 function addPaths(scores: Scores, asked: readonly string[]): void {
@@ -371,36 +310,13 @@ function knownOf(past: PastResults, ids: readonly number[]): readonly number[] {
 }
 
 /** What the words say for each class of file: the odds that results with the word touched one, against those of all. */
-function classScores(past: PastResults, asked: readonly string[]): number[] {
-  const words = asked.flatMap((token) => past.wordOf(token) ?? []);
-  const places = new Int32Array(past.holders.length);
-  for (const [index, word] of words.entries()) places[word] = index + 1;
-  const { classes } = past.paths;
-  const count = FILE_CLASSES.length;
-  // First the results of all words, then those of each.
-  const touched = new Float64Array(count * (words.length + 1));
-  const addTo = (place: number, mask: number) => {
-    for (let left = mask; left !== 0; left &= left - 1) {
-      const at = place * count + (31 - Math.clz32(left & -left));
-      touched[at] = (touched[at] ?? 0) + 1;
-    }
-  };
-  for (const row of past.rows) {
-    let mask = 0;
-    for (const file of row.files) mask |= 1 << (classes[file] ?? 0);
-    addTo(0, mask);
-    for (const word of row.tokens) {
-      const place = places[word] ?? 0;
-      if (place > 0) addTo(place, mask);
-    }
-  }
-  return FILE_CLASSES.map((_, index) => {
-    const prior = ((touched[index] ?? 0) + 0.5) / (past.rows.length + 1);
+function classScores({ rows }: PastResults, { ofAll, ofWords }: TouchedClasses): number[] {
+  return ofAll.map((all, index) => {
+    const prior = (all + 0.5) / (rows.length + 1);
     let sum = 0;
-    for (const [at, word] of words.entries()) {
-      const hits = touched[(at + 1) * count + index] ?? 0;
-      sum +=
-        logOdds((hits + CLASS_PRIOR * prior) / ((past.holders[word] ?? 0) + CLASS_PRIOR)) - logOdds(prior);
+    for (const { classes, holders } of ofWords) {
+      const hits = classes[index] ?? 0;
+      sum += logOdds((hits + CLASS_PRIOR * prior) / (holders + CLASS_PRIOR)) - logOdds(prior);
     }
     return WEIGHTS.class * Math.max(-MAX_CLASS, Math.min(MAX_CLASS, sum));
   });
@@ -412,23 +328,20 @@ function logOdds(share: number): number {
 
 /** By file: tasks of the most similar results that touched it, else the last one that did. */
 function tasksOf(
-  past: PastResults,
+  { rows, last, total }: PastResults,
   similar: readonly SimilarResult[],
   files: readonly number[],
 ): Map<number, string[]> {
   const tasks = new Map<number, string[]>(files.map((file) => [file, []]));
-  let without = files.length;
-  const note = ({ files: touched, task }: PastRow, most: number) => {
-    for (const file of touched) {
+  for (const { row } of similar)
+    for (const file of row.files) {
       const known = tasks.get(file);
-      if (known === undefined || known.length >= most || known.includes(task)) continue;
-      if (known.push(task) === 1) without -= 1;
+      if (known === undefined || known.length >= MAX_TASKS || known.includes(row.task)) continue;
+      known.push(row.task);
     }
-  };
-  for (const { row } of similar) note(row, MAX_TASKS);
-  for (let at = past.rows.length - 1; at >= 0 && without > 0; at -= 1) {
-    const row = past.rows[at];
-    if (row !== undefined) note(row, 1);
+  for (const [file, known] of tasks) {
+    const row = rows[rows.length - 1 - (total - (last[file] ?? 0))];
+    if (known.length === 0 && row !== undefined) known.push(row.task);
   }
   return tasks;
 }

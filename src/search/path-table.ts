@@ -12,6 +12,7 @@ export class PathTable {
   readonly #classes: number[] = [];
   readonly #weights: number[] = [];
   readonly #folders: number[] = [];
+  readonly #inFolder: number[][] = [];
   readonly #known = new Map<string, Folder>();
   readonly #byToken = new Map<string, number[]>();
   readonly #byName = new Map<string, number[]>();
@@ -59,6 +60,12 @@ export class PathTable {
     return this.#folders;
   }
 
+  /** The paths in a folder, by its number. */
+  inFolder(folder: number): readonly number[] {
+    this.#index();
+    return this.#inFolder[folder] ?? NONE;
+  }
+
   /** The paths that hold a token. */
   withToken(token: string): readonly number[] {
     this.#index();
@@ -79,6 +86,9 @@ export class PathTable {
       const file = path.slice(slash + 1);
       this.#classes.push(FILE_CLASSES.indexOf(fileClass(path)));
       this.#folders.push(folder.id);
+      const beside = this.#inFolder[folder.id] ?? [];
+      this.#inFolder[folder.id] = beside;
+      beside.push(id);
       this.#weights.push(1 / (0.5 + 0.5 * Math.sqrt(folder.length + plainWords(file).length)));
       for (const token of union(folder.tokens, wordsOf(file))) post(this.#byToken, token, id);
       for (const name of union(folder.names, namesOf(file))) post(this.#byName, name, id);

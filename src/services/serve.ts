@@ -133,7 +133,7 @@ export async function serve(
   monitoring.metrics.add(foldedMetrics('session', sessions.reader, sessions.writer));
   shutdown.add('the snapshot writer', () => sessions.writer.stop());
   const known = only.some((each) => NEEDS_SESSIONS.has(each))
-    ? knownSessions(nats, await connectionOfItsOwn('the feed of sessions'), serving)
+    ? await knownSessions(nats, await connectionOfItsOwn('the feed of sessions'), serving)
     : undefined;
   const projects = only.some((each) => NEEDS_PROJECTS.has(each))
     ? await openProjects(nats, serving)

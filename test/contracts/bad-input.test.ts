@@ -149,7 +149,7 @@ describe.each(ROLES)('a bad dispatch of an %s', (role) => {
         for (const body of bodies) take(state, Buffer.from(JSON.stringify(body)));
         checkState(state);
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 });
@@ -170,7 +170,7 @@ describe.each(REQUESTS)('a bad request of $name', (contract) => {
         for (const request of requests) handle(name, request, state);
         checkState(state);
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 });

@@ -3,6 +3,7 @@ import type { DispatchReply } from '../../src/contracts/replies/compile-reply.js
 import type { PromptTrace } from '../../src/contracts/replies/prompt-trace.js';
 import { connectThroughline } from '../../src/index.js';
 import { startUp, type Up } from '../support/cli.js';
+import { hosted } from '../support/hosted-cli.js';
 import { implemented, newSession, reviewed, soon } from '../support/system.js';
 
 const FINDINGS = 12;
@@ -12,7 +13,7 @@ const base = ['compile', '-s', session, '-t', '99', '-p', 'Extend the parser for
 let up: Up;
 let client: Awaited<ReturnType<typeof connectThroughline>>;
 beforeAll(async () => {
-  up = await startUp();
+  up = hosted(await startUp());
   client = await connectThroughline({ url: up.url });
   const fix = 'Return an empty list for empty input of the parser, and say in a comment what reads it, case';
   for (let task = 1; task <= FINDINGS; task += 1) {
@@ -35,7 +36,7 @@ describe('compile in a small room', () => {
       /\n-- shortened from \d+ to [34]\d\d of 400 tokens; shown are findings \d of \d+\b.*\n$/,
     );
     const [, shown, total, command = ''] =
-      /^Open findings \((\d+) of (\d+); all: `throughline ([^`]+)`\):$/m.exec(stdout) ?? [];
+      /^Open findings of other tasks \((\d+) of (\d+); all: `throughline ([^`]+)`\):$/m.exec(stdout) ?? [];
     expect(stdout.match(/^- required fix: /gm)).toHaveLength(Number(shown));
     expect(Number(shown)).toBeLessThan(Number(total));
     const listed = await up.cli(command.split(' '));
@@ -123,7 +124,7 @@ describe('compile in a small room', () => {
       expect((await up.cli([...about, ...few])).stdout).not.toContain('\n[Session Context]\n');
     for (const many of [[], ['--fill', 'recent', '--max-facts', '10']])
       expect((await up.cli([...about, ...many])).stdout).toMatch(
-        /\nAll else, what may fit first, then the newest.*:\n(- .*\n)*- Parser done .*\[task:1\]\n/,
+        /\nLess related.*:\n([-A-Z] ?.*\n)*- Parser done .*\[task:1\]\n/,
       );
   });
 });

@@ -83,7 +83,7 @@ describe('after', () => {
         taskPrompt: `round ${round}`,
         after: sequence,
       });
-      expect(reply.prompt).toContain(`\n- src/round-${round}.ts, 1 result [task:t${round}]\n`);
+      expect(reply.prompt).toContain(`\n- src/round-${round}.ts [task:t${round}]\n`);
       expect(reply.prompt).toContain(`\n- did t${round} | Files: src/round-${round}.ts [task:t${round}]\n`);
     }
   });
@@ -494,7 +494,7 @@ describe('a prompt', () => {
     expect(closed.sessionContext.split('\n')).toEqual([
       '[Session Context]',
       'Likely files:',
-      '- src/shared/text.ts, 1 result [task:4.2]',
+      '- src/shared/text.ts [task:4.2]',
     ]);
   });
 });

@@ -1,13 +1,14 @@
 import { userInfo } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startUp, type Up } from '../support/cli.js';
+import { hosted } from '../support/hosted-cli.js';
 import { implemented, newSession, reviewed, soon } from '../support/system.js';
 
 /** Learnings and proposals on the command line, against the running system. */
 
 let up: Up;
 beforeAll(async () => {
-  up = await startUp();
+  up = hosted(await startUp());
 });
 afterAll(() => up.stop());
 

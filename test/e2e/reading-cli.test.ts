@@ -5,13 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROLES } from '../../src/contracts/kinds.js';
 import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
 import { cli, startUp, type Up } from '../support/cli.js';
+import { hosted } from '../support/hosted-cli.js';
 import { newSession } from '../support/system.js';
 
 let up: Up;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'throughline-iteration-'));
-  up = await startUp();
+  up = hosted(await startUp());
 });
 afterAll(async () => {
   await up.stop();

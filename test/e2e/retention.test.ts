@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { loadConfig } from '../../src/config/config.js';
 import { DISPATCH_STREAM, REJECTED_STREAM, token } from '../../src/contracts/names.js';
 import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
 import { connectThroughline } from '../../src/index.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { Shutdown } from '../../src/runtime/shutdown.js';
+import { claim } from '../../src/services/lifecycle/forget-claim.js';
 import { resumeForgets } from '../../src/services/lifecycle/forget-project.js';
 import { serve } from '../../src/services/serve.js';
 import { capturedLog } from '../support/captured-log.js';
@@ -22,6 +23,24 @@ type Looked = Omit<System, 'stop' | typeof Symbol.asyncDispose>;
 
 /** What a kill leaves: everything stored so far, and nothing in memory. */
 class Killed extends Error {}
+
+/** What a process takes for the time whose clock is ahead. */
+function dateAhead(ms: number): typeof Date {
+  return class extends Date {
+    constructor(...given: [] | [number | string]) {
+      super(given.length === 0 ? Real.now() + ms : given[0]);
+    }
+
+    static override now(): number {
+      return Real.now() + ms;
+    }
+  } as typeof Date;
+}
+const Real = Date;
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
 
 describe.each(LAYOUTS)('rules of retention, $layout', (layout) => {
   stopKeepersAfterEach();
@@ -118,6 +137,30 @@ describe.each(LAYOUTS)('rules of retention, $layout', (layout) => {
     expect(await eventsOf(system, 'plain')).toEqual([]);
     expect((await tools.retentionShow({})).lastRun).toMatchObject({ archived: 0, forgotten: 1, spared: 0 });
   });
+
+  inOne(
+    'a keeper whose own clock is ahead follows the rules, and takes over, by the time of the server',
+    async () => {
+      await using system = await start();
+      await published(system, { idle: 'default', leaving: 'default' });
+      await enforced(system, { archiveAfter: '1d', forgetAfter: '2d' });
+      const { ports } = await keeper(system, {});
+      const leaving = token('leaving', 'session');
+      const held = await claim(ports, leaving, { by: 'another keeper' });
+
+      vi.stubGlobal('Date', dateAhead(3 * DAY));
+      const early = await keeper(system, {});
+      await early.keeper.tick();
+      expect(await resumeForgets(early.ports, 'early')).toBe(0);
+
+      expect(early.said()).toEqual([]);
+      expect(early.ports.lifecycle.forgotten(leaving)?.by).toBe('another keeper');
+      const session = token('idle', 'session');
+      const kept = early.ports.lifecycle;
+      expect([kept.archived(session), kept.forgotten(session)]).toEqual([undefined, undefined]);
+      await held?.release();
+    },
+  );
 
   it('a session that gets a result between the look and the act is left alone', async () => {
     await using system = await start();

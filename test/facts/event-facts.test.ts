@@ -173,6 +173,18 @@ describe('an event without the facts that follow from its outcome', () => {
     ]);
   });
 
+  it('an event of an approval holds its suggestions; one without them, as earlier versions wrote it, has none', () => {
+    const event = recorded(1, reviewer({ assessment: 'approved', required_fixes: ['name the cases'] }));
+    expect(event.v).toBe(FOLLOWING_FACTS);
+    expect(event.data.facts).toEqual([
+      { subject: 'task:1', relation: 'suggested', object: 'name the cases', tags: ['dependency'] },
+    ]);
+    const relationsOf = (each: FactRecorded) => factsOfEvent(each).map(({ relation }) => relation);
+    expect(relationsOf(event)).toContain('suggested');
+    const before = { ...event, data: { ...event.data, facts: [] } };
+    expect(relationsOf(before)).toEqual(relationsOf(event).filter((relation) => relation !== 'suggested'));
+  });
+
   const many = Array.from({ length: 51 }, (_, n) => `src/${n}.ts`);
   const unsorted = [
     { severity: 'minor' as const, message: 'always name the field' },

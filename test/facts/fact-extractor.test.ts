@@ -128,6 +128,7 @@ describe('the extractor', () => {
       'required_fixes',
       'conventions',
       'facts',
+      'suggestions',
       'blockers',
     ]);
   });

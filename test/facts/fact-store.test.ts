@@ -215,7 +215,7 @@ describe('an approval', () => {
     },
   );
 
-  it('an approval leaves nothing open: what it found itself is closed at once, but for conventions', () => {
+  it('an approval leaves nothing open: what it found itself is closed at once, but for conventions and suggestions', () => {
     const withIssue = factsFrom(
       4,
       reviewer({ assessment: 'approved', issues: [issue('src/c.ts')], required_fixes: ['x'] }),
@@ -224,6 +224,7 @@ describe('an approval', () => {
     expect(valid(storeOf(of1, withIssue))).toEqual([
       'task:1 reviewed_as approved',
       'task:1 convention always close it',
+      'task:1 suggested x',
     ]);
     for (const store of [
       storeOf(of1, withIssue),
@@ -240,6 +241,7 @@ describe('an approval', () => {
     for (const store of [storeOf(withIssue, later), storeOf(later, withIssue)]) {
       expect(valid(store)).toEqual([
         'task:1 convention always close it',
+        'task:1 suggested x',
         'task:1 reviewed_as needs_changes',
         'task:1 must_fix once more',
       ]);

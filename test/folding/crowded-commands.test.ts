@@ -171,7 +171,7 @@ describe('commands while results come in', () => {
           }
         },
       ),
-      { numRuns: 80 },
+      { numRuns: 40 },
     );
     // Without a single race it would show nothing.
     expect(refused).toBeGreaterThan(0);

@@ -4,6 +4,7 @@ import { ROLES } from '../../src/contracts/kinds.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { emptyState, type SessionState } from '../../src/session/session-state.js';
+import { distinctTexts } from '../../src/shared/distinct-texts.js';
 import { implementer, recorded, reviewer, stored } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
 import { dispatchRequest } from './parts.js';
@@ -102,8 +103,8 @@ export const promptCases: fc.Arbitrary<PromptCase> = fc
     return {
       state: stateAfter(hasRun ? [RUN, ...events] : events),
       request: dispatchRequest({ role, taskPrompt: [objective, '', ...lines].join('\n'), maxFacts: 50 }),
-      fixes: fixes.map(clipped),
-      blockers: blockers.map(clipped),
+      fixes: distinctTexts(fixes.map(clipped)),
+      blockers: distinctTexts(blockers.map(clipped)),
       objective,
     };
   });

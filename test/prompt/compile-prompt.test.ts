@@ -60,11 +60,11 @@ describe('a prompt', () => {
     const { prompt, sessionContext } = compilePrompt(KNOWING, request());
     expect(sessionContext.split('\n')).toEqual([
       '[Session Context]',
-      'Open findings:',
+      'Open findings of other tasks:',
       '- required fix: check the bounds [task:1]',
       'Likely files:',
-      '- src/store.ts, 1 result [task:1]',
-      '- src/log.ts, 1 result [task:1]',
+      '- src/store.ts [task:1]',
+      '- src/log.ts [task:1]',
       'Related work:',
       '- added the store | Files: src/store.ts, src/log.ts [task:1]',
     ]);
@@ -204,7 +204,7 @@ describe('the lines of a prompt', () => {
       },
     ]);
     const file = { to: expect.any(Number), file: 'src/log.ts', task: '1' };
-    expect(told).toContainEqual(['- src/log.ts, 1 result [task:1]', 'files', file]);
+    expect(told).toContainEqual(['- src/log.ts [task:1]', 'files', file]);
     expect(told).toContainEqual(['Task: 9', 'head', { to: expect.any(Number), task: '9' }]);
     expect(told.at(-1)?.slice(0, 2)).toEqual(['Task prompt:', 'task']);
   });
@@ -256,7 +256,7 @@ describe('the lines of a prompt', () => {
     ]);
     expect(named[0]).toEqual(['notes', '[Session Context]']);
     expect(named.at(-1)).toEqual(['tasks', 'No tasks yet']);
-    expect(named).toContainEqual(['files', '- src/log.ts, 1 result [task:1]']);
+    expect(named).toContainEqual(['files', '- src/log.ts [task:1]']);
   });
 });
 
@@ -295,7 +295,7 @@ describe('the likely files of a prompt', () => {
     const compiled = compilePrompt(LONG, request({ taskPrompt: 'router cookie', maxFiles: 3 }));
     expect(compiled.files).toHaveLength(3);
     for (const { path, tasks } of compiled.files)
-      expect(compiled.prompt).toContain(`\n- ${path}, 1 result [task:${tasks[0]}]\n`);
+      expect(compiled.prompt).toContain(`\n- ${path} [task:${tasks[0]}]\n`);
     expect(files('router cookie', { maxFiles: 0 })).toEqual([]);
   });
 
@@ -328,7 +328,7 @@ describe('the likely files of a prompt', () => {
       const asked = compileRequest.parse({ kind, session: 'demo', taskPrompt: 'wildcards of the matcher' });
       const { prompt, files } = compilePrompt(LONG, asked);
       expect(files[0]?.path).toBe('docs/router.md');
-      expect(prompt).toContain('\nLikely files:\n- docs/router.md, 1 result [task:2]\n');
+      expect(prompt).toContain('\nLikely files:\n- docs/router.md [task:2]\n');
     }
   });
 
@@ -364,7 +364,7 @@ describe('a hostile fact', () => {
         const lines = sessionContext.split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/);
         const titles = [
           ...['[Session Context]', 'Likely files:', 'Related work:', 'Also known:'],
-          'All else, what may fit first, then the newest:',
+          ...['Less related:', 'Facts:', 'Findings:', 'Left to do:', 'Work done:', 'Tests:', 'Decisions:'],
         ];
         const said = lines.filter((line) => !titles.includes(line));
         expect(said.filter((line) => line !== '')).toHaveLength(factsShown + files.length);

@@ -59,7 +59,7 @@ describe('a dispatch prompt', () => {
     ]);
     expect(guide).toMatch(/^Guide: settle required_fixes of the ledger first/);
     expect(notes).toEqual({
-      'Likely files': ['- src/store.ts, 1 result [task:2]'],
+      'Likely files': ['- src/store.ts [task:2]'],
       'Related work': ['- made the store | Files: src/store.ts [task:2]'],
     });
     expect(leftOut).toBe('');

@@ -271,7 +271,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
           summary: expect.any(String),
         });
       }),
-      { numRuns: 120 },
+      { numRuns: 80 },
     );
   });
 
@@ -303,7 +303,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
         expect(items('history')).toBe(said.length);
         expect(items('sessionContext')).toBe(compiled.factsShown + compiled.files.length);
       }),
-      { numRuns: 120 },
+      { numRuns: 80 },
     );
   });
 
@@ -315,7 +315,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
         const caps = { implementer: 1200 + 6000 + room, reviewer: 1200, observer: 1200 };
         dispatchSections(compileDispatch(state, request, { ...DEFAULT_BUDGET, caps }), request);
       }),
-      { numRuns: 100 },
+      { numRuns: 70 },
     );
   });
 });
@@ -328,11 +328,11 @@ describe('the checker', () => {
     ['a section twice', '[Session Context]', '[Session Context]\n- a b c [task:1]\n\n[Session Context]'],
     ['a section of its own', 'Task prompt:', 'Orders:\n- obey\n\nTask prompt:'],
     ['another order', 'Guide: ', 'Task prompt:\nx\n\nGuide: '],
-    ['a fact without its origin', '- harmless, ', '- trust me\n- harmless, '],
-    ['a second origin', '- harmless, ', '- [task:7] '],
-    ['a marker', '- harmless, ', '- BEGIN_DISPATCH_RESULT '],
-    ['an invisible character', '- harmless, ', '- \u202e '],
-    ['a line break of another kind', '- harmless, ', '- \u2028 '],
+    ['a fact without its origin', '- harmless [', '- trust me\n- harmless ['],
+    ['a second origin', '- harmless [', '- [task:7] ['],
+    ['a marker', '- harmless [', '- BEGIN_DISPATCH_RESULT ['],
+    ['an invisible character', '- harmless [', '- \u202e ['],
+    ['a line break of another kind', '- harmless [', '- \u2028 ['],
     ['a missing empty line', '\n\nGuide: ', '\nGuide: '],
     ['another prefix', 'You are', 'You were'],
   ])('the prompt checker finds %s', (_what, from, to) => {

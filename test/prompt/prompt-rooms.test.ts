@@ -115,7 +115,7 @@ describe.each(KINDS)('the room of a prompt of kind %s', (kind) => {
         const never = kind === 'iteration' ? neverShown(budget) : 0;
         if (budget.wanted <= room) expect(budget.dropped).toBe(never);
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 
@@ -134,7 +134,7 @@ describe.each(KINDS)('the room of a prompt of kind %s', (kind) => {
           before = compiled;
         }
       }),
-      { numRuns: 25 },
+      { numRuns: 15 },
     );
   });
 });

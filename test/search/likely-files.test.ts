@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type FileQuery, recall, similarResults } from '../../src/search/likely-files.js';
+import { type FileQuery, recall } from '../../src/search/likely-files.js';
 import { PastResults } from '../../src/search/past-results.js';
+import { similarResults } from '../../src/search/similar-results.js';
 import { tokens } from '../../src/search/tokens.js';
 
 function pastOf(...results: readonly (readonly [task: string, text: string, ...files: string[]])[]) {
@@ -73,11 +74,11 @@ describe('likely files', () => {
   });
 
   it('similar results come best first, the newest of equal ones, at most twenty', () => {
-    const found = similarResults(PAST, tokens('fix: cookies with an empty value'));
+    const found = similarResults(PAST, tokens('fix: cookies with an empty value')).similar;
     expect(found[0]?.row.task).toBe('4');
-    expect(similarResults(PAST, tokens('perf: part')).map(({ row }) => row.task)).toEqual(
+    expect(similarResults(PAST, tokens('perf: part')).similar.map(({ row }) => row.task)).toEqual(
       Array.from({ length: 20 }, (_, n) => `x${19 - n}`),
     );
-    expect(similarResults(PAST, tokens('zebra'))).toEqual([]);
+    expect(similarResults(PAST, tokens('zebra')).similar).toEqual([]);
   });
 });

@@ -46,6 +46,9 @@ function withCheckpoint(events: readonly SessionEvent[], before: number) {
   return { head, checkpoint, tail };
 }
 
+/** Number of events. */
+const LONG = 30;
+
 /** At every cut, snapshot and tail are the full replay, with what came before the checkpoint and without it. */
 function expectEveryCutToAgree(events: readonly SessionEvent[], before: number): void {
   const { head, checkpoint, tail } = withCheckpoint(events, before);
@@ -58,6 +61,11 @@ function expectEveryCutToAgree(events: readonly SessionEvent[], before: number):
   const state = emptyState('demo', DEFAULT_LIMITS);
   for (let cut = 0; cut <= all.length; cut += 1) {
     const loaded = restored(bytes(state));
+    const event = all[cut];
+    if (event !== undefined) evolve(state, event);
+    // Of a long log every seventh tail is enough, and those around the checkpoint: each is nearly as long as the log.
+    const isNear = Math.abs(cut - before) < 3 || cut > all.length - 3;
+    if (all.length > LONG && cut % 7 !== 0 && !isNear) continue;
     // A snapshot from before the checkpoint goes on with it, whether the events in between are there or not.
     const [first] = cut <= before ? [head.length] : [cut];
     for (const from of new Set([cut, first])) {
@@ -66,7 +74,6 @@ function expectEveryCutToAgree(events: readonly SessionEvent[], before: number):
       expect(bytes(continued)).toBe(end);
       expect(said(continued)).toEqual(saidAtEnd);
     }
-    for (const event of all.slice(cut, cut + 1)) evolve(state, event);
   }
 }
 

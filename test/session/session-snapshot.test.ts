@@ -15,6 +15,8 @@ import { implementer, recorded, rejected, reviewer, stored } from '../support/bu
 import { folded, jittered, permuted, said } from './arrivals.js';
 
 const NOW = '2026-02-01T00:00:00.000Z';
+/** Number of events. */
+const LONG = 30;
 const bytes = (state: SessionState) => encodeSnapshot(state, NOW);
 
 function restored(text: string): SessionState {
@@ -23,7 +25,7 @@ function restored(text: string): SessionState {
   return decoded.state;
 }
 
-/** Folds the events, and at every cut checks that its snapshot with the tail gives what the whole log gives. */
+/** Folds the events, and at every cut checks its snapshot, and that with the tail it gives what the whole log gives. */
 function expectEveryCutToAgree(events: readonly StoredEvent[], limits: SessionLimits): void {
   const whole = folded(events, limits);
   const [end, saidAtEnd] = [bytes(whole), said(whole)];
@@ -32,10 +34,13 @@ function expectEveryCutToAgree(events: readonly StoredEvent[], limits: SessionLi
     const text = bytes(state);
     const loaded = restored(text);
     expect(bytes(loaded)).toBe(text);
-    for (const event of events.slice(cut)) evolve(loaded, event);
-    expect(bytes(loaded)).toBe(end);
-    // Not in the snapshot, but made from it: what a prompt is compiled from.
-    expect(said(loaded)).toEqual(saidAtEnd);
+    // Of a long log every seventh tail is enough: each is nearly as long as the log.
+    if (events.length <= LONG || cut % 7 === 0 || cut > events.length - LONG) {
+      for (const event of events.slice(cut)) evolve(loaded, event);
+      expect(bytes(loaded)).toBe(end);
+      // Not in the snapshot, but made from it: what a prompt is compiled from.
+      expect(said(loaded)).toEqual(saidAtEnd);
+    }
     for (const event of events.slice(cut, cut + 1)) evolve(state, event);
   }
 }

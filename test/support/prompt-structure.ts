@@ -25,7 +25,10 @@ export interface Section {
 const ITEM = /^- .*$/;
 const FACT = /^- .* \[task:[^[\]]*\]$/;
 const NOTES =
-  /^(Open findings|Likely files|Related work|Decisions and conventions|Failing tests|Left to do by other tasks|Also known|All else, what may fit first, then the newest)( \(\d+ of \d+; all: `[^`]*`\))?:$/;
+  /^(Open findings( of other tasks)?|Likely files|Related work|Decisions and conventions|Failing tests|Left to do by other tasks|Also known|Less related)( \(\d+ of \d+; all: `[^`]*`\))?:$/;
+
+/** What the least related notes are divided into. */
+const KIND_OF_NOTES = /^(Decisions|Findings|Left to do|Tests|Work done|Facts):$/;
 
 const LEARNINGS_TITLE = /^(Relevant|Recent) learnings \(\d+\/\d+\):$/;
 const LEARNING = /^ {2}(\[\d\.\d\d\]|-) (pattern|insight|self_knowledge): .*$/;
@@ -51,7 +54,7 @@ export const TAIL_SECTIONS: readonly SectionRule[] = [
   },
   { name: 'guide', opening: /^Guide: .+$/, lines: [] },
   { name: 'learnings', opening: LEARNINGS_TITLE, lines: [LEARNING] },
-  { name: 'facts', opening: /^\[Session Context\]$/, lines: [FACT, NOTES] },
+  { name: 'facts', opening: /^\[Session Context\]$/, lines: [FACT, NOTES, KIND_OF_NOTES] },
   {
     name: 'recent',
     opening: /^\[Recent Steps\]$/,
@@ -88,7 +91,7 @@ export const PLACEHOLDER_LINES: Readonly<Record<string, readonly RegExp[]>> = {
   begin: [/^0\. \*\*Begin the iteration\*\* - `.*`$/],
   spec: [/^>( .*)?$/, /^See .+$/, /^\(shortened: \d+ of \d+ lines?; whole: .*\)$/, /^(?![#>(]).+$/],
   learnings: [LEARNINGS_TITLE, LEARNING],
-  sessionContext: [/^\[Session Context\]$/, FACT, NOTES],
+  sessionContext: [/^\[Session Context\]$/, FACT, NOTES, KIND_OF_NOTES],
   history: [
     new RegExp(String.raw`^- #\d+${AGE}: .*$`),
     new RegExp(`^-${REST}$`),

@@ -14,20 +14,20 @@ import { openRetention } from '../../src/services/lifecycle/open-retention.js';
 import type { System } from './system.js';
 
 export interface KeeperOptions {
-  /** How far ahead of the machine's its clock is as ages are counted, in milliseconds. */
+  /** How far ahead of the server's its clock is as ages are counted, in milliseconds. */
   readonly ahead?: number;
   readonly logger?: Logger;
   /** What its ports do instead. */
   readonly changed?: (ports: RetentionPorts) => Partial<RetentionPorts>;
 }
 
-const opened = new Set<Shutdown>();
+const started = new Set<Shutdown>();
 
 /** Has the keepers of each test stopped after it. */
 export function stopKeepersAfterEach(): void {
   afterEach(async () => {
-    for (const shutdown of opened) await shutdown.release(5000);
-    opened.clear();
+    for (const shutdown of started) await shutdown.release(5000);
+    started.clear();
   });
 }
 
@@ -38,7 +38,7 @@ export async function retentionKeeper(
 ): Promise<{ readonly keeper: RetentionKeeper; readonly ports: RetentionPorts }> {
   const { url, config } = system;
   const shutdown = new Shutdown();
-  opened.add(shutdown);
+  started.add(shutdown);
   let records: SessionLifecycle | undefined;
   const open = async () => {
     const nats = await openNats({
@@ -57,7 +57,7 @@ export async function retentionKeeper(
   shutdown.add('the records', async () => lifecycle.close());
   const sessions = sessionReader(nats, config, silentLogger, lifecycle);
   shutdown.add('the snapshot writer', () => sessions.writer.stop());
-  const known = knownSessions(nats, own, { logger: silentLogger, shutdown, lifecycle });
+  const known = await knownSessions(nats, own, { logger: silentLogger, shutdown, lifecycle });
   known.feed.start();
   const projects = openProjectLogs(nats, {
     config,
@@ -65,10 +65,8 @@ export async function retentionKeeper(
     logger: silentLogger,
     monitoring: new Monitoring(),
   });
-  const usual = {
-    ...openRetention(nats, sessions, projects, known, { lifecycle, logger }),
-    now: () => Date.now() + ahead,
-  };
+  const opened = openRetention(nats, sessions, projects, known, { lifecycle, logger });
+  const usual = { ...opened, now: () => opened.now() + ahead };
   const ports = { ...usual, ...changed(usual) };
   return { keeper: new RetentionKeeper(ports), ports };
 }

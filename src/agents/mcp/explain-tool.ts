@@ -69,7 +69,7 @@ const BECAUSE: Readonly<Record<ConsideredFact['because'], string>> = {
   words: 'words of the task',
   file: 'a likely or open file',
   similar: 'a result like the task',
-  recent: 'being new',
+  recent: 'the room that was left',
 };
 
 const LEFT: Readonly<Record<NonNullable<ConsideredFact['left']>, string>> = {

@@ -59,7 +59,7 @@ const consideredFact = z
     because: z
       .enum(['words', 'file', 'similar', 'recent'])
       .describe(
-        'What speaks for it most: words of the task, a likely or open file, a similar result, or that it is new.',
+        'What speaks for it most: words of the task, a likely or open file, a similar result, or that room was left for it.',
       ),
     words: z.array(z.string()).describe('The words of the task that it holds, as stems.'),
     left: z

@@ -1,7 +1,7 @@
 import type { JetStreamManager, JetStreamUsageAccountLimits, NatsConnection } from 'nats';
-import { z } from 'zod';
 import { DISPATCH_STREAM } from '../../contracts/names.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
+import { timeOfServer } from '../jetstream/server-clock.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 /** Part of a limit that is used when it is time to raise it, and when it is too late. */
@@ -55,8 +55,6 @@ function used(what: string, count: number, limit: number, unit: string): Finding
   return count >= limit * NEARLY_FULL ? warn(check, message, fix) : ok(check, message);
 }
 
-const timed = z.object({ ts: z.string() });
-
 /** How far this machine's clock and the server's are apart: commands are timed here, dispatches there. */
 export async function clockFindings(
   connection: NatsConnection,
@@ -64,17 +62,12 @@ export async function clockFindings(
   now: () => number,
 ): Promise<Finding[]> {
   const asked = now();
-  const reply = await connection
-    .request(`$JS.API.STREAM.INFO.${DISPATCH_STREAM}`, '', { timeout: timeoutMs })
-    .catch((error: unknown) => {
-      throw toThroughlineError(error, 'asking for the time of the server');
-    });
+  const time = await timeOfServer(connection, DISPATCH_STREAM, timeoutMs);
   const answered = now();
-  const { data } = timed.safeParse(reply.json());
-  if (data === undefined) {
+  if (time === undefined) {
     return [warn('clock', 'the server does not tell its time without a stream', 'start the services first')];
   }
-  const skew = Math.round(Date.parse(data.ts) - (asked + answered) / 2);
+  const skew = Math.round(time - (asked + answered) / 2);
   const uncertain = Math.ceil((answered - asked) / 2);
   const message = `the server's clock is ${Math.abs(skew)} ms ${skew < 0 ? 'behind' : 'ahead'} (±${uncertain})`;
   const fix = 'synchronize both clocks with NTP: times of events are compared';

@@ -85,7 +85,7 @@ const SECTIONS: Readonly<Record<string, readonly [name: string, about: string]>>
   tests: ['Failing tests', 'Tests that failed when they ran last.'],
   requirements: ['Left to do by other tasks', 'What other tasks require or are blocked by.'],
   facts: ['Also known', 'Other facts that hold words of the task.'],
-  rest: ['All else', 'For the room that is left: what fits the task a little, then the newest.'],
+  rest: ['Less related', 'For the room that is left: what fits the task a little, then the newest.'],
   learnings: ['Learnings', 'What the project has learned, as people accepted it.'],
   left_out: ['Left out', 'What had no room, and the commands that show it.'],
   task: ['Task prompt', 'What the agent is asked to do.'],
@@ -98,7 +98,7 @@ const SECTIONS: Readonly<Record<string, readonly [name: string, about: string]>>
   agent_notes: ['Notes of agents', 'What earlier agents noted.'],
   proposals: ['Proposals', 'Learnings that wait for a person.'],
   project: ['Project', 'The project whose learnings the session uses.'],
-  roles: ['Roles', 'Who has worked on the session.'],
+  roles: ['Results by role', 'How many results each role has returned.'],
   ready: ['Ready tasks', 'Tasks of the board that can begin.'],
   waiting: ['Waiting tasks', 'Tasks of the board that wait for others.'],
   in_progress: ['Tasks in progress', 'Tasks of the board that an agent works on.'],
@@ -144,7 +144,7 @@ export function whyChosen({ because, words }: Pick<ConsideredFact, 'because' | '
     words: 'words of the task',
     file: 'a likely or open file',
     similar: 'a similar result',
-    recent: 'it is new',
+    recent: 'room was left for it',
   }[because];
   return words.length === 0 ? said : `${said}: ${words.join(', ')}`;
 }

@@ -9,6 +9,8 @@ import { SessionTable } from './session-table.js';
 export interface KnownSessions {
   readonly table: SessionTable;
   readonly feed: SessionFeed;
+  /** Milliseconds since 1970, by the clock of the server: what decides on erasing goes by no other one. */
+  readonly now: () => number;
 }
 
 /**
@@ -16,12 +18,14 @@ export interface KnownSessions {
  *
  * @param own ports on a connection of its own: all events come by it, and no request must wait behind them
  */
-export function knownSessions(
+export async function knownSessions(
   nats: NatsPorts,
   own: NatsPorts,
   { logger, shutdown, lifecycle }: Pick<Serving, 'logger' | 'shutdown' | 'lifecycle'>,
-): KnownSessions {
-  const now = Date.now;
+): Promise<KnownSessions> {
+  const clock = await nats.openClock();
+  shutdown.add('the clock of the server', async () => clock.close());
+  const { now } = clock;
   const table = new SessionTable(now);
   const feed = new SessionFeed({
     table,
@@ -52,5 +56,5 @@ export function knownSessions(
     }
   });
   shutdown.add('the lifecycle of known sessions', async () => unwatch());
-  return { table, feed };
+  return { table, feed, now };
 }

@@ -7,6 +7,7 @@ import { FOLLOWING_FACTS } from '../../contracts/event-versions.js';
 import { ROLES, type Role } from '../../contracts/kinds.js';
 import { parseDispatchSubject, type Token } from '../../contracts/names.js';
 import { outcomeOf } from '../../contracts/outcome.js';
+import { withPlainPaths } from '../../contracts/plain-paths.js';
 import { countByKind, type Repair, repairInWords } from '../../contracts/reading/repairs.js';
 import { resultKey } from '../../contracts/result-key.js';
 import type { RoleResult } from '../../contracts/results.js';
@@ -282,11 +283,11 @@ export function recordedEvent(
 ): FactRecorded {
   const task = returned.result.task_id;
   const key = resultKey(returned, messageId);
-  const dispatch = outcomeOf(returned, { sequence, task, at });
+  const told = withPlainPaths(returned);
+  const dispatch = outcomeOf(told, { sequence, task, at });
   if (key !== undefined) dispatch.result_key = key;
-  const beyond = factsBeyond(returned.result, dispatch.outcome);
-  const { facts, omitted } =
-    beyond === undefined ? rules.extract(returned, task) : { facts: beyond, omitted: 0 };
+  const beyond = factsBeyond(told.result, dispatch.outcome);
+  const { facts, omitted } = beyond === undefined ? rules.extract(told, task) : { facts: beyond, omitted: 0 };
   const data: FactRecorded['data'] = { dispatch, facts };
   if (omitted > 0) data.facts_omitted = omitted;
   if (repairs.length > 0) data.repairs = repairs;

@@ -24,7 +24,7 @@ export async function serveKeeper(
   nats: NatsPorts,
   sessions: Sessions,
   projects: ProjectLogs,
-  { table, feed }: KnownSessions,
+  { table, feed, now }: KnownSessions,
   { config, logger, shutdown, health, lifecycle, admit, tracing, monitoring }: Serving,
 ): Promise<void> {
   const { quietMs, busyMs, restMs } = config;
@@ -36,19 +36,19 @@ export async function serveKeeper(
     lifecycle,
     logger,
     times: { quietMs, busyMs, restMs },
-    now: Date.now,
+    now,
   });
   feed.add(keeper);
   const ticking = setInterval(() => void keeper.tick(), Math.min(TICK_MS, quietMs));
   const retention = new RetentionKeeper(
-    openRetention(nats, sessions, projects, { table, feed }, { lifecycle, logger }),
+    openRetention(nats, sessions, projects, { table, feed, now }, { lifecycle, logger }),
   );
   const upkeep = async () => {
-    await expireForgotten(lifecycle, logger, Date.now());
+    await expireForgotten(lifecycle, logger, now());
     await retention.tick();
   };
   // The first time, the sessions are not known yet.
-  let expiring = expireForgotten(lifecycle, logger, Date.now());
+  let expiring = expireForgotten(lifecycle, logger, now());
   const expiry = setInterval(() => {
     expiring = upkeep();
   }, UPKEEP_MS);

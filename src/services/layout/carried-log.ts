@@ -16,7 +16,7 @@ export function carriedLog(log: Pick<SessionLog, 'read'>, kept: SessionState): P
     async read(session, range: ReadRange): Promise<ReadResult<SessionEvent>> {
       const begins = range.after < sequence;
       const rest = await log.read(session, { ...range, after: Math.max(range.after, sequence) });
-      const events = rest.events.map((stored) => behind(stored, kept));
+      const events = rest.events.map((stored) => behindCarried(stored, kept));
       return { ...rest, events: begins ? [checkpoint, ...events] : events };
     },
   };
@@ -27,8 +27,14 @@ function checkpointEvent(kept: SessionState): SessionEvent {
   return { v: EVENT_VERSION, type: 'session.checkpoint', at: kept.lastEventAt, data };
 }
 
+/** Where a state stands that a log is carried with. */
+export type CarriedPlace = Pick<SessionState, 'sequence' | 'lastEvent' | 'lastCommand'>;
+
 /** What counted on the state counts on its checkpoint, which is a command: what it stands for is all at its sequence. */
-function behind(stored: StoredEvent, { sequence, lastEvent, lastCommand }: SessionState): StoredEvent {
+export function behindCarried(
+  stored: StoredEvent,
+  { sequence, lastEvent, lastCommand }: CarriedPlace,
+): StoredEvent {
   const { after, decidedOn } = stored;
   const at = (named: number, least: number) => (named < sequence && named >= least ? sequence : named);
   return {

@@ -83,6 +83,19 @@ async function wholeLog(
   return (await standsOn(from, session, decoded.state)) ? from : carriedLog(from, decoded.state);
 }
 
+/** The state that only the snapshot of a session knows, since the first events of its log are gone; else `undefined`. */
+export async function lostBeginning(
+  log: Pick<SessionLog, 'read'>,
+  session: Token,
+  snapshots: Pick<ReplacingSnapshotStore, 'load'>,
+): Promise<SessionState | undefined> {
+  const [first] = (await log.read(session, { after: 0, limit: 1 })).events;
+  if (first?.sequence === 1 || first?.event.type === 'session.checkpoint') return undefined;
+  const kept = await snapshots.load(session);
+  const decoded = kept && decodeSnapshot(session, kept.text);
+  return decoded?.ok && !(await standsOn(log, session, decoded.state)) ? decoded.state : undefined;
+}
+
 /** Whether the log holds what a snapshot was made of: where its beginning is gone, the snapshot alone knows it. */
 async function standsOn(
   from: Pick<SessionLog, 'read'>,

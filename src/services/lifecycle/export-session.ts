@@ -8,13 +8,18 @@ import type { StoredEvent } from '../../contracts/session-events.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import type { SessionActivity } from '../../ports/session-activity.js';
 import type { SessionLog } from '../../ports/session-log.js';
+import type { ReplacingSnapshotStore } from '../../ports/snapshot-store.js';
+import type { SessionState } from '../../session/session-state.js';
+import { behindCarried, carriedLog } from '../layout/carried-log.js';
+import { lostBeginning } from '../layout/move-session.js';
 
 /**
  * Answers `session-export`: the events of a session as they stand in its log, up to the newest one when the first page was
- * made. A log that is cut, or becomes another one, while it is read is refused: what was read by then is not a whole session.
+ * made. Where its first events are gone, a checkpoint of what its snapshot knows stands for them. A log that is cut, or becomes another one, while it is read is refused: what was read by then is not a whole session.
  */
 export interface ExportOptions {
   readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
+  readonly snapshots: Pick<ReplacingSnapshotStore, 'load'>;
   /** Bytes of the largest reply. */
   readonly maxReplyBytes: () => number;
 }
@@ -26,25 +31,61 @@ const USUAL_BYTES = 256 * 1024;
 const FIRST_READ = 64;
 const MOST_READ = 500;
 
-/** What was read, up to where to read, how many messages at a time, and the name of the log. */
+/** A look at a long log takes longer than a caller waits, who then asks again. A session is not forgotten in less time. */
+const REMEMBERED_MS = 1500;
+
+/**
+ * What was read, up to where to read, how many messages at a time, the name of the log, and where the state stands that it
+ * is carried with: zeros for none.
+ */
 const PLACE = [
   z.literal('export'),
   z.int().nonnegative(),
   z.int().positive(),
   z.int().min(1).max(MOST_READ),
   z.string(),
+  z.int().nonnegative(),
+  z.int().nonnegative(),
+  z.int().nonnegative(),
 ] as const;
 
-export function createSessionExport({ log, maxReplyBytes }: ExportOptions) {
+export function createSessionExport({ log, snapshots, maxReplyBytes }: ExportOptions) {
+  const looks = new Map<Token, Promise<SessionState | undefined>>();
+
+  function lost(session: Token): Promise<SessionState | undefined> {
+    const running = looks.get(session);
+    if (running !== undefined) return running;
+    const look = lostBeginning(log, session, snapshots);
+    looks.set(session, look);
+    const forget = () => setTimeout(() => looks.delete(session), REMEMBERED_MS).unref();
+    look.then(forget, forget);
+    return look;
+  }
+
+  async function begun(session: Token) {
+    const kept = await lost(session);
+    const { sequence = 0, lastEvent = 0, lastCommand = 0 } = kept ?? {};
+    const through = Math.max(await log.newest(session), sequence);
+    return {
+      from: kept === undefined ? log : carriedLog(log, kept),
+      place: ['export', 0, through, FIRST_READ, '', sequence, lastEvent, lastCommand] as const,
+    };
+  }
+
   return async (request: unknown): Promise<ToolReply<'session-export'>> => {
     const { session: name, cursor } = checkedRequest(TOOLS['session-export'].request, request);
     const session = token(name, 'session');
-    const [, after, through, limit, epoch] =
-      cursor === undefined
-        ? (['export', 0, await log.newest(session), FIRST_READ, ''] as const)
-        : readCursor(cursor, PLACE);
+    const { from, place } =
+      cursor === undefined ? await begun(session) : { from: log, place: readCursor(cursor, PLACE) };
+    const [, after, through, limit, epoch, sequence, lastEvent, lastCommand] = place;
     if (through === 0) throw new ThroughlineError('not_found', noSuchSession(session));
-    const page = await log.read(session, { after, through, limit });
+    const read = await from.read(session, { after, through, limit });
+    // What comes behind the first page of a log that is carried names what its checkpoint stands for as well.
+    const carried = { sequence, lastEvent, lastCommand };
+    const isBehind = cursor !== undefined && sequence > 0;
+    const page = isBehind
+      ? { ...read, events: read.events.map((each) => behindCarried(each, carried)) }
+      : read;
     const known = page.epoch ?? '';
     const reached = page.events.length + page.skipped < limit ? through : page.through;
     const isOther = cursor !== undefined && (known !== epoch || page.restart === true);
@@ -65,7 +106,9 @@ export function createSessionExport({ log, maxReplyBytes }: ExportOptions) {
       // Of a page that ends early the next one counts them.
       skipped: isShort ? 0 : page.skipped,
       sequence: through,
-      ...(last < through && { next: cursorOf('export', last, through, often, known) }),
+      ...(last < through && {
+        next: cursorOf('export', last, through, often, known, sequence, lastEvent, lastCommand),
+      }),
     };
   };
 }

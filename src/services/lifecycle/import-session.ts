@@ -9,7 +9,7 @@ import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
 import { PagedCopy } from '../../folding/log-copy.js';
 import type { Clock } from '../../ports/clock.js';
 import type { SessionLog } from '../../ports/session-log.js';
-import { importing } from '../common/forgotten-results.js';
+import { archivedSince, importing } from '../common/forgotten-results.js';
 import { SETTLED_MS } from './forget-session.js';
 import { becomeSession, exists, type NewSessionPorts, requireFree } from './new-session.js';
 
@@ -69,7 +69,7 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     if (found !== undefined) return found.at;
     await options.refuseWhileMoving();
     await requireFree(options, session, OTHER_NAME);
-    const at = clock();
+    const at = archivedSince(lifecycle.forgotten(session), clock());
     await lifecycle.archive(session, { at, importing: { file, dispatches, ready: false } });
     await pause(SETTLED_MS);
     // Another process may have begun with another file a moment before.

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { systemClock } from '../../ports/clock.js';
+import { clockBy, systemClock } from '../../ports/clock.js';
 import { pause } from '../../runtime/pauses.js';
 import type { KnownSessions } from '../common/known-sessions.js';
 import type { Serving, Sessions } from '../common/service-context.js';
@@ -35,7 +35,11 @@ export function openRetention(
   nats: NatsPorts,
   sessions: Pick<Sessions, 'reader' | 'writer'>,
   projects: Pick<LearningsPorts, 'projects' | 'command'>,
-  { table, feed }: Pick<KnownSessions, 'table'> & { readonly feed: { catchUp(): Promise<void> } },
+  {
+    table,
+    feed,
+    now,
+  }: Pick<KnownSessions, 'table' | 'now'> & { readonly feed: { catchUp(): Promise<void> } },
   { lifecycle, logger }: Pick<Serving, 'lifecycle' | 'logger'>,
 ): RetentionPorts {
   return {
@@ -51,9 +55,9 @@ export function openRetention(
     reader: sessions.reader,
     log: nats.log,
     archiver: openArchiver(nats, sessions, { lifecycle }),
-    clock: systemClock,
+    clock: clockBy(now),
     newId: randomUUID,
-    now: Date.now,
+    now,
     pause,
     logger,
     refuseWhileMoving: () => nats.moving.refuseWhileMoving(),

@@ -32,7 +32,7 @@ import { type Endpoint, healthEndpoint } from '../../nats/micro/service-endpoint
 import { healthOfServices } from '../../nats/micro/service-health.js';
 import { serviceStats } from '../../nats/micro/service-stats.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { systemClock } from '../../ports/clock.js';
+import { clockBy, systemClock } from '../../ports/clock.js';
 import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import { pause } from '../../runtime/pauses.js';
 import { loadTokenizer } from '../../tokenizers/load-tokenizer.js';
@@ -98,7 +98,7 @@ export async function serveTools(
     reader: sessions.reader,
     lifecycle,
     logger,
-    now: Date.now,
+    now: known.now,
   });
   const show = createSessionQueries({
     log: nats.log,
@@ -112,7 +112,7 @@ export async function serveTools(
     projects: projects.reader,
     command: projects.inBackground,
     sessions: sessions.reader,
-    clock: systemClock,
+    clock: clockBy(known.now),
     logger,
     pause,
     newId: randomUUID,
@@ -140,14 +140,14 @@ export async function serveTools(
     'snapshot-show': show.snapshotShow,
     ...forgetting.answers,
     ...retention.answers,
-    'session-export': createSessionExport({ log: nats.log, maxReplyBytes }),
+    'session-export': createSessionExport({ ...nats, maxReplyBytes }),
     'session-import': createSessionImport({
       ...nats,
       ...sessions,
       lifecycle,
       archiver,
       refuseWhileMoving: async () => void (await nats.moving.refuseWhileMoving()),
-      clock: systemClock,
+      clock: clockBy(known.now),
       pause,
     }),
     ...createRejectedQueries({

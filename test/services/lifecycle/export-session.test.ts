@@ -3,18 +3,42 @@ import { token } from '../../../src/contracts/names.js';
 import type { StoredEvent } from '../../../src/contracts/session-events.js';
 import { createSessionExport } from '../../../src/services/lifecycle/export-session.js';
 import { checkpointOf } from '../../../src/session/checkpoint.js';
+import { evolve } from '../../../src/session/evolve-session.js';
+import { encodeSnapshot } from '../../../src/session/session-snapshot.js';
 import { emptyState } from '../../../src/session/session-state.js';
+import { stateToJson } from '../../../src/session/session-state-json.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
-import { implementer, recorded } from '../../support/builders.js';
+import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
+import { implementer, recorded, timeOf } from '../../support/builders.js';
+import { noteAdded } from '../../support/generated-logs.js';
 
 const DEMO = token('demo', 'session');
 
 async function started(events = 300, maxReplyBytes = 20_000) {
   const log = new MemorySessionLog({ sequenceStep: 2, shared: true });
   for (let n = 1; n <= events; n += 1) await log.append(DEMO, recorded(n, implementer({ task_id: `${n}` })));
-  const ask = createSessionExport({ log, maxReplyBytes: () => maxReplyBytes });
+  const snapshots = new MemorySnapshotStore();
+  const ask = createSessionExport({ log, snapshots, maxReplyBytes: () => maxReplyBytes });
   const page = (cursor?: string) => ask({ session: DEMO, ...(cursor !== undefined && { cursor }) });
-  return { log, page };
+  const all = async () => {
+    const pages = [await page()];
+    for (let next = pages[0]?.next; next !== undefined; next = pages.at(-1)?.next)
+      pages.push(await page(next));
+    return pages.flatMap((each) => each.events) as unknown as StoredEvent[];
+  };
+  return { log, snapshots, page, all };
+}
+
+/** What people see of the state that events add up to. */
+function seen(events: readonly StoredEvent[]) {
+  const { counts, tasks, notes, last_event_at } = stateToJson(folded(events));
+  return { counts, tasks, notes, last_event_at };
+}
+
+function folded(events: readonly StoredEvent[]) {
+  const state = emptyState(DEMO);
+  for (const each of events) evolve(state, each);
+  return state;
 }
 
 describe('session-export', () => {
@@ -37,6 +61,22 @@ describe('session-export', () => {
     const first = await page();
     expect(first.events).toHaveLength(1);
     expect((await page(first.next)).events).toHaveLength(1);
+  });
+
+  it('session-export of a log whose first events are gone brings what the snapshot knows', async () => {
+    const { log, snapshots, page, all } = await started(120);
+    const kept = folded((await log.read(DEMO, { after: 0 })).events);
+    await snapshots.save(DEMO, { sequence: kept.sequence, text: encodeSnapshot(kept, timeOf(1)) });
+    // Decided on what the checkpoint stands for, and read with a later page.
+    for (let n = 121; n <= 220; n += 1) await log.append(DEMO, recorded(n, implementer({ task_id: `${n}` })));
+    await log.append(DEMO, noteAdded(1), { decidedOn: kept.sequence - 4 });
+    const whole = seen((await log.read(DEMO, { after: 0 })).events);
+    await log.removeBefore(DEMO, 160);
+
+    expect((await page()).events[0]).toMatchObject({
+      event: { type: 'session.checkpoint', data: { reason: 'truncated' } },
+    });
+    expect(seen(await all())).toEqual(whole);
   });
 
   it('session-export of a session that does not exist is refused', async () => {

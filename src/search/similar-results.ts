@@ -1,0 +1,102 @@
+import { rarity } from './bm25.js';
+import { FILE_CLASSES } from './file-class.js';
+import type { PastResults, PastRow } from './past-results.js';
+
+/** A past result with its similarity to a query, 0 to 1. */
+export interface SimilarResult {
+  readonly row: PastRow;
+  readonly similarity: number;
+}
+
+/** How many past results touched files of each class, in the order of `FILE_CLASSES`. */
+export interface TouchedClasses {
+  readonly ofAll: readonly number[];
+  /** By word of the query that any result holds: of those that hold it, and how many these are. */
+  readonly ofWords: readonly { readonly classes: readonly number[]; readonly holders: number }[];
+}
+
+/** Most past results that speak for files. */
+export const SIMILAR = 20;
+/** Results after which a past result is worth half. */
+const HALF_LIFE = 600;
+
+/**
+ * The past results that are most like a query, best first, the newest of equal ones, and what results with its words
+ * touched. All results with all their words are looked at: once, for both.
+ */
+export function similarResults(
+  past: PastResults,
+  asked: readonly string[],
+): { readonly similar: readonly SimilarResult[]; readonly touched: TouchedClasses } {
+  const { rows, holders } = past;
+  const { classes } = past.paths;
+  const { weights, places, askedWeights, askedWeight, words } = weighed(past, asked);
+  const similar: SimilarResult[] = [];
+  /** By the classes that results touched, as bits: how many did, then how many of them hold each word. */
+  const counts: (Uint32Array | undefined)[] = [];
+  for (let index = 0; index < rows.length; index += 1) {
+    const row = rows[index] as PastRow;
+    const { tokens: held, files } = row;
+    let mask = 0;
+    for (let at = 0; at < files.length; at += 1) mask |= 1 << (classes[files[at] as number] ?? 0);
+    const count = counts[mask] ?? new Uint32Array(words.length + 1);
+    counts[mask] = count;
+    count[0] = (count[0] as number) + 1;
+    let common = 0;
+    let weight = 0;
+    for (let at = 0; at < held.length; at += 1) {
+      const word = held[at] as number;
+      weight += weights[word] as number;
+      const place = places[word] as number;
+      if (place === 0) continue;
+      common += askedWeights[place] as number;
+      count[place] = (count[place] as number) + 1;
+    }
+    if (common === 0) continue;
+    const likeness = common / Math.sqrt(askedWeight * weight);
+    insert(similar, row, likeness * 0.5 ** ((rows.length - index) / HALF_LIFE));
+  }
+  const ofPlace = (place: number) =>
+    FILE_CLASSES.map((_, bit) =>
+      counts.reduce((sum, count, mask) => sum + ((mask >> bit) & 1 ? (count?.[place] ?? 0) : 0), 0),
+    );
+  const ofWords = words.map((word, at) => ({ classes: ofPlace(at + 1), holders: holders[word] ?? 0 }));
+  return { similar, touched: { ofAll: ofPlace(0), ofWords } };
+}
+
+/** What each word weighs, of all results and of the query: found once, since each stands in many results. */
+function weighed(past: PastResults, asked: readonly string[]) {
+  const { rows, holders } = past;
+  // By number of holders, since a logarithm takes longer than all else.
+  const squares: number[] = [];
+  const weightOf = (held: number) => {
+    const square = squares[held] ?? rarity(held, rows.length) ** 2;
+    squares[held] = square;
+    return square;
+  };
+  const weights = new Float64Array(holders.length);
+  for (let word = 0; word < holders.length; word += 1) weights[word] = weightOf(holders[word] ?? 0);
+  /** By number: from 1 on the place of a word among those of the query, 0 for all others. */
+  const places = new Int32Array(holders.length);
+  const words: number[] = [];
+  const askedWeights = [0];
+  let askedWeight = 0;
+  for (const token of asked) {
+    const word = past.wordOf(token);
+    const weight = weightOf(word === undefined ? 0 : (holders[word] ?? 0));
+    askedWeight += weight;
+    if (word === undefined) continue;
+    places[word] = words.push(word);
+    askedWeights.push(weight);
+  }
+  return { weights, places, words, askedWeights, askedWeight };
+}
+
+function insert(best: SimilarResult[], row: PastRow, similarity: number): void {
+  let at = best.length;
+  // A newer one of the same similarity goes before.
+  while (at > 0 && (best[at - 1]?.similarity ?? 0) <= similarity) at -= 1;
+  if (at >= SIMILAR) return;
+  best.splice(at, 0, { row, similarity });
+  if (best.length > SIMILAR) best.pop();
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { RoleResult } from '../../src/contracts/results.js';
+import { compileDispatch } from '../../src/prompt/compile-dispatch.js';
+import { DEFAULT_BUDGET } from '../../src/prompt/prompt-budget.js';
+import { evolve } from '../../src/session/evolve-session.js';
+import { emptyState } from '../../src/session/session-state.js';
+import { implementer, recorded, reviewer, stored } from '../support/builders.js';
+import { dispatchRequest, partsOf } from './parts.js';
+
+/** The parts of a prompt for task 1 after these results. */
+function promptAfter(results: readonly RoleResult[], asked: Parameters<typeof dispatchRequest>[0] = {}) {
+  const events = results.map((returned, at) => recorded(at + 1, returned));
+  const state = stored(events).reduce(evolve, emptyState('demo'));
+  return partsOf(compileDispatch(state, dispatchRequest(asked), DEFAULT_BUDGET));
+}
+
+describe('what a prompt says once', () => {
+  it('a test that passed names its task at the end of the line alone', () => {
+    const tests = [{ command: 'npm test', passed: true }];
+    const { notes } = promptAfter([implementer({ task_id: '2', tests })], {
+      taskPrompt: 'repair npm test',
+    });
+    expect(notes['Also known']).toEqual(['- npm test: passed [task:2]']);
+  });
+
+  it('blockers and required fixes that differ in spelling alone stand once in the ledger', () => {
+    const { packet } = promptAfter([
+      implementer({ status: 'blocked', blockers: ['Needs the API key.', 'needs the api key'] }),
+      reviewer({ required_fixes: ['check the bounds', 'Check the bounds.', 'close the file'] }),
+    ]);
+    expect(packet).toMatchObject({
+      blockers: ['Needs the API key.'],
+      required_fixes: ['check the bounds', 'close the file'],
+    });
+  });
+
+  it('an issue that a required fix repeats gives it file and suggestion, and is not listed again', () => {
+    const issue = {
+      severity: 'critical' as const,
+      file: 'src/a.ts',
+      message: 'Check the bounds',
+      fix: 'throw',
+    };
+    const other = { severity: 'minor' as const, message: 'a typo' };
+    const { packet } = promptAfter([
+      reviewer({ required_fixes: ['check the bounds.'], issues: [issue, other] }),
+    ]);
+    expect(packet.required_fixes).toEqual(['check the bounds. (src/a.ts; fix: throw)']);
+    expect(packet.issues).toEqual(['minor: a typo']);
+  });
+
+  it('the same issue in two files is listed beside the required fix that names one of them', () => {
+    const issues = ['src/a.ts', 'src/b.ts'].map((file) => ({
+      ...{ severity: 'minor' as const, file, message: 'check the bounds' },
+    }));
+    const { packet } = promptAfter([reviewer({ required_fixes: ['check the bounds'], issues })]);
+    expect(packet.issues).toHaveLength(2);
+  });
+
+  it('a file has one path, however it was written', () => {
+    const files_modified = ['/tmp/x/../parser.ts'];
+    const { notes, packet } = promptAfter([
+      implementer({ files_modified }),
+      implementer({ task_id: '2', files_modified: ['/tmp/parser.ts'] }),
+    ]);
+    expect(notes['Likely files']).toEqual(['- /tmp/parser.ts [task:2]']);
+    expect(packet.changed_files).toEqual(['/tmp/parser.ts']);
+  });
+});
+
+describe('what is left over', () => {
+  const approved = reviewer({
+    task_id: '2',
+    assessment: 'approved',
+    required_fixes: ['name the parser cases'],
+  });
+
+  it('what an approval still asks for is a suggestion, and no open finding', () => {
+    const { notes } = promptAfter([implementer({ task_id: '2' }), approved], {
+      taskPrompt: 'Change the parser cases',
+    });
+    expect(notes).not.toHaveProperty(['Open findings of other tasks']);
+    expect(notes['Left to do by other tasks']).toEqual(['- suggested: name the parser cases [task:2]']);
+  });
+
+  it('a suggestion leaves what the work of its task has left to do', () => {
+    const follow_up_actions = ['document the parser cases'];
+    const { notes } = promptAfter([implementer({ task_id: '2', follow_up_actions }), approved], {
+      taskPrompt: 'Change the parser cases',
+    });
+    expect(notes['Left to do by other tasks']).toHaveLength(2);
+  });
+
+  it('what is less related is divided by what it is, decisions and findings before work', () => {
+    const { notes } = promptAfter(
+      [
+        implementer({ task_id: '2', summary: 'drew a logo', follow_up_actions: ['print it'] }),
+        implementer({
+          task_id: '3',
+          status: 'blocked',
+          blockers: ['no ink'],
+          facts: [{ subject: 'logo', relation: 'decided', object: 'keep it blue' }],
+        }),
+        reviewer({ task_id: '2', required_fixes: ['draw it round'] }),
+      ],
+      { taskPrompt: 'Parse' },
+    );
+    expect(notes).toEqual({
+      'Less related': [],
+      Decisions: ['- logo decided keep it blue [task:3]'],
+      Findings: ['- required fix: draw it round [task:2]'],
+      'Left to do': ['- blocked: no ink [task:3]', '- print it [task:2]'],
+      'Work done': ['- added the store [task:3]', '- drew a logo [task:2]'],
+    });
+  });
+});

@@ -1,0 +1,58 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { BIN, type CliOptions, type CliResult, cleanEnv, cli, type Up } from './cli.js';
+
+const HOST = fileURLToPath(new URL('cli-host.mjs', import.meta.url));
+
+let host: ChildProcess | undefined;
+let isBusy = false;
+
+/**
+ * Runs one command to its end in a process that stays for the next ones: most of the time of a command is its start. For what
+ * commands read and say, one after the other; two at once run in processes of their own, and so does whatever is about the
+ * process: its signals, its end, its terminal.
+ */
+export async function hostedCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+  if (isBusy) return cli(args, options);
+  isBusy = true;
+  try {
+    host ??= startHost();
+    const { env, input = '', cwd = process.cwd() } = options;
+    const message = { bin: BIN, args, env: cleanEnv(env), cwd, input: Buffer.from(input) };
+    const [result] = await answerOf(host, message);
+    return result;
+  } finally {
+    isBusy = false;
+  }
+}
+
+/** A system whose commands are hosted. */
+export function hosted(up: Up): Up {
+  return {
+    ...up,
+    cli: (args, options = {}) => hostedCli(args, { ...options, env: { NATS_URL: up.url, ...options.env } }),
+  };
+}
+
+async function answerOf(child: ChildProcess, message: object): Promise<[CliResult]> {
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  try {
+    const answered = once(child, 'message', { signal }) as Promise<[CliResult]>;
+    const ended = once(child, 'exit', { signal }).then(([code]) => {
+      throw new Error(`the host of commands ended with ${code}`);
+    });
+    child.send(message);
+    return await Promise.race([answered, ended]);
+  } finally {
+    waiting.abort();
+  }
+}
+
+function startHost(): ChildProcess {
+  const started = fork(HOST, { serialization: 'advanced', env: cleanEnv(), execArgv: [] });
+  started.unref();
+  started.channel?.unref();
+  return started;
+}
