@@ -33,7 +33,7 @@ export function connectCommand(program: Command): void {
     .command('connect')
     .description(
       'Writes hooks and the MCP server into the configuration of a coding agent: of this project, or with --user of all\n' +
-        'your projects. Shows the exact change and asks before. All else in these files stays byte for byte.',
+        'your projects. Shows the exact change and asks first. Everything else in these files stays byte for byte.',
     )
     .addArgument(new Argument('[client]', 'the coding agent').choices(CONNECT_NAMES))
     .option('--remove', 'take out what connect wrote')

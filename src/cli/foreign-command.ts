@@ -115,7 +115,7 @@ async function agreed(stream: string, messages: readonly ForeignMessage[]): Prom
   if (!process.stdin.isTTY) {
     throw new ThroughlineError(
       'usage',
-      'no terminal is there to confirm on: give --yes; "foreign ls" shows what would be removed',
+      'there is no terminal to ask on: add --yes; "foreign ls" shows what would be removed',
     );
   }
   for (const message of messages.slice(0, SHOWN)) note(line(message));

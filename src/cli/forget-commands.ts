@@ -28,8 +28,8 @@ export function forgetSessionCommand(session: Command): void {
     .summary('erase a session for good')
     .description(
       'Erases a session for good: its events, results, rejected results, snapshots and prompts, and what names it in \n' +
-        'learnings. A session of that name then begins at nothing. Learnings that were accepted stay, since a person has made \n' +
-        'them the project’s; --with-learnings removes those that rest on this session alone.',
+        'learnings. A session of that name then begins at nothing. Learnings that a person has accepted belong to the project \n' +
+        'and stay; --with-learnings removes those that rest on this session alone.',
     )
     .option('-y, --yes', 'do not ask')
     .option('--with-learnings', 'also remove accepted learnings that rest on this session alone')
@@ -120,7 +120,7 @@ async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): P
       if (!canAsk())
         throw new ThroughlineError(
           'usage',
-          `${what} was not erased, since nobody can be asked here: "${forgotten.command} --yes" erases it`,
+          `${what} was not erased: there is no terminal to ask on. Use "${forgotten.command} --yes"`,
         );
       note(`This erases ${what} for good: ${inWords(reply.found)}`);
       for (const warning of forgotten.warns(reply.found, reply)) note(`-- ${warning}`);

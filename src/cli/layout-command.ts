@@ -107,7 +107,7 @@ function shardsOf(there: InstalledLayout, wanted: number | undefined): number {
   if (wanted === undefined || wanted === there.shards) return there.shards;
   throw new ThroughlineError(
     'config_invalid',
-    `--shards is ${wanted}, but the installation has ${there.shards} shards, which stay as many: leave --shards out`,
+    `--shards is ${wanted}, but the installation has ${there.shards} shards, and their number never changes: leave out --shards`,
   );
 }
 

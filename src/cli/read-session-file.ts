@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { z } from 'zod';
 import { checkedBy } from '../contracts/checked.js';
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
@@ -13,6 +16,32 @@ import {
   sessionFileHead,
 } from '../contracts/session-file.js';
 import { CanonicalState, CopiedSequences, rankedNext } from '../session/copied-events.js';
+
+/** Where a session file is read: more than once, so what comes from a pipe is kept. */
+export interface SessionSource {
+  /** As messages name it. */
+  readonly name: string;
+  readonly bytes?: Buffer;
+}
+
+/**
+ * @param path of a file or a pipe; `-` is standard input
+ * @throws ThroughlineError `usage` where it cannot be read
+ */
+export async function sessionSource(path: string): Promise<SessionSource> {
+  // A socket, which another program may give for standard input, cannot be opened by its path.
+  if (path === '-' || path === '/dev/stdin') {
+    return { name: path === '-' ? 'standard input' : path, bytes: await buffer(process.stdin) };
+  }
+  try {
+    await using file = await open(path);
+    const stat = await file.stat();
+    if (stat.isDirectory()) throw new ThroughlineError('usage', `${path} is a folder, not a file`);
+    return stat.isFile() ? { name: path } : { name: path, bytes: await file.readFile() };
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+}
 
 /** A file that was read whole, and is sound. */
 export interface SessionFile {
@@ -33,15 +62,16 @@ const TOLD_EVERY = 1000;
  * @throws ThroughlineError `schema_invalid` that names line and field, `usage` where it cannot be read
  */
 export async function checkedSessionFile(
-  path: string,
+  source: SessionSource,
   onEvents: (count: number) => void = () => {},
 ): Promise<SessionFile> {
+  const { name: path } = source;
   const hash = createHash('sha256');
   const state = new CanonicalState();
   let [dispatches, sequence, line] = [0, 0, 0];
   let head: SessionFileHead | undefined;
   let end: z.output<typeof sessionFileEnd> | undefined;
-  for await (const text of linesOf(path)) {
+  for await (const text of linesOf(source)) {
     line += 1;
     const place = `${path} line ${line}`;
     if (end !== undefined) throw damaged(place, 'stands after the last line of a whole file');
@@ -76,10 +106,11 @@ export async function checkedSessionFile(
 }
 
 /** The events of a file that was found sound, numbered 1, 2, 3 …. */
-export async function* numberedEvents(path: string): AsyncGenerator<StoredEvent> {
+export async function* numberedEvents(source: SessionSource): AsyncGenerator<StoredEvent> {
+  const { name: path } = source;
   const ranks = new CopiedSequences();
   let isFirst = true;
-  for await (const text of linesOf(path)) {
+  for await (const text of linesOf(source)) {
     const json = isFirst ? undefined : parsed(path, text);
     isFirst = false;
     if (json === undefined || isEnd(json)) continue;
@@ -102,16 +133,29 @@ function isEnd(json: unknown): boolean {
   return isObject(json) && 'sha256' in json;
 }
 
-async function* linesOf(path: string): AsyncGenerator<string> {
+async function* linesOf({ name, bytes }: SessionSource): AsyncGenerator<string> {
+  if (bytes !== undefined) {
+    yield* createInterface({ input: Readable.from(parts(bytes)), crlfDelay: Number.POSITIVE_INFINITY });
+    return;
+  }
   try {
-    await using file = await open(path);
-    // It is read twice: what comes from a pipe is gone by then.
-    if (!(await file.stat()).isFile()) throw new ThroughlineError('usage', `${path} is not a file`);
+    await using file = await open(name);
     yield* file.readLines({ autoClose: false });
   } catch (cause) {
-    if (cause instanceof ThroughlineError) throw cause;
-    throw new ThroughlineError('usage', `${path} cannot be read: ${messageOf(cause)}`, { cause });
+    throw unreadable(name, cause);
   }
+}
+
+/** Small enough for a string each. */
+const PART_BYTES = 64 * 1024;
+
+function* parts(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PART_BYTES) yield bytes.subarray(at, at + PART_BYTES);
+}
+
+function unreadable(path: string, cause: unknown): ThroughlineError {
+  if (cause instanceof ThroughlineError) return cause;
+  return new ThroughlineError('usage', `${path} cannot be read: ${messageOf(cause)}`, { cause });
 }
 
 function parsed(place: string, text: string): unknown {

@@ -109,7 +109,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   spec: 'the specification itself',
   specPath: 'where the specification is to be read',
   project: 'the project that it belongs to',
-  force: 'even with open tasks; needs a reason',
+  force: 'even with open tasks or fixes; needs a reason',
   settings: 'what shapes its prompts, such as implementerTokens=8000',
   tags: 'words that it is found by, all of them',
   confidence: 'how sure it is, 0 to 1',

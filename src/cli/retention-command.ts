@@ -65,10 +65,10 @@ export function retentionCommand(program: Command): void {
         'The rule is not enforced until `retention enforce`.',
     )
     .option('--project <name>', 'only for sessions of this project (default: all sessions)')
-    .option('--archive-after <days>', 'archive sessions that have not moved for so long', term)
-    .option('--forget-after <days>', 'forget sessions that have not moved for so long', term)
-    .option('--dispatches-after <days>', 'remove results, as published, that are so old', term)
-    .option('--rejected-after <days>', 'remove rejected results that are so old', term)
+    .option('--archive-after <days>', 'archive sessions that have not moved for this long', term)
+    .option('--forget-after <days>', 'forget sessions that have not moved for this long', term)
+    .option('--dispatches-after <days>', 'remove results, as published, that are this old', term)
+    .option('--rejected-after <days>', 'remove rejected results that are this old', term)
     .option('--json', 'print the whole reply as JSON')
     .addHelpText(
       'after',
@@ -78,8 +78,14 @@ export function retentionCommand(program: Command): void {
         'throughline retention set --project parser --forget-after never',
       ),
     )
-    .action(async ({ json, ...terms }: SetOptions, command: Command) => {
-      const reply = await withClient(cliOf(command), (client) => client.tools.retentionSet(terms));
+    .action(async ({ json, project, ...terms }: SetOptions, command: Command) => {
+      if (Object.keys(terms).length === 0)
+        throw new ThroughlineError(
+          'usage',
+          'give --archive-after, --forget-after, --dispatches-after or --rejected-after, with days such as 90d, or never',
+        );
+      const rule = { ...terms, ...(project !== undefined && { project }) };
+      const reply = await withClient(cliOf(command), (client) => client.tools.retentionSet(rule));
       show(reply, json);
       note('-- not enforced yet: "throughline retention enforce" does that');
     });
@@ -102,7 +108,7 @@ export function retentionCommand(program: Command): void {
     });
 
   sure(retention.command('enforce'))
-    .summary('have the rules enforced, once they were shown')
+    .summary('enforce the rules, after showing what they would do')
     .description('Shows what the rules would do, asks, and has the keeper follow them from then on.')
     .addHelpText('after', examples('throughline retention enforce', 'throughline retention enforce --yes'))
     .action(async (options: SureOptions, command: Command) => {
@@ -116,9 +122,9 @@ export function retentionCommand(program: Command): void {
     });
 
   sure(retention.command('apply'))
-    .summary('do at once what the rules say')
+    .summary('do now what the rules say')
     .description(
-      'Shows what the rules would do, asks, and does it at once, once; also rules that are not enforced.',
+      'Shows what the rules would do, asks, and does it now, one time. Rules that are not enforced count as well.',
     )
     .addHelpText('after', examples('throughline retention apply', 'throughline retention apply --yes --json'))
     .action(async (options: SureOptions, command: Command) => {
@@ -149,7 +155,7 @@ async function agreedOn(
   if (yes !== true && !canAsk())
     throw new ThroughlineError(
       'usage',
-      `nothing was done, since nobody can be asked here: "throughline retention ${word} --yes" does not ask`,
+      `nothing was done: there is no terminal to ask on. Use "throughline retention ${word} --yes"`,
     );
   const outlook = await client.tools.retentionShow({});
   if (outlook.rules.length > 0 && json !== true)

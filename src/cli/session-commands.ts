@@ -51,12 +51,16 @@ export function sessionCommand(program: Command): void {
     )
     .option('--text <text>', 'only sessions whose name, project or goal holds these words')
     .addOption(
-      new Option('--status <status>', 'only sessions that are so').choices(['open', 'completed', 'archived']),
+      new Option('--status <status>', 'only sessions with this status').choices([
+        'open',
+        'completed',
+        'archived',
+      ]),
     )
     .option('--project <name>', 'only sessions of this project')
     .option('--stalled', 'only sessions with a task that makes no progress')
     .option('--active', 'only sessions that are open and have moved within 24 hours')
-    .option('--older-than <time>', 'only sessions that have not moved for so long: 90m, 12h or 30d', span)
+    .option('--older-than <time>', 'only sessions that have not moved for this long: 90m, 12h or 30d', span)
     .option('--archived', 'archived sessions as well')
     .option('--limit <n>', 'most sessions to show', wholeNumber(1, MOST), USUAL)
     .option('-a, --all', 'all of them, however many there are')

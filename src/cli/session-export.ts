@@ -22,7 +22,7 @@ export function exportSessionCommand(session: Command): void {
     .summary('write a session to a file')
     .description(
       'Writes all events of a session as JSON lines, for `throughline session import`, here or on another server. The last\n' +
-        'line tells a file that is whole. Results that come while it is written may be missing in it.',
+        'line shows that the file is complete. Results that come while it is written may be missing.',
     )
     .addHelpText('after', examples('throughline session export demo > demo.jsonl'))
     .action(async (...given: unknown[]) => {

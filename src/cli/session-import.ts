@@ -10,7 +10,13 @@ import { counted } from '../shared/counted.js';
 import { cliOf, examples, note, out, withClient } from './command-context.js';
 import { patiently } from './patient-request.js';
 import { eventProgress, showProgress } from './progress-line.js';
-import { checkedSessionFile, numberedEvents, type SessionFile } from './read-session-file.js';
+import {
+  checkedSessionFile,
+  numberedEvents,
+  type SessionFile,
+  type SessionSource,
+  sessionSource,
+} from './read-session-file.js';
 import { exportPages } from './session-export.js';
 
 interface ImportOptions {
@@ -29,26 +35,31 @@ export function importSessionCommand(session: Command): void {
   session
     .command('import')
     .summary('make a session from a file')
-    .argument('<file>', 'a file that "throughline session export" has written')
+    .argument('<file>', 'a file that "throughline session export" has written; - is standard input')
     .description(
-      'Makes a session from a file, here or on another server: the same state, byte for byte. It is one when all is there; an\n' +
-        'import that was cut short is gone on with by the same command. New results count as newer than those of the file.',
+      'Makes a session from a file, here or on another server: the same state, byte for byte. It becomes a session once\n' +
+        'all events are there. The same command continues an import that was cut short. New results count as newer than those of the file.',
     )
     .option('--as <name>', 'the name that it gets (default: that of the file)')
     .option('--json', 'print {"session","events","dispatches","same"}')
     .addHelpText(
       'after',
-      examples('throughline session import demo.jsonl', 'throughline session import demo.jsonl --as demo-2'),
+      examples(
+        'throughline session import demo.jsonl',
+        'throughline session import demo.jsonl --as demo-2',
+        'throughline session export demo | throughline session import - --as demo-2',
+      ),
     )
     .action(async (path: string, options: ImportOptions, command: Command) => {
       const cli = cliOf(command);
       const checking = eventProgress('checked', isShown());
-      const file = await checkedSessionFile(path, checking.reached).finally(checking.ended);
+      const source = await sessionSource(path);
+      const file = await checkedSessionFile(source, checking.reached).finally(checking.ended);
       const name =
         options.as === undefined
-          ? token(file.head.session, `${path} line 1: session`)
+          ? token(file.head.session, `${source.name} line 1: session`)
           : token(options.as, '--as');
-      await withClient(cli, (client) => imported(client, name, path, file));
+      await withClient(cli, (client) => imported(client, name, source, file));
       const { count } = file.state;
       if (options.json === true)
         return out(JSON.stringify({ session: name, events: count, dispatches: file.dispatches, same: true }));
@@ -62,7 +73,7 @@ function isShown(): boolean {
   return process.stderr.isTTY === true;
 }
 
-async function imported(client: ThroughlineClient, session: Token, path: string, file: SessionFile) {
+async function imported(client: ThroughlineClient, session: Token, source: SessionSource, file: SessionFile) {
   const of = { session, file: file.sha256, dispatches: file.dispatches };
   const ask = (more: object) => patiently(() => client.requestTool('session-import', { ...of, ...more }));
   let begun = await ask({});
@@ -82,7 +93,7 @@ async function imported(client: ThroughlineClient, session: Token, path: string,
   try {
     let page: StoredEvent[] = [];
     let bytes = 0;
-    for await (const event of numberedEvents(path)) {
+    for await (const event of numberedEvents(source)) {
       const size = Buffer.byteLength(JSON.stringify(event));
       if (page.length > 0 && (page.length >= PAGE || bytes + size > PAGE_BYTES)) {
         await send(page);

@@ -129,6 +129,11 @@ export const ERROR_TEXTS = {
     cause: 'a session is completed before its tasks are',
     fix: 'finish or cancel the tasks that the message names, or give force and a reason',
   },
+  open_fixes: {
+    about: 'reviews still ask for fixes',
+    cause: 'a session is completed before the fixes are approved that its reviews require',
+    fix: 'have the tasks that the message names approved, or give force and a reason',
+  },
   session_completed: {
     about: 'the session is completed: restart it first',
     cause: 'a command for a session that has ended',

@@ -17,6 +17,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   limit_reached: 409,
   cycle: 409,
   open_tasks: 409,
+  open_fixes: 409,
   session_completed: 409,
   session_archived: 409,
   summary_exists: 409,

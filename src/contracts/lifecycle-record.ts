@@ -34,7 +34,7 @@ const archived = z.object({
   renamed_to: sessionName.optional(),
   /** Where a rule of retention has archived it: when it had moved last. */
   idle_since: timestamp.optional(),
-  /** It is none yet: its events are being imported, and nobody else may add any. */
+  /** It is not a session yet: its events are being imported, and only the import may add events. */
   importing: z
     .object({
       /** SHA-256 of the file, as its last line says. */

@@ -13,10 +13,10 @@ export const RETENTION_TERMS = ['archiveAfter', 'forgetAfter', 'dispatchesAfter'
 export type RetentionTerm = (typeof RETENTION_TERMS)[number];
 
 const TERM_TEXTS = {
-  archiveAfter: 'Archive a session that has not moved for so long.',
-  forgetAfter: 'Forget a session, archived or not, that has not moved for so long.',
-  dispatchesAfter: 'Remove results, as they were published, that are so old and have been dealt with.',
-  rejectedAfter: 'Remove bodies of rejected results that are so old.',
+  archiveAfter: 'Archive a session that has not moved for this long.',
+  forgetAfter: 'Forget a session, archived or not, that has not moved for this long.',
+  dispatchesAfter: 'Remove results, as they were published, that are this old and have been dealt with.',
+  rejectedAfter: 'Remove bodies of rejected results that are this old.',
 } as const satisfies Readonly<Record<RetentionTerm, string>>;
 
 /** One field of each term, all optional. */

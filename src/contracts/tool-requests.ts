@@ -149,10 +149,10 @@ export const TOOLS = {
     },
   ),
   'session-complete': tool(
-    'complete the session when all tasks are done',
+    'complete the session when all tasks are done, and no review asks for a fix',
     '--force --reason "The rest moved to the next release"',
     {
-      force: flag.describe('Complete it although tasks are open; needs a reason.'),
+      force: flag.describe('Complete it although tasks or fixes are open; needs a reason.'),
       reason: content.optional().describe('Why, in words.'),
     },
   ),
@@ -224,7 +224,7 @@ export const TOOLS = {
         .string()
         .regex(SPAN_PATTERN, 'must be a number with m, h or d, such as 90m, 12h or 30d')
         .optional()
-        .describe('Only sessions that have not moved for so long: minutes, hours or days, such as 30d.'),
+        .describe('Only sessions that have not moved for this long: minutes, hours or days, such as 30d.'),
       archived: flag.describe('Archived sessions as well.'),
       project: text(64).optional().describe('Only sessions of this project.'),
       stalled: flag.describe('Only sessions with a task that makes no progress.'),

@@ -35,7 +35,7 @@ const FOLLOWING = new RuleBasedFactExtractor({
 export function factsOfEvent({ v, data: { dispatch, facts } }: FactRecorded): readonly RecordedFact[] {
   if (v !== FOLLOWING_FACTS) return facts;
   const { role, task, outcome } = dispatch;
-  // The rules read no other field of a result than an outcome has.
+  // No result, but all that the rules read of one: an outcome has the same fields, and `FOLLOWING` takes facts as recorded.
   const said = { ...outcome, task_id: task, facts } as unknown as RoleResult['result'];
   return FOLLOWING.extract({ role, result: said } as RoleResult, task).facts;
 }

@@ -69,7 +69,7 @@ export class FactChoice {
     return this.#chosen.size >= PLACES && this.#tokens > this.#room;
   }
 
-  /** Whether that, and not the number of facts, is why there are no more. */
+  /** Whether the choice ended for want of room, and not at the limit on the number of facts. */
   get #isCut(): boolean {
     return this.isFull && this.#chosen.size < this.#most;
   }

@@ -28,7 +28,7 @@ export interface FactsAsked {
   readonly tags?: readonly SessionFactTag[] | undefined;
   /** Facts in all, at most; absent: all that have to do with the task. */
   readonly maxFacts?: number | undefined;
-  /** After the first places no more are chosen once they have so many tokens: there is no room for them. */
+  /** Stop choosing at this many tokens, once the first places are filled: more would not fit. */
   readonly room?: number | undefined;
   /** So many of the rest at most, within `maxFacts`; absent: none. */
   readonly rest?: number | undefined;

@@ -163,7 +163,7 @@ class Appends {
     this.hasBegun = true;
     if (namesSequences(stored) || this.#waiting.length >= IN_FLIGHT) await this.settle();
     const { event, decided } = copiedEvent(stored, this.#sequences);
-    // A message id that another copy has used would stand for an event that may be gone since.
+    // An id of this copy alone: the server takes one that it knows for a repetition, though that event may be gone by now.
     const messageId = this.#id === undefined ? {} : { messageId: `${this.#id}:${stored.sequence}` };
     const to = this.#to.append(this.#session, event, { decided, ...messageId }).then((appended) => {
       if (appended.outcome === 'appended') return appended.sequence;

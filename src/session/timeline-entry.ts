@@ -170,7 +170,7 @@ function summaryOf(event: Other): string {
       return `session opened${set.length === 0 ? '' : `: ${set.join('; ')}`}`;
     }
     case 'session.completed':
-      return `session completed${event.data.forced ? ' with open tasks' : ''}${because(event.data)}`;
+      return `session completed${event.data.forced ? ' with open work' : ''}${because(event.data)}`;
     case 'session.restarted':
       return `session opened again${because(event.data)}`;
     case 'session.archived':

@@ -264,7 +264,7 @@ describe('rejected', () => {
     const env = { NATS_URL: `nats://127.0.0.1:${port}` };
     const good = JSON.stringify(implemented('big', { follow_up_actions: ['x'.repeat(3000)] }));
 
-    const small = await startCli(args, { THROUGHLINE_MAX_BODY_BYTES: '2048' });
+    await using small = await startCli(args, { THROUGHLINE_MAX_BODY_BYTES: '2048' });
     const publishing = ['publish', 'implementer', '-s', 'retried', '--no-check'];
     await cli(publishing, { env, input: good });
     const broken = await cli(publishing, { env, input: '{"task_id":' });
@@ -336,7 +336,7 @@ describe('serve', () => {
       /no service answers prompt\.compile\.served: start the services with "throughline up"/,
     );
 
-    const compiler = await startCli(['--nats', nats.url, 'serve', '--only', 'compiler']);
+    await using compiler = await startCli(['--nats', nats.url, 'serve', '--only', 'compiler']);
     const answered = await cli(compile, { env });
     expect(answered).toMatchObject({ code: 0 });
     expect(answered.stdout).toContain('\nLess related:\nWork done:\n- did 1 [task:1]\n');
@@ -456,6 +456,11 @@ describe('the command line', () => {
     ['no command', [], /Usage: throughline/],
     ['an unknown command', ['frobnicate'], /unknown command 'frobnicate'/],
     ['half a command', ['snapshot'], /Usage: throughline snapshot/],
+    [
+      'a rule of retention that says nothing',
+      ['retention', 'set', '--project', 'a'],
+      /: give --archive-after, .*90d/,
+    ],
   ])('the command line exits 2 for %s', async (_name, args, text) => {
     const refused = await cli(args);
     expect(refused).toMatchObject({ code: 2, stdout: '' });

@@ -67,10 +67,13 @@ const asked = REQUESTS.filter(({ answers }) => answers !== false);
 const ask = (subject: string, body: Uint8Array) =>
   attacker.connection.request(subject, body, { timeout: 60_000 });
 
-/** How long the loop is held by a request; a second and a third time where something else may have held it. */
+/** How often a request is measured at most: on a machine that others use as well, one measure in a few is theirs. */
+const MOST_TIMES = 6;
+
+/** How long the loop is held by a request; measured again where something else may have held it. */
 async function heldBy(subject: string, body: Uint8Array): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
-  for (let times = 0; times < 3 && least > MAX_HELD_MS; times += 1) {
+  for (let times = 0; times < MOST_TIMES && least > MAX_HELD_MS; times += 1) {
     least = Math.min(least, await holding(() => ask(subject, body)));
   }
   return least;

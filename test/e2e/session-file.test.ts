@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { token } from '../../src/contracts/names.js';
 import type { StoredEvent } from '../../src/contracts/session-events.js';
 import type { SessionLayout } from '../../src/contracts/session-layout.js';
+import { importFindings } from '../../src/nats/doctor/import-findings.js';
 import { canonicalState, renumbered } from '../../src/session/copied-events.js';
 import { implementer, recorded } from '../support/builders.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
@@ -147,12 +148,35 @@ describe('session import', () => {
       stderr: expect.stringContaining('--as NAME'),
     });
 
-    const { code, stdout } = await as('session', 'import', back, '--as', 'demo-2', '--json');
+    // By standard input, which cannot be read twice.
+    const { code, stdout } = await cli(['session', 'import', '-', '--as', 'demo-2', '--json'], {
+      env: { NATS_URL: system.url },
+      input: await readFile(back),
+    });
 
     const events = await stored('demo-2');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ session: 'demo-2', events: events.length, same: true });
     expect(canonicalState(events)).toBe(canonicalState(await eventsOf(other, SESSION)));
+  });
+
+  it('a file that comes by a pipe is named in what is wrong with it', async () => {
+    const [dash, pipe] = await Promise.all(
+      ['-', '/dev/stdin'].map((path) =>
+        cli(['session', 'import', path], { env: { NATS_URL: system.url }, input: 'no file\n' }),
+      ),
+    );
+    expect(dash).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('standard input line 1: is not JSON'),
+    });
+    expect(pipe).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('/dev/stdin line 1: is not JSON'),
+    });
+    expect(await as('session', 'import', folder)).toMatchObject({
+      stderr: expect.stringContaining('is a folder, not a file'),
+    });
   });
 
   it('an archived session is archived where it is imported', async () => {
@@ -198,6 +222,17 @@ describe('session import', () => {
     const { sessions } = await other.client.tools.sessionList({ archived: true });
     expect(sessions.map((each) => each.session)).not.toContain(session);
     expect(await there('session', 'export', session)).toMatchObject({ code: 1, stdout: '' });
+    const inAnHour = Date.now() + 3_600_000;
+    const timeoutMs = 5000;
+    const looked = (now: number) => importFindings(other.ports.connection, { replicas: 1, timeoutMs }, now);
+    expect(await looked(Date.now())).toEqual([]);
+    expect(await looked(inAnHour)).toMatchObject([
+      {
+        check: `import of session ${session}`,
+        level: 'warn',
+        fix: expect.stringContaining('with the same file'),
+      },
+    ]);
     await expect(ask({ events: events.slice(10, 12).reverse() })).rejects.toThrow('events.1.sequence');
     await expect(ask({ events: [{ ...events[5], sequence: 10 }] })).rejects.toMatchObject({
       code: 'conflict',

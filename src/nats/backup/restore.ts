@@ -69,7 +69,7 @@ export async function restore(connection: NatsConnection, options: RestoreOption
       await openDispatch(jsm, dispatch);
       await makeConsumers(jsm, manifest);
     }
-    // What is old by now would go at once, and nobody has seen that.
+    // Otherwise what is old by now would be removed at once, before anyone has looked at it.
     await new NatsRetentionStore(
       new LifecycleBucket(connection, { replicas: options.replicas ?? 1, timeoutMs }),
     ).changeRules(pausedRules);

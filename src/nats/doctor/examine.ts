@@ -3,6 +3,7 @@ import type { NatsPorts } from '../open-nats.js';
 import { type ConfiguredEmbedder, embedderFindings } from './embedder-findings.js';
 import { examined, type Finding, fail } from './finding.js';
 import { foreignFindings } from './foreign-findings.js';
+import { importFindings } from './import-findings.js';
 import { indexFindings } from './index-findings.js';
 import { projectFindings, vectorFindings } from './learning-findings.js';
 import { moveFindings } from './move-findings.js';
@@ -92,6 +93,7 @@ export async function examine(
           : sessionFindings(examined);
       },
     ],
+    ['imports', () => importFindings(connection, { replicas, timeoutMs: timeout }, now())],
     ['session index', () => indexFindings({ index: nats.index, log, now: now() })],
     [
       'projects',

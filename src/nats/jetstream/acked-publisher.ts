@@ -253,7 +253,10 @@ function parseAck(message: Msg): PubAckJson | undefined {
 /** What may stand in a header as it is. */
 const IN_A_HEADER = /^[!-~]+$/;
 
-/** The header of most publishes. The client asks headers for their bytes alone, and its own take much longer to make. */
+/**
+ * The header of most publishes. The client's own takes much longer to make. Of `MsgHdrs` the client calls `encode` alone, which
+ * its type does not have.
+ */
 function idAlone(messageId: string): MsgHdrs {
   const head = { encode: () => Buffer.from(`NATS/1.0\r\nNats-Msg-Id: ${messageId}\r\n\r\n`, 'latin1') };
   return head as unknown as MsgHdrs;

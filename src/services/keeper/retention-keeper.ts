@@ -1,5 +1,6 @@
 import { codeOf } from '../../contracts/errors.js';
 import type { RetentionRules, RetentionRun } from '../../contracts/retention-record.js';
+import { OneAtATime } from '../../runtime/one-at-a-time.js';
 import { ENFORCED_TERMS } from '../../session/retention-rules.js';
 import { followRules, type RetentionPorts } from '../lifecycle/follow-retention.js';
 import { Turn } from '../lifecycle/retention-turn.js';
@@ -14,8 +15,13 @@ const AGAIN_MS = 600_000;
 
 export class RetentionKeeper {
   readonly #ports: RetentionPorts;
-  #running: Promise<void> | undefined;
-  #isStopping = false;
+  readonly #rounds = new OneAtATime(() =>
+    this.#work().catch((error: unknown) => {
+      if (this.#rounds.isStopping) return;
+      const { logger } = this.#ports;
+      logger.warn({ code: codeOf(error), err: error }, 'the rules of retention could not be followed');
+    }),
+  );
 
   constructor(ports: RetentionPorts) {
     this.#ports = ports;
@@ -23,22 +29,12 @@ export class RetentionKeeper {
 
   /** Does what is due, unless that is being done. Throws nothing: the next time comes soon. */
   tick(): Promise<void> {
-    this.#running ??= this.#work()
-      .catch((error: unknown) => {
-        if (this.#isStopping) return;
-        const { logger } = this.#ports;
-        logger.warn({ code: codeOf(error), err: error }, 'the rules of retention could not be followed');
-      })
-      .finally(() => {
-        this.#running = undefined;
-      });
-    return this.#running;
+    return this.#rounds.run();
   }
 
   /** Waits for what is in hand; the rest is left to another keeper. */
-  async stop(): Promise<void> {
-    this.#isStopping = true;
-    await this.#running;
+  stop(): Promise<void> {
+    return this.#rounds.stop();
   }
 
   async #work(): Promise<void> {
@@ -51,11 +47,17 @@ export class RetentionKeeper {
     if (!(turn instanceof Turn)) return;
     const begun = clock();
     try {
-      const isDone = await followRules(this.#ports, rules, ENFORCED_TERMS, turn, () => this.#isStopping);
-      if (this.#isStopping && !isDone) return await turn.leave();
+      const isDone = await followRules(
+        this.#ports,
+        rules,
+        ENFORCED_TERMS,
+        turn,
+        () => this.#rounds.isStopping,
+      );
+      if (this.#rounds.isStopping && !isDone) return await turn.leave();
       await turn.end(isDone ? undefined : 'the rules were changed');
     } catch (error) {
-      if (this.#isStopping) await turn.leave();
+      if (this.#rounds.isStopping) await turn.leave();
       else await turn.end((error as Error).message).catch(() => turn.leave());
       throw error;
     }

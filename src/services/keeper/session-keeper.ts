@@ -6,6 +6,7 @@ import type { ActiveSession } from '../../ports/session-activity.js';
 import type { SessionIndex } from '../../ports/session-index.js';
 import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
 import { limitedWarnings } from '../../runtime/limited-warnings.js';
+import { OneAtATime } from '../../runtime/one-at-a-time.js';
 import { Backoff } from '../../runtime/pauses.js';
 import { sessionFigures } from '../../session/session-figures.js';
 import type { SessionState } from '../../session/session-state.js';
@@ -42,11 +43,10 @@ export class SessionKeeper {
   /** Since the start. */
   readonly counts = { entries: 0, snapshots: 0, failed: 0 };
   readonly #gone = new Set<Token>();
-  #running: Promise<void> | undefined;
+  readonly #rounds = new OneAtATime(() => this.#work());
   readonly #backoff = new Backoff(PAUSE_MS.first, PAUSE_MS.longest);
   /** Not before this time, after a failure. */
   #resumesAt = 0;
-  #isStopping = false;
 
   constructor(options: SessionKeeperOptions) {
     this.#options = options;
@@ -75,20 +75,16 @@ export class SessionKeeper {
 
   /** Does what is due, unless that is being done. */
   tick(): Promise<void> {
-    this.#running ??= this.#work().finally(() => {
-      this.#running = undefined;
-    });
-    return this.#running;
+    return this.#rounds.run();
   }
 
   /** Waits for the sessions in hand. */
-  async stop(): Promise<void> {
-    this.#isStopping = true;
-    await this.#running;
+  stop(): Promise<void> {
+    return this.#rounds.stop();
   }
 
   async #work(): Promise<void> {
-    const isPaused = () => this.#isStopping || this.#options.now() < this.#resumesAt;
+    const isPaused = () => this.#rounds.isStopping || this.#options.now() < this.#resumesAt;
     for (const session of this.#gone) {
       if (isPaused()) return;
       await this.#remove(session);

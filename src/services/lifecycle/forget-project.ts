@@ -2,29 +2,43 @@ import { projectOf, type Token } from '../../contracts/names.js';
 import type { StoredCounts } from '../../contracts/replies/forget-reply.js';
 import type { SessionReader } from '../../folding/session-folding.js';
 import type { RewrittenKind } from '../../ports/session-eraser.js';
-import type { SessionLog } from '../../ports/session-log.js';
 import { Semaphore } from '../../runtime/semaphore.js';
+import type { SessionTable } from '../common/session-table.js';
 import { begin, type Claim, isAtIt } from './forget-claim.js';
 import { countsOf, forgetProjectLearnings } from './forget-learnings.js';
 import { eraseSession, type ForgetPorts, finishForgetting, NOTHING, sum } from './forget-session.js';
 
 /** Forgets a project: all its sessions, and its learnings. An event without content stays, which says that it was forgotten. */
 export interface ForgetProjectPorts extends ForgetPorts {
-  readonly log: Pick<SessionLog, 'sessions'>;
+  readonly table: SessionTable;
+  /** Resolves once the table was compared with the logs of all sessions. */
+  readonly compared: () => Promise<void>;
   readonly sessions: Pick<SessionReader, 'load'>;
 }
 
 const AT_ONCE = 8;
 
-/** The sessions of a project, those that are being forgotten left out. */
+/**
+ * The sessions of a project, those that are being forgotten left out. By the index those are passed over that surely belong to
+ * another project; all others are read, since what is erased must not hang on an index.
+ */
 export async function sessionsOf(
-  { log, sessions, lifecycle }: ForgetProjectPorts,
+  {
+    table,
+    compared,
+    sessions,
+    lifecycle,
+  }: Pick<ForgetProjectPorts, 'table' | 'compared' | 'sessions' | 'lifecycle'>,
   project: Token,
 ): Promise<Token[]> {
+  await compared();
   const turns = new Semaphore(AT_ONCE);
-  const found = (await log.sessions()).map((session) =>
+  const found = [...table.rows()].map((row) =>
     turns.run(async () => {
+      const { session, known } = row;
       if (lifecycle.forgotten(session)?.status === 'forgetting') return [];
+      const isElsewhere = known !== undefined && projectOf(known.project) !== project;
+      if (isElsewhere && !table.isStale(row)) return [];
       const { state } = (await sessions.load(session)).folded;
       return projectOf(state.charter.project) === project ? [session] : [];
     }),

@@ -112,6 +112,8 @@ export async function serveTools(
     projects: projects.reader,
     command: projects.inBackground,
     sessions: sessions.reader,
+    table: known.table,
+    compared: () => known.feed.compare(),
     clock: clockBy(known.now),
     logger,
     pause,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkedRequest } from '../../contracts/checked.js';
 import { codeOf } from '../../contracts/errors.js';
-import type { Token } from '../../contracts/names.js';
+import { projectOf, type Token } from '../../contracts/names.js';
 import { cursorOf, readCursor } from '../../contracts/page-cursor.js';
 import type { Figures, SessionListed } from '../../contracts/replies/session-list-reply.js';
 import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
@@ -160,6 +160,7 @@ function filterOf(asked: Asked, now: number): (row: Row, isArchived: boolean) =>
   const oldest = active ? now - ACTIVE_MS : Number.NEGATIVE_INFINITY;
   const wanted = active ? 'open' : status;
   const asksFigures = wanted !== undefined || project !== undefined || stalled;
+  const wantedProject = project === undefined ? undefined : projectOf(project);
   return ({ session, at, known }, isArchived) => {
     if (isArchived !== (status === 'archived') && !(isArchived && archived && !active)) return false;
     if (at < oldest || at >= newest) return false;
@@ -168,7 +169,8 @@ function filterOf(asked: Asked, now: number): (row: Row, isArchived: boolean) =>
       return words.every((word) => session.toLowerCase().includes(word));
     }
     if (wanted !== undefined && wanted !== 'archived' && known.status !== wanted) return false;
-    if (project !== undefined && known.project !== project) return false;
+    // One that names none is of the default project.
+    if (wantedProject !== undefined && projectOf(known.project) !== wantedProject) return false;
     if (stalled && known.rank !== 0) return false;
     if (words.length === 0) return true;
     const said = `${session} ${known.project ?? ''} ${known.goal ?? ''}`.toLowerCase();

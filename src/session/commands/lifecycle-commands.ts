@@ -1,6 +1,9 @@
 import { noSuchSession } from '../../contracts/errors.js';
 import { projectOf, type Token } from '../../contracts/names.js';
+import { RELATIONS } from '../../contracts/relations.js';
 import type { ToolArguments } from '../../contracts/tool-requests.js';
+import { counted } from '../../shared/counted.js';
+import { clipText, oneLine } from '../../shared/text.js';
 import { archivedText, type Charter } from '../charter.js';
 import { currentNumber } from '../iterations.js';
 import { unread } from '../notebook.js';
@@ -37,6 +40,9 @@ function boundProject({ goal, spec, spec_path, project }: Charter): Token | unde
   return isOpened ? projectOf(project) : undefined;
 }
 
+/** Characters of a fix that a message names. */
+const NAMED_FIX = 80;
+
 export function completeSession(
   state: SessionState,
   { force, reason }: ToolArguments<'session-complete'>,
@@ -55,10 +61,32 @@ export function completeSession(
       },
     );
   }
+  const fixes = openFixes(state);
+  if (fixes.length > 0 && !force) {
+    const named = fixes
+      .slice(0, 10)
+      .map(({ task, fix }) => `${oneLine(task)}: "${clipText(oneLine(fix), NAMED_FIX)}"`);
+    const more = fixes.length > 10 ? ` and ${fixes.length - 10} more` : '';
+    return refuse(
+      'open_fixes',
+      `reviews still ask for ${counted(fixes.length, 'fix', 'fixes')}: ${named.join(', ')}${more}. Have their tasks approved, or give force and a reason`,
+      { fixes },
+    );
+  }
   if (force && reason === undefined)
-    return refuse('schema_invalid', 'reason: say why the session ends with open tasks');
-  const data = { forced: open.length > 0, ...(reason !== undefined && { reason }) };
+    return refuse('schema_invalid', 'reason: say why the session ends with work that is open');
+  const data = { forced: open.length + fixes.length > 0, ...(reason !== undefined && { reason }) };
   return append({ type: 'session.completed', data }, overview);
+}
+
+/** What reviews require, and no later review has approved; of a task on the board its status decides. */
+function openFixes(state: SessionState): { readonly task: string; readonly fix: string }[] {
+  return factsOf(state)
+    .getValid()
+    .filter(({ relation, sourceTaskId }) => {
+      return relation === RELATIONS.requiredFix && !state.board.tasks.has(sourceTaskId);
+    })
+    .map(({ sourceTaskId, object }) => ({ task: sourceTaskId, fix: object }));
 }
 
 export function restartSession(state: SessionState, { reason }: ToolArguments<'session-restart'>): Decision {

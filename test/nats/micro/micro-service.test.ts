@@ -110,7 +110,16 @@ describe('startService', () => {
 
   it.each<[string, ...ErrorCode[]]>([
     ['404', 'not_found', 'progress_ledger_missing_tasks'],
-    ['409', 'duplicate', 'near_duplicate', 'already_decided', 'cycle', 'open_tasks', 'ambiguous'],
+    [
+      '409',
+      'duplicate',
+      'near_duplicate',
+      'already_decided',
+      'cycle',
+      'open_tasks',
+      'open_fixes',
+      'ambiguous',
+    ],
     ['429', 'rate_limited'],
     ['503', 'unavailable'],
     ['507', 'store_full'],

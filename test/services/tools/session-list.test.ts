@@ -114,6 +114,19 @@ describe('the list of sessions', () => {
     expect((await list({ status: 'completed' })).total).toBe(0);
   });
 
+  it('a session that names no project is found by the default one, and a project by each spelling of its name', async () => {
+    const { list } = await listOf(
+      opened('parser', at(1)),
+      [token('plain', 'session'), recorded(1, reviewer())],
+      [
+        token('spaced', 'session'),
+        { ...opened('spaced', at(2))[1], data: { project: 'my app' } } as SessionEvent,
+      ],
+    );
+    expect(names(await list({ project: 'default' }))).toEqual(['plain']);
+    expect(names(await list({ project: 'my-app' }))).toEqual(['spaced']);
+  });
+
   it('a brief list reads no session, and one that cannot be read comes by name', async () => {
     const { list, loaded, options } = await listOf(opened('a', at(1)));
     expect(await list({ brief: true })).toMatchObject({ sessions: [{ session: 'a', brief: true }] });

@@ -77,6 +77,40 @@ describe('session-complete', () => {
     });
   });
 
+  it('session-complete is refused while reviews ask for fixes of tasks that are not on the board', () => {
+    const played = withTasks('a').after('task-status', { id: '1', status: 'completed' });
+    const review = (sequence: number, task_id: string, required_fixes: string[]) =>
+      played.foldWhole(
+        recorded(
+          sequence,
+          reviewer({
+            ...{ task_id, required_fixes },
+            assessment: required_fixes.length === 0 ? 'approved' : 'needs_changes',
+          }),
+        ),
+      );
+    review(1, '7', ['Check the length', 'Name the unit']);
+    review(2, 'TAS-1', ['On the board, where it is completed']);
+    expect(played.when('session-complete', {})).toEqual({
+      refused: {
+        code: 'open_fixes',
+        message:
+          'reviews still ask for 2 fixes: 7: "Check the length", 7: "Name the unit". Have their tasks approved, or give force and a reason',
+        details: {
+          fixes: [
+            { task: '7', fix: 'Check the length' },
+            { task: '7', fix: 'Name the unit' },
+          ],
+        },
+      },
+    });
+    expect(played.when('session-complete', { force: true })).toMatchObject({
+      refused: { code: 'schema_invalid' },
+    });
+    review(3, '7', []);
+    expect(played.when('session-complete', {})).toMatchObject({ event: { data: { forced: false } } });
+  });
+
   it('session-complete is not forced where nothing was open', () => {
     expect(
       new Played().after('session-open', {}).when('session-complete', { force: true, reason: 'sure' }),

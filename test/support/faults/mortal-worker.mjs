@@ -10,6 +10,11 @@ import { openMortal } from './mortality.mjs';
 const [url, point, count, ids] = process.argv.slice(2);
 const { config, nats, at } = await openMortal('mortal worker', url, point, count);
 
+let isConsumed = () => {};
+const consumed = new Promise((resolve) => {
+  isConsumed = resolve;
+});
+
 let inFlight = 0;
 const log = {
   read: (session, range) => nats.log.read(session, range),
@@ -43,7 +48,8 @@ const rejected = {
 
 const source = {
   newest: () => nats.source.newest(),
-  consume: (handler) => nats.source.consume(handler),
+  // No dispatch is worked on, and so no point reached, before it was said that the consumer is there.
+  consume: (handler) => nats.source.consume((delivery) => void consumed.then(() => handler(delivery))),
   async publish(subject, body, id) {
     at('during retry, before it is published');
     return nats.source.publish(subject, body, id);
@@ -64,8 +70,8 @@ const snapshots = {
   },
 };
 
-console.log('ready');
 if (point.startsWith('during retry')) {
+  console.log('ready');
   const { entries } = await nats.rejected.page({ limit: 200 });
   for (const { id } of entries.toReversed()) await retryRejected({ source, rejected }, id);
   await nats.close();
@@ -75,6 +81,8 @@ if (point.startsWith('during retry')) {
     { source, log, rejected, snapshots, logger: silentLogger },
     { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs, random: Math.random },
   );
+  console.log('ready');
+  isConsumed();
   // As many requests for prompts would do it.
   const { reader } = sessionReader({ ...nats, snapshots }, config, silentLogger);
   for (;;) {

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { token } from '../../../src/contracts/names.js';
+import { SessionTable } from '../../../src/services/common/session-table.js';
+import { sessionsOf } from '../../../src/services/lifecycle/forget-project.js';
+import { evolve } from '../../../src/session/evolve-session.js';
+import { sessionFigures } from '../../../src/session/session-figures.js';
+import { emptyState } from '../../../src/session/session-state.js';
+import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
+import { implementer, recorded, timeOf } from '../../support/builders.js';
+
+const PARSER = token('parser', 'project');
+
+/** The state of a session with one result, opened for a project or for none. */
+function stateOf(session: string, project?: string) {
+  const state = emptyState(session);
+  evolve(state, { sequence: 1, event: recorded(1, implementer()) });
+  if (project === undefined) return state;
+  const event = { v: 1, type: 'session.opened', at: timeOf(2), data: { project } } as const;
+  evolve(state, { sequence: 2, event });
+  return state;
+}
+
+test('of a project those sessions are read that the index does not surely place elsewhere, and the log decides', async () => {
+  const states = new Map(
+    [
+      stateOf('ours', 'parser'),
+      stateOf('elsewhere', 'lexer'),
+      stateOf('unnamed'),
+      stateOf('moved', 'parser'),
+      stateOf('misplaced', 'lexer'),
+    ].map((state) => [state.session, state]),
+  );
+  let now = 10_000;
+  const table = new SessionTable(() => now);
+  const indexed = {
+    ours: 'parser',
+    elsewhere: 'lexer',
+    unnamed: undefined,
+    moved: undefined,
+    misplaced: 'parser',
+  };
+  for (const [session, project] of Object.entries(indexed))
+    table.folded(token(session, 'session'), 2, sessionFigures(stateOf(session, project)), now);
+  now += 10_000;
+  const loaded: string[] = [];
+  const found = await sessionsOf(
+    {
+      table,
+      compared: async () => table.moved(token('moved', 'session')),
+      lifecycle: new MemorySessionLifecycle(),
+      sessions: {
+        load: async (session) => {
+          loaded.push(session);
+          const state = states.get(session) ?? emptyState(session);
+          const folded = {
+            key: session,
+            state,
+            snapshotSequence: 0,
+            sinceSnapshot: 0,
+            epoch: undefined,
+            life: '',
+          };
+          return { folded, replayed: 0, isWhole: true };
+        },
+      },
+    },
+    PARSER,
+  );
+
+  expect(found.sort()).toEqual(['moved', 'ours']);
+  expect(loaded.sort()).toEqual(['misplaced', 'moved', 'ours']);
+});
