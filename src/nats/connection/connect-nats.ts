@@ -16,6 +16,8 @@ const GREETING_MS = 2000;
 const RECONNECT_WAIT_MS = 250;
 /** Longest wait for the server to accept the pending messages. */
 const DRAIN_MS = 5000;
+/** Bytes that one write takes at most, of what is published together. The client's own limit is a quarter. */
+const WRITE_BYTES = 128 * 1024;
 
 export interface NatsConnectOptions {
   /** `nats://host:port`, several separated by commas. */
@@ -36,7 +38,7 @@ export interface NatsConnectOptions {
  * `server_unsupported` for an old server or one without JetStream
  */
 export async function connectNats(options: NatsConnectOptions): Promise<NatsConnection> {
-  const settings: ConnectionOptions = {
+  const settings: ConnectionOptions & { readonly pendingLimit: number } = {
     ...accessOptions(options.url, options.access ?? {}),
     name: options.name,
     timeout: options.timeoutMs ?? 5000,
@@ -50,6 +52,8 @@ export async function connectNats(options: NatsConnectOptions): Promise<NatsConn
     pingInterval: 5000,
     // Users that are changed while we are connected may be changed back: the client would give up for good.
     ignoreAuthErrorAbort: true,
+    // The client knows this option, and its types do not.
+    pendingLimit: WRITE_BYTES,
   };
   const shown = withoutSecrets(options.url);
   const connection = await connect(settings).catch(async (cause: unknown) => {

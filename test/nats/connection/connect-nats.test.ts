@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { openNats } from '../../../src/nats/open-nats.js';
@@ -11,6 +12,21 @@ const connect = (url: string, logger = silentLogger) =>
   connectNats({ url, name: 'throughline test', logger, timeoutMs: 2000 });
 
 describe('connectNats', () => {
+  it('what is published together leaves in one write', async () => {
+    await using nats = await startTestNats();
+    const connection = await connect(nats.url);
+    const write = vi.spyOn(Socket.prototype, 'write');
+    try {
+      for (let each = 0; each < 100; each += 1) connection.publish('unheard', Buffer.alloc(1000));
+      await connection.flush();
+      const sizes = write.mock.calls.map(([data]) => data.length);
+      expect(sizes.filter((size) => size > 1000)).toEqual([expect.closeTo(102_200, -4)]);
+    } finally {
+      write.mockRestore();
+      await connection.close();
+    }
+  });
+
   it('connecting reports the address when no server answers', async () => {
     const url = `nats://${NOBODY}`;
     await expect(connect(url)).rejects.toMatchObject({

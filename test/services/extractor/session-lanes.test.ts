@@ -57,15 +57,31 @@ describe('sessions take turns', () => {
     expect(beginAll().map(({ session }) => session)).toEqual(['comes']);
   });
 
-  it('sessions take turns with one dispatch each', () => {
+  it('sessions take turns with up to eight dispatches each, in their order', () => {
     const { lanes, arrive, begin } = lanesOf(1);
-    for (const session of ['a', 'a', 'a', 'b', 'b', 'c']) arrive(session);
-    const order = Array.from({ length: 6 }, () => {
+    const arrived = [...'a'.repeat(17), ...'b'.repeat(9), 'c'];
+    for (const session of arrived) arrive(session);
+    const order = arrived.map(() => {
       const held = begin();
       lanes.took(held);
-      return `${held.session}${held.delivery.sequence}`;
+      return held;
     });
-    expect(order).toEqual(['a1', 'b4', 'c6', 'a2', 'b5', 'a3']);
+    const turns = ['a'.repeat(8), 'b'.repeat(8), 'c', 'a'.repeat(8), 'b', 'a'];
+    expect(order.map(({ session }) => session).join('')).toBe(turns.join(''));
+    const ofA = order.flatMap(({ session, delivery }) => (session === 'a' ? [delivery.sequence] : []));
+    expect(ofA).toEqual(Array.from({ length: 17 }, (_, index) => index + 1));
+  });
+
+  it('a session whose next dispatches come one by one has no more than a turn of eight', () => {
+    const { lanes, arrive, begin } = lanesOf(1);
+    for (const session of ['a', 'a', 'b']) arrive(session);
+    let before = 0;
+    for (let held = begin(); held.session === 'a'; held = begin()) {
+      lanes.took(held);
+      arrive('a');
+      before += 1;
+    }
+    expect(before).toBe(8);
   });
 
   it('sessions take turns with one place as with many', () => {
