@@ -25,7 +25,7 @@ describe('what a prompt says once', () => {
 
   it('blockers and required fixes that differ in spelling alone stand once in the ledger', () => {
     const { packet } = promptAfter([
-      implementer({ status: 'blocked', blockers: ['Needs the API key.', 'needs the api key'] }),
+      implementer({ status: 'blocked', blockers: ['Needs the API key.', 'needs the API key'] }),
       reviewer({ required_fixes: ['check the bounds', 'Check the bounds.', 'close the file'] }),
     ]);
     expect(packet).toMatchObject({
