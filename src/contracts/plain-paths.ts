@@ -1,7 +1,7 @@
 import { plainPath } from '../shared/plain-path.js';
 import type { RoleResult } from './results.js';
 
-/** A result with its paths in one spelling; most have nothing to change, and stay the same object. */
+/** A result with its paths as `plainPath` writes them; most have nothing to change, and stay the same object. */
 export function withPlainPaths<Returned extends RoleResult>(returned: Returned): Returned {
   const { files_modified: files, issues } = returned.result as AnyPaths;
   const isPlain = (path: string | undefined) => path === undefined || plainPath(path) === path;

@@ -47,7 +47,7 @@ function spelledOnce(text: string): string {
 export function maySay(subject: string, relation: string): boolean {
   const said = relationOf(relation);
   if (PROTECTED_RELATIONS.has(said)) return false;
-  return said !== RELATIONS.convention || !isTask(subject);
+  return (said !== RELATIONS.convention && said !== RELATIONS.suggested) || !isTask(subject);
 }
 
 function isTask(subject: string): boolean {

@@ -11,8 +11,9 @@ import type { RecordedFact } from './fact-types.js';
 
 /**
  * Most facts only repeat a field of the outcome, which stands on the same event. Such an event leaves them out: version 2
- * holds the facts in the agent's own words and suggestions alone, and the others follow from its outcome, by the rules as they are. Where
- * they would not be the very same, because the outcome was cut, the event is of version 1 and holds all of them.
+ * holds the facts in the agent's own words and suggestions alone, and the others follow from its outcome, by the rules as
+ * they are. Where they would not be the very same, because the outcome was cut, the event is of version 1 and holds all of
+ * them.
  *
  * Events are never rewritten, so what follows from one must not change either: other rules need another version.
  */
@@ -35,7 +36,7 @@ const FOLLOWING = new RuleBasedFactExtractor({
 export function factsOfEvent({ v, data: { dispatch, facts } }: FactRecorded): readonly RecordedFact[] {
   if (v !== FOLLOWING_FACTS) return facts;
   const { role, task, outcome } = dispatch;
-  // No result, but all that the rules read of one: an outcome has the same fields, and `FOLLOWING` takes facts as recorded.
+  // Not a whole result, only the fields that the rules read: an outcome has the same fields, and `FOLLOWING` takes facts as recorded.
   const said = { ...outcome, task_id: task, facts } as unknown as RoleResult['result'];
   return FOLLOWING.extract({ role, result: said } as RoleResult, task).facts;
 }

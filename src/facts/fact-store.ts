@@ -1,5 +1,5 @@
 import { kindOf } from '../contracts/kinds.js';
-import { BLOCKED_BY } from '../contracts/relations.js';
+import { BLOCKED_BY, RELATIONS } from '../contracts/relations.js';
 import { saysTheSame } from './fact-id.js';
 import { FactIndex } from './fact-index.js';
 import type { DispatchOrigin, ISessionFactStore, SessionFact, SessionFactTag } from './fact-types.js';
@@ -16,7 +16,7 @@ const DEAR_SHARE = 0.75;
  * A fact is closed by the next dispatch (in stream order, whatever the order of arrival) that says something of the
  * same subject and relation. A finding (`must_fix` or `issue`) is closed by the next review of its task, whatever that
  * review says, and by nothing else: what another task's review says of the same file does not touch it. An approval leaves
- * nothing open: it closes what it found itself as well. A blocker of a task is closed by the next result of its work, or by
+ * nothing open: it closes what it found itself as well, and leaves its suggestions, which the next review closes. A blocker of a task is closed by the next result of its work, or by
  * an approval. A fact from before the session closes only facts of that time. Since closers
  * are looked up on either side of an insertion, any order and any number of repetitions of the same dispatches leave the
  * same facts behind, as long as nothing was compacted away in between.
@@ -25,7 +25,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   readonly #sayings: Set<Saying>;
   /** By subject and relation: what closes what. */
   readonly #groups: Index;
-  /** Findings and blockers by their task: what its outcomes close. */
+  /** Findings, suggestions and blockers by their task: what its outcomes close. */
   readonly #openByTask: Index;
   readonly #outcomesByTask: Index;
   /** Of the valid facts; built at the first query, kept up to date from then on. */
@@ -271,15 +271,15 @@ function replaces(newer: SessionFact, fact: SessionFact): boolean {
   return !endsWithTask(newer) && newer.sourceSequence > fact.sourceSequence && reaches(newer, fact);
 }
 
-/** Whether an outcome closes a finding or a blocker of its task. */
+/** Whether an outcome closes a finding, a suggestion or a blocker of its task. */
 function endsOpen(outcome: SessionFact, fact: SessionFact): boolean {
   const { part } = kindOf(outcome.sourceRole);
-  const isApproval = part === 'review' && outcome.object === 'approved';
-  if (
-    isApproval ? outcome.sourceSequence < fact.sourceSequence : outcome.sourceSequence <= fact.sourceSequence
-  )
+  const isReview = part === 'review';
+  const isApproval = isReview && outcome.object === 'approved';
+  const isOwn = outcome.sourceSequence === fact.sourceSequence;
+  if (outcome.sourceSequence < fact.sourceSequence || (isOwn && !(isApproval && !isSuggestion(fact))))
     return false;
-  return (isApproval || (part === 'review') === isFinding(fact)) && reaches(outcome, fact);
+  return (isApproval || isReview === !isBlocker(fact)) && reaches(outcome, fact);
 }
 
 /** What is from before the session closes nothing of the session. */
@@ -294,11 +294,20 @@ function isOutcome({ sourceRole, relation }: SessionFact): boolean {
 
 /** Whether a fact is closed by outcomes of its task, and not by what is said of its subject. */
 function endsWithTask(fact: SessionFact): boolean {
-  return isFinding(fact) || isBlocker(fact);
+  return isFinding(fact) || isSuggestion(fact) || isBlocker(fact);
 }
 
 function isFinding({ relation }: SessionFact): boolean {
   return relation === 'must_fix' || relation === 'issue';
+}
+
+/** What an approval would still like to have done. */
+function isSuggestion({ subject, relation, sourceTaskId, sourceRole }: SessionFact): boolean {
+  return (
+    relation === RELATIONS.suggested &&
+    subject === `task:${sourceTaskId}` &&
+    kindOf(sourceRole).part === 'review'
+  );
 }
 
 /** One of the task itself: of other things an agent may say that they are blocked as of anything else. */

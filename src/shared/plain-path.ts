@@ -1,9 +1,14 @@
 const ROUNDABOUT = /\/\.{0,2}\//;
-const URL = /^[a-z][a-z\d+.-]*:\/\//i;
 
-/** A path without steps that lead nowhere: `/tmp/x/../y.ts` becomes `/tmp/y.ts`. Where it is short already, it stays. */
+/** What is no path, or not only one: words beside it, an address, or a share on another machine. */
+const NOT_A_PATH = /^\/\/|\s|:\/\//u;
+
+/**
+ * A path without steps in its middle that lead nowhere: `/tmp/x/../y.ts` becomes `/tmp/y.ts`. A text stays as it is that has
+ * no such step (`./a.ts` and `a/..` as well), that may be more than a path, or of which nothing would be left.
+ */
 export function plainPath(path: string): string {
-  if (!ROUNDABOUT.test(path) || URL.test(path)) return path;
+  if (!ROUNDABOUT.test(path) || NOT_A_PATH.test(path)) return path;
   const root = path.startsWith('/') ? '/' : '';
   const steps: string[] = [];
   for (const step of path.split('/')) {
@@ -13,5 +18,6 @@ export function plainPath(path: string): string {
     else if (!leadsOut) steps.pop();
     else if (root === '') steps.push(step);
   }
-  return root + steps.join('/');
+  const plain = root + steps.join('/');
+  return plain === '' ? path : plain;
 }

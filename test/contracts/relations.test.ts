@@ -56,11 +56,11 @@ describe('the relation of a fact in words', () => {
     expect(said({ subject: 'a', relation: ' \u200b', object: 'b' })).toEqual([]);
   });
 
-  it('a fact in words may state a convention, and not that of a task', () => {
-    const convention = { relation: 'Convention', object: 'no default exports' };
-    expect(said({ ...convention, subject: 'src' })).toHaveLength(1);
-    expect(said({ ...convention, subject: ' Task:\u200b1' })).toEqual([]);
-    expect(said({ ...convention, subject: 'ta\u200bsk:1' })).toEqual([]);
+  it.each(['Convention', 'Suggested'])('a fact in words may say %s, and not of a task', (relation) => {
+    const told = { relation, object: 'no default exports' };
+    expect(said({ ...told, subject: 'src' })).toHaveLength(1);
+    expect(said({ ...told, subject: ' Task:\u200b1' })).toEqual([]);
+    expect(said({ ...told, subject: 'ta\u200bsk:1' })).toEqual([]);
   });
 
   it('a marker cannot be put together from the words of a relation', () => {

@@ -241,11 +241,25 @@ describe('an approval', () => {
     for (const store of [storeOf(withIssue, later), storeOf(later, withIssue)]) {
       expect(valid(store)).toEqual([
         'task:1 convention always close it',
-        'task:1 suggested x',
         'task:1 reviewed_as needs_changes',
         'task:1 must_fix once more',
       ]);
     }
+  });
+
+  it.each([
+    ['an approval without any', approval],
+    ['a review that asks for changes', reviewer()],
+  ])('a suggestion is closed by %s, whatever arrives first', (_what, returned) => {
+    const suggested = factsFrom(1, reviewer({ assessment: 'approved', required_fixes: ['x'] }));
+    const work = factsFrom(2, implementer());
+    const other = factsFrom(3, reviewer({ task_id: '2', assessment: 'approved', required_fixes: ['y'] }));
+    const next = factsFrom(4, returned);
+    const open = (...dispatches: readonly (readonly SessionFact[])[]) =>
+      valid(storeOf(...dispatches)).filter((saying) => saying.includes('suggested'));
+    expect(open(suggested, work, other)).toEqual(['task:1 suggested x', 'task:2 suggested y']);
+    expect(open(suggested, work, other, next)).toEqual(['task:2 suggested y']);
+    expect(open(next, other, work, suggested)).toEqual(['task:2 suggested y']);
   });
 
   it('the first of two approvals closes the findings, in either order', () => {
