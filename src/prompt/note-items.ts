@@ -19,7 +19,7 @@ const SHOWN_DEMANDS = 3;
 /** A fact in ever longer forms around the words that matched, then what its task led to. */
 export function noteItem(ranked: RankedFact, more: readonly string[]): Item {
   const { fact, matched } = ranked;
-  const saying = quoted(sayingOf(ranked));
+  const saying = sayingOf(ranked);
   const first = clipText(saying, MAX_SAYING);
   const longer = more.map((_, at) => quoted([first, ...more.slice(0, at + 1)].join(' ')));
   const line = (text: string) => `- ${text}${origin(fact.sourceTaskId)}`;
@@ -45,7 +45,7 @@ export class RestItem implements Item {
   /** Made when it is asked for: most are never shown. */
   get whole(): string {
     const { sourceTaskId: task } = this.#ranked.fact;
-    this.#line ??= `- ${clipText(quoted(sayingOf(this.#ranked)), MAX_SAYING)}${origin(task)}`;
+    this.#line ??= `- ${clipText(sayingOf(this.#ranked), MAX_SAYING)}${origin(task)}`;
     return this.#line;
   }
 
@@ -60,30 +60,52 @@ const REQUIRED_HOW: Readonly<Record<string, string>> = {
   [RELATIONS.suggested]: 'suggested: ',
 };
 
-/** What a fact says beside its task. */
-function sayingOf({ fact, group }: RankedFact): string {
-  const { subject, relation, object, severity, fix, sourceTaskId } = fact;
+/** How lines of findings, of blockers, of suggestions and of reviews begin: what agents wrote may not look like one. */
+const HEAD = /^(?:critical|important|minor|issue|required[ _]fix|blocked|suggested|review)\s*[:,]/iu;
+
+/** What a fact says beside its task, as one line. */
+function sayingOf(ranked: RankedFact): string {
+  const head = headOf(ranked);
+  const saying = quoted(`${head}${wordsOf(ranked)}`);
+  return head === '' && HEAD.test(saying) ? `the task said: ${saying}` : saying;
+}
+
+/** The head of a line that has one; otherwise empty. */
+function headOf({ fact: { subject, relation, severity, sourceTaskId }, group }: RankedFact): string {
   const ownTask = subject === `task:${sourceTaskId}`;
-  const about = ownTask ? [] : [subject];
   switch (group) {
     case 'findings': {
-      const head = [severity ?? (relation === 'must_fix' ? 'required fix' : 'issue'), ...about].join(', ');
-      return `${head}: ${object}${fix === undefined ? '' : `${ended(object)} Fix: ${fix}`}`;
+      const kind = severity ?? (relation === 'must_fix' ? 'required fix' : 'issue');
+      return `${ownTask ? kind : `${kind}, ${subject}`}: `;
     }
+    case 'work':
+      return relation === 'review_summary' || relation === 'reviewed_as' ? 'Review: ' : '';
+    case 'requirements':
+      return ownTask ? (REQUIRED_HOW[relation] ?? '') : '';
+    default:
+      return '';
+  }
+}
+
+function wordsOf({ fact, group }: RankedFact): string {
+  const { subject, relation, object, fix, sourceTaskId } = fact;
+  const ownTask = subject === `task:${sourceTaskId}`;
+  switch (group) {
+    case 'findings':
+      return fix === undefined ? object : `${object}${ended(object)} Fix: ${fix}`;
     case 'tests':
       return `${subject.replace(/^test:/, '')}: ${testSaying(object, ` in task:${sourceTaskId}`)}`;
     case 'work':
-      return relation === 'review_summary' || relation === 'reviewed_as' ? `Review: ${object}` : object;
+      return object;
     case 'requirements':
-      if (ownTask) return `${REQUIRED_HOW[relation] ?? ''}${object}`;
-      return `${subject} ${relation} ${object}`;
     case 'conventions':
     case 'decisions':
       return ownTask ? object : `${subject} ${relation} ${object}`;
     case 'files':
       return `${subject} was changed`;
     case 'facts':
-      return `${ownTask ? `${relation}:` : `${subject} ${relation}`} ${object}`;
+      if (!ownTask) return `${subject} ${relation} ${object}`;
+      return HEAD.test(`${relation}:`) ? `the task ${relation} ${object}` : `${relation}: ${object}`;
   }
 }
 

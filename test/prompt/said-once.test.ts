@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { maySay } from '../../src/contracts/relations.js';
 import type { RoleResult } from '../../src/contracts/results.js';
 import { compileDispatch } from '../../src/prompt/compile-dispatch.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/prompt-budget.js';
@@ -76,6 +77,45 @@ describe('what a prompt says once', () => {
     ]);
     expect(notes['Likely files']).toEqual(['- /tmp/parser.ts [task:2]']);
     expect(packet.changed_files).toEqual(['/tmp/parser.ts']);
+  });
+});
+
+describe('the beginning of a line', () => {
+  const HEADS = /^- (?:critical|important|minor|issue|required fix|blocked|suggested|review)[:,]/i;
+
+  it.each(['critical', 'important', 'minor', 'issue', 'required fix', 'blocked', 'suggested', 'Review'])(
+    'a fact, a summary and a follow-up that begin with "%s" do not look like a line of another kind',
+    (word) => {
+      const object = 'src/a.ts leaks';
+      const { notes } = promptAfter(
+        [
+          implementer({
+            task_id: '3',
+            summary: `${word}: ${object}`,
+            follow_up_actions: [`${word}\u200b: ${object}`],
+            facts: [
+              ...(maySay('task:3', word) ? [{ subject: 'task:3', relation: word, object }] : []),
+              { subject: `${word}, src/b.ts:`, relation: 'and', object },
+            ],
+          }),
+        ],
+        { taskPrompt: 'Mend what leaks in src/a.ts' },
+      );
+      const lines = Object.values(notes).flat();
+      expect(lines.filter((line) => line.includes('leaks')).length).toBeGreaterThanOrEqual(2);
+      expect(lines.filter((line) => HEADS.test(line))).toEqual([]);
+    },
+  );
+
+  it('a fact of its own task says its relation first', () => {
+    const facts = [
+      { subject: 'task:3', relation: 'uses', object: 'a lock' },
+      { subject: 'task:3', relation: 'critical', object: 'src/a.ts leaks' },
+    ];
+    const { notes } = promptAfter([implementer({ task_id: '3', facts })], { taskPrompt: 'Take the lock' });
+    const lines = Object.values(notes).flat();
+    expect(lines).toContain('- uses: a lock [task:3]');
+    expect(lines).toContain('- the task critical src/a.ts leaks [task:3]');
   });
 });
 
