@@ -17,7 +17,10 @@ process.on('message', async ({ bin, args, env, cwd, input }) => {
   process.argv = [node, bin, ...args];
   process.exitCode = undefined;
   process.chdir(cwd);
-  const code = await runCli(process.argv);
+  const code = await runCli(process.argv).catch((error) => {
+    err.push(Buffer.from(`${error.stack}\n`));
+    return 70;
+  });
   process.exitCode = undefined;
   process.send({ code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() });
 });
