@@ -13,7 +13,9 @@ process.on('message', async ({ bin, args, env, cwd, input }) => {
     stderr: into(err),
   };
   for (const [name, value] of Object.entries(streams)) Object.defineProperty(process, name, { value });
-  process.env = env;
+  // Not another object: the home directory is read from the real ones.
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, env);
   process.argv = [node, bin, ...args];
   process.exitCode = undefined;
   process.chdir(cwd);
