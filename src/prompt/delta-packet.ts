@@ -4,7 +4,7 @@ import { progressLedger } from '../ledger/progress-ledger.js';
 import type { TaskLedger } from '../ledger/task-ledger.js';
 import type { Run } from '../session/session-run.js';
 import type { SessionState } from '../session/session-state.js';
-import { distinctTexts, oneSpelling } from '../shared/distinct-texts.js';
+import { distinctTexts } from '../shared/distinct-texts.js';
 import { clipText, quoted } from '../shared/text.js';
 import { locatedFixes } from './required-fixes.js';
 
@@ -13,7 +13,7 @@ import { locatedFixes } from './required-fixes.js';
  * keeps it one line, and what agents wrote stays inside its strings.
  */
 export interface DeltaPacket {
-  /** Each with the file and the suggested fix of its issue. */
+  /** Each with the file and the suggested fix of its issue, and its severity where the issue is not listed again. */
   readonly required_fixes?: readonly string[];
   readonly blockers?: readonly string[];
   readonly assessment?: string;
@@ -95,10 +95,13 @@ export function barePacket(state: SessionState, taskId: string): DeltaPacket {
 function taskFields(ledger: TaskLedger | undefined, part: Kind['part']): DeltaPacket {
   if (ledger === undefined) return {};
   const { blockers, assessment, planVersion, summary, firstSummary, work } = ledger;
-  const requiredFixes = distinctTexts(ledger.requiredFixes);
-  const issues = issuesBeside(requiredFixes, ledger.issues);
+  const fixes = locatedFixes(distinctTexts(ledger.requiredFixes), ledger.issues);
+  const issues = ledger.issues.filter((issue) => !fixes.some(({ said }) => said === issue));
   return {
-    ...demands(locatedFixes(requiredFixes, ledger.issues), blockers),
+    ...demands(
+      fixes.map(({ text }) => text),
+      blockers,
+    ),
     ...(assessment !== undefined && { assessment }),
     ...(issues.length > 0 && {
       issues: issues.map(({ severity, file, message, fix }) =>
@@ -113,15 +116,6 @@ function taskFields(ledger: TaskLedger | undefined, part: Kind['part']): DeltaPa
     ...(firstSummary !== undefined && firstSummary !== summary && { earlier_summary: plain(firstSummary) }),
     ...workFields(work, part),
   };
-}
-
-/** The issues that no required fix says: one that does has the file and the suggestion of its issue. */
-function issuesBeside(fixes: readonly string[], issues: TaskLedger['issues']): TaskLedger['issues'] {
-  const said = new Set(fixes.map(oneSpelling));
-  const spelled = issues.map(({ message }) => oneSpelling(message));
-  // Of two files with the same issue, the required fix names one.
-  const isOnly = (spelling: string) => spelled.indexOf(spelling) === spelled.lastIndexOf(spelling);
-  return issues.filter((_, at) => !(said.has(spelled[at] ?? '') && isOnly(spelled[at] ?? '')));
 }
 
 function demands(fixes: readonly string[], blockers: readonly string[]): DeltaPacket {

@@ -1,24 +1,43 @@
 import type { DigestIssue } from '../ledger/outcome-digest.js';
 import { tokens } from '../search/tokens.js';
+import { oneSpelling } from '../shared/distinct-texts.js';
 
 /** Share of the words of a required fix that an issue must say as well to be what the fix is about. */
 const ENOUGH = 0.6;
 
-/**
- * Each required fix with the file and the suggested fix of the issue that it is about, where the same review has one:
- * `name the field (src/a.ts; fix: throw with the name)`. A fix without such an issue stays as it is.
- */
-export function locatedFixes(fixes: readonly string[], issues: readonly DigestIssue[]): string[] {
+/** A required fix beside the issue that it is about, where the same review has one. */
+export interface LocatedFix {
+  /** With what the issue adds to it: `name the field (src/a.ts; fix: throw with the name)`. */
+  readonly text: string;
+  /** The issue of which nothing is left to say: the text is its message, and names its severity, file and suggested fix. */
+  readonly said?: DigestIssue;
+}
+
+/** Each required fix with the file and the suggested fix of its issue; of an issue in the same words its severity too. */
+export function locatedFixes(fixes: readonly string[], issues: readonly DigestIssue[]): LocatedFix[] {
   return fixes.map((text) => {
-    const issue = issueOf(text, issues);
-    if (issue === undefined) return text;
-    const { file, fix } = issue;
-    const more = [
-      ...(file === undefined || text.includes(file) ? [] : [file]),
-      ...(fix === undefined || text.includes(fix) ? [] : [`fix: ${fix}`]),
-    ];
-    return more.length === 0 ? text : `${text} (${more.join('; ')})`;
+    const spelling = oneSpelling(text);
+    const same = issues.find(({ message }) => oneSpelling(message) === spelling);
+    if (same !== undefined) {
+      const { severity, file, fix } = same;
+      const suggested = fix === undefined || oneSpelling(fix) === spelling ? [] : [`fix: ${fix}`];
+      return {
+        text: beside(text, [severity, ...(file === undefined ? [] : [file]), ...suggested]),
+        said: same,
+      };
+    }
+    const { file, fix } = issueOf(text, issues) ?? {};
+    return {
+      text: beside(text, [
+        ...(file === undefined || text.includes(file) ? [] : [file]),
+        ...(fix === undefined || text.includes(fix) ? [] : [`fix: ${fix}`]),
+      ]),
+    };
   });
+}
+
+function beside(text: string, more: readonly string[]): string {
+  return more.length === 0 ? text : `${text} (${more.join('; ')})`;
 }
 
 /** The issue that says most of a text's words, if it says enough of them; of equal ones the first. */

@@ -39,7 +39,7 @@ describe('a required fix', () => {
     ],
     ['of an issue without file and fix', 'Name the limit in the summary', 'Name the limit in the summary'],
   ])('a required fix names file and suggested fix of its issue: %s', (_how, text, located) => {
-    expect(locatedFixes([text], ISSUES)).toEqual([located]);
+    expect(locatedFixes([text], ISSUES)).toEqual([{ text: located }]);
   });
 
   it.each([
@@ -48,6 +48,19 @@ describe('a required fix', () => {
     ['that shares words with an issue about another number', 'Add the missing case 8'],
     ['without words', '…'],
   ])('a required fix stays as it is: one %s', (_what, text) => {
-    expect(locatedFixes([text], ISSUES)).toEqual([text]);
+    expect(locatedFixes([text], ISSUES)).toEqual([{ text }]);
+  });
+
+  it('a required fix in the words of an issue is that issue, whatever issue shares more words with it', () => {
+    const said: DigestIssue = { severity: 'minor', file: 'a.ts', message: 'Do not throw', fix: 'throw' };
+    const other: DigestIssue = {
+      severity: 'critical',
+      file: 'src/b.ts',
+      message: 'do not throw here',
+      fix: 'return',
+    };
+    expect(locatedFixes(['do not throw.'], [other, said])).toEqual([
+      { text: 'do not throw. (minor; a.ts; fix: throw)', said },
+    ]);
   });
 });

@@ -25,7 +25,7 @@ describe('what a prompt says once', () => {
 
   it('blockers and required fixes that differ in spelling alone stand once in the ledger', () => {
     const { packet } = promptAfter([
-      implementer({ status: 'blocked', blockers: ['Needs the API key.', 'needs the api key'] }),
+      implementer({ status: 'blocked', blockers: ['Needs the API key.', 'needs the API key'] }),
       reviewer({ required_fixes: ['check the bounds', 'Check the bounds.', 'close the file'] }),
     ]);
     expect(packet).toMatchObject({
@@ -34,7 +34,7 @@ describe('what a prompt says once', () => {
     });
   });
 
-  it('an issue that a required fix repeats gives it file and suggestion, and is not listed again', () => {
+  it('an issue that a required fix repeats gives it severity, file and suggestion, and is not listed again', () => {
     const issue = {
       severity: 'critical' as const,
       file: 'src/a.ts',
@@ -45,16 +45,27 @@ describe('what a prompt says once', () => {
     const { packet } = promptAfter([
       reviewer({ required_fixes: ['check the bounds.'], issues: [issue, other] }),
     ]);
-    expect(packet.required_fixes).toEqual(['check the bounds. (src/a.ts; fix: throw)']);
+    expect(packet.required_fixes).toEqual(['check the bounds. (critical; src/a.ts; fix: throw)']);
     expect(packet.issues).toEqual(['minor: a typo']);
   });
 
-  it('the same issue in two files is listed beside the required fix that names one of them', () => {
+  it('of the same issue in two files, one stands in the required fix, the other is listed', () => {
     const issues = ['src/a.ts', 'src/b.ts'].map((file) => ({
       ...{ severity: 'minor' as const, file, message: 'check the bounds' },
     }));
     const { packet } = promptAfter([reviewer({ required_fixes: ['check the bounds'], issues })]);
-    expect(packet.issues).toHaveLength(2);
+    expect(packet.required_fixes).toEqual(['check the bounds (minor; src/a.ts)']);
+    expect(packet.issues).toEqual(['minor: src/b.ts: check the bounds']);
+  });
+
+  it('an issue is listed beside a required fix that shares its words and says something else', () => {
+    const issues = [
+      { severity: 'critical' as const, file: 'src/a.ts', message: 'parse throws at empty input' },
+    ];
+    const { packet } = promptAfter([
+      reviewer({ required_fixes: ['make parse throw no error at empty input'], issues }),
+    ]);
+    expect(packet.issues).toEqual(['critical: src/a.ts: parse throws at empty input']);
   });
 
   it('a file has one path, however it was written', () => {
