@@ -55,7 +55,7 @@ it('an installation is moved to shards by command while its services run, and ba
   );
   expect(await run('migrate', '--shards', '8')).toMatchObject({
     code: 2,
-    said: expect.stringContaining('leave --shards out'),
+    said: expect.stringContaining('leave out --shards'),
   });
 
   expect(await run('migrate', '--back')).toMatchObject({
@@ -71,7 +71,7 @@ it('an installation is moved to shards by command while its services run, and ba
   });
   expect(await prompt('one', later)).toBe(between);
   const last = await published('later', 1);
-  expect(await prompt('later', last)).toContain('6 results');
+  expect(await prompt('later', last)).toContain('step 6');
   expect((await ports.log.sessions()).sort()).toEqual(['later', 'new', 'one', 'two']);
   expect(ports.layout).toEqual({ layout: 'sharded', shards: 4 });
   expect(await run('show', '--json')).toMatchObject({

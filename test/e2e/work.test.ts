@@ -191,7 +191,7 @@ describe('throughline work, interrupted', () => {
     const { folder, args, env, work, calls } = await project({ 'T001 reviewer': ['hang'] });
     const child = started(args, env, folder);
     await child.said((event) => event.type === 'call-started' && event.role === 'reviewer');
-    await soon(() => readFile(join(folder, 'child')));
+    await soon(() => hung(folder));
     // A second run of the session would take the same task.
     expect(await work()).toMatchObject({
       code: 1,
@@ -213,7 +213,7 @@ describe('throughline work, interrupted', () => {
   it('ends at once at a second Ctrl-C, and its agents with it', async () => {
     const { folder, args, env } = await project({ 'T001 implementer': ['hang'] });
     const child = started(args, env, folder);
-    await soon(() => readFile(join(folder, 'child')));
+    await soon(() => hung(folder));
     child.kill('SIGINT');
     child.kill('SIGTERM');
     expect([130, 143]).toContain(await child.ended);
@@ -351,9 +351,16 @@ function started(args: readonly string[], env: Readonly<Record<string, string>>,
   };
 }
 
+/** The process that a hanging agent has started. */
+async function hung(folder: string): Promise<number> {
+  const pid = Number(await readFile(join(folder, 'child'), 'utf8'));
+  expect(pid).toBeGreaterThan(0);
+  return pid;
+}
+
 /** Whether the process that a hanging agent has started is gone. */
 async function isGone(folder: string): Promise<boolean> {
-  const pid = Number(await readFile(join(folder, 'child'), 'utf8'));
+  const pid = await hung(folder);
   return soon(() => {
     expect(() => process.kill(pid, 0)).toThrow();
     return true;

@@ -141,7 +141,7 @@ describe('any sequence of commands', () => {
         dependencies += [...state.board.tasks.values()].flatMap(({ depends_on }) => depends_on).length;
       }),
     );
-    expect(dependencies, 'there was something to go round in').toBeGreaterThan(50);
+    expect(dependencies, 'there was something to go round in').toBeGreaterThan(10);
   });
 
   it('any sequence of commands hands out only ready tasks, and lets no agent claim what another one holds', () => {
@@ -161,7 +161,7 @@ describe('any sequence of commands', () => {
         }
       }),
     );
-    expect(claims).toBeGreaterThan(50);
+    expect(claims).toBeGreaterThan(10);
   });
 
   it('any sequence of commands leaves no open task in the hands of an agent whose iteration is over', () => {

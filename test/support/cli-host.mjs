@@ -13,11 +13,16 @@ process.on('message', async ({ bin, args, env, cwd, input }) => {
     stderr: into(err),
   };
   for (const [name, value] of Object.entries(streams)) Object.defineProperty(process, name, { value });
-  process.env = env;
+  // Not another object: the home directory is read from the real ones.
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, env);
   process.argv = [node, bin, ...args];
   process.exitCode = undefined;
   process.chdir(cwd);
-  const code = await runCli(process.argv);
+  const code = await runCli(process.argv).catch((error) => {
+    err.push(Buffer.from(`${error.stack}\n`));
+    return 70;
+  });
   process.exitCode = undefined;
   process.send({ code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() });
 });

@@ -9,9 +9,8 @@ let host: ChildProcess | undefined;
 let isBusy = false;
 
 /**
- * Runs one command to its end in a process that stays for the next ones: most of the time of a command is its start. For what
- * commands read and say, one after the other; two at once run in processes of their own, and so does whatever is about the
- * process: its signals, its end, its terminal.
+ * Runs one command to its end in a process that stays for the next ones: most of the time of a command is its start. While
+ * one runs there, another one gets a process of its own. Tests of signals, ends of processes and terminals use `cli`.
  */
 export async function hostedCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
   if (isBusy) return cli(args, options);
@@ -54,5 +53,8 @@ function startHost(): ChildProcess {
   const started = fork(HOST, { serialization: 'advanced', env: cleanEnv(), execArgv: [] });
   started.unref();
   started.channel?.unref();
+  started.once('exit', () => {
+    host = undefined;
+  });
   return started;
 }

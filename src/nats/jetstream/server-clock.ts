@@ -30,7 +30,7 @@ export async function timeOfServer(
 const ASK_EVERY_MS = 60_000;
 
 /**
- * The time of the server in a process whose machine may have another one. Several processes take it for the same time, and
+ * The time of the server in a process whose machine may have another one. All processes see the same time, and
  * it is never ahead of the server's: what is due by it is due.
  *
  * It is asked for once a minute, and goes on by the process's own count of milliseconds in between, which nobody sets.

@@ -40,6 +40,8 @@ export class SessionLane {
   readonly session: string;
   readonly waiting = new Fifo<Held>();
   active = 0;
+  /** Begun since it was last behind the others. */
+  inTurn = 0;
   /** Of all bodies held. */
   bytes = 0;
   /** Rises with each pause. */

@@ -7,8 +7,9 @@ import { type Held, SessionLane, type Trouble } from './session-lane.js';
  * Shares an extractor between sessions, so that none keeps it from the others: which dispatch is worked on, which
  * waits for its turn in memory, and which is put back for a while before anything is done with it.
  *
- * - Sessions take turns, with up to eight dispatches each. A session may have as many in work as there are places free: alone it has half of them, two
- *   have a third each, and one that comes finds a place, even while all attempts of another one hang.
+ * - Sessions take turns, with up to eight dispatches each. A session may have as many in work as there are places free:
+ *   alone it has half of them, two have a third each, and one that comes finds a place, even while all attempts of
+ *   another one hang.
  * - Of one that publishes very much at once, what is not in work yet waits in memory, up to three quarters of the room
  *   for that, so that what others have published behind it is met soon. More than that is put back.
  * - A session whose log takes nothing is tried with one dispatch at a time, after growing pauses; all others of it are
@@ -56,9 +57,6 @@ export class SessionLanes {
   readonly #failures = new LRUCache<number, number>({ max: MAX_REMEMBERED });
   /** The session with the most that waits, as it was when last one came to wait. */
   #busiest: SessionLane | undefined;
-  /** The session whose turn it is, and how many it has had begun in it. */
-  #turn: SessionLane | undefined;
-  #inTurn = 0;
   #active = 0;
   #waiting = 0;
   #bytes = 0;
@@ -180,10 +178,9 @@ export class SessionLanes {
 
   /** A session that has had its turn goes behind the others. */
   #took(lane: SessionLane): void {
-    this.#inTurn = lane === this.#turn ? this.#inTurn + 1 : 1;
-    this.#turn = lane;
-    if (lane.waiting.length > 0 && this.#inTurn < MOST_IN_TURN) return;
-    this.#turn = undefined;
+    lane.inTurn += 1;
+    if (lane.waiting.length > 0 && lane.inTurn < MOST_IN_TURN) return;
+    lane.inTurn = 0;
     this.#turns.delete(lane);
     if (lane.waiting.length > 0) this.#turns.add(lane);
   }

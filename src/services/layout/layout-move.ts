@@ -126,7 +126,7 @@ export class LayoutMove {
       if (layout.shards !== shards)
         throw new ThroughlineError(
           'config_invalid',
-          `sessions are being moved to ${layout.shards} shards, not ${shards}: leave --shards out`,
+          `sessions are being moved to ${layout.shards} shards, not ${shards}: leave out --shards`,
         );
     } else {
       this.#refuseWhileLeaving();

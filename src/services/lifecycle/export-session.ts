@@ -15,7 +15,8 @@ import { lostBeginning } from '../layout/move-session.js';
 
 /**
  * Answers `session-export`: the events of a session as they stand in its log, up to the newest one when the first page was
- * made. Where its first events are gone, a checkpoint of what its snapshot knows stands for them. A log that is cut, or becomes another one, while it is read is refused: what was read by then is not a whole session.
+ * made. Where its first events are gone, a checkpoint of what its snapshot knows stands for them. A log that is cut, or
+ * becomes another one, while it is read is refused: what was read by then is not a whole session.
  */
 export interface ExportOptions {
   readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;

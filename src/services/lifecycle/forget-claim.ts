@@ -4,6 +4,7 @@ import type { Token } from '../../contracts/names.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Marks } from '../../ports/session-eraser.js';
 import type { ForgottenAt, SessionLifecycle } from '../../ports/session-lifecycle.js';
+import { isLeftOver } from '../common/forgotten-results.js';
 
 /**
  * A session is erased by one at a time, whom its record names, and says at what time it was still at it. Two would harm
@@ -56,8 +57,9 @@ export async function begin(
   { by, withLearnings = false, project, unlessMoved }: Claimant,
 ): Promise<boolean> {
   let isClaimed = false;
-  const renaming = lifecycle.archived(session);
-  if (renaming?.renaming !== undefined || renaming?.importing?.from !== undefined)
+  const record = lifecycle.archived(session);
+  const isRenamedTo = record?.importing?.from !== undefined && !isLeftOver(lifecycle, session);
+  if (record?.renaming !== undefined || isRenamedTo)
     throw new ThroughlineError(
       'conflict',
       `session ${session} is being renamed, so it is not forgotten now: wait until that is done. Where it was cut short, run the same "throughline session rename" again`,

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { checkedRequest } from '../../contracts/checked.js';
 import { ThroughlineError } from '../../contracts/errors.js';
+import type { Archived } from '../../contracts/lifecycle-record.js';
 import { type Token, token } from '../../contracts/names.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { newestNamed, type StoredEvent } from '../../contracts/session-events.js';
@@ -70,17 +71,20 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     await options.refuseWhileMoving();
     await requireFree(options, session, OTHER_NAME);
     const at = archivedSince(lifecycle.forgotten(session), clock());
-    await lifecycle.archive(session, { at, importing: { file, dispatches, ready: false } });
+    await lifecycle.archive(session, (there) =>
+      there === undefined ? { at, importing: { file, dispatches, ready: false } } : undefined,
+    );
     await pause(SETTLED_MS);
     // Another process may have begun with another file a moment before.
     const own = importOf(session);
-    if (own?.file !== file || own.dispatches !== dispatches) throw importing(session);
+    if (own === undefined || !isOf(own, { file, dispatches })) throw importing(session, own?.from);
     if ((await log.newest(session)) === 0) return own.at;
     // A result may have been on its way, or another process has gone on with the same file.
     await pause(NOTICED_MS);
     const now = importOf(session);
-    if (now?.file === file && now.ready) return now.at;
-    if (now !== undefined) await lifecycle.reopen(session);
+    const isOwn = isOf(now, { file, dispatches });
+    if (isOwn && now?.ready) return now.at;
+    if (isOwn) await lifecycle.reopen(session);
     throw exists(session, OTHER_NAME);
   }
 
@@ -90,17 +94,19 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     const to = named === 0 ? 0 : named + MARGIN;
     const dispatches = to === 0 ? 0 : await options.raiseDispatches(to, RAISE_MS);
     if (dispatches < to) return { session, state: 'numbers', events: 0, dispatches };
-    await lifecycle.archive(session, { at, importing: { file, dispatches: named, ready: true } });
+    const isReady = await lifecycle.archive(session, (there) =>
+      isOf(there?.importing, asked) ? { at, importing: { file, dispatches: named, ready: true } } : undefined,
+    );
+    if (!isReady) throw importing(session, importOf(session)?.from);
     return { session, state: 'importing', events: 0 };
   }
 
   async function handle(session: Token, asked: Asked): Promise<Reply> {
-    const { file, done } = asked;
+    const { done } = asked;
     const events = (asked.events ?? []).map(placed);
     const found = await recorded(session, events.length > 0 || done);
-    if (lifecycle.forgotten(session)?.status === 'forgetting') throw importing(session);
-    if (found !== undefined && (found.file !== file || found.dispatches !== asked.dispatches))
-      throw importing(session);
+    if (lifecycle.forgotten(session)?.status === 'forgetting') throw importing(session, found?.from);
+    if (found !== undefined && !isOf(found, asked)) throw importing(session, found.from);
     if (found?.ready !== true) {
       if (events.length === 0 && !done) return begin(session, asked);
       if ((await log.newest(session)) > 0) throw exists(session, OTHER_NAME);
@@ -140,6 +146,14 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
       if (turns.get(session) === turn) turns.delete(session);
     }
   };
+}
+
+/** Whether a name is taken for this file, and not for a session that is being renamed to it. */
+function isOf(
+  found: Archived['importing'],
+  { file, dispatches }: Pick<Asked, 'file' | 'dispatches'>,
+): boolean {
+  return found?.file === file && found.dispatches === dispatches && found.from === undefined;
 }
 
 /** @throws ThroughlineError `schema_invalid` unless events are numbered in a row, and name no higher dispatch than was said */

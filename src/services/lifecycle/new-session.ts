@@ -7,7 +7,7 @@ import type { SessionLog } from '../../ports/session-log.js';
 import type { Charter } from '../../session/charter.js';
 import { evolve } from '../../session/evolve-session.js';
 import { emptyState } from '../../session/session-state.js';
-import { archivedSince, importing } from '../common/forgotten-results.js';
+import { archivedSince, importing, isLeftOver } from '../common/forgotten-results.js';
 import type { Archiver } from './archive-session.js';
 
 /** How a name becomes a session whose events come from elsewhere: a file, or a session of another name. */
@@ -22,14 +22,18 @@ export interface NewSessionPorts {
  * Makes sure that a name is free: without events, a snapshot that stands for some, or a record.
  *
  * @param fix what to do where it is not
+ * @param renamed the session that is to get the name: what a rename that is lost has left there may go
  * @throws ThroughlineError `session_exists`, `session_importing`, `session_forgotten` while it is being forgotten
  */
 export async function requireFree(
   { log, lifecycle, reader }: Pick<NewSessionPorts, 'log' | 'lifecycle' | 'reader'>,
   session: Token,
   fix: string,
+  renamed?: Token,
 ): Promise<void> {
   const record = lifecycle.archived(session);
+  if (renamed !== undefined && (record?.importing?.from === renamed || isLeftOver(lifecycle, session)))
+    return;
   if (record?.importing !== undefined) throw importing(session, record.importing.from);
   if (record?.renamed_to !== undefined) throw exists(session, `it points to ${record.renamed_to}; ${fix}`);
   if (record !== undefined || (await log.newest(session)) > 0) throw exists(session, fix);

@@ -1,6 +1,11 @@
 import { checkedRequest } from '../../contracts/checked.js';
-import { codeOf, noSuchSession, renamedSession, ThroughlineError } from '../../contracts/errors.js';
-import type { Archived } from '../../contracts/lifecycle-record.js';
+import {
+  beingForgotten,
+  codeOf,
+  noSuchSession,
+  renamedSession,
+  ThroughlineError,
+} from '../../contracts/errors.js';
 import { type Token, token } from '../../contracts/names.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
@@ -13,13 +18,15 @@ import type { SessionEraser } from '../../ports/session-eraser.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import type { ReplacingSnapshotStore } from '../../ports/snapshot-store.js';
 import { withinDeadline } from '../../shared/deadline.js';
-import { archivedSince, requireOwnName } from '../common/forgotten-results.js';
+import { archivedSince, isLeftOver, requireOwnName } from '../common/forgotten-results.js';
 import { carriedLog } from '../layout/carried-log.js';
+import { heldLog } from '../layout/held-ports.js';
 import { bring, lostBeginning } from '../layout/move-session.js';
 import { beating, isGone } from './forget-claim.js';
 import { type LearningsPorts, renameInLearnings } from './forget-learnings.js';
 import { SETTLED_MS } from './forget-session.js';
 import { becomeSession, exists, type NewSessionPorts, requireFree } from './new-session.js';
+import { isForgetting, RenameClaim, type RenameClaimPorts } from './rename-claim.js';
 
 /**
  * Answers `session-rename`: the events of a session are copied to another name, and the old one stays as a pointer.
@@ -29,17 +36,16 @@ import { becomeSession, exists, type NewSessionPorts, requireFree } from './new-
  * 3. That is recorded. From then on the new name counts: learnings name it, and it becomes a session.
  * 4. The log of the old name is erased, and its record becomes a pointer.
  *
- * What was cut short is gone on with by the same request, once the process that did it has not been heard of for some seconds.
+ * The same request continues a rename that was cut short, once the process that did it has not been heard of for some seconds.
+ * One that fails before the third step is undone: the old name is a session again, and the new one is free.
  */
-export interface RenameOptions extends NewSessionPorts {
+export interface RenameOptions extends NewSessionPorts, Pick<RenameClaimPorts, 'refuseWhileMoving'> {
   readonly log: NewSessionPorts['log'] & Pick<SessionLog, 'append'> & EventRemoval;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly writer: Pick<SessionSnapshotWriter, 'write'>;
   readonly snapshots: Pick<ReplacingSnapshotStore, 'load'>;
   readonly eraser: Pick<SessionEraser, 'check' | 'eraseLog'>;
   readonly inLearnings: Pick<LearningsPorts, 'learnings' | 'projects' | 'command'>;
-  /** Throws while sessions are being moved to another layout. */
-  readonly refuseWhileMoving: () => Promise<void>;
   readonly clock: Clock;
   /** A new unique id for each renaming. */
   readonly newId: () => string;
@@ -52,11 +58,13 @@ type Reply = ToolReply<'session-rename'>;
 
 /** Before clients give up on an answer. */
 const ANSWER_MS = 3000;
+/** How long an error waits for the caller to ask again. */
+const TOLD_MS = 30_000;
 const OTHER_NAME = 'choose another name';
 
 export function createSessionRename(options: RenameOptions): (request: unknown) => Promise<Reply> {
   const { lifecycle, clock, logger } = options;
-  const running = new Map<Token, { readonly to: Token; readonly ended: Promise<Reply['state']> }>();
+  const running = new Map<Token, Job>();
 
   return async (request) => {
     const asked = checkedRequest(TOOLS['session-rename'].request, request);
@@ -71,24 +79,34 @@ export function createSessionRename(options: RenameOptions): (request: unknown) 
       if (record.renamed_to !== to) throw renamedSession(session, record.renamed_to, isDone);
       if (isDone) return { session, to, state: 'done' };
     }
-    const job = running.get(session) ?? { to, ended: renamed(options, session, to) };
-    if (job.to !== to) throw renamedSession(session, job.to, false);
+    const failedAt = running.get(session)?.failedAt;
+    if (failedAt !== undefined && Date.parse(clock()) - failedAt > TOLD_MS) running.delete(session);
+    const job: Job = running.get(session) ?? { to, ended: renamed(options, session, to) };
+    const forget = () => {
+      if (running.get(session) === job) running.delete(session);
+    };
+    if (job.to !== to) {
+      if (job.failedAt !== undefined) forget();
+      throw renamedSession(session, job.to, false);
+    }
     if (!running.has(session)) {
       running.set(session, job);
-      const forget = () => running.delete(session);
       job.ended.then(forget, (error: unknown) => {
-        forget();
-        // Who has asked may not wait for it any longer.
+        // The caller may have stopped waiting: the next request is told.
+        job.failedAt = Date.parse(clock());
         logger.warn({ session, to, code: codeOf(error), err: error }, 'session not renamed');
       });
     }
     let state: Reply['state'] = 'running';
-    await withinDeadline(
-      ANSWER_MS,
-      job.ended.then((ended) => {
-        state = ended;
-      }),
-    );
+    const answered = job.ended.then((ended) => {
+      state = ended;
+    });
+    try {
+      await withinDeadline(ANSWER_MS, answered);
+    } catch (error) {
+      forget();
+      throw error;
+    }
     return { session, to, state };
   };
 
@@ -100,6 +118,9 @@ export function createSessionRename(options: RenameOptions): (request: unknown) 
     const release = beating(() => claim.hold());
     try {
       await rename(ports, claim);
+    } catch (error) {
+      await undone(ports, claim, error);
+      throw error;
     } finally {
       await release();
     }
@@ -108,65 +129,11 @@ export function createSessionRename(options: RenameOptions): (request: unknown) 
   }
 }
 
-/** The right to rename a session, recorded under its old name. */
-class RenameClaim {
-  readonly #ports: RenameOptions;
-  readonly session: Token;
+interface Job {
   readonly to: Token;
-  readonly by: string;
-  #wasTaken = false;
-
-  constructor(ports: RenameOptions, session: Token, to: Token, by: string) {
-    this.#ports = ports;
-    this.session = session;
-    this.to = to;
-    this.by = by;
-  }
-
-  get isCopied(): boolean {
-    return this.#ports.lifecycle.archived(this.session)?.renaming?.copied === true;
-  }
-
-  /** Whether the new name is taken for this. */
-  get isTaken(): boolean {
-    return this.#ports.lifecycle.archived(this.to)?.importing?.from === this.session;
-  }
-
-  /**
-   * Makes sure of the claim, and records it once more.
-   *
-   * @param copied what is recorded once the new session has all of it
-   * @throws ThroughlineError `conflict` where another process has taken over, or sessions are moved
-   */
-  async hold(copied?: { readonly sequence: number }): Promise<void> {
-    const { clock, refuseWhileMoving } = this.#ports;
-    await refuseWhileMoving();
-    await this.#replace(({ renaming, ...there }) => ({
-      ...there,
-      ...copied,
-      renaming: { by: this.by, at: clock(), copied: copied !== undefined || renaming?.copied === true },
-    }));
-    if (this.#wasTaken && !this.isTaken && !this.isCopied) throw lost(this.session);
-    this.#wasTaken ||= this.isTaken;
-  }
-
-  /** Leaves the pointer alone. */
-  async end(): Promise<void> {
-    await this.#replace(({ renaming: _, ...there }) => there);
-  }
-
-  async #replace(next: (there: Archived) => Archived): Promise<void> {
-    const isHeld = await this.#ports.lifecycle.archive(this.session, (there) => {
-      if (there?.renaming?.by !== this.by) return undefined;
-      const { v: _, status: __, ...record } = next(there);
-      return record;
-    });
-    if (!isHeld) throw lost(this.session);
-  }
-}
-
-function lost(session: Token): ThroughlineError {
-  return new ThroughlineError('conflict', `another process goes on with renaming session ${session}`);
+  readonly ended: Promise<Reply['state']>;
+  /** When it failed, in milliseconds, until a caller is told. */
+  failedAt?: number;
 }
 
 /** Records both names, or goes on with one that is gone; `undefined` where another one is at it. */
@@ -174,11 +141,13 @@ async function claimed(ports: RenameOptions, session: Token, to: Token): Promise
   const { lifecycle, clock, eraser, refuseWhileMoving } = ports;
   await refuseWhileMoving();
   await eraser.check();
+  if (isForgetting(ports, session)) throw beingForgotten(session);
   if (lifecycle.archived(session)?.renaming === undefined) await requireRenamable(ports, session, to);
   const by = ports.newId();
   const isClaimed = await lifecycle.archive(session, (there) => {
     if (there?.renaming !== undefined && (!isGone(there.renaming, clock) || there.renamed_to !== to))
       return undefined;
+    if (isForgetting(ports, session)) return undefined;
     if (there?.importing !== undefined || (there?.renamed_to !== undefined && there.renaming === undefined))
       return undefined;
     const { v: _, status: __, ...record } = there ?? { v: 1, status: '' };
@@ -194,13 +163,40 @@ async function requireRenamable(ports: RenameOptions, session: Token, to: Token)
   requireOwnName(session, ports.lifecycle.archived(session));
   const { state } = (await ports.reader.load(session)).folded;
   if (state.sequence === 0) throw new ThroughlineError('not_found', noSuchSession(session));
-  await requireFree(ports, to, OTHER_NAME);
+  await requireFree(ports, to, OTHER_NAME, session);
+}
+
+/**
+ * Leaves both names as they were before, where the new session does not have all of it. A process that has lost its claim
+ * undoes nothing, and one that cannot reach the server leaves it to the next request.
+ */
+async function undone(ports: RenameOptions, claim: RenameClaim, error: unknown): Promise<void> {
+  const { lifecycle, eraser, logger, pause } = ports;
+  const { session, to } = claim;
+  if (claim.isCopied || codeOf(error) === 'unavailable') return;
+  try {
+    await claim.keep();
+    if (claim.isCopied) return;
+    if (claim.isTaken) {
+      if (lifecycle.archived(to)?.importing?.ready === true) {
+        // Events of the copy may be on their way.
+        await pause(SETTLED_MS / 4);
+        await eraser.eraseLog(to);
+      }
+      await lifecycle.reopen(to);
+    }
+    if (isForgetting(ports, session)) await lifecycle.reopen(session);
+    else await becomeSession(ports, session);
+  } catch (err) {
+    logger.warn({ session, to, code: codeOf(err), err }, 'a rename that failed is not undone yet');
+  }
 }
 
 async function rename(ports: RenameOptions, claim: RenameClaim): Promise<void> {
   const { reader, writer, eraser } = ports;
   const { session, to } = claim;
   if (!claim.isCopied) {
+    await requireEvents(ports, session);
     await take(ports, claim);
     await claim.hold({ sequence: await copied(ports, claim) });
   }
@@ -214,14 +210,20 @@ async function rename(ports: RenameOptions, claim: RenameClaim): Promise<void> {
   await claim.end();
 }
 
+/** One that was forgotten meanwhile must not become a session without events. */
+async function requireEvents({ log, snapshots }: RenameOptions, session: Token): Promise<void> {
+  if ((await log.newest(session)) > 0 || (await snapshots.load(session)) !== undefined) return;
+  throw new ThroughlineError('not_found', noSuchSession(session));
+}
+
 /** The new name is taken, and nothing can come any more under either name. */
 async function take(ports: RenameOptions, claim: RenameClaim): Promise<void> {
-  const { lifecycle, clock, pause, log } = ports;
+  const { lifecycle, clock, pause, log, eraser } = ports;
   const { session, to } = claim;
   const importing = { file: `rename ${session}`.slice(0, 64), dispatches: 0, from: session };
   const taken = (ready: boolean) =>
     lifecycle.archive(to, (there) =>
-      there === undefined || there.importing?.from === session
+      there === undefined || there.importing?.from === session || isLeftOver(lifecycle, to)
         ? {
             at: there?.at ?? archivedSince(lifecycle.forgotten(to), clock()),
             importing: { ...importing, ready },
@@ -231,7 +233,9 @@ async function take(ports: RenameOptions, claim: RenameClaim): Promise<void> {
   const isReady = claim.isTaken && lifecycle.archived(to)?.importing?.ready === true;
   let isFree = isReady;
   if (!isReady) {
-    isFree = lifecycle.forgotten(to)?.status !== 'forgetting' && (await taken(false));
+    const { importing: there } = lifecycle.archived(to) ?? {};
+    if (there?.ready === true && isLeftOver(lifecycle, to)) await eraser.eraseLog(to);
+    isFree = !isForgetting(ports, to) && (await taken(false));
   }
   await pause(SETTLED_MS);
   await claim.hold();
@@ -241,9 +245,6 @@ async function take(ports: RenameOptions, claim: RenameClaim): Promise<void> {
     await taken(true);
     return;
   }
-  if (isFree) await lifecycle.reopen(to);
-  // As it was before.
-  await becomeSession(ports, session);
   throw exists(to, OTHER_NAME);
 }
 
@@ -264,7 +265,7 @@ async function copied(ports: RenameOptions, claim: RenameClaim): Promise<number>
     },
   };
   const clear = async () => void (await to.removeBefore(as, (await to.newest(as)) + 1));
-  await bring({ session, as, from, to, clear });
+  await bring({ session, as, from, to: heldLog(to, () => claim.held()), clear });
   if (await isSameSession({ from, to }, session, as)) return last;
   throw new ThroughlineError(
     'internal',

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import type { DispatchDelivery } from '../../../src/ports/dispatch-source.js';
@@ -82,6 +83,32 @@ describe('sessions take turns', () => {
       before += 1;
     }
     expect(before).toBe(8);
+  });
+
+  it('each of more sessions than there are places is served alike, in whatever order their dispatches end', () => {
+    fc.assert(
+      fc.property(
+        fc.infiniteStream(fc.nat()),
+        fc.constantFrom([16, 40], [32, 33], [20, 18]),
+        (picks, [places, count]) => {
+          const { lanes, arrive, beginAll } = lanesOf(places);
+          const served = new Map<string, number>();
+          const sessions = Array.from({ length: count }, (_, index) => `${index}`);
+          for (const session of sessions) for (let at = 0; at < 30; at += 1) arrive(session);
+          const active = beginAll();
+          for (const pick of picks.take(count * 60)) {
+            const [held] = active.splice(pick % active.length, 1);
+            if (held === undefined) throw new Error('nothing is in work');
+            lanes.took(held);
+            served.set(held.session, (served.get(held.session) ?? 0) + 1);
+            arrive(held.session);
+            active.push(...beginAll());
+          }
+          for (const session of sessions) expect(served.get(session) ?? 0).toBeGreaterThan(30);
+        },
+      ),
+      { numRuns: 10 },
+    );
   });
 
   it('sessions take turns with one place as with many', () => {

@@ -80,3 +80,19 @@ it('a session that begins while its name is taken for a file stays, and is not a
   expect(lifecycle.archived(session)).toBeUndefined();
   expect((await log.read(session, { after: 0 })).events).toHaveLength(1);
 });
+
+it('a name to which a session is being renamed is not taken by an import, whatever its file is called', async () => {
+  const { lifecycle, events, service } = await services();
+  const from = token('old', 'session');
+  const importing = { file: 'f', dispatches: 1, ready: true, from };
+  await lifecycle.archive(session, { at: '2026-01-01T00:00:00.000Z', importing });
+  const before = lifecycle.archived(session);
+
+  for (const asked of [OF, { ...OF, events }, { ...OF, done: true }])
+    await expect(service()(asked)).rejects.toMatchObject({
+      code: 'session_importing',
+      message: expect.stringContaining('"throughline session rename old demo"'),
+    });
+
+  expect(lifecycle.archived(session)).toEqual(before);
+});
