@@ -1,6 +1,6 @@
 const ROUNDABOUT = /\/\.{0,2}\//;
 
-/** What is no path, or not only one: words beside it, an address, or a share on another machine. */
+/** What is not a path alone: words beside it, an address, or a share on another machine. */
 const NOT_A_PATH = /^\/\/|\s|:\/\//u;
 
 /**
