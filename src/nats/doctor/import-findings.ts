@@ -8,24 +8,35 @@ import { type Finding, warn } from './finding.js';
 
 /** Few imports take longer. */
 const LONG_MS = 600_000;
+/** A rename says every two seconds that it goes on. */
+const SILENT_MS = 60_000;
 
-/** Imports that seem to be cut short: the session is none yet, and its results wait. */
+/** Imports and renames that seem to be cut short: results of their sessions wait. */
 export async function importFindings(
   connection: NatsConnection,
   options: BucketOptions,
   now: number,
 ): Promise<Finding[]> {
   const messages = await new LifecycleBucket(connection, options).read(undefined, options.timeoutMs);
+  const since = (at: string) => age(at, new Date(now).toISOString());
   return messages.flatMap((message) => {
     if (message.foreign !== undefined || isDeletion(message)) return [];
     const found = lifecycleRecord(keyOf(message), jsonOf(message.data));
-    if (found?.kind !== 'archived' || found.record.importing === undefined) return [];
+    if (found?.kind !== 'archived') return [];
     const { session, record } = found;
-    if (now - Date.parse(record.at) < LONG_MS) return [];
+    const { importing, renaming, renamed_to: to } = record;
+    if (renaming !== undefined && to !== undefined && now - Date.parse(renaming.at) >= SILENT_MS)
+      return warn(
+        `rename of session ${session} to ${to}`,
+        `it was cut short ${since(renaming.at)}: results of both names wait until it has ended`,
+        `run "throughline session rename ${session} ${to}" again, which continues it`,
+      );
+    if (importing === undefined || importing.from !== undefined || now - Date.parse(record.at) < LONG_MS)
+      return [];
     return warn(
       `import of session ${session}`,
-      `it began ${age(record.at, new Date(now).toISOString())} and has not ended: results of the session wait until then`,
-      `run "throughline session import" again with the same file, which goes on where it stopped, or "throughline session forget ${session}"`,
+      `it began ${since(record.at)} and has not ended: results of the session wait until then`,
+      `run "throughline session import" again with the same file, which continues it, or "throughline session forget ${session}"`,
     );
   });
 }
