@@ -10,7 +10,6 @@ import type { SessionLog } from '../../ports/session-log.js';
 import type { TermFilter } from '../../session/retention-rules.js';
 import type { SessionState } from '../../session/session-state.js';
 import type { Archiver } from './archive-session.js';
-import type { Claim } from './forget-claim.js';
 import { eraseSession, type ForgetPorts, finishForgetting } from './forget-session.js';
 import { agedLook, type DueSession, dueSessions, type LookPorts, throughCuts } from './retention-look.js';
 import type { Turn } from './retention-turn.js';
@@ -89,6 +88,9 @@ async function finishArchiving(ports: RetentionPorts, turn: Turn): Promise<void>
   if (inHand.length === 0) return;
   for (const { session, idleSince } of inHand) {
     if (ports.lifecycle.forgotten(session)?.status === 'forgetting') continue;
+    const { renamed_to, importing } = ports.lifecycle.archived(session) ?? {};
+    // Under that name there is nothing to read.
+    if (renamed_to !== undefined || importing !== undefined) continue;
     const { archived } = (await ports.reader.load(session)).folded.state.charter;
     const { at, reason } = archived ?? {};
     if (at !== undefined && reason?.startsWith(REASON))
@@ -141,7 +143,8 @@ async function settle(
 async function forgetIdle(ports: RetentionPorts, sessions: readonly DueSession[], turn: Turn): Promise<void> {
   const rewrite = new Set<RewrittenKind>();
   const forgotten: DueSession[] = [];
-  const claims: Claim[] = [];
+  const releases: (() => Promise<void>)[] = [];
+  const names: Token[] = [];
   const by = ports.newId();
   const erasing = sessions.map(async (due) => {
     const { session, before } = due;
@@ -150,18 +153,19 @@ async function forgetIdle(ports: RetentionPorts, sessions: readonly DueSession[]
       if (state === undefined) return false;
       const unlessMoved = { sequence: state.sequence, since: iso(before) };
       const erased = await eraseSession(ports, session, { by, unlessMoved });
-      for (const kind of erased?.rewrite ?? []) rewrite.add(kind);
-      if (erased !== undefined) claims.push(erased.claim);
-      return erased !== undefined;
+      if (erased === undefined) return false;
+      for (const kind of erased.rewrite) rewrite.add(kind);
+      releases.push(erased.release);
+      names.push(...erased.names);
+      return true;
     });
     if (isGone) forgotten.push(due);
     else turn.add('spared');
   });
   const ended = await Promise.allSettled(erasing);
   if (forgotten.length > 0) {
-    const gone = forgotten.map(({ session }) => session);
-    await finishForgetting(ports, gone, rewrite, by).finally(() =>
-      Promise.all(claims.map((claim) => claim.release())),
+    await finishForgetting(ports, names, rewrite, by).finally(() =>
+      Promise.all(releases.map((release) => release())),
     );
     turn.add('forgotten', forgotten.length);
     for (const due of forgotten)

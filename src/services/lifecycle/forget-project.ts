@@ -4,9 +4,18 @@ import type { SessionReader } from '../../folding/session-folding.js';
 import type { RewrittenKind } from '../../ports/session-eraser.js';
 import { Semaphore } from '../../runtime/semaphore.js';
 import type { SessionTable } from '../common/session-table.js';
-import { begin, type Claim, isAtIt } from './forget-claim.js';
+import { begin, isAtIt } from './forget-claim.js';
 import { countsOf, forgetProjectLearnings } from './forget-learnings.js';
-import { eraseSession, type ForgetPorts, finishForgetting, NOTHING, sum } from './forget-session.js';
+import {
+  countedOf,
+  eraseSession,
+  type ForgetPorts,
+  finishForgetting,
+  NOTHING,
+  namesOf,
+  requireNotRenaming,
+  sum,
+} from './forget-session.js';
 
 /** Forgets a project: all its sessions, and its learnings. An event without content stays, which says that it was forgotten. */
 export interface ForgetProjectPorts extends ForgetPorts {
@@ -21,6 +30,8 @@ const AT_ONCE = 8;
 /**
  * The sessions of a project, those that are being forgotten left out. By the index those are passed over that surely belong to
  * another project; all others are read, since what is erased must not hang on an index.
+ *
+ * @throws ThroughlineError `conflict` where one of them is being renamed
  */
 export async function sessionsOf(
   {
@@ -37,7 +48,15 @@ export async function sessionsOf(
     turns.run(async () => {
       const { session, known } = row;
       if (lifecycle.forgotten(session)?.status === 'forgetting') return [];
-      const isElsewhere = known !== undefined && projectOf(known.project) !== project;
+      const record = lifecycle.archived(session);
+      const isOurs = known !== undefined && projectOf(known.project) === project;
+      // Until its events are all there it cannot be read, and what is renamed to it stands in the table itself.
+      if (record?.importing !== undefined) return [];
+      if (record?.renamed_to !== undefined) {
+        if (isOurs) requireNotRenaming({ lifecycle }, session);
+        return [];
+      }
+      const isElsewhere = known !== undefined && !isOurs;
       if (isElsewhere && !table.isStale(row)) return [];
       const { state } = (await sessions.load(session)).folded;
       return projectOf(state.charter.project) === project ? [session] : [];
@@ -54,11 +73,11 @@ export async function storedOfProject(
 ): Promise<StoredCounts> {
   const { state } = (await ports.projects.load(project)).folded;
   let all: StoredCounts = sum(NOTHING, countsOf(state));
-  for (const session of sessions) all = sum(all, { ...(await ports.eraser.count(session)) });
+  for (const session of sessions) all = sum(all, await countedOf(ports, session));
   return all;
 }
 
-/** Forgets a project with these sessions. Gives how much was erased. Throws as `eraseSession`. */
+/** Forgets a project with these sessions and their earlier names. Gives how much was erased. Throws as `eraseSession`. */
 export async function forgetProject(
   ports: ForgetProjectPorts,
   project: Token,
@@ -66,6 +85,8 @@ export async function forgetProject(
   by: string,
   onErased: (erased: StoredCounts) => void,
 ): Promise<StoredCounts> {
+  // Before the first: of a project that is refused nothing may be gone.
+  for (const session of sessions) for (const name of namesOf(ports, session)) requireNotRenaming(ports, name);
   // All of them first: so each will be forgotten, and the learnings with the last, whatever happens to this process.
   for (const session of sessions) await begin(ports, session, { by, project });
   let learnings = sum(NOTHING, await forgetProjectLearnings(ports, project));
@@ -105,7 +126,8 @@ async function forgetAll(
   const under = new Map<Token, StoredCounts>();
   const told = () => onErased([...under.values()].reduce((all, each) => sum(all, each), done));
   const rewrite = new Set<RewrittenKind>(['learnings']);
-  const claims: Claim[] = [];
+  const releases: (() => Promise<void>)[] = [];
+  const names: Token[] = [];
   const turns = new Semaphore(AT_ONCE);
   const erasing = sessions.map((session) =>
     turns.run(async () => {
@@ -117,7 +139,8 @@ async function forgetAll(
       const ended = await eraseSession(ports, session, { by, unlessMoved, onErased: onErasedHere });
       under.delete(session);
       if (ended === undefined) return;
-      claims.push(ended.claim);
+      releases.push(ended.release);
+      names.push(...ended.names);
       for (const kind of ended.rewrite) rewrite.add(kind);
       done = sum(done, ended.erased);
       told();
@@ -128,9 +151,9 @@ async function forgetAll(
     const failed = ended.find((each) => each.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
     await last();
-    await finishForgetting(ports, sessions, rewrite, by);
+    await finishForgetting(ports, names, rewrite, by);
   } finally {
-    for (const each of claims) await each.release();
+    for (const release of releases) await release();
   }
   return done;
 }

@@ -13,7 +13,7 @@ import {
   sessionsOf,
   storedOfProject,
 } from './forget-project.js';
-import { forgetSession, isNothing, NOTHING, storedOf, sum } from './forget-session.js';
+import { forgetSession, isNothing, NOTHING, storedOf } from './forget-session.js';
 
 /**
  * Answers the tools that forget. What takes longer than a caller waits goes on without them: the same request again tells how
@@ -117,11 +117,11 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
       const remembered = sessions.get(session);
       const record = ports.lifecycle.forgotten(session);
       if (dryRun || (remembered === undefined && isAtIt(ports, session))) {
-        const found = await storedOfNames(ports, session, withLearnings);
+        const found = await storedOf(ports, session, withLearnings);
         return { session, state: dryRun ? 'counted' : 'running', found, erased: NOTHING };
       }
       const job = await jobOf(sessions, session, async () => {
-        const found = await storedOfNames(ports, session, withLearnings);
+        const found = await storedOf(ports, session, withLearnings);
         // Of an import that was cut short there may be its record alone.
         const isNamed = record !== undefined || ports.lifecycle.archived(session) !== undefined;
         if (isNothing(found) && !isNamed) throw unknown('session', session, 'session ls');
@@ -129,16 +129,7 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
         return {
           found,
           sessions: [session],
-          run: async (onErased) => {
-            let erased = NOTHING;
-            for (const name of namesOf(ports, session)) {
-              const before = erased;
-              const told = (more: StoredCounts) => onErased(sum(before, more));
-              const by = ports.newId();
-              erased = sum(before, await forgetSession(ports, name, { by, withLearnings, onErased: told }));
-            }
-            return erased;
-          },
+          run: (onErased) => forgetSession(ports, session, { by: ports.newId(), withLearnings, onErased }),
         };
       });
       await withinDeadline(ANSWER_MS, job.ended);
@@ -187,26 +178,6 @@ interface Started {
   readonly found: StoredCounts;
   readonly sessions: readonly Token[];
   readonly run: (onErased: (erased: StoredCounts) => void) => Promise<StoredCounts>;
-}
-
-/**
- * A session, last, with the names that it had before: what was published under them goes with it, and they would point to
- * nothing.
- */
-function namesOf({ lifecycle }: Pick<ForgetToolsPorts, 'lifecycle'>, session: Token): Token[] {
-  const names = [session];
-  const pointers = lifecycle.renamed();
-  for (const name of names)
-    names.push(
-      ...pointers.filter((each) => lifecycle.archived(each)?.renamed_to === name && !names.includes(each)),
-    );
-  return names.reverse();
-}
-
-async function storedOfNames(ports: ForgetToolsPorts, session: Token, withLearnings: boolean) {
-  let all: StoredCounts = NOTHING;
-  for (const name of namesOf(ports, session)) all = sum(all, await storedOf(ports, name, withLearnings));
-  return all;
 }
 
 function told(job: Job): Job {

@@ -1,0 +1,45 @@
+import type { Token } from '../../src/contracts/names.js';
+import {
+  type ErasedCounts,
+  type LastMoved,
+  type LearningEraser,
+  type Marks,
+  NOTHING_ERASED,
+  type SessionEraser,
+} from '../../src/ports/session-eraser.js';
+
+/** How many results are stored under each name, in memory. Sessions have no events. */
+export class MemorySessionEraser implements SessionEraser, LearningEraser {
+  readonly dispatches: Map<string, number>;
+
+  constructor(dispatches: Readonly<Record<string, number>>) {
+    this.dispatches = new Map(Object.entries(dispatches));
+  }
+
+  async check(): Promise<void> {}
+
+  async marks(): Promise<Marks> {
+    return { dispatches: 0, sequence: 0 };
+  }
+
+  async lastMoved(): Promise<LastMoved> {
+    return { sequence: 1, at: '2025-01-01T00:00:00.000Z' };
+  }
+
+  async count(session: Token): Promise<ErasedCounts> {
+    return { ...NOTHING_ERASED, dispatches: this.dispatches.get(session) ?? 0 };
+  }
+
+  async erase(...[session, , onErased]: Parameters<SessionEraser['erase']>): Promise<ErasedCounts> {
+    const erased = await this.count(session);
+    this.dispatches.delete(session);
+    onErased?.('dispatches', erased.dispatches);
+    return erased;
+  }
+
+  async eraseLog(): Promise<void> {}
+
+  async rewrite(): Promise<void> {}
+
+  async eraseLearnings(): Promise<void> {}
+}

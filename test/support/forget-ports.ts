@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { type Token, token } from '../../src/contracts/names.js';
+import { createCommander } from '../../src/folding/commander.js';
+import { PROJECT_FOLDING } from '../../src/folding/project-folding.js';
+import { StateReader } from '../../src/folding/state-reader.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import { lifeBy } from '../../src/services/common/forgotten-results.js';
+import { SessionTable } from '../../src/services/common/session-table.js';
+import { evolve } from '../../src/session/evolve-session.js';
+import { sessionFigures } from '../../src/session/session-figures.js';
+import { emptyState } from '../../src/session/session-state.js';
+import { MemoryLearningLog } from '../doubles/memory-learning-log.js';
+import { MemorySessionEraser } from '../doubles/memory-session-eraser.js';
+import { MemorySessionLifecycle } from '../doubles/memory-session-lifecycle.js';
+import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
+import { timeOf } from './builders.js';
+
+export const NOW = '2026-01-01T00:00:00.000Z';
+
+/** The state of a session whose one event opens it for a project. */
+export function openedFor(session: string, project: string) {
+  const state = emptyState(session);
+  const event = { v: 1, type: 'session.opened', at: timeOf(1), data: { project } } as const;
+  evolve(state, { sequence: 1, event });
+  return state;
+}
+
+/** What forgets sessions, in memory, with one result under each name, and the sessions of some projects. */
+export function forgetPorts(names: readonly string[], projects: Readonly<Record<string, string>>) {
+  const [learnings, snapshots, lifecycle] = [
+    new MemoryLearningLog(),
+    new MemorySnapshotStore(),
+    new MemorySessionLifecycle(),
+  ];
+  const reader = new StateReader({
+    log: learnings,
+    snapshots,
+    folding: PROJECT_FOLDING,
+    logger: silentLogger,
+    maxCached: 1,
+  });
+  const clock = () => NOW;
+  const command = createCommander({ log: learnings, reader, clock, newId: randomUUID, random: () => 0 });
+  let now = 10_000;
+  const table = new SessionTable(() => now);
+  for (const [session, project] of Object.entries(projects))
+    table.folded(token(session, 'session'), 1, sessionFigures(openedFor(session, project)), now);
+  now += 10_000;
+  const lifeOf = lifeBy(lifecycle);
+  const load = async (session: Token) => {
+    const life = lifeOf(session);
+    const project = projects[session];
+    const state = project === undefined ? emptyState(session) : openedFor(session, project);
+    const folded = { key: session, state, snapshotSequence: 0, sinceSnapshot: 0, epoch: undefined, life };
+    return { folded, replayed: 0, isWhole: true };
+  };
+  return {
+    ...{ lifecycle, clock, learnings, command, table },
+    projects: reader,
+    sessions: { load },
+    eraser: new MemorySessionEraser(Object.fromEntries(names.map((name) => [name, 1]))),
+    index: { remove: async () => {} },
+    logger: silentLogger,
+    pause: async () => {},
+    compared: async () => {},
+  };
+}
+
+/** Records that sessions had these names before. */
+export async function pointers(
+  lifecycle: MemorySessionLifecycle,
+  renamed: Readonly<Record<string, string>>,
+): Promise<void> {
+  for (const [from, to] of Object.entries(renamed))
+    await lifecycle.archive(token(from, 'session'), { at: NOW, renamed_to: token(to, 'session') });
+}
+
+/** Records that a session is being renamed, and is not all there under the new name. */
+export async function renaming(lifecycle: MemorySessionLifecycle, from: Token, to: Token): Promise<void> {
+  const record = { at: NOW, renamed_to: to, renaming: { by: 'one', at: NOW, copied: false } };
+  await lifecycle.archive(from, record);
+  await lifecycle.archive(to, { at: NOW, importing: { file: 'rename', dispatches: 0, ready: true, from } });
+}
