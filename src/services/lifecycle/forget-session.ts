@@ -115,7 +115,7 @@ export async function eraseSession(
   const rewrite = new Set<RewrittenKind>();
   let erased: StoredCounts = NOTHING;
   try {
-    // The session first: while it is recorded, whoever goes on with it finds its earlier names, and they stay if it is spared.
+    // The session first: while it is recorded, another process that continues finds its earlier names, and they stay if it is spared.
     for (const name of names) {
       const before = erased;
       const told = (more: StoredCounts) => onErased?.(sum(before, more));
