@@ -55,6 +55,10 @@ export class MovingStreams {
     this.own = new OwnStreams(ports.jsm, {
       claimed: () => this.claimed(),
       update: (name, change) => updateStream(ports, name, change, () => this.claimed()),
+      unlessMoving: async (name, change) => {
+        if ((await readLayout(ports))?.layout.layout === 'per-session')
+          await updateStream(ports, name, change, () => undefined);
+      },
     });
   }
 

@@ -50,6 +50,8 @@ export interface StreamChanges {
   readonly claimed: () => Promise<void> | undefined;
   /** The same before a stream is changed. */
   readonly update: (name: string, change: StreamChange) => Promise<StreamInfo>;
+  /** Changes a stream where sessions are not being moved any more. */
+  readonly unlessMoving?: (name: string, change: StreamChange) => Promise<void>;
 }
 
 export class OwnStreams {
@@ -91,14 +93,26 @@ export class OwnStreams {
   }
 
   /** Has the stream take no event from now on, and says what is in it then. */
-  fence(stream: OwnStream): Promise<OwnStream> {
+  async fence(stream: OwnStream): Promise<OwnStream> {
     const { config } = stream;
-    if (stream.place === 'fenced') return Promise.resolve(stream);
+    if (stream.place === 'fenced') return stream;
     const { discard, max_bytes } = config;
-    return this.#update(stream, {
+    const fenced = await this.#update(stream, {
       ...FENCE,
       metadata: { [PLACE]: 'fenced', [LIMITS]: JSON.stringify({ discard, max_bytes }) },
     });
+    try {
+      await this.#changes.claimed();
+    } catch (error) {
+      // It left this process after it had stood still, and the move may have been taken back meanwhile.
+      await this.#changes.unlessMoving?.(config.name, {
+        discard,
+        max_bytes,
+        metadata: { ...config.metadata },
+      });
+      throw error;
+    }
+    return fenced;
   }
 
   /** Says that the session is in its shard. */
