@@ -67,7 +67,7 @@ export function asReady(isMine: IsMine): DecideArchived {
   };
 }
 
-/** Whether a record is of the session that has the name: it is no pointer, and all of it is there. */
+/** Whether a record is of the session that has the name: it is not a pointer, and all of it is there. */
 export function hasOwnName(record: Archived | undefined): boolean {
   return record?.renamed_to === undefined && record?.importing === undefined;
 }
