@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
-import { mkdir, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, systemCode, ThroughlineError } from '../contracts/errors.js';
+import { makeFolder } from '../nats-server/make-folder.js';
 import { stopOrphan } from '../nats-server/orphaned-server.js';
 import { isRunning, type ProcessIdentity } from '../nats-server/process-identity.js';
 import { type StoreUse, storeUse } from '../nats-server/store-lock.js';
@@ -75,7 +76,7 @@ async function startedReady(storeDir: string, args: readonly string[]): Promise<
 
 async function openLog(storeDir: string, logFile: string): Promise<number> {
   try {
-    await mkdir(storeDir, { recursive: true });
+    await makeFolder(storeDir);
     return openSync(logFile, 'a', 0o600);
   } catch (cause) {
     throw new ThroughlineError('store_unusable', `${logFile} cannot be written: ${messageOf(cause)}`, {

@@ -27,8 +27,8 @@ export function forgetSessionCommand(session: Command): void {
   onSession(session.command('forget'))
     .summary('erase a session for good')
     .description(
-      'Erases a session for good: its events, results, rejected results, snapshots and prompts, and what names it in \n' +
-        'learnings. A session of that name then begins at nothing. Learnings that a person has accepted belong to the project \n' +
+      'Erases a session for good: its events, results, rejected results, snapshots and prompts, and what names it in\n' +
+        'learnings. A session of that name then begins at nothing. Learnings that a person has accepted belong to the project\n' +
         'and stay; --with-learnings removes those that rest on this session alone.',
     )
     .option('-y, --yes', 'do not ask')

@@ -22,6 +22,7 @@ export function layoutCommand(program: Command): void {
 
   layout
     .command('show')
+    .summary('say how sessions are laid out, and how far a move is')
     .description('Says what layout is recorded, how many sessions are where, and how far a move is.')
     .option('--json', 'print {"layout", "sessions": {"own", "sharded"}, "onTheirWay", "left"}')
     .addHelpText('after', examples('throughline layout show', 'throughline layout show --json'))
@@ -41,6 +42,7 @@ export function layoutCommand(program: Command): void {
   addShardsOption(
     layout
       .command('migrate')
+      .summary('move all sessions to shards, or back')
       .description(
         'Moves all sessions from a stream each to shards, one after the other, while the services run or not. Each session is\n' +
           'compared with its copy before it counts as moved. Run it again if it is interrupted. Until --finish, --back\n' +

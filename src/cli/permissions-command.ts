@@ -22,17 +22,21 @@ interface PermissionsOptions extends LayoutOptions {
   readonly json?: boolean;
 }
 
+const ROLES = `
+Roles:
+  publisher  runs agents: publishes results, asks for prompts, uses the tools
+  worker     the services extractor, tools, learnings and keeper
+  compiler   the service compiler
+  reader     looks at sessions, snapshots and services, and writes nothing
+  operator   reads all, retries rejected results, reviews proposals, archives
+             and forgets sessions, says how long things are kept
+  backup     runs "throughline backup": copies all streams, whole`;
+
 export function permissionsCommand(program: Command): void {
   const permissions = program
     .command('permissions')
     .description(
       'Prints a permissions block for a user in the configuration of nats-server.\n\n' +
-        'publisher: runs agents; publishes results, asks for prompts, uses the tools\n' +
-        'worker:    the services extractor, tools and learnings\n' +
-        'compiler:  the service compiler\n' +
-        'reader:    looks at sessions, snapshots and services, and writes nothing\n' +
-        'operator:  a reader who also retries rejected results, reviews proposals, writes snapshots\n' +
-        'backup:    runs "throughline backup": copies all streams, whole\n\n' +
         'Set THROUGHLINE_INBOX_PREFIX of each process to the prefix that its user may listen to.\n' +
         'NATS wildcards stand for whole tokens: no permission can say "all sessions that begin with team-".\n' +
         '--session-prefix therefore asks the server for its sessions, and names each. Print again for new sessions.\n\n' +
@@ -40,7 +44,7 @@ export function permissionsCommand(program: Command): void {
         'reads sent to JetStream as a request, and so delete any stream. Give users that you do not trust an account of\n' +
         'their own: --account prints, with their permissions, what the accounts must export and import.',
     )
-    .addOption(new Option('--role <role>', 'the role').choices(ACCESS_ROLES).makeOptionMandatory())
+    .addOption(new Option('--role <role>', 'the role, see below').choices(ACCESS_ROLES).makeOptionMandatory())
     .option('-s, --session <name...>', 'publisher and reader: only these sessions, which need not exist yet')
     .option(
       '--session-prefix <text>',
@@ -50,6 +54,7 @@ export function permissionsCommand(program: Command): void {
     .option('--inbox-prefix <prefix>', 'prefix of its reply subjects (default: _INBOX_<role>)')
     .option('--json', 'print it as JSON');
   addLayoutOptions(permissions, 'layout of session logs, which "throughline doctor" says')
+    .addHelpText('after', ROLES)
     .addHelpText(
       'after',
       examples(

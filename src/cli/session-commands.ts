@@ -47,6 +47,7 @@ export function sessionCommand(program: Command): void {
 
   session
     .command('ls')
+    .summary('list the sessions, those that need a person first')
     .description(
       'Lists the sessions, each with how far it is: stalled ones first, then those that wait for a person, then the newest.',
     )
@@ -82,12 +83,13 @@ export function sessionCommand(program: Command): void {
         sessionsListed(client, filters, most),
       );
       if (json) return out(JSON.stringify(sessions));
-      for (const line of sessions.flatMap((each) => sessionLines(each))) out(line);
+      for (const line of sessionLines(sessions)) out(line);
       if (total > 0 || Object.keys(filters).length === 0) note(`-- ${summary(sessions.length, total)}`);
       else note('-- no such sessions: without these options all are listed');
     });
 
-  reading(session.command('show'), 'Shows the figures of a session.', 'session show', 'session-show');
+  const show = session.command('show').summary('show the figures of a session');
+  reading(show, 'Shows the figures of a session.', 'session show', 'session-show');
   exportSessionCommand(session);
   importSessionCommand(session);
   renameSessionCommand(session);

@@ -18,11 +18,7 @@ import { retentionLines, runDone } from './show-retention.js';
 /** Replies of the tools that read, as lines for people. What agents wrote gets one line of visible text. */
 
 const LINES: { readonly [Name in ToolName]?: (reply: ToolReply<Name>) => readonly string[] } = {
-  'session-list': ({ sessions }) =>
-    listed(
-      sessions.flatMap((each) => sessionLines(each)),
-      'no such sessions',
-    ),
+  'session-list': ({ sessions }) => listed(sessionLines(sessions), 'no such sessions'),
   'session-export': ({ events }) =>
     listed(
       events.map((each) => oneLine(JSON.stringify(each))),
@@ -75,12 +71,34 @@ function listed(lines: readonly string[], none: string): readonly string[] {
   return lines.length === 0 ? [none] : lines;
 }
 
-/** A session with how far it is and how long ago it moved, and below it what is stalled and what waits for a person. */
-export function sessionLines(session: SessionListed, now = new Date().toISOString()): string[] {
-  const { session: name, at } = session;
-  if (session.brief) return [`${name}  ${age(at, now)}`];
+/** Names up to this length stand in a column of their own. */
+const MAX_COLUMN = 40;
+
+/** Each session with how far it is and how long ago it moved, and below it what is stalled and what waits for a person. */
+export function sessionLines(sessions: readonly SessionListed[], now = new Date().toISOString()): string[] {
+  const rows = sessions.map((each) => ({ each, cells: [each.session, statusOf(each), age(each.at, now)] }));
+  const widthOf = (column: number) =>
+    Math.max(
+      0,
+      ...rows.map(({ cells }) => cells[column]?.length ?? 0).filter((width) => width <= MAX_COLUMN),
+    );
+  const widths = [0, 1, 2].map(widthOf);
+  return rows.flatMap(({ each, cells }) => {
+    const [first = '', ...more] = linesOf(each);
+    const columns = cells.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+    return [[...columns, first].join('  ').trimEnd(), ...more];
+  });
+}
+
+function statusOf(session: SessionListed): string {
+  if (session.brief) return '';
+  return session.archived === undefined ? session.status : 'archived';
+}
+
+/** What stands behind the name, the status and the age of a session, and below it. */
+function linesOf(session: SessionListed): string[] {
+  if (session.brief) return [];
   const { results, rejected, facts, board, plan, stalled, waiting, unread } = session;
-  const status = session.archived === undefined ? session.status : 'archived';
   const tasks = board.open + board.done;
   const parts = [
     ...(plan === undefined ? [] : [`plan ${plan.done} of ${plan.total} done`]),
@@ -91,7 +109,7 @@ export function sessionLines(session: SessionListed, now = new Date().toISOStrin
     ...(unread === 0 ? [] : [`${unread} unread`]),
   ];
   return [
-    `${name}  ${status}  ${age(at, now)}  ${parts.join(', ')}`,
+    parts.join(', '),
     ...stalled.map(({ task, reason }) => `  stalled: task ${oneLine(task)}: ${oneLine(stallText(reason))}`),
     ...waiting.map((what) => `  waits: ${oneLine(what)}`),
   ];

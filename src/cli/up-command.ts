@@ -12,7 +12,7 @@ import { growHeapSlowly } from '../runtime/heap.js';
 import { Shutdown } from '../runtime/shutdown.js';
 import { SERVICE_NAMES, serve } from '../services/serve.js';
 import { withLogger } from './cli-logger.js';
-import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
+import { type Cli, cliOf, examples, note, out, withClient, withNats } from './command-context.js';
 import { DEFAULT_STORE, usualStore } from './default-url.js';
 import { inspectorOf, removeInspectorNote, writeInspectorNote } from './inspector-note.js';
 import {
@@ -161,7 +161,11 @@ async function detached(cli: Cli, options: UpOptions, given: string | undefined)
     ...monitoringArguments(options),
     ...layoutArguments(options),
   ]);
-  if (found) await untilServed({ ...cli, url });
+  if (found) {
+    await untilServed({ ...cli, url });
+    // Refused where the installation has another layout than was asked for.
+    if (layoutArguments(options).length > 0) await withNats({ ...cli, url }, async () => {});
+  }
   out(`throughline ready ${url} store ${storeDir}`);
   const inspector = await inspectorOf(storeDir, pid, cli.config.requestTimeoutMs);
   if (inspector !== null) out(inspectorLine({ url: inspector }));

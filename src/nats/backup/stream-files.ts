@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode, ThroughlineError } from '../../contracts/errors.js';
+import { makeFolder } from '../../nats-server/make-folder.js';
 import { cannotRead, MANIFEST, OWNER_ONLY, STREAMS, type StoredStream } from './backup-manifest.js';
 
 const PIECE_BYTES = 1024 * 1024;
@@ -14,7 +15,7 @@ const PIECE_BYTES = 1024 * 1024;
  */
 export async function newDirectory(directory: string): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await makeFolder(directory, 0o700);
     const there = await readdir(directory);
     if (there.length > 0) throw new ThroughlineError('usage', `${directory} ${heldBy(there)}`);
     await mkdir(join(directory, STREAMS), { mode: 0o700 });

@@ -46,7 +46,8 @@ export async function shardFindings(examined: ShardsExamined): Promise<Finding[]
   } catch (error) {
     throw toThroughlineError(error, 'listing sessions');
   }
-  const made = `${streams} of ${counted(shards, 'shard')} made: the first session of each makes it`;
+  const all = streams >= shards ? '' : ': the first session of each makes it';
+  const made = `${streams} of ${counted(shards, 'shard')} made${all}`;
   return [
     ok('layout', made),
     ...(await tailFindings({

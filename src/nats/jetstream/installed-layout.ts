@@ -26,6 +26,9 @@ export interface WantedLayout {
   readonly shards?: number | undefined;
 }
 
+/** As a variable or as an option, whichever the reader has used. */
+const LAYOUT_SETTING = 'THROUGHLINE_LAYOUT (--layout)';
+const SHARDS_SETTING = 'THROUGHLINE_SHARDS (--shards)';
 /** Between two looks at a replica that does not show the record yet. */
 const LAG_PAUSE_MS = 20;
 
@@ -91,7 +94,7 @@ function chosen({ layout = 'per-session', shards }: WantedLayout): SessionLayout
   if (shards === undefined) return PER_SESSION;
   throw new ThroughlineError(
     'config_invalid',
-    `THROUGHLINE_SHARDS is ${shards}, but a stream per session has no shards: set THROUGHLINE_LAYOUT=sharded as well, or unset THROUGHLINE_SHARDS`,
+    `${SHARDS_SETTING} is ${shards}, but a stream per session has no shards: set ${LAYOUT_SETTING} to sharded as well, or leave out the shards`,
   );
 }
 
@@ -102,7 +105,7 @@ function agreed(layout: InstalledLayout, { layout: wanted, shards }: WantedLayou
   if (wanted !== undefined && wanted !== layout.layout) {
     throw new ThroughlineError(
       'config_invalid',
-      `THROUGHLINE_LAYOUT is ${wanted}, but ${has}: set it to ${layout.layout}, or unset it`,
+      `${LAYOUT_SETTING} is ${wanted}, but ${has}: set it to ${layout.layout}, or leave it out`,
       { details: { ...layout } },
     );
   }
@@ -110,7 +113,7 @@ function agreed(layout: InstalledLayout, { layout: wanted, shards }: WantedLayou
   if (shards === undefined || shards === there) return layout;
   throw new ThroughlineError(
     'config_invalid',
-    `THROUGHLINE_SHARDS is ${shards}, but ${has}: ${there === undefined ? '' : `set it to ${there}, or `}unset it`,
+    `${SHARDS_SETTING} is ${shards}, but ${has}: ${there === undefined ? '' : `set it to ${there}, or `}leave it out`,
     { details: { ...layout } },
   );
 }

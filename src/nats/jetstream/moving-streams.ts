@@ -273,6 +273,6 @@ async function updateStream(
 export function whileMoving(): ThroughlineError {
   return new ThroughlineError(
     'conflict',
-    'sessions are being moved to another layout: finish that first with "throughline layout migrate --finish", or go back with --back',
+    'sessions are being moved to another layout: this waits for the end of it. "throughline layout show" says how far the move is, and the command that goes on with it',
   );
 }

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { sessionLines } from '../../src/cli/show-query.js';
+import type { SessionListed } from '../../src/contracts/replies/session-list-reply.js';
+
+const AT = '2026-03-01T12:00:00.000Z';
+const figures = {
+  brief: false,
+  sequence: 3,
+  status: 'open',
+  facts: 20,
+  results: 5,
+  rejected: 0,
+  board: { open: 0, done: 0 },
+  stalled: [],
+  waiting: [],
+  unread: 0,
+} as const;
+
+it('lists sessions in columns, however long their names, with what they wait for below', () => {
+  const sessions: SessionListed[] = [
+    { ...figures, session: 'secret', at: '2026-03-01T11:59:58.000Z', waiting: ['an answer'] },
+    { ...figures, session: 'b9', at: '2026-03-01T11:30:00.000Z', status: 'completed' },
+    { session: 'unread', at: '2026-03-01T11:30:00.000Z', sequence: 4, brief: true },
+    { ...figures, session: 'x'.repeat(60), at: AT, archived: { at: AT } },
+  ];
+  expect(sessionLines(sessions, AT)).toEqual([
+    'secret  open       just now   5 results, 20 facts',
+    '  waits: an answer',
+    'b9      completed  30min ago  5 results, 20 facts',
+    'unread             30min ago',
+    `${'x'.repeat(60)}  archived   just now   5 results, 20 facts`,
+  ]);
+});
