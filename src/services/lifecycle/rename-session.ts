@@ -12,7 +12,6 @@ import { TOOLS } from '../../contracts/tool-requests.js';
 import { isSameSession } from '../../folding/log-copy.js';
 import type { SessionReader, SessionSnapshotWriter } from '../../folding/session-folding.js';
 import type { Clock } from '../../ports/clock.js';
-import type { EventRemoval } from '../../ports/event-log.js';
 import type { Logger } from '../../ports/logger.js';
 import type { SessionEraser } from '../../ports/session-eraser.js';
 import type { SessionLog } from '../../ports/session-log.js';
@@ -40,7 +39,7 @@ import { isForgetting, RenameClaim, type RenameClaimPorts } from './rename-claim
  * One that fails before the third step is undone: the old name is a session again, and the new one is free.
  */
 export interface RenameOptions extends NewSessionPorts, Pick<RenameClaimPorts, 'refuseWhileMoving'> {
-  readonly log: NewSessionPorts['log'] & Pick<SessionLog, 'append'> & EventRemoval;
+  readonly log: NewSessionPorts['log'] & Pick<SessionLog, 'append'>;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly writer: Pick<SessionSnapshotWriter, 'write'>;
   readonly snapshots: Pick<ReplacingSnapshotStore, 'load'>;
@@ -250,7 +249,7 @@ async function take(ports: RenameOptions, claim: RenameClaim): Promise<void> {
 
 /** Copies the events, and gives the last sequence that the old log had. */
 async function copied(ports: RenameOptions, claim: RenameClaim): Promise<number> {
-  const { log: to, snapshots } = ports;
+  const { log: to, snapshots, eraser } = ports;
   const { session, to: as } = claim;
   const kept = await lostBeginning(to, session, snapshots);
   const whole = kept === undefined ? to : carriedLog(to, kept);
@@ -264,7 +263,7 @@ async function copied(ports: RenameOptions, claim: RenameClaim): Promise<number>
       return page;
     },
   };
-  const clear = async () => void (await to.removeBefore(as, (await to.newest(as)) + 1));
+  const clear = () => eraser.eraseLog(as);
   await bring({ session, as, from, to: heldLog(to, () => claim.held()), clear });
   if (await isSameSession({ from, to }, session, as)) return last;
   throw new ThroughlineError(

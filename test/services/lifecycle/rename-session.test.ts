@@ -46,7 +46,6 @@ function service(given: { readonly append?: Append; readonly pause?: () => Promi
       append,
       read: (session, range) => log.read(session, range),
       newest: (session) => log.newest(session),
-      removeBefore: (session, sequence) => log.removeBefore(session, sequence),
     },
     ...{ lifecycle, snapshots, clock, logger: silentLogger, pause: given.pause ?? (async () => {}) },
     reader: createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 10 }),
