@@ -40,7 +40,8 @@ describe.each(LAYOUTS)('session rename, $layout', (layout) => {
 
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
-      stdout: 'renamed session was-called to is-called; its state is the same, byte for byte\n',
+      stdout:
+        'renamed session was-called to is-called; its state is the same, byte for byte, but for its name and sequences\n',
       stderr: '-- was-called points to it: "throughline session forget was-called" frees the name\n',
     });
     expect(canonicalState(await stored('is-called'))).toBe(canonicalState(events));

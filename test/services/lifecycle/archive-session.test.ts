@@ -84,10 +84,8 @@ function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.P
   const archiver = createArchiver({
     ...{ log: mortal, reader, writer, clock, newId, maxEventBytes: () => max },
     lifecycle: {
-      archived: (session) => lifecycle.archived(session),
       forgotten: (session) => lifecycle.forgotten(session),
-      archive: steps(lifecycle.archive.bind(lifecycle)),
-      reopen: steps(lifecycle.reopen.bind(lifecycle)),
+      change: steps(lifecycle.change.bind(lifecycle)),
     },
   });
   const command = createCommander({ log: mortal, reader, clock, newId, random: () => 0 });
