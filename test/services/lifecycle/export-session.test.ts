@@ -17,7 +17,7 @@ const DEMO = token('demo', 'session');
 
 async function started(events = 300, maxReplyBytes = 20_000) {
   const log = new MemorySessionLog({ sequenceStep: 2, shared: true });
-  // As in a shard, where nobody's first event has the number 1.
+  // As in a shard, where the first event of a session has any number.
   await log.append(token('other', 'session'), recorded(1, implementer()));
   for (let n = 1; n <= events; n += 1) await log.append(DEMO, recorded(n, implementer({ task_id: `${n}` })));
   const snapshots = new MemorySnapshotStore();
