@@ -11,8 +11,8 @@ import type { ToolReply } from '../../contracts/replies/replies.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import { isSameSession } from '../../folding/log-copy.js';
 import type { SessionReader, SessionSnapshotWriter } from '../../folding/session-folding.js';
+import { wholeLog } from '../../folding/whole-log.js';
 import type { Clock } from '../../ports/clock.js';
-import type { EventRemoval } from '../../ports/event-log.js';
 import type { Logger } from '../../ports/logger.js';
 import type { SessionEraser } from '../../ports/session-eraser.js';
 import type { SessionLog } from '../../ports/session-log.js';
@@ -20,9 +20,8 @@ import type { ReplacingSnapshotStore } from '../../ports/snapshot-store.js';
 import { withinDeadline } from '../../shared/deadline.js';
 import { archivedSince, asFree, fieldsOf } from '../common/archived-record.js';
 import { requireOwnName } from '../common/own-name.js';
-import { carriedLog } from '../layout/carried-log.js';
 import { heldLog } from '../layout/held-ports.js';
-import { bring, lostBeginning } from '../layout/move-session.js';
+import { bring } from '../layout/move-session.js';
 import { beating, isGone } from './forget-claim.js';
 import type { LearningsPorts } from './forget-learnings.js';
 import { SETTLED_MS } from './forget-session.js';
@@ -43,7 +42,7 @@ import { OTHER_NAME, takeName } from './take-name.js';
  * One that fails before the third step is undone: the old name is a session again, and the new one is free.
  */
 export interface RenameOptions extends NewSessionPorts, Pick<RenameClaimPorts, 'refuseWhileMoving'> {
-  readonly log: NewSessionPorts['log'] & Pick<SessionLog, 'append'> & EventRemoval;
+  readonly log: NewSessionPorts['log'] & Pick<SessionLog, 'append'>;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly writer: Pick<SessionSnapshotWriter, 'write'>;
   readonly snapshots: Pick<ReplacingSnapshotStore, 'load'>;
@@ -221,10 +220,9 @@ async function requireEvents({ log, snapshots }: RenameOptions, session: Token):
 
 /** Copies the events, and gives the last sequence that the old log had. */
 async function copied(ports: RenameOptions, claim: RenameClaim): Promise<number> {
-  const { log: to, snapshots } = ports;
+  const { log: to, snapshots, logger, eraser } = ports;
   const { session, to: as } = claim;
-  const kept = await lostBeginning(to, session, snapshots);
-  const whole = kept === undefined ? to : carriedLog(to, kept);
+  const whole = await wholeLog({ log: to, snapshots, logger }, session);
   let last = 0;
   const from: Pick<SessionLog, 'read'> = {
     async read(key, range) {
@@ -235,7 +233,7 @@ async function copied(ports: RenameOptions, claim: RenameClaim): Promise<number>
       return page;
     },
   };
-  const clear = async () => void (await to.removeBefore(as, (await to.newest(as)) + 1));
+  const clear = () => eraser.eraseLog(as);
   await bring({ session, as, from, to: heldLog(to, () => claim.held()), clear });
   if (await isSameSession({ from, to }, session, as)) return last;
   throw new ThroughlineError(

@@ -154,7 +154,7 @@ export async function serveTools(
     'snapshot-show': show.snapshotShow,
     ...forgetting.answers,
     ...retention.answers,
-    'session-export': byNewName(createSessionExport({ ...nats, maxReplyBytes })),
+    'session-export': byNewName(createSessionExport({ ...nats, logger, maxReplyBytes })),
     'session-import': createSessionImport({
       ...nats,
       ...sessions,

@@ -54,7 +54,6 @@ function service(
       append,
       read: (session, range) => log.read(session, range),
       newest: (session) => log.newest(session),
-      removeBefore: (session, sequence) => log.removeBefore(session, sequence),
     },
     ...{ snapshots, clock, logger: silentLogger, pause: given.pause ?? (async () => {}) },
     lifecycle: given.records ?? lifecycle,
