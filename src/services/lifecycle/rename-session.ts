@@ -21,7 +21,7 @@ import { withinDeadline } from '../../shared/deadline.js';
 import { archivedSince, isLeftOver, requireOwnName } from '../common/forgotten-results.js';
 import { carriedLog } from '../layout/carried-log.js';
 import { heldLog } from '../layout/held-ports.js';
-import { bring, lostBeginning } from '../layout/move-session.js';
+import { bring, lostBeginning, type SessionMove } from '../layout/move-session.js';
 import { beating, isGone } from './forget-claim.js';
 import { type LearningsPorts, renameInLearnings } from './forget-learnings.js';
 import { SETTLED_MS } from './forget-session.js';
@@ -252,10 +252,13 @@ async function take(ports: RenameOptions, claim: RenameClaim): Promise<void> {
 async function copied(ports: RenameOptions, claim: RenameClaim): Promise<number> {
   const { log: to, snapshots } = ports;
   const { session, to: as } = claim;
+  // Every later read shows it.
+  await to.newest(session);
   const kept = await lostBeginning(to, session, snapshots);
   const whole = kept === undefined ? to : carriedLog(to, kept);
   let last = 0;
-  const from: Pick<SessionLog, 'read'> = {
+  const from: SessionMove['from'] = {
+    newest: (key) => to.newest(key),
     async read(key, range) {
       // Before each page: one that stood still meanwhile has lost it.
       await claim.hold();
