@@ -37,8 +37,9 @@ export function importSessionCommand(session: Command): void {
     .summary('make a session from a file')
     .argument('<file>', 'a file that "throughline session export" has written; - is standard input')
     .description(
-      'Makes a session from a file, here or on another server: the same state, byte for byte. It becomes a session once\n' +
-        'all events are there. The same command continues an import that was cut short. New results count as newer than those of the file.',
+      'Makes a session from a file, here or on another server: the same state, byte for byte, but for its name and sequences. It\n' +
+        'becomes a session once all events are there. The same command continues an import that was cut short. New results count\n' +
+        'as newer than those of the file.',
     )
     .option('--as <name>', 'the name that it gets (default: that of the file)')
     .option('--json', 'print {"session","events","dispatches","same"}')
@@ -64,7 +65,7 @@ export function importSessionCommand(session: Command): void {
       if (options.json === true)
         return out(JSON.stringify({ session: name, events: count, dispatches: file.dispatches, same: true }));
       out(
-        `imported session ${name}: ${counted(count, 'event')}; its state is that of the file, byte for byte`,
+        `imported session ${name}: ${counted(count, 'event')}; its state is that of the file, byte for byte, but for its name and sequences`,
       );
     });
 }

@@ -14,9 +14,9 @@ export function renameSessionCommand(session: Command): void {
     .argument('<old>', 'the name that it has')
     .argument('<new>', 'the name that it gets: one that no session has')
     .description(
-      'Gives a session another name: the same events and state, byte for byte. The old name points to it: what is sent to it\n' +
-        'is refused with session_renamed, until "throughline session forget" frees it. It takes a few seconds; where it was cut\n' +
-        'short, the same command goes on with it.',
+      'Gives a session another name: the same events and state, byte for byte, but for its name and sequences. The old name\n' +
+        'points to it: what is sent to it is refused with session_renamed, until "throughline session forget" frees it. It takes\n' +
+        'a few seconds; where it was cut short, the same command goes on with it.',
     )
     .option('--json', 'one line of JSON: {"session","to","state"}')
     .addHelpText(
@@ -35,7 +35,9 @@ export function renameSessionCommand(session: Command): void {
         return asked;
       });
       if (options.json === true) return out(JSON.stringify(reply));
-      out(`renamed session ${name} to ${to}; its state is the same, byte for byte`);
+      out(
+        `renamed session ${name} to ${to}; its state is the same, byte for byte, but for its name and sequences`,
+      );
       note(`-- ${name} points to it: "throughline session forget ${name}" frees the name`);
     });
 }

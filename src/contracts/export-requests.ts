@@ -4,7 +4,6 @@ import { sessionName } from './session-name.js';
 import { cursor, tool } from './tool-shape.js';
 
 const MOST_EVENTS = 1000;
-const MOST_DISPATCHES = 100_000_000;
 
 const place = z.int().nonnegative().optional();
 const importedEvent = z.object({
@@ -25,7 +24,6 @@ export const EXPORT_TOOLS = {
       dispatches: z
         .int()
         .nonnegative()
-        .max(MOST_DISPATCHES, `must be at most ${MOST_DISPATCHES}`)
         .describe('The highest dispatch that an event of the file names: new results get higher numbers.'),
       events: z
         .array(importedEvent)

@@ -57,6 +57,8 @@ const archived = z.object({
       ready: z.boolean(),
       /** The session that is being renamed to it, in place of a file. */
       from: sessionName.optional(),
+      /** What an earlier rename has left under the name may still be there: it goes first. */
+      left_over: z.boolean().optional(),
     })
     .optional(),
 });

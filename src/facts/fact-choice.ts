@@ -1,10 +1,15 @@
-import { SEVERITIES } from '../contracts/severity.js';
 import { knownAs } from '../search/known-path.js';
-import { FACT_GROUPS } from './fact-groups.js';
-import { type Candidate, isHeld } from './fact-hits.js';
+import { type Candidate, type FaintFact, isHeld } from './fact-hits.js';
 import { factId } from './fact-id.js';
-import type { FactRanking, IndexedFact, RankedFact, SessionFact, WeighedFact } from './fact-types.js';
-import { Sayings, sayingOf } from './same-saying.js';
+import type {
+  FactRanking,
+  IFactIndex,
+  IndexedFact,
+  RankedFact,
+  SessionFact,
+  WeighedFact,
+} from './fact-types.js';
+import { Sayings } from './same-saying.js';
 
 /** The first places are given with an eye to what they hold together; what comes after them goes by worth alone. */
 export const PLACES = 10;
@@ -16,18 +21,26 @@ const CONSIDERED = 30;
 /** Chosen facts that one is compared with. */
 const COMPARED = 64;
 
+/** What an answer may be filled up with. */
+export interface Filling {
+  readonly index: IFactIndex;
+  readonly faint: readonly FaintFact[];
+  /** Whether the answer may hold a fact, whatever else it holds. */
+  readonly isAllowed: (entry: IndexedFact) => boolean;
+  /** How many of the facts are allowed. */
+  readonly total: number;
+}
+
 /** Gives the places of an answer to candidates, the best first. */
 export class FactChoice {
   readonly #most: number;
   readonly #room: number;
   #tokens = 0;
   readonly #candidates: readonly Candidate[];
-  readonly #chosen = new Set<Candidate>();
+  readonly #chosen: Candidate[] = [];
   readonly #said = new Sayings(COMPARED);
   readonly #rest: Candidate[] = [];
   #restTotal = 0;
-  readonly #left = new Map<Candidate, NonNullable<WeighedFact['left']>>();
-  readonly #sameAs = new Map<Candidate, SessionFact>();
 
   /** @param files the likely files, which say themselves that they were changed */
   constructor(
@@ -40,22 +53,22 @@ export class FactChoice {
     this.#candidates = candidates;
     for (const candidate of candidates) {
       const { fact, group } = candidate.entry;
-      if (group === 'files' && files.has(knownAs(fact.subject))) this.#left.set(candidate, 'likely file');
+      if (group === 'files' && files.has(knownAs(fact.subject))) candidate.left = 'likely file';
     }
     const first = Math.min(PLACES, most);
     this.#take(Math.ceil(HELD_SHARE * first), ({ entry }) => isHeld(entry));
     const isConvention = ({ entry }: Candidate) => entry.group === 'conventions';
-    if (![...this.#chosen].some(isConvention))
-      this.#take(Math.min(first, this.#chosen.size + 1), (each) => each.isFree && isConvention(each));
-    const open = first - this.#chosen.size;
+    if (!this.#chosen.some(isConvention))
+      this.#take(Math.min(first, this.#chosen.length + 1), (each) => each.isFree && isConvention(each));
+    const open = first - this.#chosen.length;
     const byTask = new Map<string, number>();
     const share = Math.max(1, Math.floor(TASK_SHARE * open));
     this.#take(first, (candidate) => {
-      if (!candidate.isFree) this.#left.set(candidate, 'held');
+      if (!candidate.isFree) candidate.left = 'held';
       if (!candidate.isFree) return false;
       const task = candidate.entry.fact.sourceTaskId;
       const taken = byTask.get(task) ?? 0;
-      if (taken >= share) this.#left.set(candidate, 'one task');
+      if (taken >= share) candidate.left = 'one task';
       else byTask.set(task, taken + 1);
       return taken < share;
     });
@@ -66,35 +79,48 @@ export class FactChoice {
 
   /** Whether what is chosen has as many tokens as there is room for. */
   get isFull(): boolean {
-    return this.#chosen.size >= PLACES && this.#tokens > this.#room;
+    return this.#chosen.length >= PLACES && this.#tokens > this.#room;
   }
 
   /** Whether the choice ended for want of room, and not at the limit on the number of facts. */
   get #isCut(): boolean {
-    return this.isFull && this.#chosen.size < this.#most;
+    return this.isFull && this.#chosen.length < this.#most;
   }
 
-  /** Adds so many of those that are not chosen and say something new. */
-  fill(entries: readonly IndexedFact[], faint: ReadonlyMap<IndexedFact, number>, most: number): void {
-    const isKnown = (each: Candidate) => this.#chosen.has(each) || this.#isSaid(each);
-    const known = new Set(this.#candidates.filter(isKnown).map(({ entry }) => entry));
-    const rest = entries.filter((entry) => !known.has(entry));
-    this.#restTotal = rest.length;
-    const places = Math.min(most, this.#most - this.#chosen.size);
-    const said = new Set([...this.#chosen].map(({ entry }) => sayingOf(entry)));
-    for (const entry of nearestFirst(rest, faint)) {
+  /** Adds so many of those that are not chosen and say something new: what something speaks for, then the newest. */
+  fill({ index, faint, isAllowed, total }: Filling, most: number): void {
+    const known = this.#candidates.filter((each) => each.isChosen || isSaid(each));
+    this.#restTotal = total - known.filter(({ entry }) => isAllowed(entry)).length;
+    const places = Math.min(most, this.#most - this.#chosen.length);
+    const said = new Set(this.#chosen.map(({ entry }) => entry.saying));
+    const passed = new Uint8Array(index.places);
+    for (const { entry } of known) passed[entry.place] = 1;
+    const add = (entry: IndexedFact) => {
+      if (passed[entry.place] === 1 || !isAllowed(entry)) return;
+      passed[entry.place] = 1;
+      if (said.has(entry.saying)) return;
+      said.add(entry.saying);
+      this.#rest.push(new RestCandidate(entry));
+    };
+    const near = faint.filter(({ entry }) => !entry.isDull);
+    near.sort((a, b) => b.sum - a.sum || byAge(a.entry, b.entry));
+    for (const { entry } of near) {
       if (this.#rest.length >= places) return;
-      const saying = sayingOf(entry);
-      if (said.has(saying)) continue;
-      said.add(saying);
-      this.#rest.push({ entry, score: 0, because: 'recent', isFree: true, matched: () => [] });
+      add(entry);
+    }
+    // What says least last.
+    for (const isDull of [false, true]) {
+      for (const entry of index.byAge(isDull).newestFirst()) {
+        if (this.#rest.length >= places) return;
+        add(entry);
+      }
     }
   }
 
   facts(): Pick<FactRanking, 'chosen' | 'cut' | 'rest' | 'restTotal'> {
-    const isCut = (each: Candidate) => each.isFree && !this.#chosen.has(each) && !this.#isSaid(each);
+    const isCut = (each: Candidate) => each.isFree && !each.isChosen && !isSaid(each);
     const cut = this.#isCut ? this.#candidates.filter(isCut).map(({ entry }) => entry) : [];
-    const chosen = [...this.#chosen];
+    const chosen = this.#chosen;
     const best = [chosen.slice(0, PLACES), chosen.slice(PLACES)].flatMap((some) => some.sort(byWorth));
     return { chosen: best.map(ranked), cut, rest: this.#rest.map(ranked), restTotal: this.#restTotal };
   }
@@ -104,39 +130,34 @@ export class FactChoice {
     const filled = new Set(this.#rest.map(({ entry }) => entry));
     for (const candidate of this.#candidates) {
       if (best.length >= CONSIDERED) break;
-      if (!this.#chosen.has(candidate) && !filled.has(candidate.entry)) best.push(candidate);
+      if (!candidate.isChosen && !filled.has(candidate.entry)) best.push(candidate);
     }
     const recent = this.#rest.slice(0, CONSIDERED - best.length);
     return [...best.sort(byWorth), ...recent].map((candidate) => ({
       ...ranked(candidate),
       because: candidate.because,
-      ...(candidate.because !== 'recent' && !this.#chosen.has(candidate) && this.#whyLeft(candidate)),
+      ...(candidate.because !== 'recent' && !candidate.isChosen && this.#whyLeft(candidate)),
     }));
   }
 
   #whyLeft(candidate: Candidate): Pick<WeighedFact, 'left' | 'duplicateOf'> {
-    const left = this.#left.get(candidate) ?? (this.#isCut ? undefined : 'rank');
-    const other = this.#sameAs.get(candidate);
+    const left = candidate.left ?? (this.#isCut ? undefined : 'rank');
+    const other = candidate.sameAs;
     return { ...(left && { left }), ...(other && { duplicateOf: factId(other) }) };
-  }
-
-  /** Whether another place says it already. */
-  #isSaid(candidate: Candidate): boolean {
-    const left = this.#left.get(candidate);
-    return left === 'near-duplicate' || left === 'likely file';
   }
 
   /** Takes candidates that say something new, until so many are chosen. */
   #take(most: number, isWanted: (candidate: Candidate) => boolean): void {
     for (const candidate of this.#candidates) {
-      if (this.#chosen.size >= most || this.isFull) return;
-      if (this.#chosen.has(candidate) || this.#isSaid(candidate)) continue;
+      if (this.#chosen.length >= most || this.isFull) return;
+      if (candidate.isChosen || isSaid(candidate)) continue;
       const other = this.#said.sameAs(candidate.entry);
       if (other !== undefined) {
-        this.#left.set(candidate, 'near-duplicate');
-        this.#sameAs.set(candidate, other.fact);
+        candidate.left = 'near-duplicate';
+        candidate.sameAs = other.fact;
       } else if (isWanted(candidate)) {
-        this.#chosen.add(candidate);
+        candidate.isChosen = true;
+        this.#chosen.push(candidate);
         this.#said.add(candidate.entry);
         this.#tokens += tokensOf(candidate.entry.fact);
       }
@@ -144,27 +165,33 @@ export class FactChoice {
   }
 }
 
-/** Those that something speaks for, then the newest; what says least last. */
-function nearestFirst(
-  entries: readonly IndexedFact[],
-  faint: ReadonlyMap<IndexedFact, number>,
-): IndexedFact[] {
-  const near: { readonly entry: IndexedFact; readonly sum: number }[] = [];
-  const far: IndexedFact[] = [];
-  const dull: IndexedFact[] = [];
-  for (const entry of entries) {
-    const sum = faint.get(entry);
-    if (isDull(entry)) dull.push(entry);
-    else if (sum === undefined) far.push(entry);
-    else near.push({ entry, sum });
+/** One that is there for being new. */
+class RestCandidate implements Candidate {
+  readonly entry: IndexedFact;
+  readonly score = 0;
+  readonly because = 'recent';
+  readonly isFree = true;
+  isChosen = false;
+  left: undefined;
+  sameAs: undefined;
+
+  constructor(entry: IndexedFact) {
+    this.entry = entry;
   }
-  near.sort((a, b) => b.sum - a.sum || byAge(a.entry, b.entry));
-  // They come nearly in the order of their age: the other way around there is less to sort.
-  return [...near.map(({ entry }) => entry), ...far.reverse().sort(byAge), ...dull.reverse().sort(byAge)];
+
+  matched(): string[] {
+    return [];
+  }
 }
 
-function ranked({ entry: { fact, group }, score, matched }: Candidate): RankedFact {
-  return { fact, group, score, tokens: tokensOf(fact), matched: matched() };
+/** Whether another place says it already. */
+function isSaid({ left }: Candidate): boolean {
+  return left === 'near-duplicate' || left === 'likely file';
+}
+
+function ranked(candidate: Candidate): RankedFact {
+  const { fact, group } = candidate.entry;
+  return { fact, group, score: candidate.score, tokens: tokensOf(fact), matched: candidate.matched() };
 }
 
 /** Tokens of a fact's words, at four characters each. */
@@ -174,21 +201,9 @@ export function tokensOf(fact: Pick<SessionFact, 'subject' | 'relation' | 'objec
 
 /** The best first; of equal ones by group and severity, then the newest, and within one dispatch as its rules gave them. */
 export function byWorth(a: Candidate, b: Candidate): number {
-  return b.score - a.score || byGroup(a.entry, b.entry) || byAge(a.entry, b.entry);
-}
-
-function byGroup(a: IndexedFact, b: IndexedFact): number {
-  const place = ({ group }: IndexedFact) => FACT_GROUPS.indexOf(group);
-  const severity = ({ fact }: IndexedFact) =>
-    fact.severity === undefined ? SEVERITIES.length : SEVERITIES.indexOf(fact.severity);
-  return place(a) - place(b) || severity(a) - severity(b);
+  return b.score - a.score || a.entry.standing - b.entry.standing || byAge(a.entry, b.entry);
 }
 
 function byAge(a: IndexedFact, b: IndexedFact): number {
   return b.fact.sourceSequence - a.fact.sourceSequence || a.slot - b.slot;
-}
-
-/** Whether it says only that a file was changed, or that something went as it should. */
-export function isDull({ group, isBare }: IndexedFact): boolean {
-  return group === 'files' || isBare;
 }

@@ -1,6 +1,6 @@
 import { knownAs } from '../search/known-path.js';
 import type { FactGroup } from './fact-groups.js';
-import type { IFactIndex, IndexedFact, WeighedFact } from './fact-types.js';
+import type { IFactIndex, IndexedFact, SessionFact, WeighedFact } from './fact-types.js';
 
 const GROUP_WEIGHTS: Readonly<Record<FactGroup, number>> = {
   findings: 2,
@@ -43,19 +43,7 @@ export interface Lead {
   readonly isMeant: boolean;
 }
 
-/** What speaks for one fact, in rare words. */
-interface Hit {
-  readonly entry: IndexedFact;
-  /** The first and the last of its matches, by number; -1 for none. */
-  first: number;
-  last: number;
-  words: number;
-  file: number;
-  similar: number;
-  /** Whether its file is one that the task names, or that is open. */
-  isMeant: boolean;
-}
-
+/** A fact that may be in an answer, with what a choice has made of it. */
 export interface Candidate {
   /** Whether it may take any place, or only those that are held for its kind. */
   readonly isFree: boolean;
@@ -63,6 +51,47 @@ export interface Candidate {
   readonly score: number;
   readonly because: WeighedFact['because'];
   readonly matched: () => string[];
+  isChosen: boolean;
+  left: WeighedFact['left'];
+  /** The fact that says the same. */
+  sameAs: SessionFact | undefined;
+}
+
+/** A fact that has too little to do with a task, and the sum of what speaks for it. */
+export interface FaintFact {
+  readonly entry: IndexedFact;
+  readonly sum: number;
+}
+
+/** What speaks for one fact, in rare words. A thousand facts have one each: it is the candidate as well. */
+class Hit implements Candidate {
+  readonly entry: IndexedFact;
+  readonly #hits: FactHits;
+  /** The first and the last of its matches, by number; -1 for none. */
+  first = -1;
+  last = -1;
+  words = 0;
+  file = 0;
+  similar = 0;
+  /** Whether its file is one that the task names, or that is open. */
+  isMeant = false;
+  isFree = true;
+  score = 0;
+  because: WeighedFact['because'] = 'words';
+  isChosen = false;
+  left: WeighedFact['left'];
+  sameAs: SessionFact | undefined;
+
+  constructor(entry: IndexedFact, hits: FactHits) {
+    this.entry = entry;
+    this.#hits = hits;
+    this.left = undefined;
+    this.sameAs = undefined;
+  }
+
+  matched(): string[] {
+    return this.#hits.matchedBy(this);
+  }
 }
 
 export class FactHits {
@@ -193,9 +222,9 @@ export class FactHits {
    *
    * @param chance how much likelier than with a short query words are shared by chance
    */
-  found(chance: number): { found: Candidate[]; faint: ReadonlyMap<IndexedFact, number> } {
+  found(chance: number): { found: Candidate[]; faint: FaintFact[] } {
     const found: Candidate[] = [];
-    const faint = new Map<IndexedFact, number>();
+    const faint: FaintFact[] = [];
     let best = 0;
     for (const { entry, words, similar } of this.#hits)
       if (entry.group !== 'files') best = Math.max(best, words + similar);
@@ -206,19 +235,15 @@ export class FactHits {
       const words = hit.words >= enough ? hit.words : 0;
       const sum = hit.words + file + similar;
       if ((!isHeld(entry) && sum < LEAST_SHARE * best) || (words === 0 && file === 0 && similar === 0)) {
-        faint.set(entry, sum);
+        faint.push({ entry, sum });
         continue;
       }
-      const because = words >= file && words >= similar ? 'words' : file >= similar ? 'file' : 'similar';
+      hit.because = words >= file && words >= similar ? 'words' : file >= similar ? 'file' : 'similar';
       const speaks = sum * weightOf(entry);
-      found.push({
-        entry,
-        score: speaks / (1 + speaks),
-        because,
-        // Others of a busy file would take all places from what the task is about.
-        isFree: !isHeld(entry) || because !== 'file' || hit.isMeant,
-        matched: () => this.#matchedBy(hit),
-      });
+      hit.score = speaks / (1 + speaks);
+      // Others of a busy file would take all places from what the task is about.
+      hit.isFree = !isHeld(entry) || hit.because !== 'file' || hit.isMeant;
+      found.push(hit);
     }
     return { found, faint };
   }
@@ -240,7 +265,8 @@ export class FactHits {
     return (this.#next[at] as number) || -1;
   }
 
-  #matchedBy({ first }: Hit): string[] {
+  /** The words of the query that a fact holds. */
+  matchedBy({ first }: Pick<Hit, 'first'>): string[] {
     const words: string[] = [];
     for (let at = first; at >= 0; at = this.#after(at))
       words.push(this.#words[this.#matched[at] as number] ?? '');
@@ -255,7 +281,7 @@ export class FactHits {
   #hitOf(entry: IndexedFact): Hit {
     const known = this.#byPlace[entry.place];
     if (known !== undefined) return known;
-    const hit = { entry, first: -1, last: -1, words: 0, file: 0, similar: 0, isMeant: false };
+    const hit = new Hit(entry, this);
     this.#hits.push(hit);
     this.#byPlace[entry.place] = hit;
     return hit;

@@ -1,36 +1,26 @@
-import { knownAs } from '../search/known-path.js';
-import { tokens } from '../search/tokens.js';
-import { type FactGroup, groupOf, isBare as isBareFact, isSummary as isSummaryFact } from './fact-groups.js';
+import type { FactGroup } from './fact-groups.js';
 import type { IFactIndex, IndexedFact, SessionFact } from './fact-types.js';
+import { FactsByAge } from './facts-by-age.js';
+import { KnownFact } from './known-fact.js';
 
 type Postings = Map<string, IndexedFact[]>;
 
 /** Longest part that the words of one family may differ by, and shortest that they share, in characters. */
 const ENDING = 4;
 const STEM = 4;
-const MAX_WORDS = 120;
-/** What may be a path, if it holds a slash within. */
-const PATH = /[\w@./-]+/g;
-const DIGIT = /\d/;
-
-/** Facts never change: the words of each are found once, whatever stores hold it. */
-const known = new WeakMap<
-  SessionFact,
-  Pick<IndexedFact, 'words' | 'own' | 'numbers' | 'isBare' | 'isSummary'> & {
-    readonly paths: readonly string[];
-  }
->();
 
 /**
  * The valid facts of a store by their words, files and tasks. What is said in words and which files changed are counted
  * apart: a folder with many files does not make its name a common word.
  */
 export class FactIndex implements IFactIndex {
-  readonly #facts = new Map<SessionFact, IndexedFact>();
+  readonly #facts = new Map<SessionFact, KnownFact>();
   readonly #said: Postings = new Map();
   readonly #changed: Postings = new Map();
   readonly #byFile: Postings = new Map();
   readonly #byTask: Postings = new Map();
+  readonly #telling = new FactsByAge();
+  readonly #dull = new FactsByAge();
   /** By their first characters: the words that are there. */
   readonly #families = new Map<string, Set<string>>();
   #slots = 0;
@@ -40,20 +30,18 @@ export class FactIndex implements IFactIndex {
   readonly #changedTotal = { facts: 0, words: 0 };
 
   add(fact: SessionFact): void {
-    const { words, own, numbers, isBare, isSummary, paths } = contentsOf(fact);
     const place = this.#free.pop() ?? this.#facts.size;
-    const group = groupOf(fact);
-    const slot = this.#slots;
-    const entry: IndexedFact = { fact, group, slot, place, words, own, numbers, isBare, isSummary };
+    const entry = new KnownFact(fact, this.#slots, place);
     this.#slots += 1;
     this.#facts.set(fact, entry);
     const postings = this.#postingsOf(entry);
-    for (const word of words) {
+    for (const word of entry.words) {
       if (!postings.has(word)) this.#addToFamily(word);
       post(postings, word, entry);
     }
-    for (const path of paths) post(this.#byFile, path, entry);
+    for (const path of entry.paths) post(this.#byFile, path, entry);
     post(this.#byTask, fact.sourceTaskId, entry);
+    this.byAge(entry.isDull).add(entry);
     this.#count(entry, 1);
   }
 
@@ -67,13 +55,18 @@ export class FactIndex implements IFactIndex {
       unpost(postings, word, entry);
       if (!this.#said.has(word) && !this.#changed.has(word)) this.#removeFromFamily(word);
     }
-    for (const path of contentsOf(fact).paths) unpost(this.#byFile, path, entry);
+    for (const path of entry.paths) unpost(this.#byFile, path, entry);
     unpost(this.#byTask, fact.sourceTaskId, entry);
+    this.byAge(entry.isDull).remove(entry);
     this.#count(entry, -1);
   }
 
   all(): Iterable<IndexedFact> {
     return this.#facts.values();
+  }
+
+  byAge(isDull: boolean): FactsByAge {
+    return isDull ? this.#dull : this.#telling;
   }
 
   get counts(): { readonly said: number; readonly changed: number } {
@@ -148,37 +141,6 @@ function areKin(one: string, other: string): boolean {
   let shared = STEM;
   while (shared < least && one.charCodeAt(shared) === other.charCodeAt(shared)) shared += 1;
   return shared >= least;
-}
-
-function contentsOf(fact: SessionFact) {
-  const found = known.get(fact) ?? contents(fact);
-  known.set(fact, found);
-  return found;
-}
-
-function contents(fact: SessionFact) {
-  const { subject, relation, object, sourceTaskId } = fact;
-  const isTask = subject === `task:${sourceTaskId}`;
-  const changes = groupOf({ relation, tags: [] }) === 'files';
-  const said = changes ? [] : tokens(object, MAX_WORDS);
-  // Behind a slash no word is taken for the verb of a sentence.
-  const of = isTask ? [] : tokens(`/${subject}`, MAX_WORDS);
-  const paths = [...(isTask ? [] : [subject]), ...(changes ? [] : pathsIn(object))].map(knownAs);
-  return {
-    words: [...new Set([...said, ...of])],
-    own: said.length,
-    numbers: said
-      .filter((word) => DIGIT.test(word))
-      .sort()
-      .join(' '),
-    isBare: isBareFact(fact),
-    isSummary: isSummaryFact(fact),
-    paths: [...new Set(paths)],
-  };
-}
-
-function pathsIn(text: string): string[] {
-  return (text.match(PATH) ?? []).filter((word) => /[^/]\/[^/]/.test(word));
 }
 
 function post(postings: Postings, key: string, entry: IndexedFact): void {

@@ -1,7 +1,7 @@
 import { type FileClass, fileClass } from '../search/file-class.js';
 import { endOf, fileWords, isNamed } from '../search/named-files.js';
 import { tokens } from '../search/tokens.js';
-import { byWorth, FactChoice, isDull } from './fact-choice.js';
+import { byWorth, FactChoice } from './fact-choice.js';
 import { FactHits, type Lead } from './fact-hits.js';
 import type {
   FactRanking,
@@ -74,8 +74,9 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
   const { found, faint } = hits.found(chance);
   const candidates = found.filter(({ entry }) => isAsked(entry)).sort(byWorth);
   const choice = new FactChoice({ maxFacts, room }, candidates, new Set(asked.files));
-  const mayFill = (entry: IndexedFact) => !(asked.besideLedger && isDull(entry)) && isAsked(entry);
-  if (rest > 0 && !choice.isFull) choice.fill([...index.all()].filter(mayFill), faint, rest);
+  const isAllowed = (entry: IndexedFact) => !(asked.besideLedger && entry.isDull) && isAsked(entry);
+  if (rest > 0 && !choice.isFull)
+    choice.fill({ index, faint, isAllowed, total: allowedOf(asked, index, isAllowed) }, rest);
   return { ...choice.facts(), considered: choice.considered(), total: candidates.length };
 }
 
@@ -91,6 +92,22 @@ function leadsFrom({ text, open = [], files }: FactsAsked, index: IFactIndex): L
     ...[...meant].map((path) => ({ path, isMeant: true })),
     ...likely.map((path) => ({ path, isMeant: false })),
   ];
+}
+
+/** How many facts an answer may be filled up with: without tags, all but some of the task's own. */
+function allowedOf(
+  { tags, taskId, besideLedger }: FactsAsked,
+  index: IFactIndex,
+  isAllowed: (entry: IndexedFact) => boolean,
+): number {
+  if (tags !== undefined) {
+    let total = 0;
+    for (const entry of index.all()) if (isAllowed(entry)) total += 1;
+    return total;
+  }
+  const isCounted = ({ isDull }: IndexedFact) => !(besideLedger && isDull);
+  const own = index.ofTask(taskId).filter((entry) => isCounted(entry) && !isAllowed(entry));
+  return index.byAge(false).size + (besideLedger ? 0 : index.byAge(true).size) - own.length;
 }
 
 /** Whether the ledger of its task does not say it: what was decided, and rules and facts in words. */

@@ -88,6 +88,14 @@ export interface IndexedFact {
   /** As `isBare` and `isSummary` say of it. */
   readonly isBare: boolean;
   readonly isSummary: boolean;
+  /** Whether it says only that a file was changed, or that something went as it should. */
+  readonly isDull: boolean;
+  /** Whether it is about its task as a whole. */
+  readonly isOfTask: boolean;
+  /** Its group and severity as a number, which is lower for what matters more. */
+  readonly standing: number;
+  /** What it says, and of what: of two with the same the newer is enough. */
+  readonly saying: string;
 }
 
 /** Valid facts by their words, files and tasks; what is said in words and which files changed are counted apart. */
@@ -98,6 +106,8 @@ export interface IFactIndex {
   /** Words of a fact on average: of changed files, or of what is said in words. */
   averageWords(group: FactGroup): number;
   all(): Iterable<IndexedFact>;
+  /** Those that are dull, or all others, by their age. */
+  byAge(isDull: boolean): { readonly size: number; newestFirst(): Iterable<IndexedFact> };
   /** Facts that say something with this word. */
   said(word: string): readonly IndexedFact[];
   /** Facts of changed files with this word in the path. */

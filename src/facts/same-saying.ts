@@ -1,4 +1,3 @@
-import { oneSpelling } from '../shared/distinct-texts.js';
 import type { IndexedFact } from './fact-types.js';
 
 /** Share of common words from which two facts say the same. */
@@ -6,14 +5,17 @@ const SAME = 0.8;
 
 /** Whether two facts say nearly the same of the same thing. "Case 7" and "case 8" are two matters. */
 export function saySame(a: IndexedFact, b: IndexedFact): boolean {
-  if (a.fact.subject !== b.fact.subject && !isOfTask(a) && !isOfTask(b)) return false;
+  if (a.fact.subject !== b.fact.subject && !a.isOfTask && !b.isOfTask) return false;
   if (a.group === 'files' || b.group === 'files') return a.group === b.group;
   if (a.numbers !== b.numbers) return false;
   // The shorter one cannot hold enough of the longer one.
   if (Math.min(a.own, b.own) < SAME * Math.max(a.own, b.own)) return false;
-  const [one, other] = [a.words.slice(0, a.own), b.words.slice(0, b.own)];
-  const common = one.filter((word) => other.includes(word)).length;
-  return common >= SAME * (one.length + other.length - common);
+  let common = 0;
+  for (let at = 0; at < a.own; at += 1) {
+    const found = b.words.indexOf(a.words[at] as string);
+    if (found >= 0 && found < b.own) common += 1;
+  }
+  return common >= SAME * (a.own + b.own - common);
 }
 
 /** Facts that a new one is compared with. Only those with the same numbers can say the same: no others are looked at. */
@@ -44,15 +46,4 @@ export class Sayings {
   #alike(entry: IndexedFact): IndexedFact[] | undefined {
     return entry.group === 'files' ? this.#files : this.#byNumbers.get(entry.numbers);
   }
-}
-
-/** Whether a fact is about its task as a whole. */
-function isOfTask({ fact }: IndexedFact): boolean {
-  return fact.subject === `task:${fact.sourceTaskId}`;
-}
-
-/** What a fact says, and of what: of two with the same the newer is enough. */
-export function sayingOf(entry: IndexedFact): string {
-  const said = oneSpelling(entry.fact.object);
-  return isOfTask(entry) ? said : `${entry.fact.subject}\n${said}`;
 }

@@ -71,7 +71,10 @@ export interface SessionEraser {
     onErased?: (kind: ErasedKind, messages: number) => void,
   ): Promise<ErasedCounts>;
 
-  /** Erases its events and what is made of them: snapshots, and the entry in the index. Throws as `count`. */
+  /**
+   * Erases its events, and removes what is made of them: snapshots, and the entry in the index, until `rewrite` in the files as
+   * well. Throws as `count`.
+   */
   eraseLog(session: Token): Promise<void>;
 
   /**

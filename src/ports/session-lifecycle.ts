@@ -18,7 +18,7 @@ export interface SessionLifecycle {
 
   /**
    * `undefined` where all is known that was recorded until a moment ago. A process that stood still, or was cut off, may have
-   * missed a record: then this asks, and resolves once it knows. Throws as `archive`.
+   * missed a record: then this asks, and resolves once it knows. Throws as `change`.
    */
   refreshed(): Promise<void> | undefined;
 
@@ -32,20 +32,18 @@ export interface SessionLifecycle {
   onChange(listener: (change: LifecycleChange) => void): () => void;
 
   /**
-   * Records that a session is archived, in place of an earlier record.
+   * Changes the record that a session is archived: there is no other way to. What is recorded is read, and what `decide` makes
+   * of it is recorded unless another writer came in between: then it is read and decided again.
    *
-   * @param record may be made of what is recorded until then, in one step with recording it
-   * @returns `false` where it makes nothing of that, and nothing was recorded
+   * @param decide asked once or more; must depend on nothing that changes meanwhile
+   * @returns `false` where it keeps what is there
    * @throws ThroughlineError `unavailable` when the store cannot be reached, `permission_denied`
    */
-  archive(session: Token, record: ArchivedAs | NextArchived): Promise<boolean>;
-
-  /** Removes the record that a session is archived. Throws as `archive`. */
-  reopen(session: Token): Promise<void>;
+  change(session: Token, decide: DecideArchived): Promise<boolean>;
 
   /**
    * Records that a session is being forgotten, and removes every trace of it being archived, unless it may still be
-   * spared. Numbers never go down: of an earlier record, or one of its new name, the higher ones stay. Throws as `archive`.
+   * spared. Numbers never go down: of an earlier record, or one of its new name, the higher ones stay. Throws as `change`.
    *
    * @param record may be made of what is recorded until then, in one step with recording it
    * @returns `false` where it makes nothing of that, and nothing was recorded
@@ -54,14 +52,14 @@ export interface SessionLifecycle {
 
   /**
    * Takes back that it is being forgotten: it is archived, or was forgotten before, as it was when it had moved last, at
-   * `at`. Throws as `archive`.
+   * `at`. Throws as `change`.
    *
    * @returns `false` where it must not be spared any longer, and nothing was recorded
    */
   spare(session: Token, at: string): Promise<boolean>;
 
   /**
-   * Records that nothing of it is left: its name goes from the record. Throws as `archive`.
+   * Records that nothing of it is left: its name goes from the record. Throws as `change`.
    *
    * @param isMine asked about what is recorded until then, in one step with recording it. Default: always
    * @returns `false` where that says no, and nothing was recorded
@@ -70,7 +68,7 @@ export interface SessionLifecycle {
 
   /**
    * Removes the records of sessions that were forgotten before a time, ISO 8601 in UTC; other processes may keep them in
-   * memory. Gives how many. Throws as `archive`.
+   * memory. Gives how many. Throws as `change`.
    */
   expire(olderThan: string): Promise<number>;
 }
@@ -83,8 +81,8 @@ export type LifecycleChange =
 /** What is recorded of an archived session. */
 export type ArchivedAs = Omit<Archived, 'v' | 'status'>;
 
-/** What is recorded next; `undefined` where what there is must stay. */
-export type NextArchived = (there: Archived | undefined) => ArchivedAs | undefined;
+/** What comes of what is recorded: another record, none, or the same. */
+export type DecideArchived = (there: Archived | undefined) => ArchivedAs | 'remove' | 'keep';
 
 /** Where a session is when it is forgotten, as in the record. */
 export type ForgottenAt = Omit<Forgotten, 'v' | 'status' | 'session'>;

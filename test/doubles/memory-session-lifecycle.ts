@@ -1,10 +1,9 @@
 import type { Archived, Forgotten } from '../../src/contracts/lifecycle-record.js';
 import { forgottenKey, type Token } from '../../src/contracts/names.js';
 import type {
-  ArchivedAs,
+  DecideArchived,
   ForgottenAt,
   LifecycleChange,
-  NextArchived,
   NextRecord,
   SessionLifecycle,
 } from '../../src/ports/session-lifecycle.js';
@@ -14,6 +13,8 @@ export class MemorySessionLifecycle implements SessionLifecycle {
   readonly #archived = new Map<Token, Archived>();
   readonly #forgotten = new Map<string, Forgotten>();
   readonly #listeners = new Set<(change: LifecycleChange) => void>();
+  /** What another process does between read and write of the next change. */
+  between: (() => Promise<unknown>) | undefined;
 
   archived(session: Token): Archived | undefined {
     return this.#archived.get(session);
@@ -40,16 +41,22 @@ export class MemorySessionLifecycle implements SessionLifecycle {
     );
   }
 
-  async archive(session: Token, given: ArchivedAs | NextArchived): Promise<boolean> {
-    const record = typeof given === 'function' ? given(this.archived(session)) : given;
-    if (record === undefined) return false;
-    this.#archived.set(session, { v: 1, status: 'archived', ...record });
-    this.#tell({ kind: 'archived', session });
-    return true;
-  }
-
-  async reopen(session: Token): Promise<void> {
-    if (this.#archived.delete(session)) this.#tell({ kind: 'reopened', session });
+  async change(session: Token, decide: DecideArchived): Promise<boolean> {
+    for (;;) {
+      const there = this.#archived.get(session);
+      const next = decide(there);
+      if (next === 'keep') return false;
+      const { between } = this;
+      this.between = undefined;
+      await between?.();
+      if (this.#archived.get(session) !== there) continue;
+      if (next === 'remove') this.#remove(session);
+      else {
+        this.#archived.set(session, { v: 1, status: 'archived', ...next });
+        this.#tell({ kind: 'archived', session });
+      }
+      return true;
+    }
   }
 
   async forgetting(session: Token, given: ForgottenAt | NextRecord): Promise<boolean> {
@@ -63,7 +70,7 @@ export class MemorySessionLifecycle implements SessionLifecycle {
       sequence: Math.max(record.sequence, before?.sequence ?? 0, renamedAt),
     });
     this.#tell({ kind: 'forgetting', session });
-    if (record.unless_moved === undefined) await this.reopen(session);
+    if (record.unless_moved === undefined) this.#remove(session);
     return true;
   }
 
@@ -87,6 +94,10 @@ export class MemorySessionLifecycle implements SessionLifecycle {
     const old = [...this.#forgotten].filter(([, { status, at }]) => status === 'forgotten' && at < olderThan);
     for (const [key] of old) this.#forgotten.delete(key);
     return old.length;
+  }
+
+  #remove(session: Token): void {
+    if (this.#archived.delete(session)) this.#tell({ kind: 'reopened', session });
   }
 
   #tell(change: LifecycleChange): void {

@@ -250,6 +250,7 @@ describe('facts and snapshot', () => {
       'session',
       'v',
       'last_command',
+      'first_event',
       'state',
     ]);
     expect((await up.cli(['snapshot', 'write', '-s', 'nothing-there'])).code).toBe(1);

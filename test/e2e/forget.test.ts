@@ -5,7 +5,7 @@ import { silentLogger } from '../../src/ports/logger.js';
 import { sessionReader } from '../../src/services/common/open-sessions.js';
 import { encodeSnapshot } from '../../src/session/session-snapshot.js';
 import { cli } from '../support/cli.js';
-import { forgotten, furnished, storedText } from '../support/forgetting.js';
+import { forgotten, furnished, renamed, storedText } from '../support/forgetting.js';
 import { layoutEnv } from '../support/layouts.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
 import { soon } from '../support/soon.js';
@@ -31,6 +31,10 @@ describe.each(LAYOUTS)('a session that is forgotten, $layout', (layout) => {
     await system.stop();
     await nats.stop();
   });
+
+  /** Files of messages that hold a text; an index names subjects for two minutes more. */
+  const messageFiles = async (text: string) =>
+    (await filesHolding(nats.storeDir, text)).filter((path) => path.endsWith('.blk'));
 
   test('is in no stream, no bucket and no file, its neighbours are as they were, and one of its name begins at nothing', async () => {
     await furnished(system, 'victim', 'CANARY');
@@ -138,17 +142,20 @@ describe.each(LAYOUTS)('a session that is forgotten, $layout', (layout) => {
   test('goes with its project, and the learnings of that project as well', async () => {
     await furnished(system, 'one-of-two', 'MAGPIE', 'parser');
     await furnished(system, 'two-of-two', 'JACKDAW', 'parser');
+    await renamed(system, 'two-of-two', 'second');
+    expect(await messageFiles('session.two-of-two')).toEqual([]);
     const ask = () => system.client.tools.projectForget({ project: 'parser', confirm: 'parser' });
     let reply = await ask();
-    expect(reply.sessions).toEqual(['one-of-two', 'two-of-two']);
+    expect(reply.sessions).toEqual(['one-of-two', 'second']);
 
     await soon(async () => {
       if (reply.state !== 'done') reply = await ask();
       expect(reply.state).toBe('done');
     });
 
-    expect(await storedText(system)).not.toMatch(/MAGPIE|JACKDAW/);
+    expect(await storedText(system)).not.toMatch(/MAGPIE|JACKDAW|two-of-two/);
     for (const word of ['MAGPIE', 'JACKDAW']) expect(await filesHolding(nats.storeDir, word)).toEqual([]);
+    expect(await messageFiles('two-of-two')).toEqual([]);
     expect((await system.client.proposals.list({ project: 'parser' })).proposals).toEqual([]);
   });
 

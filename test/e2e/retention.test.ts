@@ -234,7 +234,7 @@ describe.each(LAYOUTS)('rules of retention, $layout', (layout) => {
     let isDead = false;
     const killed = await keeper(system, {
       ahead: 91 * DAY,
-      changed: ({ store, archiver, lifecycle }) => ({
+      changed: ({ store, archiver }) => ({
         store: {
           rules: () => store.rules(),
           changeRules: (next) => store.changeRules(next),
@@ -244,16 +244,13 @@ describe.each(LAYOUTS)('rules of retention, $layout', (layout) => {
             return store.changeRun(next);
           },
         },
-        archiver,
-        lifecycle: new Proxy(lifecycle, {
-          get: (target, name: keyof typeof lifecycle) =>
-            name === 'archive'
-              ? async () => {
-                  isDead = true;
-                  throw new Killed();
-                }
-              : target[name].bind(target),
-        }),
+        archiver: {
+          ...archiver,
+          settle: async () => {
+            isDead = true;
+            throw new Killed();
+          },
+        },
       }),
     });
     await killed.keeper.tick();

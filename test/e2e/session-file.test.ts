@@ -118,7 +118,8 @@ describe('session import', () => {
 
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
-      stdout: 'imported session demo: 43 events; its state is that of the file, byte for byte\n',
+      stdout:
+        'imported session demo: 43 events; its state is that of the file, byte for byte, but for its name and sequences\n',
       stderr: '',
     });
     expect(canonicalState(await eventsOf(other, SESSION))).toBe(canonicalState(await stored(SESSION)));

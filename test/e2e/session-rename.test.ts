@@ -3,7 +3,7 @@ import { type Token, token } from '../../src/contracts/names.js';
 import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
 import { canonicalState } from '../../src/session/copied-events.js';
 import { cli } from '../support/cli.js';
-import { forgotten, furnished, storedText } from '../support/forgetting.js';
+import { forgotten, furnished, renamed, storedText } from '../support/forgetting.js';
 import { layoutEnv } from '../support/layouts.js';
 import { allDealtWith, implemented, reviewed, type System, soon, startSystem } from '../support/system.js';
 
@@ -26,10 +26,6 @@ describe.each(LAYOUTS)('session rename, $layout', (layout) => {
     const asked = { session, taskId: '1', taskPrompt: 'go on', ...(after && { after }) };
     return (await system.client.compile(asked)).prompt;
   };
-  const renamed = async (session: string, to: string) => {
-    let state = '';
-    while (state !== 'done') ({ state } = await rename(session, to));
-  };
   const rejectedOf = async (session: string) =>
     (await system.client.tools.rejectedList({ session })).rejected;
 
@@ -44,7 +40,8 @@ describe.each(LAYOUTS)('session rename, $layout', (layout) => {
 
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
-      stdout: 'renamed session was-called to is-called; its state is the same, byte for byte\n',
+      stdout:
+        'renamed session was-called to is-called; its state is the same, byte for byte, but for its name and sequences\n',
       stderr: '-- was-called points to it: "throughline session forget was-called" frees the name\n',
     });
     expect(canonicalState(await stored('is-called'))).toBe(canonicalState(events));
@@ -95,7 +92,7 @@ describe.each(LAYOUTS)('session rename, $layout', (layout) => {
       await client.publishImplementer('first', implemented('1', { summary: 'CANARY' }));
       await allDealtWith(ports);
       const [{ sequence: last = 0 } = {}] = await stored('first');
-      await renamed('first', 'second');
+      await renamed(system, 'first', 'second');
 
       await forgotten(system, 'first');
       await client.publishImplementer('first', implemented('1', { summary: 'fresh' }));
@@ -105,7 +102,7 @@ describe.each(LAYOUTS)('session rename, $layout', (layout) => {
       expect(await promptOf('second')).toContain('CANARY');
       await client.publishImplementer('second', implemented('2', { summary: 'CANARY' }));
       await allDealtWith(ports);
-      await renamed('second', 'third');
+      await renamed(system, 'second', 'third');
       await forgotten(system, 'third');
 
       expect(await storedText(system)).not.toContain('CANARY');
@@ -123,7 +120,7 @@ describe.each(LAYOUTS)('session rename, $layout', (layout) => {
     for (let n = 0; n < 5; n += 1) await publish();
     await allDealtWith(ports);
     let isDone = false;
-    const renaming = renamed('busy', 'calm').then(() => {
+    const renaming = renamed(system, 'busy', 'calm').then(() => {
       isDone = true;
     });
     while (!isDone) {
@@ -151,7 +148,7 @@ describe.each(LAYOUTS)('session rename, $layout', (layout) => {
     await client.publishImplementer('shipped', implemented('1', { summary: 'SHIPPED' }));
     await allDealtWith(ports);
     await client.tools.sessionArchive({ session: 'shipped', reason: 'Done' });
-    await renamed('shipped', 'stored');
+    await renamed(system, 'shipped', 'stored');
     const { session } = await client.tools.sessionShow({ session: 'stored' });
     expect(session.archived).toMatchObject({ reason: 'Done' });
     await expect(client.tools.taskAdd({ session: 'stored', content: 'x' })).rejects.toMatchObject({
@@ -165,7 +162,7 @@ describe.each(LAYOUTS)('session rename, $layout', (layout) => {
     await soon(async () => expect(await ports.snapshots.load(name('cut'))).toBeDefined());
     const kept = await ports.snapshots.load(name('cut'));
     await ports.log.removeBefore(name('cut'), (kept?.sequence ?? 0) + 1);
-    await renamed('cut', 'whole');
+    await renamed(system, 'cut', 'whole');
     expect(await promptOf('whole')).toBe(prompt.replaceAll('cut', 'whole'));
     expect(prompt).toContain('SAID 1');
   });
@@ -209,7 +206,7 @@ describe.each(LAYOUTS)('session rename, $layout', (layout) => {
           code: 'conflict',
         });
       await asked;
-      await renamed('pair', 'single');
+      await renamed(system, 'pair', 'single');
       expect(await stored('single')).toHaveLength(1);
     } finally {
       await other.stop();

@@ -29,7 +29,7 @@ export function sessionLifecycleContract(name: string, open: () => Promise<Opene
       const session = newSession('none');
       expect(opened.store.archived(session)).toBeUndefined();
       expect(opened.store.forgotten(session)).toBeUndefined();
-      await opened.store.reopen(session);
+      await opened.store.change(session, () => 'remove');
       expect(opened.other.archived(session)).toBeUndefined();
     });
 
@@ -38,16 +38,16 @@ export function sessionLifecycleContract(name: string, open: () => Promise<Opene
       const changes: LifecycleChange[] = [];
       const unlisten = opened.other.onChange((change) => changes.push(change));
       const record = { v: 1, status: 'archived', at: AT, reason: 'the work is "done"\n✓' } as const;
-      await opened.store.archive(session, { at: AT, reason: record.reason });
+      await opened.store.change(session, () => ({ at: AT, reason: record.reason }));
       expect(opened.store.archived(session)).toEqual(record);
       await soon(() => expect(opened.other.archived(session)).toEqual(record));
       expect((await opened.reopened()).archived(session)).toEqual(record);
-      await opened.other.reopen(session);
+      await opened.other.change(session, () => 'remove');
       expect(opened.other.archived(session)).toBeUndefined();
       await soon(() => expect(opened.store.archived(session)).toBeUndefined());
       expect((await opened.reopened()).archived(session)).toBeUndefined();
       unlisten();
-      await opened.store.archive(session, { at: LATER });
+      await opened.store.change(session, () => ({ at: LATER }));
       await soon(() =>
         expect(opened.other.archived(session)).toEqual({ v: 1, status: 'archived', at: LATER }),
       );
@@ -61,7 +61,7 @@ export function sessionLifecycleContract(name: string, open: () => Promise<Opene
       const session = newSession('forgotten');
       const changes: LifecycleChange[] = [];
       const unlisten = opened.other.onChange((change) => changes.push(change));
-      await opened.store.archive(session, { at: AT });
+      await opened.store.change(session, () => ({ at: AT }));
       await opened.store.forgetting(session, { at: AT, dispatches: 10, sequence: 20 });
       expect(opened.store.archived(session)).toBeUndefined();
       const record = { v: 1, status: 'forgetting', at: AT, dispatches: 10, sequence: 20, session };
@@ -83,7 +83,7 @@ export function sessionLifecycleContract(name: string, open: () => Promise<Opene
 
     it('a session that may be spared stays archived, and is so again when it is', async () => {
       const session = newSession('spared');
-      await opened.store.archive(session, { at: AT, idle_since: '2025-01-01T00:00:00.000Z' });
+      await opened.store.change(session, () => ({ at: AT, idle_since: '2025-01-01T00:00:00.000Z' }));
       const unless_moved = { sequence: 7, since: LATER };
       await opened.store.forgetting(session, { at: LATER, dispatches: 10, sequence: 20, unless_moved });
       expect(opened.store.unfinished()).toContain(session);
@@ -115,6 +115,22 @@ export function sessionLifecycleContract(name: string, open: () => Promise<Opene
         expect(seen.forgotten(recent)).toBeDefined();
         expect(seen.unfinished()).toContain(underWay);
       }
+    });
+
+    it('of several processes that change the record of one session at once, none undoes what another has done', async () => {
+      const session = newSession('changed');
+      const letters = [...'abcdefghijkl'];
+      await Promise.all(
+        letters.map((letter, index) =>
+          (index % 2 === 0 ? opened.store : opened.other).change(session, (there) => ({
+            at: AT,
+            reason: `${there?.reason ?? ''}${letter}`,
+          })),
+        ),
+      );
+      for (const seen of [opened.store, opened.other])
+        await soon(() => expect([...(seen.archived(session)?.reason ?? '')].sort()).toEqual(letters));
+      expect(await opened.other.change(session, () => 'keep')).toBe(false);
     });
 
     it('of several processes that write one session at once, all end with the same record', async () => {

@@ -37,7 +37,7 @@ describe('on NATS', () => {
   it('the lifecycle records on NATS are JSON under their keys, and the name of a forgotten session goes', async () => {
     await using lifecycle = await following();
     const session = newSession('json');
-    await lifecycle.store.archive(session, { at: AT, reason: 'done' });
+    await lifecycle.store.change(session, () => ({ at: AT, reason: 'done' }));
     const kv = await bucket();
     expect((await kv.get(`archived.${session}`))?.json()).toEqual({
       ...{ v: 1, status: 'archived', at: AT, reason: 'done' },
@@ -54,14 +54,14 @@ describe('on NATS', () => {
     async (text) => {
       await using lifecycle = await following();
       const [damaged, session] = [newSession('damaged'), newSession('after')];
-      await lifecycle.store.archive(session, { at: AT });
-      await lifecycle.store.reopen(session);
+      await lifecycle.store.change(session, () => ({ at: AT }));
+      await lifecycle.store.change(session, () => 'remove');
       const kv = await bucket();
       await kv.put(`archived.${damaged}`, text);
       await kv.put(`archived.${session}`, `{"v":1,"status":"archived","at":"${AT}"}`);
       await vi.waitFor(() => expect(lifecycle.store.archived(session)).toBeDefined(), 2000);
       expect(lifecycle.store.archived(damaged)).toBeUndefined();
-      await lifecycle.store.archive(damaged, { at: AT });
+      await lifecycle.store.change(damaged, () => ({ at: AT }));
       expect(lifecycle.store.archived(damaged)).toBeDefined();
     },
   );
@@ -69,26 +69,28 @@ describe('on NATS', () => {
   it('the lifecycle records on NATS are followed again after the server was restarted, with what was lost', async () => {
     await using lifecycle = await following();
     const [kept, lost, late] = [newSession('kept'), newSession('lost'), newSession('late')];
-    for (const session of [lost, kept]) await lifecycle.store.archive(session, { at: AT });
+    for (const session of [lost, kept]) await lifecycle.store.change(session, () => ({ at: AT }));
     const jsm = await opened.nats.connection.jetstreamManager();
     await jsm.streams.purge(LIFECYCLE_STREAM, { filter: `$KV.${LIFECYCLE_BUCKET}.archived.${lost}` });
     await opened.nats.server.restart();
     await vi.waitFor(() => expect(lifecycle.store.archived(lost)).toBeUndefined(), 5000);
     expect(lifecycle.store.archived(kept)).toBeDefined();
     // A request that was lost in the restart is waited for until its time is over.
-    await vi.waitFor(() => lifecycle.other.archive(late, { at: AT }), 15_000);
+    await vi.waitFor(() => lifecycle.other.change(late, () => ({ at: AT })), 15_000);
     await vi.waitFor(() => expect(lifecycle.store.archived(late)).toBeDefined(), 2000);
   });
 
   it('the lifecycle records on NATS make their bucket again where it was deleted', async () => {
     await using lifecycle = await following();
     const session = newSession('remade');
-    await lifecycle.store.archive(session, { at: AT });
+    await lifecycle.store.change(session, () => ({ at: AT }));
     const jsm = await opened.nats.connection.jetstreamManager();
     await jsm.streams.delete(LIFECYCLE_STREAM);
-    await expect(lifecycle.store.archive(session, { at: AT })).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(lifecycle.store.change(session, () => ({ at: AT }))).rejects.toMatchObject({
+      code: 'unavailable',
+    });
     const another = newSession('remade');
-    await lifecycle.store.archive(another, { at: AT });
+    await lifecycle.store.change(another, () => ({ at: AT }));
     await vi.waitFor(() => expect(lifecycle.other.archived(another)).toBeDefined(), 2000);
   });
 

@@ -72,12 +72,15 @@ export async function pointers(
   renamed: Readonly<Record<string, string>>,
 ): Promise<void> {
   for (const [from, to] of Object.entries(renamed))
-    await lifecycle.archive(token(from, 'session'), { at: NOW, renamed_to: token(to, 'session') });
+    await lifecycle.change(token(from, 'session'), () => ({ at: NOW, renamed_to: token(to, 'session') }));
 }
 
 /** Records that a session is being renamed, and is not all there under the new name. */
 export async function renaming(lifecycle: MemorySessionLifecycle, from: Token, to: Token): Promise<void> {
   const record = { at: NOW, renamed_to: to, renaming: { by: 'one', at: NOW, copied: false } };
-  await lifecycle.archive(from, record);
-  await lifecycle.archive(to, { at: NOW, importing: { file: 'rename', dispatches: 0, ready: true, from } });
+  await lifecycle.change(from, () => record);
+  await lifecycle.change(to, () => ({
+    at: NOW,
+    importing: { file: 'rename', dispatches: 0, ready: true, from },
+  }));
 }

@@ -20,11 +20,10 @@ export async function raiseDispatches(
     const place = { stream: DISPATCH_STREAM, subject: VOID_DISPATCHES, storedUnder: VOID_DISPATCHES, to };
     const last = await raiseWithin(ports, place, mostMs);
     if (last < to) return last;
-    let before = 0;
-    const next = () => ({ v: 1, dispatches: Math.max(before, to) });
-    await ports.bucket.write(RAISED_KEY, next, ({ data }) => {
-      before = raisedIn(data);
-    });
+    await ports.bucket.write(RAISED_KEY, (before) => ({
+      v: 1,
+      dispatches: Math.max(before === undefined ? 0 : raisedIn(before.data), to),
+    }));
     return last;
   } catch (error) {
     throw toThroughlineError(error, 'moving numbers of dispatches up');

@@ -24,11 +24,17 @@ export interface LifecycleOptions extends BucketOptions {
 
 /** Instead of a value: what is stored stays. */
 export const KEPT = Symbol('kept');
+/** Instead of a value: the key goes without a trace. A mark of deletion would keep its name. */
+export const GONE = Symbol('gone');
+
+/** What comes of what is stored under a key, if anything is: a value, or a mark of deletion. */
+export type Next = (last: StreamMessage | undefined) => object | undefined | typeof KEPT | typeof GONE;
 
 export interface WrittenRecord {
+  /** Of what has gone without a trace, the last one that it had. */
   readonly revision: number;
   /** None where the key was deleted. */
-  readonly value: object | undefined;
+  readonly value: object | undefined | typeof GONE;
 }
 
 /** The bucket `session_lifecycle`, made with the first record. */
@@ -76,29 +82,27 @@ export class LifecycleBucket {
   }
 
   /**
-   * Compare and set; `undefined` deletes the key. Gives `undefined` where that is stored already, or is to stay.
-   *
-   * @param onRead takes in what is stored under the key, before `next` is asked
+   * Compare and set: the only way to write. What `next` makes of what is stored is stored, unless another writer came first:
+   * then it is asked again. Gives `undefined` where that is stored already, or is to stay.
    */
-  async write(
-    key: string,
-    next: () => object | undefined | typeof KEPT,
-    onRead: (message: StreamMessage) => void,
-  ): Promise<WrittenRecord | undefined> {
+  async write(key: string, next: Next): Promise<WrittenRecord | undefined> {
     const { timeoutMs } = this.#options;
     try {
       if (!this.#isThere && (await this.#messages(timeoutMs)) === undefined) {
-        const first = next();
-        if (first === undefined || first === KEPT) return undefined;
+        if (typeof next(undefined) !== 'object') return undefined;
         await this.#make();
       }
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
         const subject = LIFECYCLE_PREFIX + key;
         const last = await readLast(this.#connection, LIFECYCLE_STREAM, subject, timeoutMs);
-        if (last !== undefined) onRead(last);
-        const value = next();
+        const value = next(last);
+        // Another process has removed it, which nobody is told of.
+        if (value === GONE && last === undefined) return { revision: Number.MAX_SAFE_INTEGER - 1, value };
         if (value === KEPT || isStored(value, last)) return undefined;
-        const revision = await this.#replace(subject, value, last?.sequence ?? 0);
+        const revision =
+          value === GONE
+            ? await this.#purge(subject, last?.sequence ?? 0)
+            : await this.#replace(subject, value, last?.sequence ?? 0);
         if (revision !== undefined) return { revision, value };
       }
     } catch (error) {
@@ -109,14 +113,11 @@ export class LifecycleBucket {
     throw new ThroughlineError('conflict', `others keep writing ${key} of ${LIFECYCLE_BUCKET}`);
   }
 
-  /** Removes a key without a trace. */
-  async purge(key: string): Promise<void> {
-    try {
-      const jsm = await this.#manager(this.#options.timeoutMs);
-      await jsm.streams.purge(LIFECYCLE_STREAM, { filter: LIFECYCLE_PREFIX + key });
-    } catch (error) {
-      throw toThroughlineError(error, `removing ${key}`);
-    }
+  /** Removes what has this revision, and gives it; `undefined` when something else is stored by now. */
+  async #purge(subject: string, last: number): Promise<number | undefined> {
+    const jsm = await this.#manager(this.#options.timeoutMs);
+    const { purged } = await jsm.streams.purge(LIFECYCLE_STREAM, { filter: subject, seq: last + 1 });
+    return purged > 0 ? last : undefined;
   }
 
   /** The new revision; `undefined` when another writer came first. */
@@ -182,7 +183,8 @@ export function keyOf({ subject }: StreamMessage): string {
   return subject.slice(LIFECYCLE_PREFIX.length);
 }
 
-function isStored(value: object | undefined, last: StreamMessage | undefined): boolean {
+function isStored(value: object | undefined | typeof GONE, last: StreamMessage | undefined): boolean {
+  if (value === GONE) return false;
   if (value === undefined) return last === undefined || isDeletion(last);
   return last !== undefined && Buffer.from(last.data).toString() === JSON.stringify(value);
 }

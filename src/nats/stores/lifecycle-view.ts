@@ -27,9 +27,12 @@ export class LifecycleView {
   archived(session: Token): Archived | undefined {
     // Most often there is none, and each result and event asks.
     if (this.#kept.size === 0) return undefined;
-    const record = this.#kept.get(archivedKey(session))?.record;
+    return this.archivedIn(session, this.#kept.get(archivedKey(session))?.record);
+  }
+
+  /** What a record says of a session. With one that is forgotten goes its record, also where nobody has told so. */
+  archivedIn(session: Token, record: LifecycleRecord | undefined): Archived | undefined {
     if (record?.kind !== 'archived') return undefined;
-    // With a session that is forgotten goes its record, also where nobody has told so.
     const since = this.forgotten(session)?.at ?? '';
     return record.record.at > since ? record.record : undefined;
   }
@@ -91,8 +94,10 @@ export class LifecycleView {
     }
   }
 
-  drop(key: string): void {
-    this.#set(key, { revision: Number.MAX_SAFE_INTEGER, record: undefined });
+  /** Drops what has gone, unless something newer is known. */
+  drop(key: string, revision: number): void {
+    if ((this.#kept.get(key)?.revision ?? 0) > revision) return;
+    this.#set(key, { revision: revision + 1, record: undefined });
     this.#kept.delete(key);
   }
 

@@ -54,14 +54,10 @@ export class NatsRetentionStore implements RetentionStore {
     shape: Shape,
     next: (before: z.output<Shape> | undefined) => z.output<Shape> | undefined,
   ): Promise<z.output<Shape> | undefined> {
-    let before: z.output<Shape> | undefined;
     let after: z.output<Shape> | undefined;
-    const decide = () => {
-      after = next(before);
+    await this.#bucket.write(key, (before) => {
+      after = next(before && recordIn(key, before, shape));
       return after;
-    };
-    await this.#bucket.write(key, decide, (message) => {
-      before = recordIn(key, message, shape);
     });
     return after;
   }

@@ -124,7 +124,7 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
     const layout = await this.#ready(session);
     const events = placeOf(layout, session, 'events');
     if (layout.layout === 'per-session') await this.#removeStream(events, () => {});
-    else await this.#purge(events);
+    else await eraseMessages(this.#ports, events.stream, events.subjects);
     await this.#purge(placeOf(layout, session, 'snapshots'));
     await this.#purge(placeOf(layout, session, 'index'));
   }

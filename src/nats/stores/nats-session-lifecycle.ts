@@ -1,19 +1,31 @@
 import { Events, type NatsConnection, type Subscription } from 'nats';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
-import type { Archived, Forgotten } from '../../contracts/lifecycle-record.js';
+import {
+  type Archived,
+  type Forgotten,
+  type LifecycleRecord,
+  lifecycleRecord,
+} from '../../contracts/lifecycle-record.js';
 import { archivedKey, forgottenKey, type Token } from '../../contracts/names.js';
 import type {
-  ArchivedAs,
+  DecideArchived,
   ForgottenAt,
   LifecycleChange,
-  NextArchived,
   NextRecord,
   SessionLifecycle,
 } from '../../ports/session-lifecycle.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
-import { KEPT, keyOf, LIFECYCLE_PREFIX, LifecycleBucket, type LifecycleOptions } from './lifecycle-bucket.js';
+import {
+  GONE,
+  KEPT,
+  keyOf,
+  LIFECYCLE_PREFIX,
+  LifecycleBucket,
+  type LifecycleOptions,
+  type Next,
+} from './lifecycle-bucket.js';
 import { LifecycleView } from './lifecycle-view.js';
 import { isDeletion } from './nats-snapshot-store.js';
 
@@ -103,26 +115,23 @@ export class NatsSessionLifecycle implements SessionLifecycle {
     return this.#view.onChange(listener);
   }
 
-  async archive(session: Token, given: ArchivedAs | NextArchived): Promise<boolean> {
-    let isAllowed = false;
-    await this.#write(archivedKey(session), () => {
-      const record = typeof given === 'function' ? given(this.#view.archived(session)) : given;
-      isAllowed = record !== undefined;
-      return record === undefined ? KEPT : { v: 1, status: 'archived', ...record };
+  async change(session: Token, decide: DecideArchived): Promise<boolean> {
+    let isKept = false;
+    await this.#write(archivedKey(session), (stored) => {
+      const next = decide(this.#view.archivedIn(session, stored));
+      isKept = next === 'keep';
+      if (next === 'keep') return KEPT;
+      return next === 'remove' ? undefined : { v: 1, status: 'archived', ...next };
     });
-    return isAllowed;
-  }
-
-  async reopen(session: Token): Promise<void> {
-    await this.#write(archivedKey(session), () => undefined);
+    return !isKept;
   }
 
   async forgetting(session: Token, given: ForgottenAt | NextRecord): Promise<boolean> {
     let [isAllowed, isSure] = [false, false];
     // Where it is only a pointer, its own log is gone.
     const { sequence: renamedAt = 0 } = this.#view.archived(session) ?? {};
-    await this.#write(forgottenKey(session), () => {
-      const before = this.#view.forgotten(session);
+    await this.#write(forgottenKey(session), (stored) => {
+      const before = forgottenIn(stored);
       const record = typeof given === 'function' ? given(before) : given;
       isAllowed = record !== undefined;
       isSure = isAllowed && record?.unless_moved === undefined;
@@ -134,8 +143,7 @@ export class NatsSessionLifecycle implements SessionLifecycle {
         session,
       };
     });
-    // Not by a mark of deletion, which would keep the name.
-    if (isSure) await this.#remove(archivedKey(session));
+    if (isSure) await this.#write(archivedKey(session), () => GONE);
     return isAllowed;
   }
 
@@ -152,8 +160,8 @@ export class NatsSessionLifecycle implements SessionLifecycle {
     isMine: (there: Forgotten | undefined) => boolean = () => true,
   ): Promise<boolean> {
     let isAllowed = false;
-    await this.#write(forgottenKey(session), () => {
-      const before = this.#view.forgotten(session);
+    await this.#write(forgottenKey(session), (stored) => {
+      const before = forgottenIn(stored);
       isAllowed = isMine(before);
       if (!isAllowed) return KEPT;
       const { dispatches = 0, sequence = 0 } = before ?? {};
@@ -163,10 +171,9 @@ export class NatsSessionLifecycle implements SessionLifecycle {
   }
 
   async expire(olderThan: string): Promise<number> {
-    const old = this.#view
-      .allForgotten()
-      .filter(({ record: { status, at } }) => status === 'forgotten' && at < olderThan);
-    for (const { key } of old) await this.#remove(key);
+    const isOld = (record: Forgotten | undefined) => record?.status === 'forgotten' && record.at < olderThan;
+    const old = this.#view.allForgotten().filter(({ record }) => isOld(record));
+    for (const { key } of old) await this.#write(key, (stored) => (isOld(forgottenIn(stored)) ? GONE : KEPT));
     return old.length;
   }
 
@@ -270,18 +277,27 @@ export class NatsSessionLifecycle implements SessionLifecycle {
     else this.#view.stored(keyOf(message), sequence, jsonOf(data));
   }
 
-  /** What this process has written it knows at once. */
-  async #write(key: string, next: () => object | undefined | typeof KEPT): Promise<void> {
-    const written = await this.#bucket.write(key, next, (message) => this.#take(message));
+  /** What this process has read or written it knows at once. */
+  async #write(key: string, next: (stored: LifecycleRecord | undefined) => ReturnType<Next>): Promise<void> {
+    const written = await this.#bucket.write(key, (message) => {
+      if (message !== undefined) this.#take(message);
+      return next(message && recordIn(message));
+    });
     if (written === undefined) return;
-    if (written.value === undefined) this.#view.deleted(key, written.revision);
-    else this.#view.stored(key, written.revision, written.value);
+    const { revision, value } = written;
+    if (value === GONE) this.#view.drop(key, revision);
+    else if (value === undefined) this.#view.deleted(key, revision);
+    else this.#view.stored(key, revision, value);
   }
+}
 
-  async #remove(key: string): Promise<void> {
-    await this.#bucket.purge(key);
-    this.#view.drop(key);
-  }
+function recordIn(message: StreamMessage): LifecycleRecord | undefined {
+  if (message.foreign !== undefined || isDeletion(message)) return undefined;
+  return lifecycleRecord(keyOf(message), jsonOf(message.data));
+}
+
+function forgottenIn(record: LifecycleRecord | undefined): Forgotten | undefined {
+  return record?.kind === 'forgotten' ? record.record : undefined;
 }
 
 function justBefore(at: string): string {

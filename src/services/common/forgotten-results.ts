@@ -1,7 +1,7 @@
-import { beingForgotten, renamedSession, ThroughlineError } from '../../contracts/errors.js';
-import type { Archived, Forgotten } from '../../contracts/lifecycle-record.js';
+import { beingForgotten } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
+import { requireOwnName } from './own-name.js';
 
 /** What is known of forgotten and renamed sessions, and of those that are being imported. */
 export type Forgetting = Pick<SessionLifecycle, 'archived' | 'forgotten' | 'refreshed'>;
@@ -61,51 +61,4 @@ export async function sameLife(
     await lifecycle.refreshed();
     if (lifeOf(session) !== life) throw beingForgotten(session);
   };
-}
-
-/**
- * The time to record of an archived session. Its event may be older than a session of the name that was forgotten, as one of a
- * file is: recorded by that time it would pass for what is left of that session.
- *
- * @param before what was recorded of the name before its events were read
- */
-export function archivedSince(before: Forgotten | undefined, at: string): string {
-  if (before === undefined || at > before.at) return at;
-  return new Date(Date.parse(before.at) + 1).toISOString();
-}
-
-/**
- * Refuses a name that was renamed away, or is still being filled.
- *
- * @throws ThroughlineError `session_renamed`, `session_importing`
- */
-export function requireOwnName(session: Token, record: Archived | undefined): void {
-  refuseRenamed(session, record);
-  if (record?.importing !== undefined) throw importing(session, record.importing.from);
-}
-
-/** Throws `session_renamed` for a name that a session had before, or has while it gets another one. */
-export function refuseRenamed(session: Token, record: Archived | undefined): void {
-  if (record?.renamed_to !== undefined)
-    throw renamedSession(session, record.renamed_to, record.renaming === undefined);
-}
-
-/**
- * Whether a name was taken for a rename that is not recorded any more, since the session was forgotten at the same moment:
- * what is there of it may go.
- */
-export function isLeftOver(lifecycle: Pick<SessionLifecycle, 'archived'>, session: Token): boolean {
-  const from = lifecycle.archived(session)?.importing?.from;
-  if (from === undefined) return false;
-  const renamed = lifecycle.archived(from);
-  return renamed?.renaming === undefined || renamed.renamed_to !== session;
-}
-
-/** What is said of a session whose events are not all there yet; `from` is the one that is being renamed to it. */
-export function importing(session: Token, from?: Token): ThroughlineError {
-  const message =
-    from === undefined
-      ? `session ${session} is being imported. Where that was cut short, run "throughline session import" again with the same file, or "throughline session forget ${session}"`
-      : `session ${from} is being renamed to ${session}: try again in a moment. Where it was cut short, run "throughline session rename ${from} ${session}" again, or, if ${from} is gone, "throughline session forget ${session}"`;
-  return new ThroughlineError('session_importing', message, { details: { session } });
 }

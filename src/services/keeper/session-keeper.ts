@@ -10,7 +10,8 @@ import { OneAtATime } from '../../runtime/one-at-a-time.js';
 import { Backoff } from '../../runtime/pauses.js';
 import { sessionFigures } from '../../session/session-figures.js';
 import type { SessionState } from '../../session/session-state.js';
-import { archivedSince, type Forgetting, sameLife } from '../common/forgotten-results.js';
+import { archivedSince, asArchivedAgain, asReopened } from '../common/archived-record.js';
+import { type Forgetting, sameLife } from '../common/forgotten-results.js';
 import type { SessionTable } from '../common/session-table.js';
 import { type Due, QuietSessions, type QuietTimes } from './quiet-sessions.js';
 
@@ -24,7 +25,7 @@ export interface SessionKeeperOptions {
   readonly reader: Pick<SessionReader, 'load'>;
   readonly writer: Pick<SessionSnapshotWriter, 'write'>;
   readonly index: SessionIndex;
-  readonly lifecycle: Forgetting & Pick<SessionLifecycle, 'archived' | 'archive' | 'reopen'>;
+  readonly lifecycle: Forgetting & Pick<SessionLifecycle, 'archived' | 'change'>;
   readonly logger: Logger;
   readonly times: QuietTimes;
   /** Milliseconds since 1970, as the table has them. */
@@ -146,15 +147,12 @@ export class SessionKeeper {
   }
 
   /** Its log says that it is archived, and the record of that is lost: extractors would take results. */
-  async #close(
-    session: Token,
-    { at, reason }: NonNullable<SessionState['charter']['archived']>,
-  ): Promise<void> {
+  async #close(session: Token, archived: NonNullable<SessionState['charter']['archived']>): Promise<void> {
     const { lifecycle, reader } = this.#options;
-    await lifecycle.archive(session, { at, ...(reason !== undefined && { reason }) });
+    await lifecycle.change(session, asArchivedAgain(archived));
     // It may have been reopened meanwhile.
     const { state } = (await reader.load(session)).folded;
-    if (state.charter.archived === undefined) await lifecycle.reopen(session);
+    if (state.charter.archived === undefined) await lifecycle.change(session, asReopened);
   }
 
   #failed(session: Token, error: unknown): void {

@@ -1,14 +1,14 @@
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
-import { copyLog, eventsOf, isSameSession, type LogCopyPorts } from '../../folding/log-copy.js';
+import { copyLog, isSameSession, type LogCopyPorts } from '../../folding/log-copy.js';
+import { foldedLog, keptState, wholeLog } from '../../folding/whole-log.js';
 import type { Clock } from '../../ports/clock.js';
+import { type Logger, silentLogger } from '../../ports/logger.js';
 import type { SessionActivity } from '../../ports/session-activity.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import type { ReplacingSnapshotStore } from '../../ports/snapshot-store.js';
-import { evolve } from '../../session/evolve-session.js';
-import { decodeSnapshot, encodeSnapshot } from '../../session/session-snapshot.js';
-import { emptyState, type SessionLimits, type SessionState } from '../../session/session-state.js';
-import { carriedLog } from './carried-log.js';
+import { encodeSnapshot } from '../../session/session-snapshot.js';
+import { emptyState, type SessionState } from '../../session/session-state.js';
 
 /** A log that is read to its end: a replica that lags behind would leave out what came last. */
 type Whole = Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
@@ -27,6 +27,8 @@ export interface SessionMove {
 export interface MoveSnapshots {
   readonly snapshots: ReplacingSnapshotStore;
   readonly clock: Clock;
+  /** Told of snapshots that do not count. Default: nobody is. */
+  readonly logger?: Logger;
 }
 
 /** Copies what the new place lacks; what cannot be gone on with there is dropped first. */
@@ -57,7 +59,7 @@ async function brought({
 export async function arrive(move: SessionMove, ports: MoveSnapshots): Promise<void> {
   const { session, to } = move;
   await shown(move);
-  const from = await wholeLog(move, ports);
+  const from = await sourceOf(move, ports);
   await brought({ ...move, from });
   if (!(await isSameSession({ from, to }, session)))
     throw new ThroughlineError(
@@ -79,69 +81,26 @@ async function shown({ session, as = session, from, to }: SessionMove): Promise<
  */
 async function replaceSnapshot(session: Token, to: SessionMove['to'], { snapshots, clock }: MoveSnapshots) {
   const kept = await snapshots.load(session);
-  const decoded = kept && decodeSnapshot(session, kept.text);
-  const limits = decoded?.ok ? decoded.state.limits : undefined;
-  const { state, first } = await folded(to, session, limits);
+  const limits = (await keptState({ snapshots }, session))?.limits;
+  const { state, first } = await foldedLog(to, session, limits);
   const put = (of: SessionState) =>
     snapshots.replace(session, { sequence: of.sequence, text: encodeSnapshot(of, clock()) });
   if (kept !== undefined && (await put(state)) === 'saved') return;
-  if (first > 1) await put({ ...emptyState(session, limits), sequence: first - 1 });
+  if (first > 1) await put({ ...emptyState(session, limits), sequence: first - 1, firstEvent: first });
 }
 
-/** The log of a session; where its first events are gone, so that its snapshot alone knows them, with what that knows. */
-async function wholeLog(
+/** What is copied of a session: where the new place holds all of it already, nothing but that. */
+async function sourceOf(
   { session, from, to }: SessionMove,
-  { snapshots }: MoveSnapshots,
-): Promise<Pick<SessionLog, 'read'>> {
-  const kept = await snapshots.load(session);
-  const decoded = kept && decodeSnapshot(session, kept.text);
-  if (!decoded?.ok) return from;
+  ports: MoveSnapshots,
+): Promise<LogCopyPorts['from']> {
+  const kept = await keptState(ports, session);
+  const [first] = (await to.read(session, { after: 0, limit: 1 })).events;
   // All sequences of the new place are above any of the old one. Where it is one of the new ones already, the copy was
   // whole, and all that is missing is the mark.
-  const [first] = (await to.read(session, { after: 0, limit: 1 })).events;
-  if (first !== undefined && decoded.state.sequence >= first.sequence - 1) {
+  if (kept !== undefined && first !== undefined && kept.sequence >= first.sequence - 1) {
     const { event } = first;
     return event.type === 'session.checkpoint' && event.data.reason === 'truncated' ? to : from;
   }
-  return (await standsOn(from, session, decoded.state)) ? from : carriedLog(from, decoded.state);
-}
-
-/** The state that only the snapshot of a session knows, since the first events of its log are gone; else `undefined`. */
-export async function lostBeginning(
-  log: Pick<SessionLog, 'read'>,
-  session: Token,
-  snapshots: Pick<ReplacingSnapshotStore, 'load'>,
-): Promise<SessionState | undefined> {
-  const [first] = (await log.read(session, { after: 0, limit: 1 })).events;
-  if (first?.sequence === 1 || first?.event.type === 'session.checkpoint') return undefined;
-  const kept = await snapshots.load(session);
-  const decoded = kept && decodeSnapshot(session, kept.text);
-  return decoded?.ok && !(await standsOn(log, session, decoded.state)) ? decoded.state : undefined;
-}
-
-/** Whether the log holds what a snapshot was made of: where its beginning is gone, the snapshot alone knows it. */
-async function standsOn(
-  from: Pick<SessionLog, 'read'>,
-  session: Token,
-  kept: SessionState,
-): Promise<boolean> {
-  const { state } = await folded(from, session, kept.limits, kept.sequence);
-  const text = (of: SessionState) => encodeSnapshot({ ...of, sequence: kept.sequence }, '');
-  return text(state) === text(kept);
-}
-
-async function folded(
-  log: Pick<SessionLog, 'read'>,
-  session: Token,
-  limits?: SessionLimits,
-  through = Number.MAX_SAFE_INTEGER,
-): Promise<{ readonly state: SessionState; readonly first: number }> {
-  const state = emptyState(session, limits);
-  let first = 0;
-  for await (const stored of eventsOf(log, session)) {
-    if (stored.sequence > through) break;
-    if (first === 0) first = stored.sequence;
-    evolve(state, stored);
-  }
-  return { state, first };
+  return wholeLog({ logger: silentLogger, ...ports, log: from }, session);
 }

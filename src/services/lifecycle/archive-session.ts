@@ -9,7 +9,7 @@ import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { checkpointOf } from '../../session/checkpoint.js';
 import type { SessionState } from '../../session/session-state.js';
-import { archivedSince } from '../common/forgotten-results.js';
+import { archivedSince, asArchived, asReopened } from '../common/archived-record.js';
 
 /**
  * What archiving means beside its event, in this order: it is recorded, so that extractors reject results; a checkpoint
@@ -23,7 +23,7 @@ export interface ArchiverOptions {
   readonly log: SessionLog & EventRemoval;
   readonly reader: SessionReader;
   readonly writer: Pick<SessionSnapshotWriter, 'write'>;
-  readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten' | 'archive' | 'reopen'>;
+  readonly lifecycle: Pick<SessionLifecycle, 'forgotten' | 'change'>;
   readonly clock: Clock;
   /** A new unique id for each event. */
   readonly newId: () => string;
@@ -35,11 +35,13 @@ export interface Archiver {
   /** @throws ThroughlineError `too_large` where the state does not fit one message: then nothing must be removed */
   requireRoom(session: Token): Promise<void>;
   /**
-   * Brings all that stands beside the log into line with whether the session is archived.
+   * Brings all that stands beside the log into line with whether the session is archived. A name that is being filled, or is
+   * a pointer by now, is left alone.
    *
+   * @param idleSince when it had moved last, where a rule of retention has archived it
    * @throws ThroughlineError as the ports do; asked again, it goes on
    */
-  settle(session: Token): Promise<void>;
+  settle(session: Token, idleSince?: string): Promise<void>;
 }
 
 /** A session that takes no results changes seldom. */
@@ -81,20 +83,16 @@ export function createArchiver(options: ArchiverOptions): Archiver {
       const state = await stateOf(session);
       if (state.charter.archived === undefined && state.sequence > 0) checkpointEvent(options, state);
     },
-    async settle(session) {
+    async settle(session, idleSince) {
       const forgotten = lifecycle.forgotten(session);
       const { archived } = (await stateOf(session)).charter;
       if (archived === undefined) {
-        await lifecycle.reopen(session);
+        await lifecycle.change(session, asReopened);
         return;
       }
-      const { reason } = archived;
       const at = archivedSince(forgotten, archived.at);
-      const before = lifecycle.archived(session);
-      // What the record says beside its event, such as where its events were copied to.
-      const { v: _, status: __, ...told } = before?.at === at ? before : { v: 1, status: '' };
-      await lifecycle.archive(session, { ...told, at, ...(reason !== undefined && { reason }) });
-      await compact(session);
+      if (await lifecycle.change(session, asArchived({ ...archived, at, idle_since: idleSince })))
+        await compact(session);
     },
   };
 }

@@ -6,12 +6,13 @@ import { cursorOf, readCursor } from '../../contracts/page-cursor.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import type { StoredEvent } from '../../contracts/session-events.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
+import { behindCarried, carriedLog } from '../../folding/carried-log.js';
+import { lostBeginning } from '../../folding/whole-log.js';
+import type { Logger } from '../../ports/logger.js';
 import type { SessionActivity } from '../../ports/session-activity.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import type { ReplacingSnapshotStore } from '../../ports/snapshot-store.js';
 import type { SessionState } from '../../session/session-state.js';
-import { behindCarried, carriedLog } from '../layout/carried-log.js';
-import { lostBeginning } from '../layout/move-session.js';
 
 /**
  * Answers `session-export`: the events of a session as they stand in its log, up to the newest one when the first page was
@@ -21,6 +22,7 @@ import { lostBeginning } from '../layout/move-session.js';
 export interface ExportOptions {
   readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
   readonly snapshots: Pick<ReplacingSnapshotStore, 'load'>;
+  readonly logger: Logger;
   /** Bytes of the largest reply. */
   readonly maxReplyBytes: () => number;
 }
@@ -50,13 +52,13 @@ const PLACE = [
   z.int().nonnegative(),
 ] as const;
 
-export function createSessionExport({ log, snapshots, maxReplyBytes }: ExportOptions) {
+export function createSessionExport({ log, snapshots, logger, maxReplyBytes }: ExportOptions) {
   const looks = new Map<Token, Promise<SessionState | undefined>>();
 
   function lost(session: Token): Promise<SessionState | undefined> {
     const running = looks.get(session);
     if (running !== undefined) return running;
-    const look = lostBeginning(log, session, snapshots);
+    const look = lostBeginning({ log, snapshots, logger }, session);
     looks.set(session, look);
     const forget = () => setTimeout(() => looks.delete(session), REMEMBERED_MS).unref();
     look.then(forget, forget);

@@ -92,9 +92,7 @@ async function finishArchiving(ports: RetentionPorts, turn: Turn): Promise<void>
     // Under that name there is nothing to read.
     if (renamed_to !== undefined || importing !== undefined) continue;
     const { archived } = (await ports.reader.load(session)).folded.state.charter;
-    const { at, reason } = archived ?? {};
-    if (at !== undefined && reason?.startsWith(REASON))
-      await settle(ports, session, { at, reason, idleSince });
+    if (archived?.reason?.startsWith(REASON)) await ports.archiver.settle(session, idleSince);
   }
   await turn.take([]);
 }
@@ -126,18 +124,9 @@ async function archiveIdle(ports: RetentionPorts, due: DueSession): Promise<bool
   const event = { v: EVENT_VERSION, type: 'session.archived', at, id, data: { reason } } as const;
   const appended = await ports.log.append(session, event, { expectedSequence: state.sequence });
   if (appended.outcome === 'conflict') return false;
-  await settle(ports, session, { at, reason, idleSince: iso(last) });
+  await ports.archiver.settle(session, iso(last));
   ports.logger.info(told(due), 'a session was archived by a rule of retention');
   return true;
-}
-
-async function settle(
-  { lifecycle, archiver }: RetentionPorts,
-  session: Token,
-  { at, reason, idleSince }: { readonly at: string; readonly reason: string; readonly idleSince: string },
-): Promise<void> {
-  await lifecycle.archive(session, { at, reason, idle_since: idleSince });
-  await archiver.settle(session);
 }
 
 async function forgetIdle(ports: RetentionPorts, sessions: readonly DueSession[], turn: Turn): Promise<void> {

@@ -4,7 +4,7 @@ import type { Token } from '../../contracts/names.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Marks } from '../../ports/session-eraser.js';
 import type { ForgottenAt, SessionLifecycle } from '../../ports/session-lifecycle.js';
-import { isLeftOver } from '../common/forgotten-results.js';
+import { isLeftOver } from '../common/own-name.js';
 
 /**
  * A session is erased by one at a time, whom its record names, and says at what time it was still at it. Two would harm

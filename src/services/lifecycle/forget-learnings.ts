@@ -4,7 +4,6 @@ import type { ProjectCommander, ProjectReader } from '../../folding/project-fold
 import { type ForgottenLearnings, withoutSession } from '../../learnings/forget-in-learnings.js';
 import { learningsCheckpoint } from '../../learnings/learnings-checkpoint.js';
 import { emptyLearnings, type LearningState } from '../../learnings/learnings-state.js';
-import { withRenamed } from '../../learnings/rename-in-learnings.js';
 import type { LearningLog } from '../../ports/learning-log.js';
 import type { LearningEraser } from '../../ports/session-eraser.js';
 
@@ -63,26 +62,6 @@ export async function forgetInLearnings(
     sum = added(sum, forgotten);
   }
   return sum;
-}
-
-/** Has learnings of all projects name a session by its new name. To do it again harms nothing. */
-export async function renameInLearnings(
-  ports: Pick<LearningsPorts, 'learnings' | 'projects' | 'command'>,
-  from: Token,
-  to: Token,
-): Promise<void> {
-  for (const project of await ports.learnings.projects()) {
-    const { state } = (await ports.projects.load(project)).folded;
-    if (withRenamed(state, from, to) === state) continue;
-    await ports.command(project, 'rename', (current) => ({
-      kind: 'append',
-      event: {
-        type: 'checkpoint',
-        data: learningsCheckpoint(withRenamed(current, from, to), 'session_renamed'),
-      },
-      reply: () => ({}),
-    }));
-  }
 }
 
 /** Takes everything out of a project. Gives how much it was. */

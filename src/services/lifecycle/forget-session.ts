@@ -12,7 +12,7 @@ import {
 } from '../../ports/session-eraser.js';
 import type { SessionIndex } from '../../ports/session-index.js';
 import type { ForgottenAt } from '../../ports/session-lifecycle.js';
-import { isLeftOver } from '../common/forgotten-results.js';
+import { isLeftOver } from '../common/own-name.js';
 import { type Claim, type Claimant, type ClaimPorts, claim, isBy } from './forget-claim.js';
 import { forgetInLearnings, type LearningsPorts, learningsOf, NO_LEARNINGS } from './forget-learnings.js';
 
@@ -41,6 +41,8 @@ export interface ForgetOptions extends Claimant {
 
 /** Every process has noticed a record by then, and what it had begun before is stored. */
 export const SETTLED_MS = 2000;
+/** Every process has noticed it by then, whatever it does meanwhile. */
+export const NOTICED_MS = 1000;
 /** Passes after which what still comes in is an error; usually the second finds nothing. */
 const MAX_PASSES = 20;
 

@@ -10,8 +10,9 @@ import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
 import { PagedCopy } from '../../folding/log-copy.js';
 import type { Clock } from '../../ports/clock.js';
 import type { SessionLog } from '../../ports/session-log.js';
-import { archivedSince, importing } from '../common/forgotten-results.js';
-import { SETTLED_MS } from './forget-session.js';
+import { archivedSince, asFree, asReady, type IsMine } from '../common/archived-record.js';
+import { importing } from '../common/own-name.js';
+import { NOTICED_MS, SETTLED_MS } from './forget-session.js';
 import { becomeSession, exists, type NewSessionPorts, requireFree } from './new-session.js';
 
 /**
@@ -41,9 +42,9 @@ type Reply = ToolReply<'session-import'>;
 /** Numbers above the highest that the file names, as a repair leaves them. */
 const MARGIN = 1200;
 const RAISE_MS = 1500;
+/** Numbers that an import moves up, which takes some minutes and cannot be taken back. */
+const MOST_RAISED = 10_000_000;
 const OTHER_NAME = 'import the file under another name, with --as NAME';
-/** Within it every process knows what another one has recorded. */
-const NOTICED_MS = 1000;
 /** Imports whose sequences are remembered; of others they are read again. */
 const MAX_COPIES = 8;
 
@@ -71,8 +72,8 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     await options.refuseWhileMoving();
     await requireFree(options, session, OTHER_NAME);
     const at = archivedSince(lifecycle.forgotten(session), clock());
-    await lifecycle.archive(session, (there) =>
-      there === undefined ? { at, importing: { file, dispatches, ready: false } } : undefined,
+    await lifecycle.change(session, (there) =>
+      there === undefined ? { at, importing: { file, dispatches, ready: false } } : 'keep',
     );
     await pause(SETTLED_MS);
     // Another process may have begun with another file a moment before.
@@ -84,20 +85,18 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     const now = importOf(session);
     const isOwn = isOf(now, { file, dispatches });
     if (isOwn && now?.ready) return now.at;
-    if (isOwn) await lifecycle.reopen(session);
+    await lifecycle.change(session, asFree(mine({ file, dispatches })));
     throw exists(session, OTHER_NAME);
   }
 
   async function begin(session: Token, asked: Asked): Promise<Reply> {
-    const { file, dispatches: named } = asked;
-    const at = await take(session, asked);
-    const to = named === 0 ? 0 : named + MARGIN;
+    const to = asked.dispatches === 0 ? 0 : asked.dispatches + MARGIN;
+    if (to > 0) requireNear(to, await options.raiseDispatches(to, 0));
+    await take(session, asked);
     const dispatches = to === 0 ? 0 : await options.raiseDispatches(to, RAISE_MS);
     if (dispatches < to) return { session, state: 'numbers', events: 0, dispatches };
-    const isReady = await lifecycle.archive(session, (there) =>
-      isOf(there?.importing, asked) ? { at, importing: { file, dispatches: named, ready: true } } : undefined,
-    );
-    if (!isReady) throw importing(session, importOf(session)?.from);
+    if (!(await lifecycle.change(session, asReady(mine(asked)))))
+      throw importing(session, importOf(session)?.from);
     return { session, state: 'importing', events: 0 };
   }
 
@@ -115,7 +114,7 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     // Of an import that was forgotten meanwhile, and began again, nothing is known.
     const key = `${session} ${found.at}`;
     if (done) {
-      await becomeSession(options, session);
+      await becomeSession(options, session, mine(asked));
       copies.delete(key);
       return { session, state: 'done', events: 0 };
     }
@@ -148,12 +147,25 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
   };
 }
 
+function mine(asked: Pick<Asked, 'file' | 'dispatches'>): IsMine {
+  return (there) => isOf(there?.importing, asked);
+}
+
 /** Whether a name is taken for this file, and not for a session that is being renamed to it. */
 function isOf(
   found: Archived['importing'],
   { file, dispatches }: Pick<Asked, 'file' | 'dispatches'>,
 ): boolean {
   return found?.file === file && found.dispatches === dispatches && found.from === undefined;
+}
+
+/** @throws ThroughlineError `schema_invalid` where the numbers of dispatches would have to be moved up too far */
+function requireNear(to: number, now: number): void {
+  if (to - now <= MOST_RAISED) return;
+  throw wrong(
+    'dispatches',
+    `is ${to - MARGIN}, but the newest result here has number ${now}, and an import moves numbers up by at most ${MOST_RAISED}: bring the whole installation over with "throughline backup" and "throughline restore", which keep its numbers`,
+  );
 }
 
 /** @throws ThroughlineError `schema_invalid` unless events are numbered in a row, and name no higher dispatch than was said */

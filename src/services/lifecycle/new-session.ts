@@ -7,13 +7,14 @@ import type { SessionLog } from '../../ports/session-log.js';
 import type { Charter } from '../../session/charter.js';
 import { evolve } from '../../session/evolve-session.js';
 import { emptyState } from '../../session/session-state.js';
-import { archivedSince, importing, isLeftOver } from '../common/forgotten-results.js';
+import { archivedSince, asSession, type IsMine } from '../common/archived-record.js';
+import { importing, isLeftOver } from '../common/own-name.js';
 import type { Archiver } from './archive-session.js';
 
 /** How a name becomes a session whose events come from elsewhere: a file, or a session of another name. */
 export interface NewSessionPorts {
   readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
-  readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten' | 'archive' | 'reopen'>;
+  readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten' | 'change'>;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly archiver: Pick<Archiver, 'settle'>;
 }
@@ -40,16 +41,18 @@ export async function requireFree(
   if ((await reader.load(session)).folded.state.sequence > 0) throw exists(session, fix);
 }
 
-/** From now on it is a session: archived, where its events say so, so that no result ever comes in between. */
-export async function becomeSession(ports: NewSessionPorts, session: Token): Promise<void> {
+/**
+ * From now on it is a session: archived, where its events say so, so that no result ever comes in between.
+ *
+ * @param isMine whether the record is still that of the rename, or import, that asks: else another process has done it
+ */
+export async function becomeSession(ports: NewSessionPorts, session: Token, isMine: IsMine): Promise<void> {
   const { lifecycle, archiver } = ports;
   const before = lifecycle.forgotten(session);
   const archived = await archivedIn(ports, session);
-  if (archived === undefined) return lifecycle.reopen(session);
-  const { reason } = archived;
-  const at = archivedSince(before, archived.at);
-  await lifecycle.archive(session, { at, ...(reason !== undefined && { reason }) });
-  await archiver.settle(session);
+  const archiving = archived && { ...archived, at: archivedSince(before, archived.at) };
+  const isDone = await lifecycle.change(session, asSession(isMine, archiving));
+  if (isDone && archiving !== undefined) await archiver.settle(session);
 }
 
 /** Whether its events say that it is archived: of these alone, since it may be long, and is not to be read as a session yet. */

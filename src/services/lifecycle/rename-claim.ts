@@ -2,10 +2,11 @@ import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
 import type { Archived } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import type { Clock } from '../../ports/clock.js';
-import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
+import type { ArchivedAs, SessionLifecycle } from '../../ports/session-lifecycle.js';
+import { fieldsOf, type IsMine } from '../common/archived-record.js';
 
 export interface RenameClaimPorts {
-  readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten' | 'archive'>;
+  readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten' | 'change'>;
   /** Throws while sessions are being moved to another layout. */
   readonly refuseWhileMoving: () => Promise<void>;
   readonly clock: Clock;
@@ -31,13 +32,18 @@ export class RenameClaim {
     this.by = by;
   }
 
+  /** Of the record of the old name. */
+  readonly isMine: IsMine = (there) => there?.renaming?.by === this.by;
+  /** Of the record of the new name. */
+  readonly isItsName: IsMine = (there) => there?.importing?.from === this.session;
+
   get isCopied(): boolean {
     return this.#ports.lifecycle.archived(this.session)?.renaming?.copied === true;
   }
 
   /** Whether the new name is taken for this. */
   get isTaken(): boolean {
-    return this.#ports.lifecycle.archived(this.to)?.importing?.from === this.session;
+    return this.isItsName(this.#ports.lifecycle.archived(this.to));
   }
 
   /**
@@ -67,7 +73,7 @@ export class RenameClaim {
     await refuseWhileMoving();
     const heldAt = Date.parse(clock());
     await this.#replace(({ renaming, ...there }) => ({
-      ...there,
+      ...fieldsOf(there),
       ...copied,
       renaming: { by: this.by, at: clock(), copied: copied !== undefined || renaming?.copied === true },
     }));
@@ -76,15 +82,13 @@ export class RenameClaim {
 
   /** Leaves the pointer alone. */
   async end(): Promise<void> {
-    await this.#replace(({ renaming: _, ...there }) => there);
+    await this.#replace(({ renaming: _, ...there }) => fieldsOf(there));
   }
 
-  async #replace(next: (there: Archived) => Archived): Promise<void> {
-    const isHeld = await this.#ports.lifecycle.archive(this.session, (there) => {
-      if (there?.renaming?.by !== this.by) return undefined;
-      const { v: _, status: __, ...record } = next(there);
-      return record;
-    });
+  async #replace(next: (there: Archived) => ArchivedAs): Promise<void> {
+    const isHeld = await this.#ports.lifecycle.change(this.session, (there) =>
+      there !== undefined && this.isMine(there) ? next(there) : 'keep',
+    );
     if (!isHeld) throw lost(this.session);
   }
 }
@@ -94,6 +98,6 @@ export function isForgetting({ lifecycle }: Pick<RenameClaimPorts, 'lifecycle'>,
   return lifecycle.forgotten(session)?.status === 'forgetting';
 }
 
-function lost(session: Token): ThroughlineError {
+export function lost(session: Token): ThroughlineError {
   return new ThroughlineError('conflict', `another process goes on with renaming session ${session}`);
 }

@@ -11,22 +11,24 @@ import type { ToolReply } from '../../contracts/replies/replies.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import { isSameSession } from '../../folding/log-copy.js';
 import type { SessionReader, SessionSnapshotWriter } from '../../folding/session-folding.js';
+import { wholeLog } from '../../folding/whole-log.js';
 import type { Clock } from '../../ports/clock.js';
-import type { EventRemoval } from '../../ports/event-log.js';
 import type { Logger } from '../../ports/logger.js';
 import type { SessionEraser } from '../../ports/session-eraser.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import type { ReplacingSnapshotStore } from '../../ports/snapshot-store.js';
 import { withinDeadline } from '../../shared/deadline.js';
-import { archivedSince, isLeftOver, requireOwnName } from '../common/forgotten-results.js';
-import { carriedLog } from '../layout/carried-log.js';
+import { archivedSince, asFree, fieldsOf } from '../common/archived-record.js';
+import { requireOwnName } from '../common/own-name.js';
 import { heldLog } from '../layout/held-ports.js';
-import { bring, lostBeginning, type SessionMove } from '../layout/move-session.js';
+import { bring, type SessionMove } from '../layout/move-session.js';
 import { beating, isGone } from './forget-claim.js';
-import { type LearningsPorts, renameInLearnings } from './forget-learnings.js';
+import type { LearningsPorts } from './forget-learnings.js';
 import { SETTLED_MS } from './forget-session.js';
-import { becomeSession, exists, type NewSessionPorts, requireFree } from './new-session.js';
+import { becomeSession, type NewSessionPorts, requireFree } from './new-session.js';
 import { isForgetting, RenameClaim, type RenameClaimPorts } from './rename-claim.js';
+import { renameInLearnings } from './rename-learnings.js';
+import { OTHER_NAME, takeName } from './take-name.js';
 
 /**
  * Answers `session-rename`: the events of a session are copied to another name, and the old one stays as a pointer.
@@ -40,7 +42,7 @@ import { isForgetting, RenameClaim, type RenameClaimPorts } from './rename-claim
  * One that fails before the third step is undone: the old name is a session again, and the new one is free.
  */
 export interface RenameOptions extends NewSessionPorts, Pick<RenameClaimPorts, 'refuseWhileMoving'> {
-  readonly log: NewSessionPorts['log'] & Pick<SessionLog, 'append'> & EventRemoval;
+  readonly log: NewSessionPorts['log'] & Pick<SessionLog, 'append'>;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly writer: Pick<SessionSnapshotWriter, 'write'>;
   readonly snapshots: Pick<ReplacingSnapshotStore, 'load'>;
@@ -60,7 +62,6 @@ type Reply = ToolReply<'session-rename'>;
 const ANSWER_MS = 3000;
 /** How long an error waits for the caller to ask again. */
 const TOLD_MS = 30_000;
-const OTHER_NAME = 'choose another name';
 
 export function createSessionRename(options: RenameOptions): (request: unknown) => Promise<Reply> {
   const { lifecycle, clock, logger } = options;
@@ -144,13 +145,13 @@ async function claimed(ports: RenameOptions, session: Token, to: Token): Promise
   if (isForgetting(ports, session)) throw beingForgotten(session);
   if (lifecycle.archived(session)?.renaming === undefined) await requireRenamable(ports, session, to);
   const by = ports.newId();
-  const isClaimed = await lifecycle.archive(session, (there) => {
+  const isClaimed = await lifecycle.change(session, (there) => {
     if (there?.renaming !== undefined && (!isGone(there.renaming, clock) || there.renamed_to !== to))
-      return undefined;
-    if (isForgetting(ports, session)) return undefined;
+      return 'keep';
+    if (isForgetting(ports, session)) return 'keep';
     if (there?.importing !== undefined || (there?.renamed_to !== undefined && there.renaming === undefined))
-      return undefined;
-    const { v: _, status: __, ...record } = there ?? { v: 1, status: '' };
+      return 'keep';
+    const record = there && fieldsOf(there);
     const at = there?.at ?? archivedSince(lifecycle.forgotten(session), clock());
     const copied = there?.renaming?.copied ?? false;
     return { ...record, at, renamed_to: to, renaming: { by, at: clock(), copied } };
@@ -178,15 +179,16 @@ async function undone(ports: RenameOptions, claim: RenameClaim, error: unknown):
     await claim.keep();
     if (claim.isCopied) return;
     if (claim.isTaken) {
-      if (lifecycle.archived(to)?.importing?.ready === true) {
+      const { ready = false, left_over: isLeft = false } = lifecycle.archived(to)?.importing ?? {};
+      if (ready || isLeft) {
         // Events of the copy may be on their way.
         await pause(SETTLED_MS / 4);
         await eraser.eraseLog(to);
       }
-      await lifecycle.reopen(to);
+      await lifecycle.change(to, asFree(claim.isItsName));
     }
-    if (isForgetting(ports, session)) await lifecycle.reopen(session);
-    else await becomeSession(ports, session);
+    if (isForgetting(ports, session)) await lifecycle.change(session, asFree(claim.isMine));
+    else await becomeSession(ports, session, claim.isMine);
   } catch (err) {
     logger.warn({ session, to, code: codeOf(err), err }, 'a rename that failed is not undone yet');
   }
@@ -197,12 +199,12 @@ async function rename(ports: RenameOptions, claim: RenameClaim): Promise<void> {
   const { session, to } = claim;
   if (!claim.isCopied) {
     await requireEvents(ports, session);
-    await take(ports, claim);
+    await takeName(ports, claim);
     await claim.hold({ sequence: await copied(ports, claim) });
   }
   await renameInLearnings(ports.inLearnings, session, to);
   if (claim.isTaken) {
-    await becomeSession(ports, to);
+    await becomeSession(ports, to, claim.isItsName);
     await writer.write((await reader.load(to)).folded);
   }
   await claim.hold();
@@ -216,46 +218,13 @@ async function requireEvents({ log, snapshots }: RenameOptions, session: Token):
   throw new ThroughlineError('not_found', noSuchSession(session));
 }
 
-/** The new name is taken, and nothing can come any more under either name. */
-async function take(ports: RenameOptions, claim: RenameClaim): Promise<void> {
-  const { lifecycle, clock, pause, log, eraser } = ports;
-  const { session, to } = claim;
-  const importing = { file: `rename ${session}`.slice(0, 64), dispatches: 0, from: session };
-  const taken = (ready: boolean) =>
-    lifecycle.archive(to, (there) =>
-      there === undefined || there.importing?.from === session || isLeftOver(lifecycle, to)
-        ? {
-            at: there?.at ?? archivedSince(lifecycle.forgotten(to), clock()),
-            importing: { ...importing, ready },
-          }
-        : undefined,
-    );
-  const isReady = claim.isTaken && lifecycle.archived(to)?.importing?.ready === true;
-  let isFree = isReady;
-  if (!isReady) {
-    const { importing: there } = lifecycle.archived(to) ?? {};
-    if (there?.ready === true && isLeftOver(lifecycle, to)) await eraser.eraseLog(to);
-    isFree = !isForgetting(ports, to) && (await taken(false));
-  }
-  await pause(SETTLED_MS);
-  await claim.hold();
-  if (isReady) return;
-  // A result may have been on its way.
-  if (isFree && (await log.newest(to)) === 0) {
-    await taken(true);
-    return;
-  }
-  throw exists(to, OTHER_NAME);
-}
-
 /** Copies the events, and gives the last sequence that the old log had. */
 async function copied(ports: RenameOptions, claim: RenameClaim): Promise<number> {
-  const { log: to, snapshots } = ports;
+  const { log: to, snapshots, logger, eraser } = ports;
   const { session, to: as } = claim;
   // Every later read shows it.
   await to.newest(session);
-  const kept = await lostBeginning(to, session, snapshots);
-  const whole = kept === undefined ? to : carriedLog(to, kept);
+  const whole = await wholeLog({ log: to, snapshots, logger }, session);
   let last = 0;
   const from: SessionMove['from'] = {
     newest: (key) => to.newest(key),
@@ -267,7 +236,7 @@ async function copied(ports: RenameOptions, claim: RenameClaim): Promise<number>
       return page;
     },
   };
-  const clear = async () => void (await to.removeBefore(as, (await to.newest(as)) + 1));
+  const clear = () => eraser.eraseLog(as);
   await bring({ session, as, from, to: heldLog(to, () => claim.held()), clear });
   if (await isSameSession({ from, to }, session, as)) return last;
   throw new ThroughlineError(

@@ -38,9 +38,9 @@ import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import { pause } from '../../runtime/pauses.js';
 import { loadTokenizer } from '../../tokenizers/load-tokenizer.js';
 import { VERSION } from '../../version.js';
-import { refuseRenamed } from '../common/forgotten-results.js';
 import { healthOf } from '../common/health.js';
 import type { KnownSessions } from '../common/known-sessions.js';
+import { refuseRenamed } from '../common/own-name.js';
 import { guarded } from '../common/request-guard.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
 import { watchService } from '../common/service-metrics.js';
@@ -154,7 +154,7 @@ export async function serveTools(
     'snapshot-show': show.snapshotShow,
     ...forgetting.answers,
     ...retention.answers,
-    'session-export': byNewName(createSessionExport({ ...nats, maxReplyBytes })),
+    'session-export': byNewName(createSessionExport({ ...nats, logger, maxReplyBytes })),
     'session-import': createSessionImport({
       ...nats,
       ...sessions,

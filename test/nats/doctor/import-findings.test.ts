@@ -12,9 +12,9 @@ it('a rename that was cut short is one finding, which names the command that con
   const lifecycle = await opened.nats.openLifecycle();
   const [demo, parser] = [token('demo', 'session'), token('parser', 'session')];
   const renaming = { by: 'one', at: AT, copied: false };
-  await lifecycle.archive(demo, { at: AT, renamed_to: parser, renaming });
+  await lifecycle.change(demo, () => ({ at: AT, renamed_to: parser, renaming }));
   const importing = { file: 'rename demo', dispatches: 0, ready: true, from: demo };
-  await lifecycle.archive(parser, { at: AT, importing });
+  await lifecycle.change(parser, () => ({ at: AT, importing }));
 
   expect(await findings('2026-11-23T12:00:30.000Z')).toEqual([]);
   expect(await findings('2026-11-23T13:00:00.000Z')).toEqual([

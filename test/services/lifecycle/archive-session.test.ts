@@ -84,10 +84,8 @@ function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.P
   const archiver = createArchiver({
     ...{ log: mortal, reader, writer, clock, newId, maxEventBytes: () => max },
     lifecycle: {
-      archived: (session) => lifecycle.archived(session),
       forgotten: (session) => lifecycle.forgotten(session),
-      archive: steps(lifecycle.archive.bind(lifecycle)),
-      reopen: steps(lifecycle.reopen.bind(lifecycle)),
+      change: steps(lifecycle.change.bind(lifecycle)),
     },
   });
   const command = createCommander({ log: mortal, reader, clock, newId, random: () => 0 });
@@ -108,7 +106,7 @@ async function saidBy(stores: Stores): Promise<string> {
   const { archived: _, ...charter } = state.charter;
   return encodeSnapshot({ ...state, charter, lastEventAt: '' }, '')
     .replace(/"(eventSequence|event)":\d+/g, '"$1":1')
-    .replace(/"(after_sequence|last_event|last_command|checkpoint)":\d+,/g, '');
+    .replace(/"(after_sequence|last_event|last_command|checkpoint|first_event)":\d+,/g, '');
 }
 
 const typesIn = async ({ log }: Stores) =>

@@ -10,15 +10,30 @@ import { stateToJson } from '../../../src/session/session-state-json.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { implementer, recorded, timeOf } from '../../support/builders.js';
+import { capturedLog } from '../../support/captured-log.js';
 import { noteAdded } from '../../support/generated-logs.js';
 
 const DEMO = token('demo', 'session');
 
 async function started(events = 300, maxReplyBytes = 20_000) {
   const log = new MemorySessionLog({ sequenceStep: 2, shared: true });
+  // As in a shard, where the first event of a session has any number.
+  await log.append(token('other', 'session'), recorded(1, implementer()));
   for (let n = 1; n <= events; n += 1) await log.append(DEMO, recorded(n, implementer({ task_id: `${n}` })));
   const snapshots = new MemorySnapshotStore();
-  const ask = createSessionExport({ log, snapshots, maxReplyBytes: () => maxReplyBytes });
+  const { logger, lines } = capturedLog();
+  const read = { events: 0 };
+  const ask = createSessionExport({
+    log: {
+      newest: (session) => log.newest(session),
+      async read(session, range) {
+        const found = await log.read(session, range);
+        read.events += found.events.length;
+        return found;
+      },
+    },
+    ...{ snapshots, logger, maxReplyBytes: () => maxReplyBytes },
+  });
   const page = (cursor?: string) => ask({ session: DEMO, ...(cursor !== undefined && { cursor }) });
   const all = async () => {
     const pages = [await page()];
@@ -26,7 +41,14 @@ async function started(events = 300, maxReplyBytes = 20_000) {
       pages.push(await page(next));
     return pages.flatMap((each) => each.events) as unknown as StoredEvent[];
   };
-  return { log, snapshots, page, all };
+  /** Keeps a snapshot of all that is there now. */
+  const keep = async (changed: (text: string) => string = (text) => text) => {
+    const kept = folded((await log.read(DEMO, { after: 0 })).events);
+    const text = changed(encodeSnapshot(kept, timeOf(1)));
+    await snapshots.save(DEMO, { sequence: kept.sequence, text });
+    return kept;
+  };
+  return { log, page, all, keep, read, lines };
 }
 
 /** What people see of the state that events add up to. */
@@ -63,10 +85,39 @@ describe('session-export', () => {
     expect((await page(first.next)).events).toHaveLength(1);
   });
 
+  it('session-export of a log that is whole reads no more than its pages hold, wherever the log begins', async () => {
+    const { keep, page, read } = await started();
+    await keep();
+    await page();
+    expect(read.events).toBeLessThanOrEqual(65);
+  });
+
+  it('session-export goes by the log where that is whole and a snapshot of an earlier version differs, and says so', async () => {
+    const { log, keep, all, lines } = await started(90);
+    await keep((text) =>
+      text.replace(/"first_event":\d+,/, '').replace('"last_event_at":"2', '"last_event_at":"1'),
+    );
+
+    expect(await all()).toEqual((await log.read(DEMO, { after: 0 })).events);
+
+    expect(lines.join('')).toContain('the snapshot of a session differs from its log');
+    expect(lines.join('')).toContain('"session":"demo"');
+  });
+
+  it('session-export brings what a snapshot of an earlier version knows where the first events are gone', async () => {
+    const { log, keep, all, lines } = await started(90);
+    await keep((text) => text.replace(/"first_event":\d+,/, ''));
+    const whole = seen((await log.read(DEMO, { after: 0 })).events);
+    await log.removeBefore(DEMO, 100);
+
+    expect(seen(await all())).toEqual(whole);
+
+    expect(lines).toEqual([]);
+  });
+
   it('session-export of a log whose first events are gone brings what the snapshot knows', async () => {
-    const { log, snapshots, page, all } = await started(120);
-    const kept = folded((await log.read(DEMO, { after: 0 })).events);
-    await snapshots.save(DEMO, { sequence: kept.sequence, text: encodeSnapshot(kept, timeOf(1)) });
+    const { log, keep, page, all } = await started(120);
+    const kept = await keep();
     // Decided on what the checkpoint stands for, and read with a later page.
     for (let n = 121; n <= 220; n += 1) await log.append(DEMO, recorded(n, implementer({ task_id: `${n}` })));
     await log.append(DEMO, noteAdded(1), { decidedOn: kept.sequence - 4 });

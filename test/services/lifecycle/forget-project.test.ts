@@ -112,7 +112,10 @@ test('a session of another project that is being renamed, or imported, and a poi
   const { lifecycle, table } = ports;
   const [to, imported] = [token('to', 'session'), token('imported', 'session')];
   await renaming(lifecycle, token('elsewhere', 'session'), to);
-  await lifecycle.archive(imported, { at: timeOf(1), importing: { file: 'x', dispatches: 0, ready: true } });
+  await lifecycle.change(imported, () => ({
+    at: timeOf(1),
+    importing: { file: 'x', dispatches: 0, ready: true },
+  }));
   await pointers(lifecycle, { first: 'ours' });
   for (const session of [to, imported]) table.moved(session);
 
@@ -140,7 +143,7 @@ test('a project is refused while the old name of a session of it is not yet a po
   const ports = forgetPorts(['first', 'ours', 'mine'], { ours: 'parser', mine: 'parser' });
   const { lifecycle } = ports;
   await renaming(lifecycle, token('first', 'session'), MINE);
-  await lifecycle.reopen(MINE);
+  await lifecycle.change(MINE, () => 'remove');
 
   await expect(forgetProject(ports, PARSER, [OURS, MINE], 'one', () => {})).rejects.toMatchObject({
     code: 'conflict',

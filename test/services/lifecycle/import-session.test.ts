@@ -11,6 +11,7 @@ import { implementer, recorded } from '../../support/builders.js';
 
 const session = token('demo', 'session');
 const OF = { session, file: 'f', dispatches: 1 };
+const NEWEST = 5_000_000;
 
 /** Services that share their stores. */
 async function services() {
@@ -28,7 +29,7 @@ async function services() {
       reader: createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 10 }),
       archiver: { settle: async () => {} },
       refuseWhileMoving: async () => {},
-      raiseDispatches: async (to) => to,
+      raiseDispatches: async (to, mostMs) => (mostMs === 0 ? NEWEST : Math.max(to, NEWEST)),
       clock: () => '2026-01-01T00:00:00.000Z',
     });
   return { log, lifecycle, events, service };
@@ -51,6 +52,22 @@ it('of two services that begin with the same file at once, the slower one does n
   expect(await slower({ ...OF, events })).toMatchObject({ state: 'importing', events: 2 });
   expect(await one({ ...OF, done: true })).toMatchObject({ state: 'done' });
   expect((await log.read(session, { after: 0 })).events).toHaveLength(2);
+});
+
+it('a file whose dispatches have far higher numbers is refused by field, value and what to do, and its name stays free', async () => {
+  const { lifecycle, service } = await services();
+  const asked = (dispatches: number) => service()({ ...OF, dispatches });
+
+  await expect(asked(99_999_999)).rejects.toMatchObject({
+    code: 'schema_invalid',
+    message: expect.stringMatching(
+      /^dispatches: is 99999999, but the newest result here has number 5000000, .*at most 10000000: .*throughline backup/,
+    ),
+    details: { fields: ['dispatches'] },
+  });
+  expect(lifecycle.archived(session)).toBeUndefined();
+
+  expect(await asked(14_000_000)).toMatchObject({ state: 'importing' });
 });
 
 it('events out of a row, or of a higher dispatch than was said, are refused by field, value and what to do', async () => {
@@ -85,7 +102,7 @@ it('a name to which a session is being renamed is not taken by an import, whatev
   const { lifecycle, events, service } = await services();
   const from = token('old', 'session');
   const importing = { file: 'f', dispatches: 1, ready: true, from };
-  await lifecycle.archive(session, { at: '2026-01-01T00:00:00.000Z', importing });
+  await lifecycle.change(session, () => ({ at: '2026-01-01T00:00:00.000Z', importing }));
   const before = lifecycle.archived(session);
 
   for (const asked of [OF, { ...OF, events }, { ...OF, done: true }])

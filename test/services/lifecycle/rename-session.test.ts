@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { type Token, token } from '../../../src/contracts/names.js';
@@ -6,6 +7,7 @@ import { silentLogger } from '../../../src/ports/logger.js';
 import { begin } from '../../../src/services/lifecycle/forget-claim.js';
 import { createSessionRename } from '../../../src/services/lifecycle/rename-session.js';
 import { canonicalState } from '../../../src/session/copied-events.js';
+import { LateSessionLifecycle } from '../../doubles/late-session-lifecycle.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
@@ -36,7 +38,13 @@ type Append = MemorySessionLog['append'];
 let ids = 0;
 
 /** A process that renames. `append` is what its log does with the events of the copy, `pause` what happens while it waits. */
-function service(given: { readonly append?: Append; readonly pause?: () => Promise<void> } = {}) {
+function service(
+  given: {
+    readonly append?: Append;
+    readonly pause?: () => Promise<void>;
+    readonly records?: MemorySessionLifecycle;
+  } = {},
+) {
   const snapshots = new MemorySnapshotStore();
   const append: Append = given.append ?? ((...args) => log.append(...args));
   ids += 1;
@@ -46,9 +54,9 @@ function service(given: { readonly append?: Append; readonly pause?: () => Promi
       append,
       read: (session, range) => log.read(session, range),
       newest: (session) => log.newest(session),
-      removeBefore: (session, sequence) => log.removeBefore(session, sequence),
     },
-    ...{ lifecycle, snapshots, clock, logger: silentLogger, pause: given.pause ?? (async () => {}) },
+    ...{ snapshots, clock, logger: silentLogger, pause: given.pause ?? (async () => {}) },
+    lifecycle: given.records ?? lifecycle,
     reader: createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 10 }),
     writer: createSnapshotWriter({ snapshots, clock, logger: silentLogger, every: 5 }),
     archiver: { settle: async () => {} },
@@ -110,8 +118,8 @@ it('a rename that is cut short since the server is away stays recorded, and the 
 it('a process whose rename was taken over undoes nothing of it', async () => {
   const slow = service({
     async append() {
-      await lifecycle.archive(DEMO, (there) =>
-        there?.renaming ? { ...there, renaming: { ...there.renaming, by: 'another' } } : undefined,
+      await lifecycle.change(DEMO, (there) =>
+        there?.renaming ? { ...there, renaming: { ...there.renaming, by: 'another' } } : 'keep',
       );
       throw new ThroughlineError('too_large', 'the server refuses the event');
     },
@@ -140,8 +148,8 @@ it('a process that stood still while it copied appends nothing once another one 
       appended += 1;
       const done = await log.append(...args);
       now += 60_000;
-      await lifecycle.archive(DEMO, (there) =>
-        there?.renaming ? { ...there, renaming: { ...there.renaming, by: 'another' } } : undefined,
+      await lifecycle.change(DEMO, (there) =>
+        there?.renaming ? { ...there, renaming: { ...there.renaming, by: 'another' } } : 'keep',
       );
       return done;
     },
@@ -154,7 +162,7 @@ it('a process that stood still while it copied appends nothing once another one 
 
 it('what is left over from the rename of a lost session can be renamed to, and forgotten', async () => {
   const leftOver = { file: 'rename demo', dispatches: 0, ready: true, from: DEMO };
-  await lifecycle.archive(PARSER, { at: clock(), importing: leftOver });
+  await lifecycle.change(PARSER, () => ({ at: clock(), importing: leftOver }));
   await log.append(PARSER, recorded(9, implementer()));
   const before = canonicalState(await eventsOf(DEMO));
   await log.append(OTHER, recorded(10, implementer()));
@@ -163,14 +171,59 @@ it('what is left over from the rename of a lost session can be renamed to, and f
   expect(await eventsOf(PARSER)).toHaveLength(1);
 
   const another = token('another', 'session');
-  await lifecycle.archive(another, { at: clock(), importing: leftOver });
+  await lifecycle.change(another, () => ({ at: clock(), importing: leftOver }));
   expect(await service()({ session: DEMO, to: another })).toMatchObject({ state: 'done' });
   expect(canonicalState(await eventsOf(another))).toBe(before);
 
   const last = token('last', 'session');
-  await lifecycle.archive(last, { at: clock(), importing: leftOver });
+  await lifecycle.change(last, () => ({ at: clock(), importing: leftOver }));
   expect(await begin({ lifecycle, clock }, last, { by: 'forget' })).toBe(true);
   expect(lifecycle.archived(last)).toBeUndefined();
+});
+
+it('of two processes that rename to a left-over name at once, one does, and the other is told to choose another name', async () => {
+  await log.append(OTHER, recorded(10, implementer()));
+  const said = new Map<Token, string>();
+  for (const session of [DEMO, OTHER]) said.set(session, canonicalState(await eventsOf(session)));
+  const importing = { file: 'rename lost', dispatches: 0, ready: true, from: token('lost', 'session') };
+  let names = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), async (turns) => {
+      names += 1;
+      const to = token(`new-${names}`, 'session');
+      lifecycle = new MemorySessionLifecycle();
+      await lifecycle.change(to, () => ({ at: clock(), importing }));
+      await log.append(to, recorded(9, implementer({ task_id: 'old' })));
+      const asked = [DEMO, OTHER].map((session) => {
+        const turn = () => turns.schedule(Promise.resolve());
+        const records = new LateSessionLifecycle(lifecycle, [DEMO, OTHER, to], turn);
+        const pause = async () => {
+          await turn();
+          records.notice();
+        };
+        return service({ records, pause })({ session, to });
+      });
+      const ended = Promise.allSettled(asked);
+      await turns.waitFor(ended);
+      const [one, other] = await ended;
+
+      const won = one?.status === 'fulfilled' ? [DEMO, OTHER, other] : [OTHER, DEMO, one];
+      const [winner, loser, refused] = won as [Token, Token, PromiseSettledResult<unknown>];
+      expect(refused).toMatchObject({
+        reason: { code: expect.stringMatching(/^session_(exists|importing)$/) },
+      });
+      expect(String((refused as PromiseRejectedResult).reason)).toMatch(
+        /choose another name|try again in a moment/,
+      );
+      expect(canonicalState(await eventsOf(to))).toBe(said.get(winner));
+      expect(lifecycle.archived(winner)).toMatchObject({ renamed_to: to });
+      expect(lifecycle.archived(to)).toBeUndefined();
+      expect(lifecycle.archived(loser)).toBeUndefined();
+      expect(canonicalState(await eventsOf(loser))).toBe(said.get(loser));
+      for (const { event } of await eventsOf(to)) await log.append(winner, event);
+    }),
+    { numRuns: 40 },
+  );
 });
 
 it('a session that another process begins to forget is not renamed, and neither name stays locked', async () => {
@@ -181,7 +234,7 @@ it('a session that another process begins to forget is not renamed, and neither 
     const before = lifecycle.archived(DEMO);
     await lifecycle.forgetting(DEMO, { at: clock(), dispatches: 9, sequence: 9, by: 'forget' });
     // The two did not know of each other yet.
-    if (before) await lifecycle.archive(DEMO, before);
+    if (before) await lifecycle.change(DEMO, () => before);
   };
 
   await expect(service({ pause })(ASKED)).rejects.toMatchObject({ code: 'session_forgotten' });

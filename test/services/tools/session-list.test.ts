@@ -173,7 +173,7 @@ describe('the list of sessions', () => {
 
   it('an archived session is listed only where that is asked for, and one that is being forgotten not at all', async () => {
     const { list, lifecycle } = await listOf(opened('a', at(1)), opened('b', at(2)), opened('c', at(3)));
-    await lifecycle.archive(token('a', 'session'), { at: at(4), reason: 'done' });
+    await lifecycle.change(token('a', 'session'), () => ({ at: at(4), reason: 'done' }));
     const forgetting = { at: at(4), dispatches: 1, sequence: 1 };
     await lifecycle.forgetting(token('b', 'session'), forgetting);
     expect(await list()).toMatchObject({ sessions: [{ session: 'c' }], total: 1 });

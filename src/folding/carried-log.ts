@@ -1,9 +1,9 @@
-import { EVENT_VERSION } from '../../contracts/event.js';
-import type { SessionEvent, StoredEvent } from '../../contracts/session-events.js';
-import type { ReadRange, ReadResult } from '../../ports/event-log.js';
-import type { SessionLog } from '../../ports/session-log.js';
-import { checkpointOf } from '../../session/checkpoint.js';
-import type { SessionState } from '../../session/session-state.js';
+import { EVENT_VERSION } from '../contracts/event.js';
+import type { SessionEvent, StoredEvent } from '../contracts/session-events.js';
+import type { ReadRange, ReadResult } from '../ports/event-log.js';
+import type { SessionLog } from '../ports/session-log.js';
+import { checkpointOf } from '../session/checkpoint.js';
+import type { SessionState } from '../session/session-state.js';
 
 /**
  * A log whose first events are gone, as it is copied: in place of all that a snapshot knows it begins with a checkpoint

@@ -1,0 +1,94 @@
+import type { Token } from '../contracts/names.js';
+import type { Logger } from '../ports/logger.js';
+import type { SessionLog } from '../ports/session-log.js';
+import type { ReplacingSnapshotStore } from '../ports/snapshot-store.js';
+import { evolve } from '../session/evolve-session.js';
+import { decodeSnapshot, encodeSnapshot } from '../session/session-snapshot.js';
+import { emptyState, type SessionLimits, type SessionState } from '../session/session-state.js';
+import { stateToJson } from '../session/session-state-json.js';
+import { carriedLog } from './carried-log.js';
+import { eventsOf } from './log-copy.js';
+
+/**
+ * A log to copy or export whole. Where its first events are gone, so that a snapshot alone knows them, a checkpoint of what
+ * that knows takes their place. A log that is whole counts, whatever a snapshot says.
+ */
+export interface WholeLogPorts {
+  readonly log: Pick<SessionLog, 'read'>;
+  readonly snapshots: Pick<ReplacingSnapshotStore, 'load'>;
+  readonly logger: Logger;
+}
+
+/** The log of a session, with what its snapshot knows where its first events are gone. Throws as the ports do. */
+export async function wholeLog(ports: WholeLogPorts, session: Token): Promise<Pick<SessionLog, 'read'>> {
+  const kept = await lostBeginning(ports, session);
+  return kept === undefined ? ports.log : carriedLog(ports.log, kept);
+}
+
+/** The state that only the snapshot of a session knows, since the first events of its log are gone; else `undefined`. */
+export async function lostBeginning(
+  { log, snapshots, logger }: WholeLogPorts,
+  session: Token,
+): Promise<SessionState | undefined> {
+  const [first] = (await log.read(session, { after: 0, limit: 1 })).events;
+  if (first?.sequence === 1 || first?.event.type === 'session.checkpoint') return undefined;
+  const kept = await keptState({ snapshots }, session);
+  if (kept === undefined) return undefined;
+  if (first !== undefined && kept.firstEvent > 0) return first.sequence <= kept.firstEvent ? undefined : kept;
+  // A snapshot of an earlier version does not say with which event the log began.
+  const { state } = await foldedLog(log, session, kept.limits, kept.sequence);
+  if (textOf(state, kept.sequence) === textOf(kept, kept.sequence)) return undefined;
+  if (first === undefined || knowsMore(kept, state)) return kept;
+  logger.warn(
+    { session, sequence: kept.sequence },
+    'the snapshot of a session differs from its log, as one of an earlier version may: the log counts',
+  );
+  return undefined;
+}
+
+/** The state that the newest snapshot of a session holds, if that can be read. */
+export async function keptState(
+  { snapshots }: Pick<WholeLogPorts, 'snapshots'>,
+  session: Token,
+): Promise<SessionState | undefined> {
+  const kept = await snapshots.load(session);
+  const decoded = kept && decodeSnapshot(session, kept.text);
+  return decoded?.ok ? decoded.state : undefined;
+}
+
+/** The state that a log comes to from its first event on, up to a sequence. */
+export async function foldedLog(
+  log: Pick<SessionLog, 'read'>,
+  session: Token,
+  limits?: SessionLimits,
+  through = Number.MAX_SAFE_INTEGER,
+): Promise<{ readonly state: SessionState; readonly first: number }> {
+  const state = emptyState(session, limits);
+  let first = 0;
+  for await (const stored of eventsOf(log, session)) {
+    if (stored.sequence > through) break;
+    if (first === 0) first = stored.sequence;
+    evolve(state, stored);
+  }
+  return { state, first };
+}
+
+function textOf(state: SessionState, sequence: number): string {
+  return encodeSnapshot({ ...state, sequence, firstEvent: 0 }, '');
+}
+
+/** Whether a state holds more than the log came to of what only ever grows: then events of the log are gone. */
+function knowsMore(kept: SessionState, replayed: SessionState): boolean {
+  const log = grown(replayed);
+  return grown(kept).some((count, index) => count > (log[index] ?? 0));
+}
+
+function grown(state: SessionState): number[] {
+  const { counts, last, iterations, charter, run, traces } = stateToJson(state);
+  const traced = traces.intents.reduce((sum, { total }) => sum + total, 0);
+  return [
+    ...Object.values(counts),
+    ...[last.task, last.note, last.message, iterations.length, traced, traces.pending.length],
+    ...[Object.keys(charter).length, run === undefined ? 0 : 1],
+  ];
+}

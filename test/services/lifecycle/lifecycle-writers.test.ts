@@ -1,0 +1,123 @@
+import { beforeEach, expect, it } from 'vitest';
+import { EVENT_VERSION } from '../../../src/contracts/event.js';
+import { token } from '../../../src/contracts/names.js';
+import { createSessionReader, createSnapshotWriter } from '../../../src/folding/session-folding.js';
+import { silentLogger } from '../../../src/ports/logger.js';
+import { asSession } from '../../../src/services/common/archived-record.js';
+import { SessionTable } from '../../../src/services/common/session-table.js';
+import { SessionKeeper } from '../../../src/services/keeper/session-keeper.js';
+import { createArchiver } from '../../../src/services/lifecycle/archive-session.js';
+import { MemorySessionIndex } from '../../doubles/memory-session-index.js';
+import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
+import { MemorySessionLog } from '../../doubles/memory-session-log.js';
+import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
+
+const [DEMO, PARSER] = [token('demo', 'session'), token('parser', 'session')];
+const AT = '2026-01-01T00:00:00.000Z';
+const NOW = Date.parse('2026-02-01T00:00:00.000Z');
+const RENAMING = { at: AT, renamed_to: PARSER, renaming: { by: 'another', at: AT, copied: false } };
+
+let log: MemorySessionLog;
+let lifecycle: MemorySessionLifecycle;
+
+beforeEach(async () => {
+  log = new MemorySessionLog();
+  lifecycle = new MemorySessionLifecycle();
+  await log.append(DEMO, { v: EVENT_VERSION, type: 'session.opened', at: AT, data: { goal: 'a' } });
+});
+
+const archived = () => log.append(DEMO, { v: EVENT_VERSION, type: 'session.archived', at: AT, data: {} });
+const reopened = () => log.append(DEMO, { v: EVENT_VERSION, type: 'session.reopened', at: AT, data: {} });
+
+function process() {
+  const snapshots = new MemorySnapshotStore();
+  const clock = () => AT;
+  const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 9 });
+  const writer = createSnapshotWriter({ snapshots, clock, logger: silentLogger, every: 9 });
+  const parts = { log, reader, writer, lifecycle, clock, newId: () => 'id', maxEventBytes: () => 1e6 };
+  return { reader, writer, archiver: createArchiver(parts) };
+}
+
+async function kept() {
+  const [{ reader, writer }, now] = [process(), () => NOW];
+  const times = { quietMs: 0, busyMs: 0, restMs: 60_000 };
+  const [table, index] = [new SessionTable(now), new MemorySessionIndex()];
+  const keeper = new SessionKeeper({
+    ...{ table, reader, writer, index, lifecycle, logger: silentLogger, times, now },
+  });
+  keeper.moved(DEMO);
+  await keeper.tick();
+}
+
+/** What writes the record of a session beside a rename, and what comes before. */
+const writers: Readonly<Record<string, () => Promise<() => Promise<unknown>>>> = {
+  'a session is archived': async () => {
+    await archived();
+    return () => process().archiver.settle(DEMO);
+  },
+  'a rule of retention archives a session': async () => {
+    await archived();
+    return () => process().archiver.settle(DEMO, AT);
+  },
+  'a session is reopened': async () => {
+    await archived();
+    await lifecycle.change(DEMO, () => ({ at: AT }));
+    await reopened();
+    return () => process().archiver.settle(DEMO);
+  },
+  'the keeper closes a session again': async () => {
+    await archived();
+    return kept;
+  },
+  'another rename or import of it ends': async () => {
+    await lifecycle.change(DEMO, () => ({ at: AT, importing: { file: 'x', dispatches: 0, ready: true } }));
+    return () =>
+      lifecycle.change(
+        DEMO,
+        asSession((there) => there?.importing !== undefined, { at: AT }),
+      );
+  },
+};
+
+it.each(Object.entries(writers))('a rename that begins while %s stays recorded', async (_, begin) => {
+  const write = await begin();
+  const before = (await log.read(DEMO, { after: 0 })).events.length;
+  let wasBetween = false;
+  lifecycle.between = async () => {
+    wasBetween = true;
+    await lifecycle.change(DEMO, (there) => ({ ...RENAMING, at: there?.at ?? AT }));
+  };
+
+  await write();
+
+  expect(wasBetween).toBe(true);
+  expect(lifecycle.archived(DEMO)).toEqual({ v: 1, status: 'archived', ...RENAMING });
+  // Nor is its log made shorter under the rename.
+  expect((await log.read(DEMO, { after: 0 })).events).toHaveLength(before);
+});
+
+it('a rename that begins while the keeper takes back its record stays recorded', async () => {
+  await archived();
+  const { change } = lifecycle;
+  let changes = 0;
+  lifecycle.change = async (session, decide) => {
+    changes += 1;
+    if (changes === 2) lifecycle.between = () => change.call(lifecycle, DEMO, () => RENAMING);
+    const isDone = await change.call(lifecycle, session, decide);
+    if (changes === 1) await reopened();
+    return isDone;
+  };
+
+  await kept();
+
+  expect(changes).toBe(2);
+  expect(lifecycle.archived(DEMO)).toEqual({ v: 1, status: 'archived', ...RENAMING });
+});
+
+it('what a rule of retention recorded stays where the session is settled again', async () => {
+  await archived();
+  await process().archiver.settle(DEMO, '2025-06-01T00:00:00.000Z');
+  await process().archiver.settle(DEMO);
+
+  expect(lifecycle.archived(DEMO)).toMatchObject({ at: AT, idle_since: '2025-06-01T00:00:00.000Z' });
+});
