@@ -63,6 +63,8 @@ const MAX_TASKS = 3;
 const MAX_TOKENS = 400;
 /** Longest query that is read, in characters: its first words say what a task is about. */
 const MAX_QUERY = 8000;
+/** Logarithms of counts under this one are kept for a query. */
+const MAX_LOGS = 4096;
 const CLASS_PRIOR = 4;
 const MAX_CLASS = 6;
 
@@ -169,12 +171,14 @@ class Scores {
   readonly past: PastResults;
   /** By number of the path; 0 where nothing speaks for it. */
   readonly said: Float64Array;
+  readonly #logs: Float64Array;
   /** The same by reason, where it is asked for. */
   readonly #reasons: Map<FileReason, Float64Array> | undefined;
 
   constructor(past: PastResults, isExplained: boolean) {
     this.past = past;
     this.said = new Float64Array(past.uses.length);
+    this.#logs = new Float64Array(Math.min(past.total + 2, MAX_LOGS));
     this.#reasons = isExplained ? new Map() : undefined;
   }
 
@@ -198,11 +202,21 @@ class Scores {
   }
 
   #recency(id: number): number {
-    return -WEIGHTS.recency * Math.log(1 + this.past.total - (this.past.last[id] ?? 0));
+    return -WEIGHTS.recency * this.#logOf(1 + this.past.total - (this.past.last[id] ?? 0));
   }
 
   #uses(id: number): number {
-    return WEIGHTS.uses * Math.log(this.past.uses[id] ?? 1);
+    return WEIGHTS.uses * this.#logOf(this.past.uses[id] ?? 1);
+  }
+
+  /** Of the same few numbers for many files: a logarithm takes longer than to look one up. */
+  #logOf(count: number): number {
+    const known = this.#logs[count] ?? 0;
+    if (known !== 0) return known;
+    const log = Math.log(count);
+    // Beyond its end a typed array keeps nothing.
+    this.#logs[count] = log;
+    return log;
   }
 
   #class(id: number, classes: readonly number[]): number {

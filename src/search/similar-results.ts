@@ -33,14 +33,17 @@ export function similarResults(
   const { weights, places, askedWeights, askedWeight, words } = weighed(past, asked);
   const similar: SimilarResult[] = [];
   /** By the classes that results touched, as bits: how many did, then how many of them hold each word. */
-  const counts: (Uint32Array | undefined)[] = [];
+  const counts = new Map<number, Uint32Array>();
   for (let index = 0; index < rows.length; index += 1) {
     const row = rows[index] as PastRow;
     const { tokens: held, files } = row;
     let mask = 0;
     for (let at = 0; at < files.length; at += 1) mask |= 1 << (classes[files[at] as number] ?? 0);
-    const count = counts[mask] ?? new Uint32Array(words.length + 1);
-    counts[mask] = count;
+    let count = counts.get(mask);
+    if (count === undefined) {
+      count = new Uint32Array(words.length + 1);
+      counts.set(mask, count);
+    }
     count[0] = (count[0] as number) + 1;
     let common = 0;
     let weight = 0;
@@ -56,10 +59,13 @@ export function similarResults(
     const likeness = common / Math.sqrt(askedWeight * weight);
     insert(similar, row, likeness * 0.5 ** ((rows.length - index) / HALF_LIFE));
   }
-  const ofPlace = (place: number) =>
-    FILE_CLASSES.map((_, bit) =>
-      counts.reduce((sum, count, mask) => sum + ((mask >> bit) & 1 ? (count?.[place] ?? 0) : 0), 0),
-    );
+  const ofPlace = (place: number) => {
+    const sums = FILE_CLASSES.map(() => 0);
+    for (const [mask, count] of counts)
+      for (let bit = 0; bit < sums.length; bit += 1)
+        if ((mask >> bit) & 1) sums[bit] = (sums[bit] as number) + (count[place] as number);
+    return sums;
+  };
   const ofWords = words.map((word, at) => ({ classes: ofPlace(at + 1), holders: holders[word] ?? 0 }));
   return { similar, touched: { ofAll: ofPlace(0), ofWords } };
 }
