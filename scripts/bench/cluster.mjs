@@ -1,184 +1,228 @@
-// Sessions in shards on three servers with three replicas, beside one server: what an append costs, and what happens when
-// the server that leads a shard is killed under load.
+// Three servers with three replicas, beside one server and a bare relay: what appends, results and prompts cost, and what
+// happens when the servers that lead are killed under load.
 import { loadConfig } from '../../dist/config/config.js';
 import { token } from '../../dist/contracts/names.js';
-import { streamOf } from '../../dist/contracts/session-layout.js';
-import { freePort } from '../../dist/nats-server/free-port.js';
-import { startNatsServer } from '../../dist/nats-server/server-process.js';
-import { findServer, openPorts, startServer, temporaryDir } from './host.mjs';
-import { factEvent } from './results.mjs';
+import { Shutdown } from '../../dist/runtime/shutdown.js';
+import { leadersKilled } from './cluster/leader-killed.mjs';
+import { prompts } from './cluster/prompts.mjs';
+import { ready, startCluster } from './cluster/three-servers.mjs';
+import { openPorts, startServer, startThroughline } from './host.mjs';
+import { relayContender, SESSIONS, throughlineContender } from './ingest/contenders.mjs';
+import { eventBytes, factEvent, resultOf } from './results.mjs';
 import { median, quantile } from './stats.mjs';
 
-const SESSIONS = 200;
 const LANES = 32;
-const KILLED_AFTER_MS = 3000;
-const READY_WITHIN_MS = 60_000;
+/** Sessions that begin. */
+const NEW = 30;
+const LAYOUTS = { sharded: 'sharded logs', 'per-session': 'a stream each' };
+const RELAY = 'a bare relay of bodies as large as the events, with three replicas as well';
+
+const limit = (id, work, atMost, unit) => ({ id, work, against: 'an absolute limit', atMost, unit });
+// An election takes up to nine seconds, and the request that was lost its timeout.
+const silence = (id, who) =>
+  limit(id, `cluster: longest time without an answer to ${who}, with the server that leads killed`, 15, 's');
 
 export default {
   name: 'cluster',
   goals: [
-    {
-      id: 'cluster.lost',
-      work: 'cluster: acknowledged events that are gone after the leader of a shard was killed under load',
-      against: 'an absolute limit',
-      atMost: 0,
-      unit: 'events',
-    },
-    // An election takes up to nine seconds.
-    {
-      id: 'cluster.silence',
-      work: 'cluster: longest wait of a session for its next append, with the leader killed meanwhile',
-      against: 'an absolute limit',
-      atMost: 15,
-      unit: 's',
-    },
+    ...Object.entries(LAYOUTS).map(([layout, words]) => ({
+      id: `cluster.relay.${layout}`,
+      work: `cluster: results of about 1 KB to ${SESSIONS} sessions, ${words}, three replicas`,
+      against: RELAY,
+      atLeast: 0.45,
+      unit: 'times',
+    })),
+    limit(
+      'cluster.lost',
+      'cluster: acknowledged results that are lost after leaders were killed',
+      0,
+      'results',
+    ),
+    limit('cluster.twice', 'cluster: results that count twice then', 0, 'results'),
+    silence('cluster.silence.publish', 'a publisher'),
+    silence('cluster.silence.compile', 'a request for a prompt'),
   ],
   run,
 };
 
 async function run({ quick, progress, shutdown }) {
-  const appends = quick ? 300 : 2000;
-  const one = await startServer(shutdown);
-  const alone = await openPorts(one.url, shutdown, loadConfig({ THROUGHLINE_LAYOUT: 'sharded' }));
-  const single = await costs(alone, appends);
-  progress(`one server: append p50 ${single.p50.toFixed(2)} ms`);
-
-  const servers = await startCluster(shutdown);
-  const url = servers.map((server) => server.url).join(',');
-  const config = loadConfig({
-    THROUGHLINE_LAYOUT: 'sharded',
-    THROUGHLINE_REPLICAS: '3',
-    THROUGHLINE_REQUEST_TIMEOUT_MS: '2000',
+  const sizes = quick
+    ? { appends: 200, prompts: 30, rounds: 1, counted: 3000, warm: 1000, downMs: 3000 }
+    : { appends: 1000, prompts: 200, rounds: 3, counted: 5000, warm: 2000, downMs: 8000 };
+  const one = await inTurn(shutdown, async (own) => {
+    const { url } = await startServer(own);
+    return costs({ url, replicas: 1 }, 'sharded', sizes);
   });
-  const ports = await ready(() => openPorts(url, shutdown, config));
-  const replicated = await costs(ports, appends);
-  progress(`three servers: append p50 ${replicated.p50.toFixed(2)} ms`);
-  const killed = await killedUnderLoad(ports, servers, quick ? 10_000 : 20_000);
-  progress(`killed: ${JSON.stringify(killed)}`);
-  const figure = ({ p50, p99, first, rate }) =>
-    `append p50 ${p50.toFixed(2)} ms (p99 ${p99.toFixed(2)} ms), first of a session ${first.toFixed(2)} ms, ${Math.round(rate)} appends/s by ${LANES} at once`;
+  progress(`one server: ${inWords(one)}`);
+  const layouts = {};
+  let killed;
+  for (const [layout, words] of Object.entries(LAYOUTS)) {
+    if (quick && layout !== 'sharded') continue;
+    const say = (line) => progress(`three servers, ${words}: ${line}`);
+    layouts[layout] = await inTurn(shutdown, async (own) => {
+      const cluster = await startCluster(own);
+      const rates = await ingested(cluster, layout, sizes, say);
+      if (layout === 'sharded') killed = await underFaults(cluster, sizes, say);
+      const cost = await costs(cluster, layout, sizes);
+      say(inWords(cost));
+      return { rates, cost };
+    });
+  }
+  const longest = (of) => Math.max(...killed.times.map((each) => each[of].one)) / 1000;
   return {
-    measured: { 'cluster.lost': killed.lost, 'cluster.silence': killed.longestMs / 1000 },
+    measured: {
+      ...Object.fromEntries(
+        Object.entries(layouts).map(([layout, { rates }]) => [`cluster.relay.${layout}`, rates.ratio]),
+      ),
+      'cluster.lost': killed.lost,
+      'cluster.twice': killed.twice,
+      'cluster.silence.publish': longest('publish'),
+      'cluster.silence.compile': longest('compile'),
+    },
     figures: [
-      { name: 'one server, 64 shards', text: figure(single) },
-      { name: 'three servers, three replicas', text: figure(replicated) },
+      { name: 'one server, sharded logs', text: inWords(one) },
+      ...Object.entries(layouts).flatMap(([layout, { rates, cost }]) => [
+        { name: `three servers, ${LAYOUTS[layout]}`, text: inWords(cost) },
+        {
+          name: `results, three servers, ${LAYOUTS[layout]}`,
+          text: `${Math.round(rates.ours)} a second, the relay ${Math.round(rates.relay)}`,
+        },
+      ]),
+      ...killed.times.map(({ stream, electedMs, publish, compile }) => ({
+        name: `the server that leads ${stream} killed`,
+        text: `another led after ${seconds(electedMs)}; one publisher waited at most ${seconds(publish.one)}, all of them ${seconds(publish.all)}; one request for a prompt ${seconds(compile.one)}, all ${seconds(compile.all)}`,
+      })),
       {
-        name: 'leader of a shard killed',
-        text: `${killed.acknowledged} events acknowledged, ${killed.lost} gone, ${killed.failed} appends without an answer; no session had one for ${killed.anyMs.toFixed(0)} ms, and one for ${killed.longestMs.toFixed(0)} ms`,
+        name: 'counted afterwards',
+        text: `${killed.acknowledged} results acknowledged, ${killed.lost} lost, ${killed.twice} counted twice`,
       },
     ],
   };
 }
 
-/** What appends to sessions cost, in milliseconds, and how many go at once. */
-async function costs({ log }, count) {
-  const session = (at) => token(`cost-${at % SESSIONS}`, 'session');
-  const timed = async (at) => {
+/** Runs what needs servers of its own, and ends them. */
+async function inTurn(shutdown, work) {
+  const own = new Shutdown();
+  let over = false;
+  const end = async () => {
+    if (!over) await own.release(30_000);
+    over = true;
+  };
+  shutdown.add('servers', end);
+  try {
+    return await work(own);
+  } finally {
+    await end();
+  }
+}
+
+function settings(layout, replicas) {
+  return { THROUGHLINE_LAYOUT: layout, THROUGHLINE_REPLICAS: String(replicas) };
+}
+
+/** What events and prompts take, in milliseconds, and how many events go at once. */
+async function costs({ url, replicas }, layout, { appends, prompts: count }) {
+  const own = new Shutdown();
+  try {
+    const env = settings(layout, replicas);
+    const nats = await ready(() => openPorts(url, own, loadConfig(env)));
+    const asked = await prompts({ nats, url, env, count });
+    // Behind it: no service starts on events of dispatches that never were.
+    return { ...(await appended(nats, appends)), prompts: asked };
+  } finally {
+    await own.release(30_000);
+  }
+}
+
+async function appended({ log }, count) {
+  const session = (at) => token(`session-${at % SESSIONS}`, 'session');
+  const timed = async (key, at) => {
     const began = performance.now();
-    await log.append(session(at), factEvent(at + 1));
+    await log.append(key, factEvent(at + 1));
     return performance.now() - began;
   };
   // The first events make the streams.
-  for (let at = 0; at < SESSIONS; at += 1) await timed(at);
+  for (let at = 0; at < SESSIONS; at += 1) await timed(session(at), at);
   const times = [];
-  for (let at = 0; at < count; at += 1) times.push(await timed(at));
+  for (let at = 0; at < count; at += 1) times.push(await timed(session(at), at));
   const first = [];
-  for (let at = 0; at < SESSIONS; at += 1) {
-    const began = performance.now();
-    await log.append(token(`first-${at}`, 'session'), factEvent(at + 1));
-    first.push(performance.now() - began);
-  }
+  for (let at = 0; at < NEW; at += 1) first.push(await timed(token(`first-${at}`, 'session'), at));
   let next = 0;
   const began = performance.now();
   const lane = async () => {
-    for (let at = next++; at < count * 5; at = next++) await timed(at);
+    for (let at = next++; at < count * 5; at = next++) await timed(session(at), at);
   };
   await Promise.all(Array.from({ length: LANES }, lane));
-  const rate = (count * 5) / ((performance.now() - began) / 1000);
-  return { p50: median(times), p99: quantile(times, 0.99), first: median(first), rate };
+  return { times, first, rate: (count * 5) / ((performance.now() - began) / 1000) };
 }
 
-/** Appends while the server that leads the shard of one session is killed, and started again; then counts what is there. */
-async function killedUnderLoad({ log, connection, layout }, servers, forMs) {
-  const session = (lane) => token(`lane-${lane}`, 'session');
-  const acknowledged = new Map();
-  const failures = [];
-  let [over, anyAt, anyMs, longestMs] = [false, performance.now(), 0, 0];
-  const append = async (lane) => {
-    const of = session(lane);
-    const stored = [];
-    acknowledged.set(of, stored);
-    for (let [at, since] = [0, performance.now()]; !over; at += 1) {
-      const appended = await log.append(of, factEvent(at + 1)).catch((fault) => {
-        failures.push(fault);
-      });
-      if (appended === undefined) continue;
-      stored.push(appended.sequence);
-      const now = performance.now();
-      anyMs = Math.max(anyMs, now - anyAt);
-      longestMs = Math.max(longestMs, now - since);
-      since = now;
-      anyAt = now;
+/** Results a second of ours and of the relay, in turn on the same servers, and the ratio. */
+async function ingested(cluster, layout, { rounds, counted, warm }, say) {
+  const own = new Shutdown();
+  const ratios = [];
+  const rates = { ours: [], relay: [] };
+  try {
+    const contenders = {
+      // First: it makes the installation.
+      ours: await ready(() => throughlineContender({ layout, on: cluster }, own)),
+      relay: await ready(() => relayContender(own, eventBytes(), cluster)),
+    };
+    // The first results make the streams, which takes a cluster some 70 ms for each.
+    await contenders.ours.fill(resultsFrom(1, SESSIONS));
+    await contenders.ours.work(0);
+    let published = 0;
+    for (let round = 1; round <= rounds; round += 1) {
+      const results = resultsFrom(published + 1, warm + counted);
+      published += results.length;
+      for (const [name, contender] of Object.entries(contenders)) {
+        await contender.fill(results);
+        const { rate } = await contender.work(warm);
+        rates[name].push(rate);
+        say(`round ${round}/${rounds}: ${name} ${Math.round(rate)} results a second`);
+      }
+      ratios.push(rates.ours.at(-1) / rates.relay.at(-1));
     }
-  };
-  const lanes = Array.from({ length: LANES }, (_, lane) => append(lane));
-  await pause(KILLED_AFTER_MS);
-  const jsm = await connection.jetstreamManager();
-  const { cluster } = await jsm.streams.info(streamOf(layout, session(0)));
-  const leader = servers.find(({ name }) => name === cluster.leader);
-  await leader.kill();
-  await pause(forMs);
-  over = true;
-  await Promise.all(lanes);
-  await leader.start();
-  let lost = 0;
-  for (const [of, stored] of acknowledged) {
-    const { events } = await ready(() => log.read(of, { after: 0 }));
-    const there = new Set(events.map(({ sequence }) => sequence));
-    lost += stored.filter((sequence) => !there.has(sequence)).length;
+    for (const [name, contender] of Object.entries(contenders)) {
+      const stored = (await contender.stored()) - (name === 'ours' ? SESSIONS : 0);
+      if (stored !== published) throw new Error(`${name} stored ${stored} of ${published} results`);
+    }
+  } finally {
+    await own.release(30_000);
   }
-  const count = [...acknowledged.values()].reduce((sum, stored) => sum + stored.length, 0);
-  return { acknowledged: count, lost, failed: failures.length, anyMs, longestMs };
+  return { ours: median(rates.ours), relay: median(rates.relay), ratio: median(ratios) };
 }
 
-/** Three servers that know each other. */
-async function startCluster(shutdown) {
-  const source = await findServer();
-  const routes = await Promise.all([1, 2, 3].map(() => freePort('127.0.0.1')));
-  const known = routes.map((port) => `"nats-route://127.0.0.1:${port}"`).join(', ');
-  return Promise.all(
-    routes.map(async (route, index) => {
-      const name = `node-${index + 1}`;
-      const storeDir = await temporaryDir(shutdown);
-      const extraConfig = `cluster { name: bench, host: 127.0.0.1, port: ${route}, routes: [${known}] }`;
-      const port = await freePort('127.0.0.1');
-      const start = () => startNatsServer({ source, storeDir, port, serverName: name, extraConfig });
-      let server = await start();
-      shutdown.add(name, () => server.stop());
-      return {
-        name,
-        url: server.url,
-        kill: () => server.kill(),
-        start: async () => {
-          server = await start();
-        },
-      };
-    }),
-  );
+function resultsFrom(first, count) {
+  return Array.from({ length: count }, (_, index) => {
+    const n = first + index;
+    return { session: `session-${n % SESSIONS}`, body: JSON.stringify(resultOf(n)) };
+  });
 }
 
-/** What `work` gives as soon as it does: a cluster takes a while to elect its leaders. */
-async function ready(work) {
-  for (const until = performance.now() + READY_WITHIN_MS; ; ) {
-    try {
-      return await work();
-    } catch (error) {
-      if (performance.now() > until) throw error;
-      await pause(200);
-    }
+/** All services in one process while leaders are killed. */
+async function underFaults(cluster, { downMs }, say) {
+  const own = new Shutdown();
+  const env = { ...settings('sharded', cluster.replicas), THROUGHLINE_REQUEST_TIMEOUT_MS: '2000' };
+  try {
+    // What they log is known: the server is gone.
+    await startThroughline(['serve'], cluster.url, own, { ...env, THROUGHLINE_LOG_LEVEL: 'silent' });
+    const nats = await openPorts(cluster.url, own, loadConfig(env));
+    return await leadersKilled({ nats, cluster, downMs, progress: say });
+  } finally {
+    await own.release(30_000);
   }
 }
 
-function pause(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+function inWords({ times, first, rate, prompts: { warm, next, visible } }) {
+  const both = (of) => `p50 ${median(of).toFixed(2)} ms (p99 ${quantile(of, 0.99).toFixed(2)} ms)`;
+  return [
+    `append ${both(times)}, first of a session ${median(first).toFixed(2)} ms`,
+    `${Math.round(rate)} appends/s by ${LANES} at once`,
+    `prompt warm ${both(warm)}, with something new ${both(next)}`,
+    `publish → visible ${both(visible)}`,
+  ].join('; ');
+}
+
+function seconds(ms) {
+  return `${(ms / 1000).toFixed(1)} s`;
 }

@@ -15,7 +15,8 @@ export interface SessionActivity {
   activity(): Promise<ActiveSession[]>;
 
   /**
-   * Sequence of a session's newest event; 0 for a session without any.
+   * Sequence of a session's newest event; 0 for a session without any. A `read` of the same port that starts once this
+   * has resolved shows that event.
    *
    * @throws ThroughlineError `unavailable` when the log cannot be reached
    */

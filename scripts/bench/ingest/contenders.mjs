@@ -23,18 +23,18 @@ const IN_FLIGHT = 512;
  * the start of a process nor its first, uncompiled steps count, and the processor time of its workers and of its server
  * for each of them, in microseconds, where the machine tells. `stored` counts what came out at the end.
  */
-export async function throughlineContender({ layout, workers = 1 }, shutdown) {
-  const server = await startServer(shutdown);
-  const env = { THROUGHLINE_LAYOUT: layout };
-  const nats = await openPorts(server.url, shutdown, loadConfig(env));
-  const start = (own) => startThroughline(['serve', '--only', 'extractor'], server.url, own, env);
+export async function throughlineContender({ layout, workers = 1, on }, shutdown) {
+  const { url, pids, replicas } = on ?? (await oneServer(shutdown));
+  const env = { THROUGHLINE_LAYOUT: layout, THROUGHLINE_REPLICAS: String(replicas) };
+  const nats = await openPorts(url, shutdown, loadConfig(env));
+  const start = (own) => startThroughline(['serve', '--only', 'extractor'], url, own, env);
   // A worker that finds nothing makes the consumer, and takes its open pull away with its connection.
   const first = new Shutdown();
   await start(first);
   await first.release(10_000);
   return natsContender({
     nats,
-    server,
+    pids,
     stream: DISPATCH_STREAM,
     consumer: EXTRACTOR_CONSUMER,
     subjectOf: (session) => `dispatch.${session}.implementer`,
@@ -44,35 +44,44 @@ export async function throughlineContender({ layout, workers = 1 }, shutdown) {
   });
 }
 
-/** @param bytes of each body that it publishes; left out: those that it was given */
-export async function relayContender(shutdown, bytes) {
-  const server = await startServer(shutdown);
-  const nats = await openPorts(server.url, shutdown);
+async function oneServer(shutdown) {
+  const { url, pid } = await startServer(shutdown);
+  return { url, pids: [pid], replicas: 1 };
+}
+
+/**
+ * @param bytes of each body that it publishes; left out: those that it was given
+ * @param on the servers. Default: one of its own
+ */
+export async function relayContender(shutdown, bytes, on) {
+  const { url, pids, replicas } = on ?? (await oneServer(shutdown));
+  const nats = await openPorts(url, shutdown);
   const jsm = await nats.connection.jetstreamManager();
-  await jsm.streams.add({ name: 'IN', subjects: ['in.>'] });
+  await jsm.streams.add({ name: 'IN', subjects: ['in.>'], num_replicas: replicas });
   await jsm.consumers.add('IN', {
     durable_name: 'relay',
     ack_policy: AckPolicy.Explicit,
     max_ack_pending: 20_000,
   });
   for (let n = 0; n < SESSIONS; n += 1) {
-    await jsm.streams.add({ name: `OUT_${n}`, subjects: [`out.session-${n}`], allow_direct: true });
+    const subjects = [`out.session-${n}`];
+    await jsm.streams.add({ name: `OUT_${n}`, subjects, allow_direct: true, num_replicas: replicas });
   }
   const script = fileURLToPath(new URL('relay.mjs', import.meta.url));
   const given = bytes === undefined ? {} : { RELAY_BYTES: String(bytes) };
   return natsContender({
     nats,
-    server,
+    pids,
     stream: 'IN',
     consumer: 'relay',
     subjectOf: (session) => `in.${session}.implementer`,
     outputs: 'out.>',
     workers: 1,
-    start: (own) => startScript(script, ['IN', 'relay'], own, { NATS_URL: server.url, ...given }),
+    start: (own) => startScript(script, ['IN', 'relay'], own, { NATS_URL: url, ...given }),
   });
 }
 
-async function natsContender({ nats, server, stream, consumer, subjectOf, outputs, workers, start }) {
+async function natsContender({ nats, pids, stream, consumer, subjectOf, outputs, workers, start }) {
   const { connection } = nats;
   const jsm = await connection.jetstreamManager();
   const publisher = new AckedPublisher(connection, 10_000);
@@ -86,7 +95,7 @@ async function natsContender({ nats, server, stream, consumer, subjectOf, output
     work: (warm) =>
       timed({
         start: (own) => Promise.all(Array.from({ length: workers }, () => start(own))),
-        server: server.pid,
+        servers: pids,
         warm,
         left: async () => {
           const { num_pending, num_ack_pending } = await jsm.consumers.info(stream, consumer);
@@ -101,14 +110,14 @@ async function natsContender({ nats, server, stream, consumer, subjectOf, output
   };
 }
 
-async function timed({ start, server, warm, left }) {
+async function timed({ start, servers, warm, left }) {
   const all = await left();
   const own = new Shutdown();
   let workers = [];
   const started = start(own).then((children) => {
     workers = children.map(({ pid }) => pid);
   });
-  const cpu = () => ({ worker: cpuMs(workers), server: cpuMs([server]) });
+  const cpu = () => ({ worker: cpuMs(workers), server: cpuMs(servers) });
   let began;
   try {
     for (;;) {
@@ -147,7 +156,7 @@ export async function bullmqContender(shutdown) {
     work: (warm) =>
       timed({
         start: async (own) => [await startScript(script, [port, 'dispatches'], own)],
-        server: redis.pid,
+        servers: [redis.pid],
         warm,
         left: () => queue.left(),
       }),

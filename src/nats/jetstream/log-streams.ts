@@ -19,8 +19,8 @@ export interface LogStream {
   readonly above: number;
   /** Last sequence of an empty stream: above 0 where it replaced another one. */
   readonly emptyAt: number;
-  /** Highest sequence of the key that this process has appended to this stream. */
-  readonly appended: number;
+  /** Highest sequence of the key that the leader of this stream is known to hold: each replica shows it soon. */
+  readonly held: number;
 }
 
 /** What an event log asks of the streams that hold its keys. */
@@ -35,9 +35,9 @@ export interface KeyStreams {
   highest(key: Token): number;
   /** Sequence that whatever is stored now must be above; 0 where none is known. */
   floor(key: Token): number;
-  /** Notes a sequence of a key; `appended` by this process, or read. */
-  reached(key: Token, sequence: number, by: 'append' | 'read'): void;
-  /** Notes that nothing is left of what this process appended after a sequence. */
+  /** Notes a sequence of a key, as the `leader` of its stream has named it, or one that was read. */
+  reached(key: Token, sequence: number, by: 'leader' | 'read'): void;
+  /** Notes that the leader holds nothing of a key after a sequence any more. */
   gone(key: Token, after: number): void;
   /** Has the next read look whether the stream is still the same. */
   doubt(key: Token): void;
@@ -46,7 +46,7 @@ export interface KeyStreams {
 }
 
 interface Known extends LogStream {
-  appended: number;
+  held: number;
   /** Highest sequence that was ever seen of the key, in this stream or in one before it. */
   highest: number;
   /** That of its snapshot when the stream was last made or found for an append. */
@@ -133,16 +133,16 @@ export class LogStreams implements KeyStreams {
     return this.#known.get(key)?.floor ?? 0;
   }
 
-  reached(key: Token, sequence: number, by: 'append' | 'read'): void {
+  reached(key: Token, sequence: number, by: 'leader' | 'read'): void {
     const known = this.#known.get(key);
     if (known === undefined) return;
     known.highest = Math.max(known.highest, sequence);
-    if (by === 'append') known.appended = Math.max(known.appended, sequence);
+    if (by === 'leader') known.held = Math.max(known.held, sequence);
   }
 
   gone(key: Token, after: number): void {
     const known = this.#known.get(key);
-    if (known !== undefined) known.appended = Math.min(known.appended, after);
+    if (known !== undefined) known.held = Math.min(known.held, after);
   }
 
   doubt(key: Token): void {
@@ -168,7 +168,7 @@ export class LogStreams implements KeyStreams {
       replicas: config.num_replicas,
       above,
       emptyAt: state.messages === 0 ? state.last_seq : 0,
-      appended: isSame ? before.appended : 0,
+      held: isSame ? before.held : 0,
       highest: Math.max(floor ?? before?.highest ?? 0, state.last_seq),
       floor: floor ?? before?.floor ?? 0,
       seenAt: performance.now(),

@@ -20,7 +20,7 @@ import {
   readLayout,
   replaceLayout,
 } from './layout-record.js';
-import { FENCE, type OwnStream, OwnStreams, type StreamChange } from './session-places.js';
+import { drained, FENCE, type OwnStream, OwnStreams, type StreamChange } from './session-places.js';
 import { ABOVE, createShardStream, newestOfAllSnapshots, type TopologyOptions } from './topology.js';
 
 /** Between the highest sequence of any session before a move and the lowest after it: what comes in meanwhile. */
@@ -152,7 +152,10 @@ export class MovingStreams {
     return performance.now();
   }
 
-  /** Makes the streams of all shards: their sequences are higher than any that a session has, or may have soon. */
+  /**
+   * Makes the streams of all shards: their sequences are higher than any that a session has, or may have soon, and they
+   * have as many copies as those of sessions, whatever this process is set to.
+   */
   async makeShards(shards: number, streams: readonly OwnStream[]): Promise<void> {
     const there = await this.aboveShards();
     if (there.size === shards) return;
@@ -162,8 +165,12 @@ export class MovingStreams {
         await newestOfAllSnapshots(jsm),
       );
       const above = highest + ROOM;
+      const replicas = streams.reduce(
+        (most, { config }) => Math.max(most, config.num_replicas),
+        this.#options.replicas,
+      );
       for (let shard = 0; shard < shards; shard += 1) {
-        if (!there.has(shard)) await createShardStream(jsm, { shard, shards }, above, this.#options, above);
+        if (!there.has(shard)) await createShardStream(jsm, { shard, shards }, above, { replicas }, above);
       }
     });
   }
@@ -187,9 +194,9 @@ export class MovingStreams {
 
   /** Has a shard take no event from now on. */
   async fenceShard(shard: number): Promise<void> {
-    await this.#doing(`fencing shard ${shard}`, () =>
-      updateStream(this.#ports, shardStream(shard), FENCE, () => this.claimed()),
-    );
+    await this.#doing(`fencing shard ${shard}`, async (jsm) => {
+      await drained(jsm, await updateStream(this.#ports, shardStream(shard), FENCE, () => this.claimed()));
+    });
   }
 
   /** Drops the events of a session from its shard: a copy that cannot be gone on with. */

@@ -39,6 +39,21 @@ const LIMITS = 'throughline.limits';
 /** With these a stream refuses each message, and says so at once; what is in it stays. */
 export const FENCE = { discard: DiscardPolicy.New, max_bytes: 1 } as const;
 
+/** No event is stored under it. */
+const NOTHING = 'session.none';
+
+/**
+ * A stream that was fenced, once all is in it that was on its way then. Replicas agree on a message after the limits have
+ * let it through, and a fence does not wait for that. A purge does, and this one removes nothing.
+ */
+export async function drained(
+  jsm: JetStreamManager,
+  { config }: Pick<StreamInfo, 'config'>,
+): Promise<StreamInfo> {
+  if (config.num_replicas > 1) await jsm.streams.purge(config.name, { filter: NOTHING });
+  return jsm.streams.info(config.name);
+}
+
 const limits = z.object({ discard: z.enum(DiscardPolicy), max_bytes: z.number() });
 
 /** What of a stream is changed while sessions are moved. */
@@ -95,9 +110,9 @@ export class OwnStreams {
   /** Has the stream take no event from now on, and says what is in it then. */
   async fence(stream: OwnStream): Promise<OwnStream> {
     const { config } = stream;
-    if (stream.place === 'fenced') return stream;
+    if (stream.place === 'fenced') return this.#drained(stream);
     const { discard, max_bytes } = config;
-    const fenced = await this.#update(stream, {
+    await this.#update(stream, {
       ...FENCE,
       metadata: { [PLACE]: 'fenced', [LIMITS]: JSON.stringify({ discard, max_bytes }) },
     });
@@ -112,7 +127,15 @@ export class OwnStreams {
       });
       throw error;
     }
-    return fenced;
+    return this.#drained(stream);
+  }
+
+  async #drained(stream: OwnStream): Promise<OwnStream> {
+    try {
+      return ownStream(stream.session, await drained(this.#jsm, stream));
+    } catch (error) {
+      throw toThroughlineError(error, `moving session ${stream.session}`);
+    }
   }
 
   /** Says that the session is in its shard. */

@@ -21,8 +21,8 @@ export interface SharedLogStreamsOptions {
 }
 
 interface Known {
-  /** Highest sequence of the key that this process has appended, and the stream that it has appended it to. */
-  appended: number;
+  /** Highest sequence of the key that the leader of its stream is known to hold, and which stream that is. */
+  held: number;
   epoch: string | undefined;
   /** Highest sequence that was seen of the key. It says nothing of the stream: a snapshot may be forged. */
   highest: number;
@@ -58,9 +58,9 @@ export class SharedLogStreams implements KeyStreams {
     const stream = await this.#streams.find(this.#stream(key));
     if (stream === undefined) return undefined;
     const known = this.#keys.get(key);
-    const appended = known?.epoch === stream.epoch ? known.appended : 0;
+    const held = known?.epoch === stream.epoch ? known.held : 0;
     // Of an empty stream nothing can be said of a key: what is expected is the last sequence of its own events.
-    return { ...stream, emptyAt: 0, appended };
+    return { ...stream, emptyAt: 0, held };
   }
 
   present(key: Token): boolean {
@@ -89,20 +89,20 @@ export class SharedLogStreams implements KeyStreams {
     return this.#keys.get(key)?.floor ?? 0;
   }
 
-  reached(key: Token, sequence: number, by: 'append' | 'read'): void {
+  reached(key: Token, sequence: number, by: 'leader' | 'read'): void {
     const known = this.#known(key);
     known.highest = Math.max(known.highest, sequence);
     if (by === 'read') return;
     const stream = this.#stream(key);
     const epoch = this.#streams.epoch(stream);
-    known.appended = known.epoch === epoch ? Math.max(known.appended, sequence) : sequence;
+    known.held = known.epoch === epoch ? Math.max(known.held, sequence) : sequence;
     known.epoch = epoch;
     this.#streams.reached(stream, sequence, by);
   }
 
   gone(key: Token, after: number): void {
     const known = this.#keys.get(key);
-    if (known !== undefined) known.appended = Math.min(known.appended, after);
+    if (known !== undefined) known.held = Math.min(known.held, after);
   }
 
   doubt(key: Token): void {
@@ -127,7 +127,7 @@ export class SharedLogStreams implements KeyStreams {
     if (known !== undefined) return known;
     // Forgetting costs one request for each key that is appended to again.
     if (this.#keys.size >= MAX_KNOWN) this.#keys.clear();
-    const fresh: Known = { appended: 0, epoch: undefined, highest: 0, floor: 0, round: 0 };
+    const fresh: Known = { held: 0, epoch: undefined, highest: 0, floor: 0, round: 0 };
     this.#keys.set(key, fresh);
     return fresh;
   }

@@ -1,4 +1,4 @@
-import type { JetStreamManager, NatsConnection } from 'nats';
+import type { JetStreamManager, NatsConnection, StoredMsg } from 'nats';
 import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
 import { type DecidedOn, decidedBy, writeEvent } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
@@ -19,6 +19,7 @@ import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/
 import type { AckedPublisher, AckedPublishOptions, PubOutcome } from '../jetstream/acked-publisher.js';
 import { readStream, readTail, type StreamMessage } from '../jetstream/direct-get.js';
 import type { KeyStreams, LogStream } from '../jetstream/log-streams.js';
+import { newestMessage } from '../jetstream/newest-message.js';
 import { type ForgottenSessions, lifeOf } from './forgotten-floor.js';
 import { type EventPlaces, eventsOf } from './stored-events.js';
 
@@ -68,8 +69,8 @@ type TracedOptions = AppendOptions & {
 /**
  * Event logs on streams, which are made on the first append.
  *
- * Any replica answers a read, and may lag behind: one that does not yet show what this process has appended is asked
- * again.
+ * Any replica answers a read, and may lag behind: one that does not yet show what this process has appended, or was told by
+ * `newest`, is asked again.
  */
 export class NatsEventLog<Event extends { readonly type: string }> implements EventLog<Event>, EventRemoval {
   readonly #ports: EventLogPorts;
@@ -131,7 +132,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     if (published.outcome !== 'stored') return undefined;
     const { sequence, duplicate } = published;
     if (sequence <= (duplicate ? this.#streams.floor(key) : before)) return undefined;
-    this.#streams.reached(key, sequence, 'append');
+    this.#streams.reached(key, sequence, 'leader');
     return { outcome: 'appended', sequence, duplicate };
   }
 
@@ -183,7 +184,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     const published = await this.#publishAgain(key, subject, body, { ...options, ...again });
     if (published.outcome === 'wrong_sequence') return { outcome: 'conflict' };
     if (published.outcome === 'stored' && published.sequence > (published.duplicate ? 0 : before)) {
-      this.#streams.reached(key, published.sequence, 'append');
+      this.#streams.reached(key, published.sequence, 'leader');
       return { outcome: 'appended', sequence: published.sequence, duplicate: published.duplicate };
     }
     throw new ThroughlineError(
@@ -204,6 +205,25 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     this.#streams.reached(key, stored.through, 'read');
     const restart = after > 0 && after <= stream.above;
     return { ...stored, epoch: stream.epoch, ...(restart && { restart }) };
+  }
+
+  /** Sequence of the newest event, 0 for none. A read that starts later shows it, whichever replica answers. */
+  async newest(key: Token): Promise<number> {
+    const newest = await this.newestStored(key);
+    if (newest === undefined) return 0;
+    await this.#streams.find(key);
+    this.#streams.reached(key, newest.seq, 'leader');
+    return newest.seq;
+  }
+
+  /** The newest message, as the leader of its stream has it. */
+  protected async newestStored(key: Token): Promise<StoredMsg | undefined> {
+    const { stream, subjects, format } = this.#layout;
+    try {
+      return await newestMessage(this.#ports.jsm, stream(key), subjects(key));
+    } catch (error) {
+      throw toThroughlineError(error, `reading ${format.kind} ${key}`);
+    }
   }
 
   async removeBefore(key: Token, sequence: number): Promise<number> {
@@ -297,9 +317,9 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     const filter = type === undefined ? readSubjects(key) : subject(key, type);
     const range = { from: after + 1, through, ...(limit !== undefined && { limit }) };
     const read = this.#maybeEmpty(stream, asked) ? readTail : readStream;
-    // Which types were appended is not kept.
+    // Of which type that is, is not kept.
     const isSure = stream.replicas === 1 || type !== undefined;
-    const expected = isSure ? 0 : Math.min(stream.appended, through);
+    const expected = isSure ? 0 : Math.min(stream.held, through);
     const started = performance.now();
     for (let askAfterMs = LONG_LAG_MS; ; ) {
       const messages = await read(connection, nameOf(key), filter, range, timeoutMs).catch(
@@ -313,7 +333,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
       if (reached >= expected || messages.length === limit) return messages;
       const waited = performance.now() - started;
       if (waited > askAfterMs) {
-        // What was appended may be gone since, by age or by hand, or lie beyond `through`.
+        // What it held may be gone since, by age or by hand, or lie beyond `through`.
         if ((await this.#next(key, reached)) > through) return messages;
         askAfterMs = waited + LONG_LAG_MS;
       }
@@ -325,9 +345,9 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   }
 
   /** Whether a read in a shared stream may well find nothing: of what is new since the last one. */
-  #maybeEmpty({ appended }: LogStream, { after, through, type }: ReadRange): boolean {
+  #maybeEmpty({ held }: LogStream, { after, through, type }: ReadRange): boolean {
     const isTail = after > 0 && through === undefined && type === undefined;
-    return this.#layout.shared === true && isTail && appended <= after;
+    return this.#layout.shared === true && isTail && held <= after;
   }
 
   /** Sequence of a key's next message, as the leader of its stream has it; infinite for none. */

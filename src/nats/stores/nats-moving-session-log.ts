@@ -172,7 +172,12 @@ export class NatsMovingSessionLog implements SessionLog, SessionActivity, EventR
       return layout.towards === 'sharded' ? this.#sharded(layout.shards) : this.#ports.own;
     }
     const place = await this.#streams.place(session);
-    if (place !== undefined) return this.#at(session, place, layout);
+    if (place !== undefined) {
+      const log = this.#at(session, place, layout);
+      // What this process has appended before the move must show, whichever replica of the new place answers.
+      if (this.#arrived.has(session)) await log.newest(session);
+      return log;
+    }
     // A session without a stream is new, or all have moved a moment ago.
     const asked = await this.#ask();
     return asked.layout === 'moving' ? this.#ports.own : this.#logFor(asked);

@@ -13,7 +13,6 @@ import type { SessionLog } from '../../ports/session-log.js';
 import { followSessions } from '../connection/follow-sessions.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { LogStreams } from '../jetstream/log-streams.js';
-import { newestMessage } from '../jetstream/newest-message.js';
 import { createSessionStream, type TopologyOptions } from '../jetstream/topology.js';
 import { beginsAbove, type ForgottenSessions, NONE_FORGOTTEN } from './forgotten-floor.js';
 import { type EventLogPorts, type LogLayout, NatsEventLog } from './nats-event-log.js';
@@ -74,14 +73,5 @@ export class NatsSessionLog extends NatsEventLog<SessionEvent> implements Sessio
 
   follow(onMoved: (session: Token) => void, onDenied?: () => void): Unwatch {
     return followSessions(this.#ports.connection, 'per-session', onMoved, onDenied);
-  }
-
-  async newest(session: Token): Promise<number> {
-    try {
-      const found = await newestMessage(this.#ports.jsm, sessionStream(session), sessionSubjects(session));
-      return found?.seq ?? 0;
-    } catch (error) {
-      throw toThroughlineError(error, `reading session ${session}`);
-    }
   }
 }

@@ -1,4 +1,3 @@
-import type { StoredMsg } from 'nats';
 import {
   sessionFamilySubjects,
   sessionSubject,
@@ -15,7 +14,6 @@ import type { ActiveSession, SessionActivity } from '../../ports/session-activit
 import type { SessionLog } from '../../ports/session-log.js';
 import { followSessions } from '../connection/follow-sessions.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
-import { newestMessage } from '../jetstream/newest-message.js';
 import {
   newestInShard,
   type ShardCounts,
@@ -112,26 +110,12 @@ export class NatsShardedSessionLog
   }
 
   async #leaderSays(session: Token): Promise<ActiveSession | undefined> {
-    const newest = await this.#newest(session);
+    const newest = await this.newestStored(session);
     return newest && { session, sequence: newest.seq, at: newest.time.toISOString() };
   }
 
   follow(onMoved: (session: Token) => void, onDenied?: () => void): Unwatch {
     return followSessions(this.#ports.connection, 'sharded', onMoved, onDenied);
-  }
-
-  async newest(session: Token): Promise<number> {
-    return (await this.#newest(session))?.seq ?? 0;
-  }
-
-  async #newest(session: Token): Promise<StoredMsg | undefined> {
-    const { jsm } = this.#ports;
-    try {
-      const stream = shardStream(shardOf(session, this.#shards));
-      return await newestMessage(jsm, stream, sessionSubjects(session));
-    } catch (error) {
-      throw toThroughlineError(error, `reading session ${session}`);
-    }
   }
 
   async #listed<T>(list: () => Promise<T>): Promise<T> {

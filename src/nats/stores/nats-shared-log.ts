@@ -3,7 +3,6 @@ import type { Token } from '../../contracts/names.js';
 import type { Appended, AppendOptions, ReadRange, ReadResult } from '../../ports/event-log.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import type { KeyStreams } from '../jetstream/log-streams.js';
-import { newestMessage } from '../jetstream/newest-message.js';
 import { type EventLogPorts, type LogLayout, NatsEventLog } from './nats-event-log.js';
 
 /** Forgetting costs a conflict where the newest event of a key is gone, and the look whether the stream is the same. */
@@ -65,7 +64,7 @@ export abstract class NatsSharedLog<Event extends { readonly type: string }> ext
     const appended = await super.append(key, event, options);
     if (appended.outcome !== 'conflict' || expectedSequence !== read?.through) return appended;
     // What was read last may be gone, by age or by hand, with nothing newer in its place; or the snapshot says it alone.
-    const last = await this.#lastOf(key);
+    const last = await this.newest(key);
     if (last >= expectedSequence || (await this.#isAnother(key, read))) return appended;
     return this.appendDecided(
       key,
@@ -104,15 +103,6 @@ export abstract class NatsSharedLog<Event extends { readonly type: string }> ext
     } catch (error) {
       if (apiCode(error) === API.streamNotFound) return undefined;
       throw toThroughlineError(error, `asking for the stream of ${format.kind} ${key}`);
-    }
-  }
-
-  async #lastOf(key: Token): Promise<number> {
-    const { stream, subjects, format } = this.#layout;
-    try {
-      return (await newestMessage(this.#ports.jsm, stream(key), subjects(key)))?.seq ?? 0;
-    } catch (error) {
-      throw toThroughlineError(error, `reading ${format.kind} ${key}`);
     }
   }
 }

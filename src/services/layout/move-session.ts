@@ -1,21 +1,25 @@
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
-import { copyLog, isSameSession } from '../../folding/log-copy.js';
+import { copyLog, isSameSession, type LogCopyPorts } from '../../folding/log-copy.js';
 import { foldedLog, keptState, wholeLog } from '../../folding/whole-log.js';
 import type { Clock } from '../../ports/clock.js';
 import { type Logger, silentLogger } from '../../ports/logger.js';
+import type { SessionActivity } from '../../ports/session-activity.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import type { ReplacingSnapshotStore } from '../../ports/snapshot-store.js';
 import { encodeSnapshot } from '../../session/session-snapshot.js';
 import { emptyState, type SessionState } from '../../session/session-state.js';
+
+/** A log that is read to its end: a replica that lags behind would leave out what came last. */
+type Whole = Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
 
 /** One session on its way from one place to another. Nobody appends to its log in either place by the end. */
 export interface SessionMove {
   readonly session: Token;
   /** Its name in the new place. Default: the same. */
   readonly as?: Token;
-  readonly from: Pick<SessionLog, 'read'>;
-  readonly to: Pick<SessionLog, 'read' | 'append'>;
+  readonly from: Whole;
+  readonly to: Whole & Pick<SessionLog, 'append'>;
   /** Drops what is in the new place. */
   readonly clear: () => Promise<void>;
 }
@@ -28,7 +32,18 @@ export interface MoveSnapshots {
 }
 
 /** Copies what the new place lacks; what cannot be gone on with there is dropped first. */
-export async function bring({ session, as, from, to, clear }: SessionMove): Promise<void> {
+export async function bring(move: SessionMove): Promise<void> {
+  await shown(move);
+  await brought(move);
+}
+
+async function brought({
+  session,
+  as,
+  from,
+  to,
+  clear,
+}: Pick<SessionMove, 'session' | 'as' | 'clear'> & LogCopyPorts) {
   if ((await copyLog({ from, to }, session, as)).outcome === 'copied') return;
   await clear();
   if ((await copyLog({ from, to }, session, as)).outcome === 'copied') return;
@@ -43,14 +58,20 @@ export async function bring({ session, as, from, to, clear }: SessionMove): Prom
  */
 export async function arrive(move: SessionMove, ports: MoveSnapshots): Promise<void> {
   const { session, to } = move;
+  await shown(move);
   const from = await sourceOf(move, ports);
-  await bring({ ...move, from });
+  await brought({ ...move, from });
   if (!(await isSameSession({ from, to }, session)))
     throw new ThroughlineError(
       'internal',
       `session ${session} is not the same in its copy: it was not moved`,
     );
   await replaceSnapshot(session, to, ports);
+}
+
+/** Has each read of both logs show what the leaders of their streams hold by now. */
+async function shown({ session, as = session, from, to }: SessionMove): Promise<void> {
+  await Promise.all([from.newest(session), to.newest(as)]);
 }
 
 /**
@@ -72,7 +93,7 @@ async function replaceSnapshot(session: Token, to: SessionMove['to'], { snapshot
 async function sourceOf(
   { session, from, to }: SessionMove,
   ports: MoveSnapshots,
-): Promise<SessionMove['from']> {
+): Promise<LogCopyPorts['from']> {
   const kept = await keptState(ports, session);
   const [first] = (await to.read(session, { after: 0, limit: 1 })).events;
   // All sequences of the new place are above any of the old one. Where it is one of the new ones already, the copy was

@@ -66,9 +66,10 @@ export function createSessionExport({ log, snapshots, logger, maxReplyBytes }: E
   }
 
   async function begun(session: Token) {
+    const newest = await log.newest(session);
     const kept = await lost(session);
     const { sequence = 0, lastEvent = 0, lastCommand = 0 } = kept ?? {};
-    const through = Math.max(await log.newest(session), sequence);
+    const through = Math.max(newest, sequence);
     return {
       from: kept === undefined ? log : carriedLog(log, kept),
       place: ['export', 0, through, FIRST_READ, '', sequence, lastEvent, lastCommand] as const,
@@ -78,6 +79,8 @@ export function createSessionExport({ log, snapshots, logger, maxReplyBytes }: E
   return async (request: unknown): Promise<ToolReply<'session-export'>> => {
     const { session: name, cursor } = checkedRequest(TOOLS['session-export'].request, request);
     const session = token(name, 'session');
+    // Whichever process made the page before: every read shows what is there by now.
+    if (cursor !== undefined) await log.newest(session);
     const { from, place } =
       cursor === undefined ? await begun(session) : { from: log, place: readCursor(cursor, PLACE) };
     const [, after, through, limit, epoch, sequence, lastEvent, lastCommand] = place;

@@ -21,7 +21,7 @@ import { withinDeadline } from '../../shared/deadline.js';
 import { archivedSince, asFree, fieldsOf } from '../common/archived-record.js';
 import { requireOwnName } from '../common/own-name.js';
 import { heldLog } from '../layout/held-ports.js';
-import { bring } from '../layout/move-session.js';
+import { bring, type SessionMove } from '../layout/move-session.js';
 import { beating, isGone } from './forget-claim.js';
 import type { LearningsPorts } from './forget-learnings.js';
 import { SETTLED_MS } from './forget-session.js';
@@ -222,9 +222,12 @@ async function requireEvents({ log, snapshots }: RenameOptions, session: Token):
 async function copied(ports: RenameOptions, claim: RenameClaim): Promise<number> {
   const { log: to, snapshots, logger, eraser } = ports;
   const { session, to: as } = claim;
+  // Every later read shows it.
+  await to.newest(session);
   const whole = await wholeLog({ log: to, snapshots, logger }, session);
   let last = 0;
-  const from: Pick<SessionLog, 'read'> = {
+  const from: SessionMove['from'] = {
+    newest: (key) => to.newest(key),
     async read(key, range) {
       // Before each page: one that stood still meanwhile has lost it.
       await claim.hold();

@@ -3,7 +3,7 @@ import type { Token } from '../../../src/contracts/names.js';
 import { canonicalLog } from '../../../src/folding/log-copy.js';
 import { createSessionReader } from '../../../src/folding/session-folding.js';
 import { silentLogger } from '../../../src/ports/logger.js';
-import { arrive, type SessionMove } from '../../../src/services/layout/move-session.js';
+import { arrive, bring, type SessionMove } from '../../../src/services/layout/move-session.js';
 import { encodeSnapshot } from '../../../src/session/session-snapshot.js';
 import { stateToJson } from '../../../src/session/session-state-json.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
@@ -85,4 +85,34 @@ it('a session whose first events are gone brings what its snapshot knows', async
   const text = (await canonicalLog(to, SESSION)).text();
   await arrived();
   expect((await canonicalLog(to, SESSION)).text()).toBe(text);
+});
+
+/** As where a replica answers that lags behind: it shows what it has been told of, and no more. */
+function lagging(log: MemorySessionLog): SessionMove['to'] {
+  let shown = 0;
+  return {
+    read: (session, range) =>
+      log.read(session, { ...range, through: Math.min(shown, range.through ?? shown) }),
+    async append(session, event, options) {
+      const appended = await log.append(session, event, options);
+      if (appended.outcome === 'appended') shown = Math.max(shown, appended.sequence);
+      return appended;
+    },
+    async newest(session) {
+      shown = await log.newest(session);
+      return shown;
+    },
+  };
+}
+
+it('a session is moved whole where replicas lag behind, in the old place and in the new one', async () => {
+  const { from, to, move, snapshots, stateIn } = onItsWay();
+  for (let at = 1; at <= 20; at += 1) await from.append(SESSION, recorded(at, implementer()));
+  // Another process copied these, and was killed.
+  await bring(move);
+  await from.append(SESSION, recorded(21, implementer()));
+  const before = seen(await stateIn(from));
+  await arrive({ ...move, from: lagging(from), to: lagging(to) }, { snapshots, clock });
+  expect(seen(await stateIn(to))).toEqual(before);
+  expect((await to.read(SESSION, { after: 0 })).events).toHaveLength(21);
 });
