@@ -50,7 +50,8 @@ const REFUSED: ReadonlySet<string> = new Set(['store_full', 'config_invalid']);
  * The logs of sessions of an installation whose sessions may be moved from a stream each to shards, or back, while it runs.
  *
  * Nothing is appended to a place that a session has left: its stream refuses it, and only then the rest is copied. Nothing
- * is read there either: as long as it may be somewhere else, each read asks for its place first.
+ * is read there either: as long as it may be somewhere else, each read asks for its place first. Where a session has come
+ * to, its first read waits until the leader has said what is there: a replica that lags behind would leave out the newest.
  */
 export class NatsMovingSessionLog implements SessionLog, SessionActivity, EventRemoval {
   readonly #ports: MovingLogPorts;
@@ -61,13 +62,19 @@ export class NatsMovingSessionLog implements SessionLog, SessionActivity, EventR
   #reading: Promise<InstalledLayout> | undefined;
   /** The log of so many shards: a move that was taken back may have had another number. */
   #shards: { readonly count: number; readonly log: Log } | undefined;
-  /** Sessions that have come to where they are moved to: they stay there, unless they are moved back. */
-  readonly #arrived = new Set<Token>();
+  /**
+   * Sessions that have come to where they are moved to: they stay there, unless they are moved back. Each with the question
+   * what its log there holds, until that is answered.
+   */
+  readonly #arrived = new Map<Token, Promise<unknown> | undefined>();
+  /** Whether sessions were being moved at any time since this process began. */
+  #hasMoved: boolean;
   readonly #followers = new Set<Follower>();
 
   constructor(ports: MovingLogPorts, layout: InstalledLayout) {
     this.#ports = ports;
     this.#layout = layout;
+    this.#hasMoved = layout.layout === 'moving';
     const update = (name: string, change: StreamChange) => ports.jsm.streams.update(name, change);
     this.#streams = new OwnStreams(ports.jsm, { claimed: () => undefined, update });
   }
@@ -84,7 +91,9 @@ export class NatsMovingSessionLog implements SessionLog, SessionActivity, EventR
   }
 
   async read(session: Token, range: ReadRange): Promise<ReadResult<SessionEvent>> {
-    return (this.#settled() ?? (await this.#logOf(session))).read(session, range);
+    const log = this.#settled();
+    if (log !== undefined && !this.#hasMoved) return log.read(session, range);
+    return (await this.#logOf(session)).read(session, range);
   }
 
   async removeBefore(session: Token, sequence: number): Promise<number> {
@@ -167,29 +176,37 @@ export class NatsMovingSessionLog implements SessionLog, SessionActivity, EventR
 
   async #logOf(session: Token): Promise<Log> {
     const layout = await this.#now();
-    if (layout.layout !== 'moving') return this.#logFor(layout);
-    if (this.#arrived.has(session)) {
-      return layout.towards === 'sharded' ? this.#sharded(layout.shards) : this.#ports.own;
-    }
+    if (layout.layout !== 'moving') return this.#comeTo(this.#logFor(layout), session);
+    const sharded = this.#sharded(layout.shards);
+    if (this.#arrived.has(session))
+      return this.#comeTo(layout.towards === 'sharded' ? sharded : this.#ports.own, session);
     const place = await this.#streams.place(session);
+    if (layout !== this.#layout) return this.#logOf(session);
     if (place !== undefined) {
-      const log = this.#at(session, place, layout);
-      // What this process has appended before the move must show, whichever replica of the new place answers.
-      if (this.#arrived.has(session)) await log.newest(session);
-      return log;
+      const log = isInShard(place) ? sharded : this.#ports.own;
+      // On the way to the other place nothing is final.
+      const isFinal = layout.towards === 'sharded' ? isInShard(place) : place === 'own';
+      return isFinal ? this.#comeTo(log, session) : log;
     }
     // A session without a stream is new, or all have moved a moment ago.
     const asked = await this.#ask();
-    return asked.layout === 'moving' ? this.#ports.own : this.#logFor(asked);
+    return asked.layout === 'moving' ? this.#ports.own : this.#comeTo(this.#logFor(asked), session);
   }
 
-  #at(session: Token, place: Awaited<ReturnType<OwnStreams['place']>>, layout: InstalledLayout): Log {
-    if (layout.layout !== 'moving') return this.#logFor(layout);
-    const isThere = isInShard(place);
-    // On the way to the other place nothing is final.
-    const isFinal = layout.towards === 'sharded' ? isThere : place === 'own';
-    if (isFinal) this.#arrived.add(session);
-    return isThere ? this.#sharded(layout.shards) : this.#ports.own;
+  /** The log that a session has come to, once each read of it shows what was there, whichever replica answers. */
+  async #comeTo(log: Log, session: Token): Promise<Log> {
+    if (!this.#hasMoved) return log;
+    if (!this.#arrived.has(session)) {
+      const asking = log.newest(session);
+      const isAsked = () => this.#arrived.get(session) === asking;
+      this.#arrived.set(session, asking);
+      asking.then(
+        () => isAsked() && this.#arrived.set(session, undefined),
+        () => isAsked() && this.#arrived.delete(session),
+      );
+    }
+    await this.#arrived.get(session);
+    return log;
   }
 
   /** Has a follower hear the logs that there are now. */
@@ -244,12 +261,16 @@ export class NatsMovingSessionLog implements SessionLog, SessionActivity, EventR
     if (asked < this.#readAt) return this.#layout;
     const layout = recorded ?? this.#layout;
     const before = this.#layout;
-    if (JSON.stringify(before) !== JSON.stringify(layout)) this.#arrived.clear();
-    this.#layout = layout;
+    if (JSON.stringify(before) !== JSON.stringify(layout)) {
+      this.#hasMoved = true;
+      // At the end of a move they stay where they have come to.
+      if (before.layout !== 'moving' || before.towards !== layout.layout) this.#arrived.clear();
+      this.#layout = layout;
+    }
     // A user who may not see the record need not ask again; what a session has left refuses its appends.
     this.#readAt = recorded === undefined ? Number.POSITIVE_INFINITY : asked;
-    if (before !== layout) for (const follower of this.#followers) this.#hear(follower);
-    return layout;
+    if (before !== this.#layout) for (const follower of this.#followers) this.#hear(follower);
+    return this.#layout;
   }
 }
 
