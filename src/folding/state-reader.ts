@@ -202,13 +202,16 @@ export class StateReader<State extends Sequenced, Event> {
   }
 
   /** The state as it was then; `undefined` where the log has nothing of that time. */
-  async #foldTo(key: Token, sequence: number): Promise<Loaded<State> | undefined> {
+  async #foldTo(key: Token, sequence: number, bySnapshot = true): Promise<Loaded<State> | undefined> {
     const { log, snapshots } = this.#options;
-    const folded = await this.#start(key, await snapshots.loadAtOrBefore(key, sequence), this.#lifeOf(key));
+    const snapshot = bySnapshot ? await snapshots.loadAtOrBefore(key, sequence) : undefined;
+    const folded = await this.#start(key, snapshot, this.#lifeOf(key));
     const range = { after: folded.state.sequence, through: sequence };
     const read = await log.read(key, range);
+    // The snapshot belonged to another log: a replica may still show it after it was replaced.
+    if (read.restart) return this.#foldTo(key, sequence, false);
     // Before its first event every log is empty.
-    if (read.restart || (sequence > 0 && range.after === 0 && read.through === 0)) return undefined;
+    if (sequence > 0 && range.after === 0 && read.through === 0) return undefined;
     const replayed = this.#fold(folded, read);
     return { folded, replayed, isWhole: true };
   }
