@@ -86,6 +86,7 @@ export function layoutCommand(program: Command): void {
               ...lifecycle.renamed().filter((each) => lifecycle.archived(each)?.renaming !== undefined),
             ],
             onProgress: progress.reached,
+            onWaiting: progress.waiting,
           });
           try {
             if (options.back) return await move.back();
@@ -153,6 +154,12 @@ function movesShown(wanted: boolean) {
       if (inPlace) process.stderr.write(`\r${visible(line)}   `);
       else note(line);
       hasShown = true;
+    },
+    waiting(fault: string): void {
+      if (!wanted) return;
+      if (inPlace && hasShown) process.stderr.write('\n');
+      hasShown = false;
+      note(`-- ${fault}. Waiting for the servers to answer, up to 30 s`);
     },
     ended(): void {
       if (inPlace && hasShown) process.stderr.write('\n');

@@ -44,13 +44,17 @@ export async function copyLog(
   const sequences = new CopiedSequences();
   const copies = eventsOf(to, as);
   const sent = new Appends(to, as, sequences);
-  for await (const stored of eventsOf(from, session)) {
-    const copy = sent.hasBegun ? undefined : (await copies.next()).value;
-    if (copy === undefined) await sent.append(stored);
-    else if (isCopy(copy, stored, sequences)) sequences.add(stored.sequence, copy.sequence);
-    else return { outcome: 'differs', events: sequences.count, sequence: 0 };
+  try {
+    for await (const stored of eventsOf(from, session)) {
+      const copy = sent.hasBegun ? undefined : (await copies.next()).value;
+      if (copy === undefined) await sent.append(stored);
+      else if (isCopy(copy, stored, sequences)) sequences.add(stored.sequence, copy.sequence);
+      else return { outcome: 'differs', events: sequences.count, sequence: 0 };
+    }
+  } finally {
+    // Also where a read failed: nothing of it may still be on its way when the copy is gone on with.
+    await sent.settle();
   }
-  await sent.settle();
   const isLonger = !sent.hasBegun && (await copies.next()).value !== undefined;
   return {
     outcome: isLonger ? 'differs' : 'copied',

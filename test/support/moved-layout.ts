@@ -57,7 +57,9 @@ export async function moving(
   const { moving, logs, snapshots, close } = await openPorts(url, { makes: [] });
   try {
     const nats = { moving: dying(moving), logs: dying(logs), snapshots: dying(snapshots) };
-    await how(new LayoutMove({ nats, clock: systemClock, settleMs: SETTLE_MS }));
+    // What is killed does not try again.
+    const patience = Number.isFinite(killedAt) ? { patienceMs: 0 } : {};
+    await how(new LayoutMove({ nats, clock: systemClock, settleMs: SETTLE_MS, ...patience }));
   } catch (error) {
     if (!isKilled(error)) throw error;
   } finally {

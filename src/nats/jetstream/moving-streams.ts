@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DiscardPolicy, type JetStreamManager, StorageType, type StreamInfo } from 'nats';
+import { DiscardPolicy, type JetStreamManager, StorageType, type StreamInfo, type Subscription } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import {
   ALL_SHARDS,
@@ -27,6 +27,8 @@ import { ABOVE, createShardStream, newestOfAllSnapshots, type TopologyOptions } 
 const ROOM = 10_000_000;
 /** How long another process may take to say that it moves sessions. */
 const ANSWER_MS = 500;
+/** The status of an answer while the servers of a cluster have not agreed on who leads. */
+const NO_LEADER = 503;
 /** How often this process notes that it has not stood still. */
 const AWAKE_MS = 100;
 
@@ -45,6 +47,7 @@ export class MovingStreams {
   /** Under which it moves sessions, and when it last could answer another process that asked. */
   readonly #id = randomUUID();
   #awakeAt: number | undefined;
+  #answering: Subscription | undefined;
   #claiming: Promise<void> | undefined;
   /** The record as this process has read it, or made it. */
   #read: RecordedLayout | undefined;
@@ -90,12 +93,12 @@ export class MovingStreams {
   }
 
   /**
-   * Makes sure that no other process moves sessions, for as long as the connection lasts.
+   * Makes sure that no other process moves sessions, for as long as the connection lasts. Once more where it failed.
    *
    * @throws ThroughlineError `conflict` where one does
    */
   async claim(): Promise<void> {
-    this.#ports.connection.subscribe(MOVING_SUBJECT, {
+    this.#answering ??= this.#ports.connection.subscribe(MOVING_SUBJECT, {
       callback: (_, message) => {
         if (message.string() !== this.#id) message.respond(this.#id);
       },
@@ -176,13 +179,15 @@ export class MovingStreams {
   }
 
   /** By shard whose stream there is, the sequence that all in it is above. */
-  async aboveShards(): Promise<Map<number, number>> {
-    const found = new Map<number, number>();
-    for await (const { config } of this.#ports.jsm.streams.list(ALL_SHARDS)) {
-      const shard = shardOfStream(config.name);
-      if (shard !== undefined) found.set(shard, Number(config.metadata?.[ABOVE] ?? 0));
-    }
-    return found;
+  aboveShards(): Promise<Map<number, number>> {
+    return this.#doing('listing shards', async (jsm) => {
+      const found = new Map<number, number>();
+      for await (const { config } of jsm.streams.list(ALL_SHARDS)) {
+        const shard = shardOfStream(config.name);
+        if (shard !== undefined) found.set(shard, Number(config.metadata?.[ABOVE] ?? 0));
+      }
+      return found;
+    });
   }
 
   /** A sequence that is higher than any of a shard, now or soon. */
@@ -268,10 +273,10 @@ async function updateStream(
   await claimed();
   const wanted = JSON.stringify({ ...config, ...change });
   const answer = await connection.request(`$JS.API.STREAM.UPDATE.${name}`, wanted, { timeout });
-  const { error, ...info } = answer.json<StreamInfo & { error?: { description?: string } }>();
+  const { error, ...info } = answer.json<StreamInfo & { error?: { code?: number; description?: string } }>();
   if (error === undefined) return info;
   throw new ThroughlineError(
-    'internal',
+    error.code === NO_LEADER ? 'unavailable' : 'internal',
     `${name} cannot be changed: ${error.description ?? 'no reason given'}`,
   );
 }

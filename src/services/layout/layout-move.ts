@@ -12,6 +12,7 @@ import { Semaphore } from '../../runtime/semaphore.js';
 import { counted } from '../../shared/counted.js';
 import { heldLog, heldSnapshots } from './held-ports.js';
 import { arrive, bring, type SessionMove } from './move-session.js';
+import { throughElections } from './through-elections.js';
 
 /**
  * Moves the sessions of an installation from a stream each to shards, or back, while it runs.
@@ -27,8 +28,12 @@ export interface LayoutMovePorts {
   readonly leaving?: () => readonly Token[];
   /** Told after each session; `total` may grow, since sessions begin meanwhile. */
   readonly onProgress?: (done: number, total: number) => void;
+  /** Told once, when servers do not answer, and the move waits for them. */
+  readonly onWaiting?: (fault: string) => void;
   /** Until every process has read what was recorded, in milliseconds. */
   readonly settleMs?: number;
+  /** How long the move waits for servers that do not answer before it ends, in milliseconds. Default: 30 s. */
+  readonly patienceMs?: number;
 }
 
 export interface MoveReport {
@@ -64,11 +69,38 @@ export class LayoutMove {
   /**
    * Moves all sessions to shards. `finish` also removes the streams of sessions: after that they cannot be moved back.
    *
-   * @throws ThroughlineError `conflict` where another process moves sessions, or they are being moved back
+   * @throws ThroughlineError `conflict` where another process moves sessions, or they are being moved back, `unavailable`
+   * when servers have not answered for `patienceMs`
    */
-  async toShards(shards: number, finish: boolean): Promise<MoveReport> {
+  toShards(shards: number, finish: boolean): Promise<MoveReport> {
+    return this.#persistently(() => this.#toShards(shards, finish));
+  }
+
+  /**
+   * Moves all sessions back to a stream each.
+   *
+   * @throws ThroughlineError `conflict` where that is too late, or another process moves sessions, and as `toShards`
+   */
+  back(): Promise<MoveReport> {
+    return this.#persistently(() => this.#back());
+  }
+
+  /** Goes on where it was cut short, as the same command would. */
+  #persistently(work: () => Promise<MoveReport>): Promise<MoveReport> {
+    const { nats, patienceMs, onWaiting } = this.#ports;
+    let claimed = false;
+    const attempt = async () => {
+      this.#failed.clear();
+      this.#aboveShards = undefined;
+      if (!claimed) await nats.moving.claim();
+      claimed = true;
+      return work();
+    };
+    return throughElections(attempt, { done: () => this.#moved, patienceMs, onWaiting });
+  }
+
+  async #toShards(shards: number, finish: boolean): Promise<MoveReport> {
     const { moving } = this.#ports.nats;
-    await moving.claim();
     let record = await moving.recorded();
     if (record.layout.layout !== 'sharded') {
       record = await this.#begin(record, shards);
@@ -83,14 +115,8 @@ export class LayoutMove {
     return this.#report(record);
   }
 
-  /**
-   * Moves all sessions back to a stream each.
-   *
-   * @throws ThroughlineError `conflict` where that is too late, or another process moves sessions
-   */
-  async back(): Promise<MoveReport> {
+  async #back(): Promise<MoveReport> {
     const { moving } = this.#ports.nats;
-    await moving.claim();
     let record = await moving.recorded();
     const { layout } = record;
     if (layout.layout === 'sharded')
@@ -239,8 +265,10 @@ export class LayoutMove {
     total: number | 'silently' = this.#moved + streams.length,
   ): Promise<void> {
     const semaphore = new Semaphore(AT_ONCE);
+    const ends: unknown[] = [];
     const one = async (stream: OwnStream) => {
       const { session } = stream;
+      if (ends.length > 0) return;
       try {
         await this.#claimed();
         await work(stream);
@@ -249,11 +277,14 @@ export class LayoutMove {
         this.#ports.onProgress?.(this.#moved, total);
       } catch (error) {
         // Without the server nothing goes on; what is wrong with one session keeps no other one from it.
-        if (codeOf(error) === 'unavailable' || error instanceof ClaimLost) throw error;
-        this.#failed.set(session, { session, code: codeOf(error), message: messageOf(error) });
+        if (codeOf(error) === 'unavailable' || error instanceof ClaimLost) ends.push(error);
+        else this.#failed.set(session, { session, code: codeOf(error), message: messageOf(error) });
       }
     };
     await Promise.all(streams.map((stream) => semaphore.run(() => one(stream))));
+    // Only now: a session that is still on its way must not be moved once more beside that.
+    const [lost = ends[0]] = ends.filter((end) => end instanceof ClaimLost);
+    if (lost !== undefined) throw lost;
   }
 
   async #at(...places: readonly OwnStream['place'][]): Promise<OwnStream[]> {
