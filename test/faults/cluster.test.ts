@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { DISPATCH_STREAM, sessionStream, shardStream, type Token, token } from '../../src/contracts/names.js';
+import { DISPATCH_STREAM, token } from '../../src/contracts/names.js';
 import { PER_SESSION, type SessionLayout, streamOf } from '../../src/contracts/session-layout.js';
-import type { OwnStream } from '../../src/nats/jetstream/session-places.js';
-import type { NatsPorts } from '../../src/nats/open-nats.js';
 import { portProblem } from '../../src/nats-server/free-port.js';
-import type { SessionLog } from '../../src/ports/session-log.js';
 import { LAYOUTS, newSession, openPorts } from '../ports/opened.js';
 import { rejected } from '../support/builders.js';
 import { publishLarge } from '../support/faults/large-bodies.js';
@@ -13,7 +10,6 @@ import { type FaultyServer, startFaultyServer } from '../support/faults/server.j
 import { SETTINGS } from '../support/faults/settings.js';
 import { type Load, underLoad } from '../support/faults/under-load.js';
 import { layoutEnv } from '../support/layouts.js';
-import { moving, TRUSTED_MS } from '../support/moved-layout.js';
 import { soon } from '../support/system.js';
 
 const TIMEOUT_MS = 240_000;
@@ -164,100 +160,6 @@ it.each(LAYOUTS)(
     expect(await read()).toEqual([]);
     expect(asked.mock.calls.filter(([subject]) => subject.includes('.STREAM.MSG.GET.'))).toEqual([]);
     await nats.close();
-  },
-  TIMEOUT_MS,
-);
-
-it(
-  'a cluster moves sessions to shards while events come in and the node that leads a session is killed: all that was acknowledged moves',
-  async () => {
-    await using cluster = await startCluster();
-    const { servers } = cluster;
-    const url = [...servers.values()].map((server) => server.url).join(',');
-    const options = { replicas: 3, layoutTrustedMs: TRUSTED_MS, requestTimeoutMs: 3000 };
-    const processes = await soon(() => Promise.all([1, 2, 3].map(() => openPorts(url, options))));
-    const [
-      {
-        log,
-        moving: { own },
-        connection,
-      },
-    ] = processes as [NatsPorts, ...NatsPorts[]];
-    const sessions = Array.from({ length: 6 }, (_, index) => token(`moved-${index}`, 'session'));
-    const acknowledged = new Map(sessions.map((session) => [session, new Set<number>()]));
-    let [dispatch, over] = [0, false];
-    const lane = async (to: SessionLog, session: Token) => {
-      while (!over) {
-        const number = ++dispatch;
-        const stored = await to.append(session, rejected(number)).catch(() => undefined);
-        if (stored?.outcome === 'appended') acknowledged.get(session)?.add(number);
-      }
-    };
-    for (const session of sessions) await soon(() => log.append(session, rejected(++dispatch)));
-    const running = processes.flatMap(({ log: to }) =>
-      sessions.flatMap((session) => Array.from({ length: 4 }, () => lane(to, session))),
-    );
-    const jsm = await connection.jetstreamManager({ checkAPI: false });
-    const { cluster: led } = await jsm.streams.info(sessionStream(sessions[0] as Token));
-    const node = servers.get(led?.leader ?? '');
-    let settled = 0;
-    const whole = async () => {
-      await moving(url, (move) => move.toShards(2, true));
-      settled += 1;
-    };
-    // As the command: cut short where the server does not answer, and run again.
-    const moved = soon(whole);
-    await soon(async () => expect((await own.list()).some(({ place }) => place !== 'own')).toBe(true));
-    await node?.kill();
-    await moved;
-    await node?.restart();
-    over = true;
-    await Promise.all(running);
-    expect(settled).toBe(1);
-    const { log: fresh, layout, close } = await soon(() => openPorts(url, { replicas: 3 }));
-    expect(layout).toEqual({ layout: 'sharded', shards: 2 });
-    for (const [session, numbers] of acknowledged) {
-      await fresh.newest(session);
-      const { events } = await fresh.read(session, { after: 0 });
-      const stored = new Set(
-        events.map(({ event }) => 'dispatch' in event.data && event.data.dispatch.sequence),
-      );
-      expect([...numbers].filter((number) => !stored.has(number))).toEqual([]);
-    }
-    const { config } = await jsm.streams.info(shardStream(0));
-    expect(config.num_replicas).toBe(3);
-    for (const ports of processes) await ports.close();
-    await close();
-  },
-  TIMEOUT_MS,
-);
-
-it(
-  'a stream of three replicas takes nothing once it is fenced, not even what was on its way',
-  async () => {
-    await using cluster = await startCluster();
-    const url = [...cluster.servers.values()].map((server) => server.url).join(',');
-    const processes = await soon(() => Promise.all([1, 2, 3].map(() => openPorts(url, { replicas: 3 }))));
-    const { own } = (processes[0] as NatsPorts).moving;
-    for (let round = 0; round < 12; round += 1) {
-      const session = newSession('fenced');
-      let [highest, number] = [0, 0];
-      const lane = async ({ log }: NatsPorts) => {
-        for (;;) {
-          const stored = await log.append(session, rejected(++number)).catch(() => undefined);
-          if (stored?.outcome !== 'appended') return;
-          highest = Math.max(highest, stored.sequence);
-        }
-      };
-      await soon(() => (processes[0] as NatsPorts).log.append(session, rejected(++number)));
-      const lanes = processes.flatMap((each) => Array.from({ length: 60 }, () => lane(each)));
-      await soon(() => expect(highest).toBeGreaterThan(300));
-      const stream = await own.find(session);
-      const { last } = await own.fence(stream as OwnStream);
-      await Promise.all(lanes);
-      expect(last).toBe(highest);
-    }
-    for (const ports of processes) await ports.close();
   },
   TIMEOUT_MS,
 );
