@@ -84,8 +84,18 @@ describe('a new installation', () => {
 describe('a process that is set to another layout', () => {
   it.each<[string, WantedLayout, WantedLayout, string[]]>([
     ['sharded on streams', {}, { layout: 'sharded' }, ['\\(--layout\\) is sharded', 'set it to per-session']],
-    ['streams on shards', SHARDED, { layout: 'per-session' }, ['\\(--layout\\) is per-session', 'to sharded']],
-    ['another number of shards', SHARDED, { shards: 16 }, ['\\(--shards\\) is 16', '8 shards', 'set it to 8']],
+    [
+      'streams on shards',
+      SHARDED,
+      { layout: 'per-session' },
+      ['\\(--layout\\) is per-session', 'to sharded'],
+    ],
+    [
+      'another number of shards',
+      SHARDED,
+      { shards: 16 },
+      ['\\(--shards\\) is 16', '8 shards', 'set it to 8'],
+    ],
     ['shards on streams', {}, { shards: 16 }, ['\\(--shards\\) is 16', 'leave it out']],
   ])('a process that is set to another layout does not start: %s', async (_, first, second, parts) => {
     await layoutFor(first);
