@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ThroughlineClient } from '../client/throughline-client.js';
-import { ThroughlineError } from '../contracts/errors.js';
+import { codeOf, ThroughlineError } from '../contracts/errors.js';
 import type { StoredCounts } from '../contracts/replies/forget-reply.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import { counted } from '../shared/counted.js';
@@ -128,13 +128,21 @@ async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): P
     }
     const confirm = name;
     let reply = await ask(client, { confirm });
+    const { found } = reply;
     let said = '';
     while (reply.state === 'running') {
       const line = `-- erased ${inWords(reply.erased)} of ${inWords(reply.found)}`;
       if (options.json !== true && process.stderr.isTTY && line !== said) note(line);
       said = line;
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      reply = await ask(client, { confirm });
+      const running = reply;
+      reply = await ask(client, { confirm }).catch((fault: unknown) => {
+        // Another service has finished what one that ended had begun, and nothing is left.
+        if (codeOf(fault) === 'not_found') return { ...running, state: 'done' as const };
+        throw fault;
+      });
+      // It tells only what it has erased itself.
+      if (reply.state === 'done') reply = { ...reply, erased: most(found, reply.erased) };
     }
     if (options.json === true) return out(JSON.stringify(reply));
     out(`forgot ${what}: ${inWords(reply.erased)}`);
@@ -154,6 +162,14 @@ const WORDS: Readonly<Record<keyof StoredCounts, readonly [one: string, many: st
   proposals: ['proposal', 'proposals'],
   learnings: ['learning', 'learnings'],
 };
+
+/** Of each kind the larger number. */
+function most(one: StoredCounts, other: StoredCounts): StoredCounts {
+  const kinds = Object.keys(WORDS) as (keyof StoredCounts)[];
+  return Object.fromEntries(
+    kinds.map((kind) => [kind, Math.max(one[kind], other[kind])]),
+  ) as unknown as StoredCounts;
+}
 
 /** `1,204 events, 1,198 results`: what is not zero. */
 function inWords(counts: StoredCounts): string {

@@ -44,7 +44,11 @@ export function permissionsCommand(program: Command): void {
         'reads sent to JetStream as a request, and so delete any stream. Give users that you do not trust an account of\n' +
         'their own: --account prints, with their permissions, what the accounts must export and import.',
     )
-    .addOption(new Option('--role <role>', 'the role, see below').choices(ACCESS_ROLES).makeOptionMandatory())
+    .addOption(
+      new Option('--role <role>', 'the role: --help lists what each may do')
+        .choices(ACCESS_ROLES)
+        .makeOptionMandatory(),
+    )
     .option('-s, --session <name...>', 'publisher and reader: only these sessions, which need not exist yet')
     .option(
       '--session-prefix <text>',

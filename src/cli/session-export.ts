@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import type { ThroughlineClient } from '../client/throughline-client.js';
+import { systemCode } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import {
@@ -30,9 +31,17 @@ export function exportSessionCommand(session: Command): void {
       const cli = cliOf(command);
       const name = sessionGiven(cli, command);
       const progress = eventProgress('exported');
-      const { events, skipped } = await withClient(cli, (client) =>
+      const written = await withClient(cli, (client) =>
         exported(client, name, progress.reached).finally(progress.ended),
-      );
+      ).catch((fault: unknown) => {
+        if (systemCode(fault) === 'EPIPE') return undefined;
+        throw fault;
+      });
+      if (written === undefined) {
+        process.exitCode = 1;
+        return note('-- the export is not complete: what read it has ended');
+      }
+      const { events, skipped } = written;
       const left =
         skipped === 0 ? '' : `; ${counted(skipped, 'message')} that cannot be read as events left out`;
       note(`-- exported session ${name}: ${counted(events, 'event')}${left}`);

@@ -16,7 +16,8 @@ export function renameSessionCommand(session: Command): void {
     .description(
       'Gives a session another name: the same events and state, byte for byte, but for its name and sequences. The old name\n' +
         'points to it: what is sent to it is refused with session_renamed, until "throughline session forget" frees it. It takes\n' +
-        'a few seconds; where it was cut short, the same command goes on with it.',
+        'a few seconds, in shards longer for a long session, whose new name works meanwhile. Where it was cut short, the same\n' +
+        'command goes on with it.',
     )
     .option('--json', 'one line of JSON: {"session","to","state"}')
     .addHelpText(

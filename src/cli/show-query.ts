@@ -77,12 +77,10 @@ const MAX_COLUMN = 40;
 /** Each session with how far it is and how long ago it moved, and below it what is stalled and what waits for a person. */
 export function sessionLines(sessions: readonly SessionListed[], now = new Date().toISOString()): string[] {
   const rows = sessions.map((each) => ({ each, cells: [each.session, statusOf(each), age(each.at, now)] }));
-  const widthOf = (column: number) =>
-    Math.max(
-      0,
-      ...rows.map(({ cells }) => cells[column]?.length ?? 0).filter((width) => width <= MAX_COLUMN),
-    );
-  const widths = [0, 1, 2].map(widthOf);
+  const widths = [0, 0, 0];
+  for (const { cells } of rows)
+    for (const [column, { length }] of cells.entries())
+      if (length <= MAX_COLUMN) widths[column] = Math.max(widths[column] ?? 0, length);
   return rows.flatMap(({ each, cells }) => {
     const [first = '', ...more] = linesOf(each);
     const columns = cells.map((cell, column) => cell.padEnd(widths[column] ?? 0));

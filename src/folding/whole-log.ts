@@ -33,9 +33,9 @@ export async function lostBeginning(
   const [first] = (await log.read(session, { after: 0, limit: 1 })).events;
   if (first?.sequence === 1 || first?.event.type === 'session.checkpoint') return undefined;
   const kept = await keptState({ snapshots }, session);
-  if (kept === undefined) return undefined;
-  if (first !== undefined && kept.firstEvent > 0) return first.sequence <= kept.firstEvent ? undefined : kept;
-  // A snapshot of an earlier version does not say with which event the log began.
+  // Of a session that was moved before it had an event, a snapshot holds nothing.
+  if (kept === undefined || kept.lastEvent === 0) return undefined;
+  // In a stream that sessions share, no sequence tells whether a log is whole: what it comes to does.
   const { state } = await foldedLog(log, session, kept.limits, kept.sequence);
   if (textOf(state, kept.sequence) === textOf(kept, kept.sequence)) return undefined;
   if (first === undefined || knowsMore(kept, state)) return kept;
@@ -74,7 +74,7 @@ export async function foldedLog(
 }
 
 function textOf(state: SessionState, sequence: number): string {
-  return encodeSnapshot({ ...state, sequence, firstEvent: 0 }, '');
+  return encodeSnapshot({ ...state, sequence }, '');
 }
 
 /** Whether a state holds more than the log came to of what only ever grows: then events of the log are gone. */
@@ -84,11 +84,6 @@ function knowsMore(kept: SessionState, replayed: SessionState): boolean {
 }
 
 function grown(state: SessionState): number[] {
-  const { counts, last, iterations, charter, run, traces } = stateToJson(state);
-  const traced = traces.intents.reduce((sum, { total }) => sum + total, 0);
-  return [
-    ...Object.values(counts),
-    ...[last.task, last.note, last.message, iterations.length, traced, traces.pending.length],
-    ...[Object.keys(charter).length, run === undefined ? 0 : 1],
-  ];
+  const { counts, last, iterations } = stateToJson(state);
+  return [...Object.values(counts), last.task, last.note, last.message, iterations.length];
 }

@@ -109,8 +109,10 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
     publish: publishing(sessions),
     deny:
       sessions === undefined
-        ? FOR_OPERATORS.flatMap(bothWays)
-        : sessions.flatMap((session) => OF_SESSIONS.map((subject) => sessionRequest(subject, session))),
+        ? [...FOR_OPERATORS, EXPORT].flatMap(bothWays)
+        : sessions.flatMap((session) =>
+            [...OF_SESSIONS, EXPORT].map((subject) => sessionRequest(subject, session)),
+          ),
   }),
   reader: (sessions, layout) => ({
     publish: reading(sessions),
@@ -227,6 +229,9 @@ function publishing(sessions: readonly Token[] | undefined): string[] {
 const OF_SESSIONS = (
   ['session-archive', 'session-reopen', 'session-forget', 'session-import', 'session-rename'] as const
 ).map(toolSubject);
+
+/** Gives events as they are stored: for those who look, not for those who run agents. */
+const EXPORT = toolSubject('session-export');
 
 /** Tools on results whole as they came, of all sessions, and those that erase, or say what will be erased: not for those who run agents. */
 const FOR_OPERATORS = [

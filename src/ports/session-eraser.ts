@@ -72,8 +72,8 @@ export interface SessionEraser {
   ): Promise<ErasedCounts>;
 
   /**
-   * Erases its events, and removes what is made of them: snapshots, and the entry in the index, until `rewrite` in the files as
-   * well. Throws as `count`.
+   * Erases its events, in the files as well, and removes what is made of them: snapshots, and the entry in the index, which
+   * `rewrite` takes out of the files. Throws as `count`.
    */
   eraseLog(session: Token): Promise<void>;
 

@@ -10,7 +10,6 @@ export const SNAPSHOT_FIELDS: Readonly<Record<string, string>> = {
   last_event: 'Sequence of the newest event that counted, where that is not after_sequence.',
   last_command: 'Sequence of the newest command that counted, where that is not last_event.',
   checkpoint: 'Sequence of the newest checkpoint, at which everything before it stands.',
-  first_event: 'Sequence of the first event that the log had.',
   archived: 'Since when the session takes no results, and why.',
   state: 'The state of the session.',
   limits: 'Limits by which it was folded.',

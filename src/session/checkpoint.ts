@@ -70,8 +70,7 @@ export function restoreCheckpoint(
 ): void {
   try {
     const json = carriedBy(event, sequence);
-    const place = { sequence, firstEvent: sequence, lastEvent: sequence, lastCommand: sequence };
-    const at = { ...place, checkpoint: sequence };
+    const at = { sequence, lastEvent: sequence, lastCommand: sequence, checkpoint: sequence };
     // Folded on under the limits of this reader, as everything else.
     const restored = stateFromJson(state.session, at, { ...json, limits: state.limits });
     // The time of this event is the state's by now, where it is the later one.

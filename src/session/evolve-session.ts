@@ -18,7 +18,6 @@ import { evolveTasks, expireClaims } from './task-board.js';
  */
 export function evolve(state: SessionState, stored: StoredEvent): SessionState {
   const { sequence, event } = stored;
-  if (state.sequence === 0) state.firstEvent = sequence;
   state.sequence = sequence;
   if (!counts(stored, state)) return state;
   const isFirst = state.lastEvent === 0;

@@ -14,8 +14,8 @@ import { stateFromJson, stateToJson } from './session-state-json.js';
 
 /**
  * The text of a snapshot:
- * `{"after_sequence":N,"created_at":…,"session":…,"v":3,"last_event"?:M,"last_command"?:L,"checkpoint"?:C,"first_event"?:F,"state":{…}}`
- * on one line, in that order; `last_event` is there where it is below N, `last_command` where it is below that.
+ * `{"after_sequence":N,"created_at":…,"session":…,"v":3,"last_event"?:M,"last_command"?:L,"checkpoint"?:C,"state":{…}}` on one
+ * line, in that order; `last_event` is there where it is below N, `last_command` where it is below that.
  */
 export const SNAPSHOT_VERSION = 3;
 
@@ -297,7 +297,6 @@ export const sessionSnapshot = z.object({
   last_event: z.int().nonnegative().exactOptional(),
   last_command: z.int().nonnegative().exactOptional(),
   checkpoint: z.int().positive().exactOptional(),
-  first_event: z.int().positive().exactOptional(),
   state: stateJson,
 });
 
@@ -311,7 +310,6 @@ export function encodeSnapshot(state: SessionState, createdAt: string): string {
     ...(state.lastEvent < state.sequence && { last_event: state.lastEvent }),
     ...(state.lastCommand < state.lastEvent && { last_command: state.lastCommand }),
     ...(state.checkpoint > 0 && { checkpoint: state.checkpoint }),
-    ...(state.firstEvent > 0 && { first_event: state.firstEvent }),
     state: stateToJson(state),
   });
 }
@@ -331,8 +329,8 @@ export function decodeSnapshot(session: string, text: string): DecodedSnapshot {
     const { after_sequence: sequence, created_at: createdAt, state, session: owner } = parsed.data;
     if (owner !== session) return { ok: false, reason: `it belongs to session ${owner}` };
     const { last_event: lastEvent = sequence, last_command: lastCommand = lastEvent } = parsed.data;
-    const { checkpoint = 0, first_event: firstEvent = 0 } = parsed.data;
-    const at = { sequence, firstEvent, lastEvent, lastCommand, checkpoint };
+    const { checkpoint = 0 } = parsed.data;
+    const at = { sequence, lastEvent, lastCommand, checkpoint };
     return { ok: true, state: stateFromJson(session, at, state), createdAt };
   } catch {
     return { ok: false, reason: 'not JSON' };

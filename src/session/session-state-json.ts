@@ -88,7 +88,7 @@ export function stateToJson(state: SessionState): SessionStateJson {
 
 export function stateFromJson(
   session: string,
-  at: Pick<SessionState, 'sequence' | 'firstEvent' | 'lastEvent' | 'lastCommand' | 'checkpoint'>,
+  at: Pick<SessionState, 'sequence' | 'lastEvent' | 'lastCommand' | 'checkpoint'>,
   json: Omit<SessionStateJson, 'counts' | 'ledgers'>,
 ): SessionState {
   return {

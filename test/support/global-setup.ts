@@ -1,8 +1,6 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { natsCli } from './nats-cli.js';
-import { prepareTestNats } from './nats-server.js';
 
 let done: Promise<void> | undefined;
 
@@ -15,6 +13,9 @@ export default function setup(): Promise<void> {
 async function prepare(): Promise<void> {
   const root = fileURLToPath(new URL('../../', import.meta.url));
   await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: root });
+  // Only now: what they import has to be built.
+  const { prepareTestNats } = await import('./nats-server.js');
+  const { natsCli } = await import('./nats-cli.js');
   await prepareTestNats();
   await natsCli();
 }

@@ -20,7 +20,7 @@ import {
   readLayout,
   replaceLayout,
 } from './layout-record.js';
-import { drained, FENCE, type OwnStream, OwnStreams, type StreamChange } from './session-places.js';
+import { asBefore, drained, FENCE, type OwnStream, OwnStreams, type StreamChange } from './session-places.js';
 import { ABOVE, createShardStream, newestOfAllSnapshots, type TopologyOptions } from './topology.js';
 
 /** Between the highest sequence of any session before a move and the lowest after it: what comes in meanwhile. */
@@ -58,15 +58,17 @@ export class MovingStreams {
     this.own = new OwnStreams(ports.jsm, {
       claimed: () => this.claimed(),
       update: (name, change) => updateStream(ports, name, change, () => this.claimed()),
-      unlessMoving: async (name, change) => {
-        if ((await readLayout(ports))?.layout.layout === 'per-session')
-          await updateStream(ports, name, change, () => undefined);
-      },
     });
   }
 
-  /** The layout as it is recorded; a record that was left open is closed. */
+  /**
+   * The layout as it is recorded.
+   *
+   * @throws ThroughlineError `conflict` where another process has changed it while this one, which had claimed the move,
+   * stood still
+   */
   async recorded(): Promise<RecordedLayout> {
+    await this.claimed();
     const found = await readLayout(this.#ports);
     if (found === undefined)
       throw new ThroughlineError('not_found', 'no layout is recorded: start a service');
@@ -188,6 +190,22 @@ export class MovingStreams {
       }
       return found;
     });
+  }
+
+  /**
+   * Once sessions are not moved any more: each stream that was marked after that is put back in use. So marks a process that
+   * stood still until the move was taken back, with what it had sent by then; it need not have the claim for this.
+   */
+  async takeBackMarks(): Promise<void> {
+    const unlessMoving = async () => {
+      if ((await readLayout(this.#ports))?.layout.layout !== 'per-session')
+        throw new ClaimLost('another process moves sessions');
+    };
+    await unlessMoving();
+    for (const stream of await this.own.list()) {
+      if (stream.place !== 'own')
+        await updateStream(this.#ports, stream.config.name, asBefore(stream), unlessMoving);
+    }
   }
 
   /** A sequence that is higher than any of a shard, now or soon. */

@@ -54,6 +54,9 @@ export async function drained(
   return jsm.streams.info(config.name);
 }
 
+/** Says that the session is in its stream. */
+const AS_OWN = { metadata: { [PLACE]: 'own', [LIMITS]: '' } };
+
 const limits = z.object({ discard: z.enum(DiscardPolicy), max_bytes: z.number() });
 
 /** What of a stream is changed while sessions are moved. */
@@ -65,8 +68,6 @@ export interface StreamChanges {
   readonly claimed: () => Promise<void> | undefined;
   /** The same before a stream is changed. */
   readonly update: (name: string, change: StreamChange) => Promise<StreamInfo>;
-  /** Changes a stream where sessions are not being moved any more. */
-  readonly unlessMoving?: (name: string, change: StreamChange) => Promise<void>;
 }
 
 export class OwnStreams {
@@ -116,17 +117,6 @@ export class OwnStreams {
       ...FENCE,
       metadata: { [PLACE]: 'fenced', [LIMITS]: JSON.stringify({ discard, max_bytes }) },
     });
-    try {
-      await this.#changes.claimed();
-    } catch (error) {
-      // It left this process after it had stood still, and the move may have been taken back meanwhile.
-      await this.#changes.unlessMoving?.(config.name, {
-        discard,
-        max_bytes,
-        metadata: { ...config.metadata },
-      });
-      throw error;
-    }
     return this.#drained(stream);
   }
 
@@ -151,11 +141,9 @@ export class OwnStreams {
   /** Empties the stream, so that it takes the events of the shard above a sequence; none of its old ones comes again. */
   async returning(stream: OwnStream, above: number): Promise<OwnStream> {
     const { session, config } = stream;
-    const before = limits.safeParse(jsonOf(Buffer.from(config.metadata?.[LIMITS] ?? '')));
-    const { discard, max_bytes } = before.data ?? { discard: DiscardPolicy.Old, max_bytes: -1 };
     const marked = await this.#update(stream, { metadata: { [PLACE]: 'returning', [ABOVE]: String(above) } });
     await this.#purge(config.name, above + 1);
-    return this.#update(marked, { discard, max_bytes, subjects: [sessionSubjects(session)] });
+    return this.#update(marked, { ...limitsBefore(config), subjects: [sessionSubjects(session)] });
   }
 
   /** Drops what was copied to the stream: a copy that cannot be gone on with. */
@@ -165,7 +153,7 @@ export class OwnStreams {
 
   /** Says that the session is in its stream again. */
   returned(stream: OwnStream): Promise<OwnStream> {
-    return this.#update(stream, { metadata: { [PLACE]: 'own', [LIMITS]: '' } });
+    return this.#update(stream, AS_OWN);
   }
 
   async remove({ config }: OwnStream): Promise<void> {
@@ -194,6 +182,18 @@ export class OwnStreams {
       throw toThroughlineError(error, `moving session ${session}`);
     }
   }
+}
+
+/** What puts a stream back in use in which its session never ceased to be. */
+export function asBefore({ session, config }: OwnStream): StreamChange {
+  const metadata = { ...config.metadata, ...AS_OWN.metadata };
+  return { ...limitsBefore(config), subjects: [sessionSubjects(session)], metadata };
+}
+
+/** The limits of a stream before it was fenced. */
+function limitsBefore({ metadata }: StreamConfig): Pick<StreamConfig, 'discard' | 'max_bytes'> {
+  const before = limits.safeParse(jsonOf(Buffer.from(metadata?.[LIMITS] ?? '')));
+  return before.data ?? { discard: DiscardPolicy.Old, max_bytes: -1 };
 }
 
 function ownStream(session: Token, { config, state }: StreamInfo): OwnStream {

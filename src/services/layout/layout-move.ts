@@ -86,7 +86,7 @@ export class LayoutMove {
   }
 
   /** Goes on where it was cut short, as the same command would. */
-  #persistently(work: () => Promise<MoveReport>): Promise<MoveReport> {
+  async #persistently(work: () => Promise<MoveReport>): Promise<MoveReport> {
     const { nats, patienceMs, onWaiting } = this.#ports;
     let claimed = false;
     const attempt = async () => {
@@ -96,7 +96,14 @@ export class LayoutMove {
       claimed = true;
       return work();
     };
-    return throughElections(attempt, { done: () => this.#moved, patienceMs, onWaiting });
+    try {
+      return await throughElections(attempt, { done: () => this.#moved, patienceMs, onWaiting });
+    } catch (error) {
+      // What it had sent when it stood still may have come after all sessions were back. Where this fails too, going back
+      // or moving once more does the same.
+      if (error instanceof ClaimLost) await nats.moving.takeBackMarks().catch(() => undefined);
+      throw error;
+    }
   }
 
   async #toShards(shards: number, finish: boolean): Promise<MoveReport> {
@@ -136,6 +143,7 @@ export class LayoutMove {
       record = await moving.replace(record, { layout: 'per-session' });
       await this.#settled();
     }
+    await moving.takeBackMarks();
     await moving.removeShards();
     return this.#report(record);
   }
@@ -157,6 +165,7 @@ export class LayoutMove {
     } else {
       this.#refuseWhileLeaving();
       // Of a move that was taken back.
+      await moving.takeBackMarks();
       await moving.removeShards();
     }
     await moving.makeShards(shards, await moving.own.list());

@@ -86,7 +86,7 @@ async function replaceSnapshot(session: Token, to: SessionMove['to'], { snapshot
   const put = (of: SessionState) =>
     snapshots.replace(session, { sequence: of.sequence, text: encodeSnapshot(of, clock()) });
   if (kept !== undefined && (await put(state)) === 'saved') return;
-  if (first > 1) await put({ ...emptyState(session, limits), sequence: first - 1, firstEvent: first });
+  if (first > 1) await put({ ...emptyState(session, limits), sequence: first - 1 });
 }
 
 /** What is copied of a session: where the new place holds all of it already, nothing but that. */

@@ -13,6 +13,7 @@ import { isSameSession } from '../../folding/log-copy.js';
 import type { SessionReader, SessionSnapshotWriter } from '../../folding/session-folding.js';
 import { wholeLog } from '../../folding/whole-log.js';
 import type { Clock } from '../../ports/clock.js';
+import type { EventRemoval } from '../../ports/event-log.js';
 import type { Logger } from '../../ports/logger.js';
 import type { SessionEraser } from '../../ports/session-eraser.js';
 import type { SessionLog } from '../../ports/session-log.js';
@@ -42,7 +43,7 @@ import { OTHER_NAME, takeName } from './take-name.js';
  * One that fails before the third step is undone: the old name is a session again, and the new one is free.
  */
 export interface RenameOptions extends NewSessionPorts, Pick<RenameClaimPorts, 'refuseWhileMoving'> {
-  readonly log: NewSessionPorts['log'] & Pick<SessionLog, 'append'>;
+  readonly log: NewSessionPorts['log'] & Pick<SessionLog, 'append'> & EventRemoval;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly writer: Pick<SessionSnapshotWriter, 'write'>;
   readonly snapshots: Pick<ReplacingSnapshotStore, 'load'>;
@@ -220,7 +221,7 @@ async function requireEvents({ log, snapshots }: RenameOptions, session: Token):
 
 /** Copies the events, and gives the last sequence that the old log had. */
 async function copied(ports: RenameOptions, claim: RenameClaim): Promise<number> {
-  const { log: to, snapshots, logger, eraser } = ports;
+  const { log: to, snapshots, logger } = ports;
   const { session, to: as } = claim;
   // Every later read shows it.
   await to.newest(session);
@@ -236,7 +237,11 @@ async function copied(ports: RenameOptions, claim: RenameClaim): Promise<number>
       return page;
     },
   };
-  const clear = () => eraser.eraseLog(as);
+  // By the log itself, which knows its stream: what is in the way stays in the files no longer than the session.
+  const clear = async () => {
+    await claim.hold();
+    await to.removeBefore(as, (await to.newest(as)) + 1);
+  };
   await bring({ session, as, from, to: heldLog(to, () => claim.held()), clear });
   if (await isSameSession({ from, to }, session, as)) return last;
   throw new ThroughlineError(

@@ -2,15 +2,43 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { RecordedLayout } from '../../../src/nats/jetstream/layout-record.js';
 import { ClaimLost } from '../../../src/nats/jetstream/moving-streams.js';
-import { twoOnNats } from '../../ports/opened.js';
+import { newSession, twoOnNats } from '../../ports/opened.js';
+import { rejected } from '../../support/builders.js';
 
 const LONGER_THAN_TRUSTED_MS = 700;
 
 const opened = twoOnNats();
 
+const LAYOUT_MOVING = { layout: 'moving', shards: 2, towards: 'sharded' } as const;
+
 function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
+
+it('streams that were marked after a move was taken back are put back in use, and those of a move are left as they are', async () => {
+  const { moving, log } = opened.nats;
+  const sessions = [newSession(), newSession(), newSession()];
+  for (const session of sessions) await log.append(session, rejected(1));
+  const configs = () => moving.own.list().then((streams) => streams.map(({ config }) => config));
+  const before = await configs();
+  const [, fenced, moved] = await moving.own.list();
+  if (fenced === undefined || moved === undefined) throw new Error('no streams');
+  await moving.own.fence(fenced);
+  await moving.own.released(await moving.own.moved(await moving.own.fence(moved)));
+  const marked = await configs();
+
+  const record = await moving.replace(await moving.recorded(), LAYOUT_MOVING);
+  await expect(moving.takeBackMarks()).rejects.toBeInstanceOf(ClaimLost);
+  expect(await configs()).toEqual(marked);
+  await moving.replace(record, { layout: 'per-session' });
+  await moving.takeBackMarks();
+
+  const bare = (found: Awaited<ReturnType<typeof configs>>) => found.map(({ metadata, ...config }) => config);
+  expect(bare(await configs())).toEqual(bare(before));
+  expect((await moving.own.list()).map(({ place }) => place)).toEqual(['own', 'own', 'own']);
+  for (const session of sessions)
+    expect(await log.append(session, rejected(2))).toMatchObject({ outcome: 'appended' });
+});
 
 it('a process that stood still while another one changed the layout may do nothing, however many ask at once', async () => {
   const { moving } = opened.nats;
@@ -18,7 +46,7 @@ it('a process that stood still while another one changed the layout may do nothi
   await moving.claim();
   const another = opened.other.moving;
   const record: RecordedLayout = await another.recorded();
-  await another.replace(record, { layout: 'moving', shards: 2, towards: 'sharded' });
+  await another.replace(record, LAYOUT_MOVING);
 
   standStill(LONGER_THAN_TRUSTED_MS);
   let known = false;
@@ -34,4 +62,6 @@ it('a process that stood still while another one changed the layout may do nothi
 
   expect(await first).toBeInstanceOf(ClaimLost);
   expect(await Promise.all(later)).toEqual(later.map(() => expect.any(ClaimLost)));
+  // Nor may it begin anew with what is recorded now.
+  await expect(moving.recorded()).rejects.toBeInstanceOf(ClaimLost);
 });

@@ -41,6 +41,7 @@ async function installation(patienceMs?: number) {
       return { layout, sequence: 1 };
     },
     removeShards: async () => {},
+    takeBackMarks: async () => {},
     makeShards: async () => {},
     aboveShards: async () => new Map([0, 1].map((shard) => [shard, 9999])),
     own: {

@@ -106,7 +106,7 @@ async function saidBy(stores: Stores): Promise<string> {
   const { archived: _, ...charter } = state.charter;
   return encodeSnapshot({ ...state, charter, lastEventAt: '' }, '')
     .replace(/"(eventSequence|event)":\d+/g, '"$1":1')
-    .replace(/"(after_sequence|last_event|last_command|checkpoint|first_event)":\d+,/g, '');
+    .replace(/"(after_sequence|last_event|last_command|checkpoint)":\d+,/g, '');
 }
 
 const typesIn = async ({ log }: Stores) =>

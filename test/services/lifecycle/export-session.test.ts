@@ -85,34 +85,14 @@ describe('session-export', () => {
     expect((await page(first.next)).events).toHaveLength(1);
   });
 
-  it('session-export of a log that is whole reads no more than its pages hold, wherever the log begins', async () => {
-    const { keep, page, read } = await started();
-    await keep();
-    await page();
-    expect(read.events).toBeLessThanOrEqual(65);
-  });
-
   it('session-export goes by the log where that is whole and a snapshot of an earlier version differs, and says so', async () => {
     const { log, keep, all, lines } = await started(90);
-    await keep((text) =>
-      text.replace(/"first_event":\d+,/, '').replace('"last_event_at":"2', '"last_event_at":"1'),
-    );
+    await keep((text) => text.replace('"last_event_at":"2', '"last_event_at":"1'));
 
     expect(await all()).toEqual((await log.read(DEMO, { after: 0 })).events);
 
     expect(lines.join('')).toContain('the snapshot of a session differs from its log');
     expect(lines.join('')).toContain('"session":"demo"');
-  });
-
-  it('session-export brings what a snapshot of an earlier version knows where the first events are gone', async () => {
-    const { log, keep, all, lines } = await started(90);
-    await keep((text) => text.replace(/"first_event":\d+,/, ''));
-    const whole = seen((await log.read(DEMO, { after: 0 })).events);
-    await log.removeBefore(DEMO, 100);
-
-    expect(seen(await all())).toEqual(whole);
-
-    expect(lines).toEqual([]);
   });
 
   it('session-export of a log whose first events are gone brings what the snapshot knows', async () => {

@@ -54,6 +54,7 @@ function service(
       append,
       read: (session, range) => log.read(session, range),
       newest: (session) => log.newest(session),
+      removeBefore: (session, before) => log.removeBefore(session, before),
     },
     ...{ snapshots, clock, logger: silentLogger, pause: given.pause ?? (async () => {}) },
     lifecycle: given.records ?? lifecycle,
