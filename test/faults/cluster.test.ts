@@ -18,6 +18,8 @@ import { soon } from '../support/system.js';
 const TIMEOUT_MS = 240_000;
 /** An election takes up to nine seconds, and a request that was lost its timeout; on a busy machine both take longer. */
 const LONGEST_SILENCE_MS = 30_000;
+/** Longer than an election takes. */
+const DOWN_MS = 12_000;
 const SHARDED: SessionLayout = { layout: 'sharded', shards: 2 };
 const env = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_REQUEST_TIMEOUT_MS: '3000' };
 
@@ -202,8 +204,8 @@ it(
     const moved = moving(url, (move) => move.toShards(2, true));
     await soon(async () => expect((await own.list()).some(({ place }) => place !== 'own')).toBe(true));
     await node?.kill();
-    await moved;
-    await node?.restart();
+    // Streams of three replicas are made when all three servers are there.
+    await Promise.all([moved, sleep(DOWN_MS).then(() => node?.restart())]);
     over = true;
     await Promise.all(running);
     const { log: fresh, layout, close } = await soon(() => openPorts(url, { replicas: 3 }));
