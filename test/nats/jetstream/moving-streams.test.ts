@@ -62,6 +62,6 @@ it('a process that stood still while another one changed the layout may do nothi
 
   expect(await first).toBeInstanceOf(ClaimLost);
   expect(await Promise.all(later)).toEqual(later.map(() => expect.any(ClaimLost)));
-  // Nor may it begin anew with what is recorded now.
+  // Nor may it begin again with what is recorded now.
   await expect(moving.recorded()).rejects.toBeInstanceOf(ClaimLost);
 });
