@@ -51,10 +51,12 @@ export async function copyLog(
       else if (isCopy(copy, stored, sequences)) sequences.add(stored.sequence, copy.sequence);
       else return { outcome: 'differs', events: sequences.count, sequence: 0 };
     }
-  } finally {
-    // Also where a read failed: nothing of it may still be on its way when the copy is gone on with.
-    await sent.settle();
+  } catch (error) {
+    // Nothing of it may still be on its way when the copy is gone on with.
+    await sent.settle().catch(() => {});
+    throw error;
   }
+  await sent.settle();
   const isLonger = !sent.hasBegun && (await copies.next()).value !== undefined;
   return {
     outcome: isLonger ? 'differs' : 'copied',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DiscardPolicy, type JetStreamManager, StorageType, type StreamInfo, type Subscription } from 'nats';
+import { DiscardPolicy, type JetStreamManager, StorageType, type StreamInfo } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import {
   ALL_SHARDS,
@@ -13,13 +13,16 @@ import {
 } from '../../contracts/names.js';
 import { type SessionLayout, shardOf } from '../../contracts/session-layout.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { onConnectionLost } from '../connection/on-reconnect.js';
 import {
   closeRecord,
   type LayoutPorts,
+  newestLayout,
   type RecordedLayout,
   readLayout,
   replaceLayout,
 } from './layout-record.js';
+import { listStreams } from './list-streams.js';
 import { asBefore, drained, FENCE, type OwnStream, OwnStreams, type StreamChange } from './session-places.js';
 import { ABOVE, createShardStream, newestOfAllSnapshots, type TopologyOptions } from './topology.js';
 
@@ -47,10 +50,13 @@ export class MovingStreams {
   /** Under which it moves sessions, and when it last could answer another process that asked. */
   readonly #id = randomUUID();
   #awakeAt: number | undefined;
-  #answering: Subscription | undefined;
+  #isClaiming = false;
+  #noting: NodeJS.Timeout | undefined;
   #claiming: Promise<void> | undefined;
   /** The record as this process has read it, or made it. */
   #read: RecordedLayout | undefined;
+  /** What it was recording when no answer came: it may be recorded all the same. */
+  #recording: RecordedLayout['layout'] | undefined;
 
   constructor(ports: LayoutPorts, options: TopologyOptions) {
     this.#ports = ports;
@@ -69,7 +75,8 @@ export class MovingStreams {
    */
   async recorded(): Promise<RecordedLayout> {
     await this.claimed();
-    const found = await readLayout(this.#ports);
+    const isClaimed = this.#awakeAt !== undefined;
+    const found = await (isClaimed ? newestLayout(this.#ports) : readLayout(this.#ports));
     if (found === undefined)
       throw new ThroughlineError('not_found', 'no layout is recorded: start a service');
     this.#read = found;
@@ -78,9 +85,10 @@ export class MovingStreams {
 
   async replace(before: RecordedLayout, layout: RecordedLayout['layout']): Promise<RecordedLayout> {
     await this.claimed();
-    const replaced = await replaceLayout(this.#ports, before, layout);
-    this.#read = replaced;
-    return replaced;
+    this.#recording = layout;
+    this.#read = await replaceLayout(this.#ports, before, layout);
+    this.#recording = undefined;
+    return this.#read;
   }
 
   /**
@@ -95,29 +103,38 @@ export class MovingStreams {
   }
 
   /**
-   * Makes sure that no other process moves sessions, for as long as the connection lasts. Once more where it failed.
+   * Makes sure that no other process moves sessions, for as long as this one answers those that ask. Once more after a fault
+   * of the server: this one may have been cut off from those that asked.
    *
-   * @throws ThroughlineError `conflict` where one does
+   * @throws ThroughlineError `conflict` where another process does, or has changed the layout since this one first claimed it
    */
   async claim(): Promise<void> {
-    this.#answering ??= this.#ports.connection.subscribe(MOVING_SUBJECT, {
-      callback: (_, message) => {
-        if (message.string() !== this.#id) message.respond(this.#id);
-      },
-    });
-    this.#awakeAt = await this.#refuseWhileAnotherMoves();
+    const { connection } = this.#ports;
+    if (!this.#isClaiming) {
+      this.#isClaiming = true;
+      // What was read before counts for nothing: others could move sessions then.
+      this.#read = undefined;
+      connection.subscribe(MOVING_SUBJECT, {
+        callback: (_, message) => {
+          if (message.string() !== this.#id) message.respond(this.#id);
+        },
+      });
+      onConnectionLost(connection, () => {
+        this.#awakeAt &&= Number.NEGATIVE_INFINITY;
+      });
+    }
+    await this.#claimAgain();
     await closeRecord(this.#ports);
-    const timer = setInterval(() => {
-      if (this.#ports.connection.isClosed()) clearInterval(timer);
+    this.#noting ??= setInterval(() => {
+      if (connection.isClosed()) clearInterval(this.#noting);
       // After a pause only a look at what happened meanwhile makes it the only one again.
       if (this.#isAwake()) this.#awakeAt = performance.now();
-    }, AWAKE_MS);
-    timer.unref();
+    }, AWAKE_MS).unref();
   }
 
   /**
-   * Makes sure that nobody else has moved sessions while this process stood still: it could not answer then. `undefined`
-   * where it did not.
+   * Makes sure that nobody else has moved sessions while this process stood still, or was cut off: it could not answer then.
+   * `undefined` where it was not.
    *
    * @throws ThroughlineError `conflict` where another process does, or has changed the layout since it was read
    */
@@ -135,13 +152,18 @@ export class MovingStreams {
 
   async #claimAgain(): Promise<void> {
     const awakeAt = await this.#refuseWhileAnotherMoves();
-    const now = await readLayout(this.#ports);
-    if (this.#read !== undefined && now?.sequence !== this.#read.sequence)
+    if (this.#read !== undefined && !this.#isStill(await newestLayout(this.#ports)))
       throw new ClaimLost(
-        'another process has moved sessions while this one stood still: look at "throughline layout show"',
+        'another process has moved sessions while this one stood still or was cut off: look at "throughline layout show"',
       );
     // Not before: what is asked meanwhile must wait for what the record says.
     this.#awakeAt = awakeAt;
+  }
+
+  /** Whether what is recorded now is what this process has read or recorded. */
+  #isStill(now: RecordedLayout | undefined): boolean {
+    if (now === undefined || now.sequence === this.#read?.sequence) return now !== undefined;
+    return JSON.stringify(now.layout) === JSON.stringify(this.#recording);
   }
 
   /** Resolves to the time when it was known that no other process does. */
@@ -184,7 +206,7 @@ export class MovingStreams {
   aboveShards(): Promise<Map<number, number>> {
     return this.#doing('listing shards', async (jsm) => {
       const found = new Map<number, number>();
-      for await (const { config } of jsm.streams.list(ALL_SHARDS)) {
+      for (const { config } of await listStreams(jsm, ALL_SHARDS)) {
         const shard = shardOfStream(config.name);
         if (shard !== undefined) found.set(shard, Number(config.metadata?.[ABOVE] ?? 0));
       }
@@ -195,16 +217,25 @@ export class MovingStreams {
   /**
    * Once sessions are not moved any more: each stream that was marked after that is put back in use. So marks a process that
    * stood still until the move was taken back, with what it had sent by then; it need not have the claim for this.
+   *
+   * @throws ThroughlineError `conflict` where sessions are being moved
    */
   async takeBackMarks(): Promise<void> {
     const unlessMoving = async () => {
-      if ((await readLayout(this.#ports))?.layout.layout !== 'per-session')
+      const asked = performance.now();
+      const now = await newestLayout(this.#ports);
+      // An answer that is older may not be true any more.
+      if (now?.layout.layout !== 'per-session' || performance.now() - asked > ANSWER_MS)
         throw new ClaimLost('another process moves sessions');
     };
-    await unlessMoving();
-    for (const stream of await this.own.list()) {
-      if (stream.place !== 'own')
-        await updateStream(this.#ports, stream.config.name, asBefore(stream), unlessMoving);
+    try {
+      await unlessMoving();
+      for (const stream of await this.own.list()) {
+        if (stream.place !== 'own')
+          await updateStream(this.#ports, stream.config.name, asBefore(stream), unlessMoving);
+      }
+    } catch (error) {
+      throw toThroughlineError(error, 'putting streams back in use');
     }
   }
 

@@ -10,6 +10,7 @@ import {
   type Token,
 } from '../../contracts/names.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { listStreams } from './list-streams.js';
 import { ABOVE } from './topology.js';
 
 /**
@@ -27,8 +28,9 @@ export interface OwnStream {
   readonly session: Token;
   readonly place: SessionPlace;
   readonly config: StreamConfig;
-  /** Number of messages, and the last sequence. */
+  /** Number of messages, and the first and the last sequence. */
   readonly messages: number;
+  readonly first: number;
   readonly last: number;
 }
 
@@ -97,7 +99,7 @@ export class OwnStreams {
     const found: OwnStream[] = [];
     for (const filter of [ALL_SESSIONS, movedSubjects('*' as Token)]) {
       try {
-        for await (const info of this.#jsm.streams.list(filter)) {
+        for (const info of await listStreams(this.#jsm, filter)) {
           const session = sessionOfStream(info.config.name);
           if (session !== undefined) found.push(ownStream(session, info));
         }
@@ -184,9 +186,11 @@ export class OwnStreams {
   }
 }
 
-/** What puts a stream back in use in which its session never ceased to be. */
-export function asBefore({ session, config }: OwnStream): StreamChange {
-  const metadata = { ...config.metadata, ...AS_OWN.metadata };
+/** What puts a stream back in use that was marked when its session was back in it. */
+export function asBefore({ session, place, config, first }: OwnStream): StreamChange {
+  const metadata: Record<string, string> = { ...config.metadata, ...AS_OWN.metadata };
+  // Who says that a session has moved had read its stream before the session came back to it, above all old sequences.
+  if (place === 'moved' && first > 1) metadata[ABOVE] ??= String(first - 1);
   return { ...limitsBefore(config), subjects: [sessionSubjects(session)], metadata };
 }
 
@@ -197,7 +201,14 @@ function limitsBefore({ metadata }: StreamConfig): Pick<StreamConfig, 'discard' 
 }
 
 function ownStream(session: Token, { config, state }: StreamInfo): OwnStream {
-  return { session, config, place: placeIn(config), messages: state.messages, last: state.last_seq };
+  return {
+    session,
+    config,
+    place: placeIn(config),
+    messages: state.messages,
+    first: state.first_seq,
+    last: state.last_seq,
+  };
 }
 
 function placeIn({ metadata }: StreamConfig): SessionPlace {

@@ -14,6 +14,7 @@ import type {
 import type { ActiveSession, SessionActivity } from '../../ports/session-activity.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { pause } from '../../runtime/pauses.js';
+import type { RecordedLayout } from '../jetstream/layout-record.js';
 import { OwnStreams, type StreamChange } from '../jetstream/session-places.js';
 
 type Log = SessionLog & SessionActivity & EventRemoval;
@@ -29,7 +30,7 @@ export interface MovingLogPorts {
   /** Longest wait for a session that is being moved, in milliseconds. */
   readonly timeoutMs: number;
   /** The layout as it is recorded now; `undefined` where the user may not see it. */
-  readonly recorded: () => Promise<InstalledLayout | undefined>;
+  readonly recorded: () => Promise<RecordedLayout | undefined>;
   readonly own: Log;
   readonly sharded: (shards: number) => Log;
   /** How long the record is taken for granted, in milliseconds. Default: `LAYOUT_TRUSTED_MS`. */
@@ -43,6 +44,8 @@ export interface MovingLogPorts {
 export const LAYOUT_TRUSTED_MS = 2000;
 /** Between two looks at a session that is being moved. */
 const LOOK_MS = 10;
+/** How long after a move a replica may still lag behind it, in milliseconds. */
+const LAG_MS = 60_000;
 /** Faults of an append to a stream that has been fenced, or that cannot be made any more; nothing was stored. */
 const REFUSED: ReadonlySet<string> = new Set(['store_full', 'config_invalid']);
 
@@ -67,14 +70,16 @@ export class NatsMovingSessionLog implements SessionLog, SessionActivity, EventR
    * what its log there holds, until that is answered.
    */
   readonly #arrived = new Map<Token, Promise<unknown> | undefined>();
-  /** Whether sessions were being moved at any time since this process began. */
-  #hasMoved: boolean;
+  /** Until when the first read of a session asks what its log holds, in the process's own milliseconds. */
+  #asksUntil: number;
+  /** Sequence of the record that `#layout` was read from; `undefined` for one that was given. */
+  #sequence: number | undefined;
   readonly #followers = new Set<Follower>();
 
   constructor(ports: MovingLogPorts, layout: InstalledLayout) {
     this.#ports = ports;
     this.#layout = layout;
-    this.#hasMoved = layout.layout === 'moving';
+    this.#asksUntil = layout.layout === 'moving' ? Number.POSITIVE_INFINITY : 0;
     const update = (name: string, change: StreamChange) => ports.jsm.streams.update(name, change);
     this.#streams = new OwnStreams(ports.jsm, { claimed: () => undefined, update });
   }
@@ -92,7 +97,7 @@ export class NatsMovingSessionLog implements SessionLog, SessionActivity, EventR
 
   async read(session: Token, range: ReadRange): Promise<ReadResult<SessionEvent>> {
     const log = this.#settled();
-    if (log !== undefined && !this.#hasMoved) return log.read(session, range);
+    if (log !== undefined && performance.now() > this.#asksUntil) return log.read(session, range);
     return (await this.#logOf(session)).read(session, range);
   }
 
@@ -195,9 +200,12 @@ export class NatsMovingSessionLog implements SessionLog, SessionActivity, EventR
 
   /** The log that a session has come to, once each read of it shows what was there, whichever replica answers. */
   async #comeTo(log: Log, session: Token): Promise<Log> {
-    if (!this.#hasMoved) return log;
+    if (performance.now() > this.#asksUntil) return log;
     if (!this.#arrived.has(session)) {
-      const asking = log.newest(session);
+      const asking = log.newest(session).catch((error: unknown) => {
+        // Who may only read it sees what a replica shows.
+        if (codeOf(error) !== 'permission_denied') throw error;
+      });
       const isAsked = () => this.#arrived.get(session) === asking;
       this.#arrived.set(session, asking);
       asking.then(
@@ -259,14 +267,16 @@ export class NatsMovingSessionLog implements SessionLog, SessionActivity, EventR
     const asked = performance.now();
     const recorded = await this.#ports.recorded();
     if (asked < this.#readAt) return this.#layout;
-    const layout = recorded ?? this.#layout;
     const before = this.#layout;
-    if (JSON.stringify(before) !== JSON.stringify(layout)) {
-      this.#hasMoved = true;
-      // At the end of a move they stay where they have come to.
-      if (before.layout !== 'moving' || before.towards !== layout.layout) this.#arrived.clear();
+    const layout = recorded?.layout ?? before;
+    const isSame = JSON.stringify(before) === JSON.stringify(layout);
+    // The same once more is of another move, by which sessions may be elsewhere again.
+    if (!isSame || (this.#sequence ?? recorded?.sequence) !== recorded?.sequence) {
+      this.#asksUntil = layout.layout === 'moving' ? Number.POSITIVE_INFINITY : performance.now() + LAG_MS;
+      this.#arrived.clear();
       this.#layout = layout;
     }
+    this.#sequence = recorded?.sequence;
     // A user who may not see the record need not ask again; what a session has left refuses its appends.
     this.#readAt = recorded === undefined ? Number.POSITIVE_INFINITY : asked;
     if (before !== this.#layout) for (const follower of this.#followers) this.#hear(follower);

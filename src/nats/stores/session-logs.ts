@@ -34,7 +34,7 @@ export class SessionLogs {
     if (layout.layout === 'sharded') return this.sharded(layout.shards);
     const { jsm, timeoutMs } = this.#ports;
     const { layoutTrustedMs: trustedMs } = this.#options;
-    const recorded = async () => (await readLayout(this.#ports))?.layout;
+    const recorded = () => readLayout(this.#ports);
     const sharded = (shards: number) => this.sharded(shards);
     return new NatsMovingSessionLog({ jsm, timeoutMs, recorded, own: this.own, sharded, trustedMs }, layout);
   }

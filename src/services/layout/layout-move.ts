@@ -28,7 +28,7 @@ export interface LayoutMovePorts {
   readonly leaving?: () => readonly Token[];
   /** Told after each session; `total` may grow, since sessions begin meanwhile. */
   readonly onProgress?: (done: number, total: number) => void;
-  /** Told once, when servers do not answer, and the move waits for them. */
+  /** Told once for each wait, when servers do not answer, and the move waits for them. */
   readonly onWaiting?: (fault: string) => void;
   /** Until every process has read what was recorded, in milliseconds. */
   readonly settleMs?: number;
@@ -61,6 +61,8 @@ export class LayoutMove {
   readonly #ports: LayoutMovePorts;
   readonly #failed = new Map<Token, MoveFailure>();
   #moved = 0;
+  /** Each step of each session that was done, so that one that is done once more counts once. */
+  readonly #steps = new Set<string>();
 
   constructor(ports: LayoutMovePorts) {
     this.#ports = ports;
@@ -92,16 +94,16 @@ export class LayoutMove {
     const attempt = async () => {
       this.#failed.clear();
       this.#aboveShards = undefined;
-      if (!claimed) await nats.moving.claim();
+      await nats.moving.claim();
       claimed = true;
       return work();
     };
     try {
-      return await throughElections(attempt, { done: () => this.#moved, patienceMs, onWaiting });
+      return await throughElections(attempt, { done: () => this.#steps.size, patienceMs, onWaiting });
     } catch (error) {
       // What it had sent when it stood still may have come after all sessions were back. Where this fails too, going back
       // or moving once more does the same.
-      if (error instanceof ClaimLost) await nats.moving.takeBackMarks().catch(() => undefined);
+      if (claimed && error instanceof ClaimLost) await nats.moving.takeBackMarks().catch(() => undefined);
       throw error;
     }
   }
@@ -117,7 +119,9 @@ export class LayoutMove {
       await this.#settled();
     }
     for (const stream of await moving.own.list()) {
-      if (stream.place === 'moved') await moving.own.remove(stream);
+      if (stream.place !== 'moved') continue;
+      await moving.own.remove(stream);
+      this.#steps.add(`removed ${stream.session}`);
     }
     return this.#report(record);
   }
@@ -194,7 +198,9 @@ export class LayoutMove {
   async #toShard(stream: OwnStream, shards: number): Promise<void> {
     const { moving, logs } = this.#ports.nats;
     const { session } = stream;
-    const above = (await this.#above()).get(shardOf(session, shards)) ?? 0;
+    const shard = shardOf(session, shards);
+    const above = (await this.#above()).get(shard);
+    if (above === undefined) throw new ThroughlineError('unavailable', `shard ${shard} is not there yet`);
     const move: SessionMove = {
       session,
       from: logs.own,
@@ -281,6 +287,7 @@ export class LayoutMove {
       try {
         await this.#claimed();
         await work(stream);
+        this.#steps.add(`${stream.place} ${total === 'silently'} ${session}`);
         if (total === 'silently') return;
         this.#moved += 1;
         this.#ports.onProgress?.(this.#moved, total);

@@ -1,7 +1,12 @@
 import type { JetStreamManager, StreamConfig, StreamInfo } from 'nats';
 import { expect, it } from 'vitest';
 import { sessionStream, type Token } from '../../../src/contracts/names.js';
-import { type OwnStream, OwnStreams, type StreamChange } from '../../../src/nats/jetstream/session-places.js';
+import {
+  asBefore,
+  type OwnStream,
+  OwnStreams,
+  type StreamChange,
+} from '../../../src/nats/jetstream/session-places.js';
 
 const SESSION = 'demo' as Token;
 
@@ -45,4 +50,26 @@ it('a stream with one replica is fenced by the answer alone', async () => {
   const { streams, purges, find } = busyStream(1);
   expect(await streams.fence(await find())).toMatchObject({ place: 'fenced', last: 10 });
   expect(purges).toEqual([]);
+});
+
+it('a stream that was marked as moved after its session was back in it says again which sequences are not of it', () => {
+  const stream = {
+    session: SESSION,
+    messages: 5,
+    first: 101,
+    last: 105,
+    config: { metadata: {} } as StreamConfig,
+  };
+  const metadata = { 'throughline.place': 'own', 'throughline.limits': '' };
+  expect(asBefore({ ...stream, place: 'moved' }).metadata).toEqual({
+    ...metadata,
+    'throughline.above': '100',
+  });
+  // Its session has never left it: older events were removed.
+  expect(asBefore({ ...stream, place: 'fenced' }).metadata).toEqual(metadata);
+  const config = { metadata: { 'throughline.above': '50' } } as unknown as StreamConfig;
+  expect(asBefore({ ...stream, config, place: 'moved' }).metadata).toEqual({
+    ...metadata,
+    'throughline.above': '50',
+  });
 });

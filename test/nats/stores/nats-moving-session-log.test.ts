@@ -8,6 +8,7 @@ import { type InstalledLayout, PER_SESSION } from '../../../src/contracts/sessio
 import { createCommander } from '../../../src/folding/commander.js';
 import { copyLog } from '../../../src/folding/log-copy.js';
 import { createSessionReader } from '../../../src/folding/session-folding.js';
+import type { RecordedLayout } from '../../../src/nats/jetstream/layout-record.js';
 import type { SessionPlace } from '../../../src/nats/jetstream/session-places.js';
 import { NatsMovingSessionLog } from '../../../src/nats/stores/nats-moving-session-log.js';
 import type { AppendOptions, ReadRange } from '../../../src/ports/event-log.js';
@@ -62,7 +63,7 @@ class LaggingLog extends MemorySessionLog {
 async function onItsWayBack() {
   const [own, sharded] = [new LaggingLog(ABOVE), new LaggingLog()];
   let place: SessionPlace = 'returning';
-  let recorded: InstalledLayout = BACK;
+  let recorded: RecordedLayout = { layout: BACK, sequence: 1 };
   const info = async () => ({
     config: { name: sessionStream(SESSION), metadata: { 'throughline.place': place } },
     state: { messages: 0, last_seq: 0 },
@@ -78,7 +79,12 @@ async function onItsWayBack() {
       place = 'own';
     },
     ends() {
-      recorded = PER_SESSION;
+      recorded = { layout: PER_SESSION, sequence: 2 };
+    },
+    /** Moved to shards again since, and on its way back once more. */
+    isBackInItsShard() {
+      place = 'returning';
+      recorded = { layout: BACK, sequence: 5 };
     },
     shown: async () => (await log.read(SESSION, { after: 0 })).events.length,
   };
@@ -125,10 +131,18 @@ it('a session that nobody has read until the move had ended shows all that came 
   expect(own.asked).toBe(1);
 });
 
-it('a session that has come to where it stays is not asked about again at the end of the move', async () => {
-  const { own, arrives, ends, shown } = await onItsWayBack();
+it('a session is looked for once more when the layout was changed and changed back since', async () => {
+  const { own, sharded, log, arrives, isBackInItsShard, shown } = await onItsWayBack();
   await arrives();
   expect(await shown()).toBe(1);
-  ends();
-  expect([await shown(), own.asked]).toEqual([1, 1]);
+  isBackInItsShard();
+  await log.append(SESSION, rejected(2));
+  expect([await sharded.leader.newest(SESSION), await own.leader.newest(SESSION)]).toEqual([2, ABOVE + 1]);
+});
+
+it('who may not ask the leader reads what a replica shows', async () => {
+  const { own, arrives, shown } = await onItsWayBack();
+  await arrives();
+  own.answers = () => Promise.reject(new ThroughlineError('permission_denied', 'not for you'));
+  expect(await shown()).toBe(0);
 });
