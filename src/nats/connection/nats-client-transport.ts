@@ -7,8 +7,12 @@ import { publishSpan, requestSpan } from '../../monitoring/message-spans.js';
 import type { ClientTransport } from '../../ports/client-transport.js';
 import { noTracing, type Tracing } from '../../ports/tracing.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
+import { restoreUnderWay } from '../jetstream/layout-record.js';
 import { closeConnection } from './connect-nats.js';
 import { isNoResponders, toThroughlineError } from './nats-errors.js';
+
+/** Longest look at why no service answers, in milliseconds. */
+const LOOK_MS = 1000;
 
 /** Reaches Throughline over an open connection, which `close` drains unless it belongs to the caller. */
 export function natsTransport(
@@ -71,11 +75,12 @@ export async function requestJson(
 ): Promise<unknown> {
   const message = await connection
     .request(subject, JSON.stringify(body), { timeout: timeoutMs, ...withTrace(from) })
-    .catch((error: unknown) => {
+    .catch(async (error: unknown) => {
       if (!isNoResponders(error)) throw toThroughlineError(error, subject);
+      const restoring = await restoreUnderWay({ connection, timeoutMs: Math.min(timeoutMs, LOOK_MS) });
       throw new ThroughlineError(
         'unavailable',
-        `no service answers ${subject}: start the services with "throughline up" or "throughline serve"`,
+        `no service answers ${subject}: ${restoring ?? 'start the services with "throughline up" or "throughline serve"'}`,
       );
     });
   const failure = ServiceError.toServiceError(message);

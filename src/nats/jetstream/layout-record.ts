@@ -26,6 +26,8 @@ export interface LayoutPorts {
   readonly timeoutMs: number;
 }
 
+type RecordReader = Pick<LayoutPorts, 'connection' | 'timeoutMs'>;
+
 export const LAYOUT_STREAM = `KV_${INSTALLATION_BUCKET}`;
 
 const shards = z.number().refine(isShardCount);
@@ -38,6 +40,8 @@ const record = z.discriminatedUnion('layout', [
 /** Recorded while a backup is restored: no service starts with a part of an installation. */
 export const RESTORING = { layout: 'restoring' } as const;
 const restoring = z.object({ layout: z.literal(RESTORING.layout) });
+const BEING_RESTORED =
+  'a backup is being restored into this installation, or its restore was cut off: wait for its end, or run "throughline restore DIR --again"';
 
 /** A layout as it is recorded, and the sequence of the record. */
 export interface RecordedLayout {
@@ -93,19 +97,27 @@ function layoutIn(message: Pick<StreamMessage, 'sequence' | 'data' | 'foreign'>)
   const said = message.foreign === undefined ? jsonOf(message.data) : undefined;
   const { data } = record.safeParse(said);
   if (data !== undefined) return { layout: data, sequence: message.sequence };
-  if (restoring.safeParse(said).success) {
-    throw new ThroughlineError(
-      'config_invalid',
-      'a backup is being restored into this installation, or its restore was cut off: wait for its end, or run "throughline restore DIR --again"',
-    );
-  }
+  if (isMark(message)) throw new ThroughlineError('config_invalid', BEING_RESTORED);
   throw new ThroughlineError(
     'config_invalid',
     `the key layout of bucket ${INSTALLATION_BUCKET} does not hold a layout that this version knows: update throughline to the version of the services, or have an administrator remove it`,
   );
 }
 
-async function readRecord({ connection, timeoutMs }: LayoutPorts): Promise<StreamMessage | undefined> {
+/**
+ * Why no service answers, and what to do, where a backup is being restored or its restore was cut off; `undefined` where
+ * nothing shows that. Asked when a request has failed already: it throws nothing.
+ */
+export async function restoreUnderWay(ports: RecordReader): Promise<string | undefined> {
+  const message = await readRecord(ports).catch(() => undefined);
+  return message !== undefined && isMark(message) ? BEING_RESTORED : undefined;
+}
+
+function isMark({ foreign, data }: StreamMessage): boolean {
+  return foreign === undefined && restoring.safeParse(jsonOf(data)).success;
+}
+
+async function readRecord({ connection, timeoutMs }: RecordReader): Promise<StreamMessage | undefined> {
   const forms = [
     // Under this subject a user may read the record who may read nothing else of the stream.
     () => readLast(connection, LAYOUT_STREAM, LAYOUT_SUBJECT, timeoutMs),

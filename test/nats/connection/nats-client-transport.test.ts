@@ -1,6 +1,8 @@
 import { connect } from 'nats';
 import { expect, it } from 'vitest';
 import { connectThroughline } from '../../../src/index.js';
+import { markRestoring } from '../../../src/nats/backup/restore-mark.js';
+import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
 import { startTestNats } from '../../support/nats-server.js';
 
 it('the client transport says in plain words what kept a trace from being sent', async () => {
@@ -27,4 +29,26 @@ it('the client transport says in plain words that another service answers', asyn
   });
   await client.close();
   await stranger.close();
+});
+
+it('the client transport says why no service answers: none was started, or the restore of a backup was cut off', async () => {
+  await using server = await startTestNats();
+  const connection = await connect({ servers: server.url });
+  const client = await connectThroughline({ url: server.url });
+  const asked = () => client.compile({ session: 'demo', taskId: '1', taskPrompt: 'x' });
+  await expect(asked()).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('start the services with "throughline up"'),
+  });
+  const publisher = new AckedPublisher(connection, 5000);
+  await markRestoring({ jsm: await connection.jetstreamManager(), publisher }, 'a-backup', 1);
+  const refused = await asked().catch((error: unknown) => error);
+  expect(refused).toMatchObject({
+    code: 'unavailable',
+    message: expect.stringMatching(/its restore was cut off: .* run "throughline restore DIR --again"$/),
+  });
+  expect(refused).toMatchObject({ message: expect.not.stringContaining('throughline up') });
+  publisher.close();
+  await client.close();
+  await connection.close();
 });
