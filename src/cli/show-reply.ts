@@ -39,7 +39,9 @@ const session = z
     const archived = z.object({ at: z.string(), reason: z.string().optional() }).safeParse(fields.archived);
     if (!archived.success) return fields;
     const { at, reason } = archived.data;
-    return { ...fields, archived: reason === undefined ? `since ${at}` : `since ${at}: ${reason}` };
+    // As in a list of sessions.
+    const status = 'archived';
+    return { ...fields, status, archived: reason === undefined ? `since ${at}` : `since ${at}: ${reason}` };
   });
 const fact = z.looseObject({
   id: z.string(),
