@@ -250,7 +250,10 @@ describe('the view of a timeline', () => {
       role: 'reviewer',
       taskPrompt: 'Review the parser',
     });
-    await page.locator('.row-prompt.rail-down').waitFor();
+    const row = page.locator('.row-prompt.rail-down');
+    await row.waitFor();
+    // How large it is, once.
+    expect((await row.textContent())?.match(/tokens/g)).toHaveLength(1);
     await page.locator('.row-result.rail-up').waitFor();
   });
 

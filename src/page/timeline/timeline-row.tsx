@@ -47,11 +47,12 @@ export function Verdict({ entry }: { readonly entry: TimelineEntry }) {
 export function Flow({ entry }: { readonly entry: TimelineEntry }) {
   const { dispatch, sequence, facts, prompt } = entry;
   if (prompt !== undefined) {
+    // Its summary says how large it is.
     return (
       <>
-        <span class="flow-part flow-extra">event {sequence}</span>
+        <span class="flow-part">event {sequence}</span>
         <Arrow />
-        <span class="flow-part">{counted(prompt.tokens, 'token')}</span>
+        <span class="flow-part flow-extra">prompt</span>
       </>
     );
   }
