@@ -35,6 +35,15 @@ export function projectOption(cli: Cli, project: string): string {
   return project === projectOf(cli.config.project) ? '' : ` --project ${project}`;
 }
 
+/** What a given name became, where that is not plain: the name that answers and subjects have; otherwise nothing. */
+export function projectTaken(given: string | undefined): string[] {
+  if (given === undefined) return [];
+  const project = projectOf(given);
+  return project === given
+    ? []
+    : [`-- the project is ${project}: ${JSON.stringify(given)} is kept under this name`];
+}
+
 /** Who decides, as a request says it. */
 export function deciderIn({ by }: ProjectOptions): { by?: string } {
   const name = by ?? userName();

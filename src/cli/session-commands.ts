@@ -4,7 +4,9 @@ import type { SessionListed } from '../contracts/replies/session-list-reply.js';
 import { counted } from '../shared/counted.js';
 import { cliOf, coloured, examples, note, out, withClient } from './command-context.js';
 import { forgetSessionCommand } from './forget-commands.js';
+import { nextPageCommand } from './next-page.js';
 import { span, wholeNumber } from './option-parsers.js';
+import { projectTaken } from './project-options.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 import { exportSessionCommand } from './session-export.js';
 import { importSessionCommand } from './session-import.js';
@@ -33,6 +35,7 @@ interface Filters {
 interface ListOptions extends Filters {
   readonly limit: number;
   readonly all?: boolean;
+  readonly page?: string;
   readonly json?: boolean;
 }
 
@@ -66,6 +69,7 @@ export function sessionCommand(program: Command): void {
     .option('--archived', 'archived sessions as well')
     .option('--limit <n>', 'most sessions to show', wholeNumber(1, MOST), USUAL)
     .option('-a, --all', 'all of them, however many there are')
+    .option('--page <cursor>', 'the page that begins here: the last line of the page before names it')
     .option('--json', 'one JSON array of sessions')
     .addHelpText(
       'after',
@@ -74,18 +78,24 @@ export function sessionCommand(program: Command): void {
         'throughline session ls --stalled --project parser',
         'throughline session ls --older-than 30d --status completed',
         'throughline session ls --all --json',
+        'throughline session ls --limit 20 --page CURSOR',
       ),
     )
     .action(async (options: ListOptions, command: Command) => {
-      const { all = false, limit, json = false, ...filters } = options;
+      const { all = false, limit, page, json = false, ...filters } = options;
       const most = all ? Number.POSITIVE_INFINITY : limit;
-      const { sessions, total } = await withClient(cliOf(command), (client) =>
-        sessionsListed(client, filters, most),
+      const { sessions, total, next } = await withClient(cliOf(command), (client) =>
+        sessionsListed(client, filters, most, page),
       );
-      if (json) return out(JSON.stringify(sessions));
-      for (const line of sessionLines(sessions)) out(line);
-      if (total > 0 || Object.keys(filters).length === 0) note(`-- ${summary(sessions.length, total)}`);
-      else note('-- no such sessions: without these options all are listed');
+      for (const line of projectTaken(filters.project)) note(line);
+      const more = next === undefined ? [] : [`-- the next page: ${nextPageCommand(command, next)}`];
+      if (json) out(JSON.stringify(sessions));
+      else {
+        for (const line of sessionLines(sessions)) out(line);
+        if (total > 0 || Object.keys(filters).length === 0) note(`-- ${summary(sessions.length, total)}`);
+        else note('-- no such sessions: without these options all are listed');
+      }
+      for (const line of more) note(line);
     });
 
   const show = session.command('show').summary('show the figures of a session');
@@ -106,9 +116,10 @@ async function sessionsListed(
   client: ThroughlineClient,
   filters: Filters,
   most: number,
-): Promise<{ readonly sessions: readonly SessionListed[]; readonly total: number }> {
+  begin: string | undefined,
+): Promise<{ readonly sessions: readonly SessionListed[]; readonly total: number; readonly next?: string }> {
   const found = new Map<string, SessionListed>();
-  for (let cursor: string | undefined; ; ) {
+  for (let cursor = begin; ; ) {
     const limit = Math.min(PAGE, most - found.size);
     const page = await client.tools.sessionList({
       ...filters,
@@ -118,7 +129,11 @@ async function sessionsListed(
     for (const each of page.sessions) found.set(each.session, each);
     cursor = page.next;
     if (cursor === undefined || found.size >= most)
-      return { sessions: [...found.values()], total: page.total };
+      return {
+        sessions: [...found.values()],
+        total: page.total,
+        ...(cursor !== undefined && { next: cursor }),
+      };
   }
 }
 

@@ -5,6 +5,7 @@ import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
 import { onConnectionState } from '../nats/connection/connection-states.js';
 import { Shutdown } from '../runtime/shutdown.js';
 import { cliOf, examples, note, out } from './command-context.js';
+import { projectTaken } from './project-options.js';
 import { timelineLine } from './show-query.js';
 import { runUntilSignal } from './signals.js';
 import { watchAllSessions } from './watch-all-sessions.js';
@@ -60,6 +61,7 @@ export function watchCommand(program: Command): void {
           if (connected) watched.look();
         });
         shutdown.add('the connection states', async () => void unlisten());
+        for (const line of projectTaken(options.project)) note(line);
         note(
           `-- watching ${session ?? (project === undefined ? 'all sessions' : `project ${project}`)}: Ctrl-C ends it`,
         );

@@ -57,13 +57,28 @@ describe('the reading commands', () => {
     });
   });
 
-  it('session ls says how many sessions it does not show', async () => {
+  it('session ls says how many sessions it does not show, and names the command that shows the next ones', async () => {
     await run('tool', 'note-add', '--session', newSession('another'), '--content', 'x');
     const { stdout, stderr } = await up.cli(['session', 'ls', '--limit', '1']);
     expect(stdout).toMatch(/^\S+ {2}open {2}/);
-    expect(stderr).toMatch(/^-- 1 of \d+ sessions: --all lists the others, too\n$/);
-    const { length } = JSON.parse(await run('session', 'ls', '--all', '--json'));
-    expect(stderr).toContain(` of ${length} sessions`);
+    const [counts = '', next = ''] = stderr.split('\n');
+    expect(counts).toMatch(/^-- 1 of \d+ sessions: --all lists the others, too$/);
+    const all: { session: string }[] = JSON.parse(await run('session', 'ls', '--all', '--json'));
+    expect(counts).toContain(` of ${all.length} sessions`);
+    expect(next).toMatch(/^-- the next page: throughline session ls --limit 1 --page [\w-]+$/);
+    const second = await up.cli([...next.split(' ').slice(5), '--json']);
+    expect(JSON.parse(second.stdout)).toMatchObject([{ session: all[1]?.session }]);
+  });
+
+  it('session ls says as which project a name is kept that no project can have', async () => {
+    const own = newSession('spaced');
+    await run('session', 'open', own, '--project', 'a b');
+    const { code, stdout, stderr } = await up.cli(['session', 'ls', '--project', 'a b']);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: '-- the project is a-b: "a b" is kept under this name\n-- 1 session\n',
+    });
+    expect(stdout).toContain(own);
   });
 
   it('session show gives the numbers', async () => {

@@ -142,11 +142,12 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     await using system = await startSystem({ env });
     const { client } = system;
     const [one, other] = [newSession('one'), newSession('other')];
-    await client.tools.sessionOpen({ session: one, project: 'printer' });
+    await client.tools.sessionOpen({ session: one, project: 'print er' });
     await client.tools.sessionOpen({ session: other, project: 'scanner' });
     await using way = await cuttable(system.url);
     await using mine = await watching({ NATS_URL: way.url }, '--session', one);
-    await using printer = await watching({ NATS_URL: system.url }, '--project', 'printer');
+    await using printer = await watching({ NATS_URL: system.url }, '--project', 'print er');
+    expect(printer.stderr()).toContain('-- the project is print-er: "print er" is kept under this name');
     await client.publishImplementer(other, implemented('elsewhere'));
     await client.publishImplementer(one, implemented('1', { summary: 'Parser done' }));
     const line =

@@ -1,3 +1,4 @@
+import { shellQuoted as quoted } from '../shell-word.js';
 import type { Completed, CompletedCommand, CompletedOption } from './completed-command.js';
 
 /**
@@ -194,10 +195,6 @@ function words(commands: CompletedCommand['commands']): string {
 }
 
 /** In single quotes, as bash and zsh read them. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
 function fishQuoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

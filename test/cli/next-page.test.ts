@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process';
+import { Command } from 'commander';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { nextPageCommand } from '../../src/cli/next-page.js';
+
+/** The command that a call of `throughline session ls` names for its next page. */
+async function named(...args: string[]): Promise<string> {
+  let found = '';
+  const program = new Command('throughline').option('--nats <url>');
+  program
+    .command('session')
+    .command('ls')
+    .option('--text <text>')
+    .option('--limit <n>', '', Number, 50)
+    .option('-a, --all')
+    .option('--page <cursor>')
+    .option('--json')
+    .action((_, command: Command) => {
+      found = nextPageCommand(command, 'eyJh');
+    });
+  await program.parseAsync(['session', 'ls', ...args], { from: 'user' });
+  return found;
+}
+
+it('the command for the next page has the options of this one, and nothing that is preset', async () => {
+  expect(await named()).toBe('throughline session ls --page eyJh');
+  expect(await named('--limit', '20', '--json', '--page', 'before')).toBe(
+    'throughline session ls --limit 20 --json --page eyJh',
+  );
+  expect(await named('-a')).toBe('throughline session ls --all --page eyJh');
+});
+
+it('a shell reads the command for the next page as it was meant, whatever its options hold', async () => {
+  const text = fc
+    .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
+    .filter((each) => !each.includes('\0'));
+  await fc.assert(
+    fc.asyncProperty(text, async (words) => {
+      const command = (await named(`--text=${words}`)).replace(/^throughline/, 'printf "%s\\0"');
+      const read = execFileSync('sh', ['-c', command], { encoding: 'utf8' }).split('\0').slice(0, -1);
+      expect(read).toEqual(['session', 'ls', '--text', words, '--page', 'eyJh']);
+    }),
+    { numRuns: 30 },
+  );
+});
