@@ -112,6 +112,7 @@ async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): P
   await withClient(cli, async (client) => {
     if (options.yes !== true) {
       const reply = await ask(client, { dryRun: true });
+      if (reply.forgotten === true) return nothingLeft(options, what, reply);
       if (inWords(reply.found) === NOTHING)
         throw new ThroughlineError(
           'not_found',
@@ -144,10 +145,16 @@ async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): P
       // It tells only what it has erased itself.
       if (reply.state === 'done') reply = { ...reply, erased: most(found, reply.erased) };
     }
+    if (reply.forgotten === true) return nothingLeft(options, what, reply);
     if (options.json === true) return out(JSON.stringify(reply));
     out(`forgot ${what}: ${inWords(reply.erased)}`);
     note('-- backups, logs and what agents wrote down elsewhere are not touched');
   });
+}
+
+/** To forget again is no failure. */
+function nothingLeft({ json }: ForgetOptions, what: string, reply: Reply): void {
+  out(json === true ? JSON.stringify(reply) : `nothing is left of ${what}: it was forgotten before`);
 }
 
 const WORDS: Readonly<Record<keyof StoredCounts, readonly [one: string, many: string]>> = {

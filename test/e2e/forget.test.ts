@@ -198,6 +198,31 @@ describe('the commands that forget, without a terminal', () => {
     });
   });
 
+  test('say of a session or project that was forgotten already that nothing is left of it', async () => {
+    await furnished(system, 'gone', 'GONE', 'past');
+    expect(await forget('session', 'forget', 'gone', '--yes')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^forgot session gone: \d+ events/),
+    });
+    expect(await forget('project', 'forget', 'past', '--yes')).toMatchObject({ code: 0 });
+    for (const [what, name] of [
+      ['session', 'gone'],
+      ['project', 'past'],
+    ] as const) {
+      for (const more of [[], ['--yes']])
+        expect(await forget(what, 'forget', name, ...more)).toEqual({
+          code: 0,
+          stdout: `nothing is left of ${what} ${name}: it was forgotten before\n`,
+          stderr: '',
+        });
+      const { code, stdout } = await forget(what, 'forget', name, '--json');
+      expect({ code, said: JSON.parse(stdout) }).toMatchObject({
+        code: 0,
+        said: { [what]: name, forgotten: true, found: ZERO, erased: ZERO },
+      });
+    }
+  });
+
   test.each([[], ['--yes']])('erase no project that is not named, %s', async (...more) => {
     const unnamed = await forget('project', 'forget', ...more);
     expect(unnamed).toMatchObject({

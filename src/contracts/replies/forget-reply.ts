@@ -28,6 +28,7 @@ const progress = {
     .describe('Whether it was only counted, goes on, or is done. While it goes on, ask again.'),
   found: stored.describe('What there was when it began; of a request that only counts, what there is.'),
   erased: stored.describe('What is erased so far.'),
+  forgotten: z.literal(true).exactOptional().describe('It was forgotten before, and nothing was left of it.'),
 };
 
 export const FORGET_REPLIES = {

@@ -40,6 +40,7 @@ const MAX_NAMED = 1000;
 interface Job {
   readonly found: StoredCounts;
   readonly sessions: readonly Token[];
+  readonly wasForgotten: boolean;
   erased: StoredCounts;
   isDone: boolean;
   /** Whether anyone was told that it is done. */
@@ -63,7 +64,7 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
   async function jobOf(jobs: Map<string, Job>, key: string, start: () => Promise<Started>): Promise<Job> {
     const running = jobs.get(key);
     if (running !== undefined && !running.isDone) return running;
-    const { found, sessions: named, run } = await start();
+    const { found, sessions: named, wasForgotten, run } = await start();
     // Who asks how far it is hears once that it is done, unless another one has begun.
     if (running !== undefined && !running.isTold && isNothing(found)) return told(running);
     const again = jobs.get(key);
@@ -83,7 +84,10 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
     );
     // Who waits for it hears of a failure; the log has it in any case.
     ended.catch(() => {});
-    const job: Job = { found, sessions: named, erased: NOTHING, isDone: false, isTold: false, ended };
+    const job: Job = {
+      ...{ found, sessions: named, wasForgotten, ended },
+      ...{ erased: NOTHING, isDone: false, isTold: false },
+    };
     erased = (counts) => {
       job.erased = counts;
     };
@@ -118,7 +122,8 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
       const record = ports.lifecycle.forgotten(session);
       if (dryRun || (remembered === undefined && isAtIt(ports, session))) {
         const found = await storedOf(ports, session, withLearnings);
-        return { session, state: dryRun ? 'counted' : 'running', found, erased: NOTHING };
+        const before = dryRun && record?.status === 'forgotten' && isNothing(found);
+        return { session, state: dryRun ? 'counted' : 'running', found, erased: NOTHING, ...said(before) };
       }
       const job = await jobOf(sessions, session, async () => {
         const found = await storedOf(ports, session, withLearnings);
@@ -129,12 +134,14 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
         return {
           found,
           sessions: [session],
+          wasForgotten: record?.status === 'forgotten' && isNothing(found),
           run: (onErased) => forgetSession(ports, session, { by: ports.newId(), withLearnings, onErased }),
         };
       });
       await withinDeadline(ANSWER_MS, job.ended);
       if (job.isDone) told(job);
-      return { session, state: job.isDone ? 'done' : 'running', found: job.found, erased: job.erased };
+      const { found, erased, wasForgotten } = job;
+      return { session, state: job.isDone ? 'done' : 'running', found, erased, ...said(wasForgotten) };
     },
     async 'project-forget'(request) {
       const { confirm, dryRun, ...asked } = checkedRequest(TOOLS['project-forget'].request, request);
@@ -142,21 +149,23 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
       if (!dryRun) confirmed('project', project, confirm);
       const count = async () => {
         const named = await sessionsOf(ports, project);
-        return { named, found: await storedOfProject(ports, project, named) };
+        const found = await storedOfProject(ports, project, named);
+        const isGone = named.length === 0 && isNothing(found);
+        // An event without content stays of it. Of one that never had a learning there is only the job.
+        const isKnown = isGone && (projects.has(project) || (await hasLog(ports, project)));
+        return { named, found, isGone, wasForgotten: isKnown };
       };
       if (dryRun) {
-        const { named, found } = await count();
-        return projectReply(project, { sessions: named, found, erased: NOTHING }, 'counted');
+        const { named, found, wasForgotten } = await count();
+        return projectReply(project, { sessions: named, found, erased: NOTHING, wasForgotten }, 'counted');
       }
       const job = await jobOf(projects, project, async () => {
-        const { named, found } = await count();
-        // Where it has just been forgotten, the caller that asks again must hear so: the answer may have been lost.
-        if (named.length === 0 && isNothing(found) && !projects.has(project))
-          throw unknown('project', project, 'session ls --project NAME');
+        const { named, found, isGone, wasForgotten } = await count();
+        // Where it was forgotten, the caller that asks again must hear so: the answer may have been lost.
+        if (isGone && !wasForgotten) throw unknown('project', project, 'session ls --project NAME');
         await ports.eraser.check();
         return {
-          found,
-          sessions: named,
+          ...{ found, sessions: named, wasForgotten },
           run: (onErased) => forgetProject(ports, project, named, ports.newId(), onErased),
         };
       });
@@ -177,6 +186,8 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
 interface Started {
   readonly found: StoredCounts;
   readonly sessions: readonly Token[];
+  /** Whether it was forgotten before, and nothing is left of it. */
+  readonly wasForgotten: boolean;
   readonly run: (onErased: (erased: StoredCounts) => void) => Promise<StoredCounts>;
 }
 
@@ -187,10 +198,20 @@ function told(job: Job): Job {
 
 function projectReply(
   project: Token,
-  { sessions, found, erased }: Pick<Job, 'sessions' | 'found' | 'erased'>,
+  { sessions, found, erased, wasForgotten }: Pick<Job, 'sessions' | 'found' | 'erased' | 'wasForgotten'>,
   state: 'counted' | 'running' | 'done',
 ) {
-  return { project, sessions: sessions.slice(0, MAX_NAMED), total: sessions.length, state, found, erased };
+  const [first, total] = [sessions.slice(0, MAX_NAMED), sessions.length];
+  return { project, sessions: first, total, state, found, erased, ...said(wasForgotten) };
+}
+
+function said(wasForgotten: boolean): { readonly forgotten?: true } {
+  return wasForgotten ? { forgotten: true } : {};
+}
+
+/** Whether a learning, or that it was forgotten, was ever stored of a project. */
+async function hasLog({ projects }: Pick<ForgetProjectPorts, 'projects'>, project: Token): Promise<boolean> {
+  return (await projects.load(project)).folded.state.sequence > 0;
 }
 
 function confirmed(what: 'session' | 'project', name: Token, confirm: string | undefined): void {
