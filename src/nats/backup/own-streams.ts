@@ -44,6 +44,9 @@ export function isOwnStream(stream: string): boolean {
   return SINGLE.has(stream) || isSessionLog(stream);
 }
 
+/** The names for which `isOwnStream` holds, as `grep -E` takes them. */
+export const OWN_STREAMS = `^(${[...SINGLE].sort().join('|')}|SESSION_[A-Za-z0-9_-]{1,64}|SESSIONS_[0-9a-f]{2})$`;
+
 /** All streams of the installation on a server. */
 export async function ownStreams(jsm: JetStreamManager): Promise<string[]> {
   const names: string[] = [];

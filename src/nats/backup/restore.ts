@@ -2,7 +2,6 @@ import { DeliverPolicy, type JetStreamManager, type NatsConnection, type StreamS
 import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM } from '../../contracts/names.js';
 import { pausedRules } from '../../contracts/retention-record.js';
-import { counted } from '../../shared/counted.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { LifecycleBucket } from '../stores/lifecycle-bucket.js';
@@ -18,6 +17,7 @@ import {
   restoredNow,
   unmarkDispatch,
 } from './restore-mark.js';
+import { type RestoreBegin, restoreRefusal } from './restore-refusal.js';
 import { checkCopy, readCopy } from './stream-files.js';
 import { restoreStream } from './stream-restore.js';
 
@@ -59,7 +59,7 @@ export async function restore(connection: NatsConnection, options: RestoreOption
   const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
   const publisher = new AckedPublisher(connection, timeoutMs);
   try {
-    const there = await admitted(jsm, manifest, options.again);
+    const there = await admitted(jsm, { ...options, id: manifest.id, at: manifest.at });
     await checkAll(manifest, options);
     await markRestoring({ jsm, publisher }, manifest.id, options.replicas ?? 1);
     const done = await restoreAll({ connection, jsm }, manifest, there, options);
@@ -86,27 +86,12 @@ export async function restore(connection: NatsConnection, options: RestoreOption
 /** The streams that are there, where a restore may begin or go on. */
 async function admitted(
   jsm: JetStreamManager,
-  { id, at }: BackupManifest,
-  again: boolean,
+  begin: Omit<RestoreBegin, 'there' | 'marked'>,
 ): Promise<ReadonlySet<string>> {
   const there = await ownStreams(jsm);
   if (there.length === 0) return new Set();
-  const marked = await restoredNow(jsm);
-  const shown = `${there.slice(0, 5).join(', ')}${there.length > 5 ? ' …' : ''}`;
-  const refused = (why: string) =>
-    new ThroughlineError('config_invalid', why, { details: { streams: there.length } });
-  if (marked === undefined)
-    throw refused(
-      `the server has ${counted(there.length, 'stream')} of Throughline already (${shown}): restore into an empty server or account, or remove them first with "nats stream rm"`,
-    );
-  if (marked !== id)
-    throw refused(
-      `another backup was being restored on this server, and ${counted(there.length, 'stream')} of it are there (${shown}): give its directory with --again, or remove them first with "nats stream rm"`,
-    );
-  if (!again)
-    throw refused(
-      `a restore of this backup, of ${at}, was cut off or still runs: ${counted(there.length, 'stream')} of it are there. Run it with --again to go on`,
-    );
+  const refusal = restoreRefusal({ ...begin, there, marked: await restoredNow(jsm) });
+  if (refusal !== undefined) throw refusal;
   return new Set(there);
 }
 

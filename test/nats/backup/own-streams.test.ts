@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import * as names from '../../../src/contracts/names.js';
-import { isOwnStream } from '../../../src/nats/backup/own-streams.js';
+import { isOwnStream, OWN_STREAMS } from '../../../src/nats/backup/own-streams.js';
 
 describe('what a backup holds', () => {
   it('every stream and bucket that has a name is part of a backup', () => {
@@ -18,5 +19,28 @@ describe('what a backup holds', () => {
       expect(isOwnStream(stream)).toBe(true);
     for (const stream of ['SESSION_a.b', 'SESSIONS_fff', 'KV_other', 'ORDERS', 'THROUGHLINE_PROBE'])
       expect(isOwnStream(stream)).toBe(false);
+  });
+
+  it('grep finds the same streams by a pattern', () => {
+    const known = Object.values(names).filter((value) => typeof value === 'string');
+    const all = [...known, ...known.map((name) => `KV_${name}`), ...known.map((name) => `${name}_X`)];
+    all.push(
+      'SESSION_demo',
+      `SESSION_${'x'.repeat(64)}`,
+      `SESSION_${'x'.repeat(65)}`,
+      'SESSION_',
+      'SESSION_a.b',
+    );
+    all.push(
+      'SESSIONS_00',
+      'SESSIONS_ff',
+      'SESSIONS_fff',
+      'SESSIONS_',
+      'MY_SESSION_demo',
+      'ORDERS',
+      'KV_other',
+    );
+    const found = execFileSync('grep', ['-E', OWN_STREAMS], { input: all.join('\n'), encoding: 'utf8' });
+    expect(found.trimEnd().split('\n')).toEqual(all.filter(isOwnStream));
   });
 });
