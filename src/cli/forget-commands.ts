@@ -152,7 +152,7 @@ async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): P
   });
 }
 
-/** To forget again is no failure. */
+/** To forget again does not fail. */
 function nothingLeft({ json }: ForgetOptions, what: string, reply: Reply): void {
   out(json === true ? JSON.stringify(reply) : `nothing is left of ${what}: it was forgotten before`);
 }

@@ -29,11 +29,11 @@ export function restoreRefusal(begin: RestoreBegin): ThroughlineError | undefine
 
 function refused({ directory, id, at, again, there, marked }: RestoreBegin): string | undefined {
   const streams = counted(there.length, 'stream');
-  const anew = `throughline restore ${directory}`;
-  const erase = `To restore ${directory} in their place, erase them for good as an administrator, then run "${anew}":\n  ${REMOVE}`;
+  const command = `throughline restore ${directory}`;
+  const erase = `To restore ${directory} in their place, erase them for good as an administrator, then run "${command}":\n  ${REMOVE}`;
   if (marked === id) {
     if (again) return undefined;
-    return `a restore of this backup, of ${at}, was cut off or still runs: ${streams} of it are there. To go on, run "${anew} --again"`;
+    return `a restore of this backup, of ${at}, was cut off or still runs: ${streams} of it are there. To go on, run "${command} --again"`;
   }
   const shown = `${streams} of Throughline (${there.slice(0, 5).join(', ')}${there.length > 5 ? ' …' : ''})`;
   if (marked !== undefined)

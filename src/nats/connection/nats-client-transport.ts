@@ -7,7 +7,6 @@ import { publishSpan, requestSpan } from '../../monitoring/message-spans.js';
 import type { ClientTransport } from '../../ports/client-transport.js';
 import { noTracing, type Tracing } from '../../ports/tracing.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
-import { restoreUnderWay } from '../jetstream/layout-record.js';
 import { closeConnection } from './connect-nats.js';
 import { isNoResponders, toThroughlineError } from './nats-errors.js';
 
@@ -77,6 +76,8 @@ export async function requestJson(
     .request(subject, JSON.stringify(body), { timeout: timeoutMs, ...withTrace(from) })
     .catch(async (error: unknown) => {
       if (!isNoResponders(error)) throw toThroughlineError(error, subject);
+      // Loaded for a failure alone: it brings schemas, which a client does without.
+      const { restoreUnderWay } = await import('../jetstream/layout-record.js');
       const restoring = await restoreUnderWay({ connection, timeoutMs: Math.min(timeoutMs, LOOK_MS) });
       throw new ThroughlineError(
         'unavailable',
