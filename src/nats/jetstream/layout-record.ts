@@ -113,7 +113,7 @@ export async function restoreUnderWay(ports: RecordReader): Promise<string | und
   return message !== undefined && isMark(message) ? BEING_RESTORED : undefined;
 }
 
-function isMark({ foreign, data }: StreamMessage): boolean {
+function isMark({ foreign, data }: Pick<StreamMessage, 'foreign' | 'data'>): boolean {
   return foreign === undefined && restoring.safeParse(jsonOf(data)).success;
 }
 
