@@ -109,7 +109,10 @@ export function sessionLifecycleContract(name: string, open: () => Promise<Opene
         await opened.store.forgetting(session, { at: AT, dispatches: 1, sequence: 1 });
       await opened.store.forgot(old, '2026-01-01T00:00:00.000Z');
       await opened.store.forgot(recent, LATER);
+      await soon(() => expect(opened.other.forgotten(old)).toMatchObject({ status: 'forgotten' }));
       expect(await opened.store.expire('2026-01-20T00:00:00.000Z')).toBe(1);
+      // What another process has removed is not counted again.
+      expect(await opened.other.expire('2026-01-20T00:00:00.000Z')).toBe(0);
       for (const seen of [opened.store, await opened.reopened()]) {
         expect(seen.forgotten(old)).toBeUndefined();
         expect(seen.forgotten(recent)).toBeDefined();

@@ -3,7 +3,9 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import { LIFECYCLE_BUCKET } from '../../contracts/names.js';
 import type { Logger } from '../../ports/logger.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
-import { readLast, readStream, type StreamMessage } from '../jetstream/direct-get.js';
+import { foreignBy } from '../foreign/foreign-marks.js';
+import { readStream, type StreamMessage } from '../jetstream/direct-get.js';
+import { newestMessage } from '../jetstream/newest-message.js';
 import type { TopologyOptions } from '../jetstream/topology.js';
 import { isDeletion } from './nats-snapshot-store.js';
 
@@ -74,7 +76,7 @@ export class LifecycleBucket {
     const { timeoutMs } = this.#options;
     try {
       if (!this.#isThere && (await this.#messages(timeoutMs)) === undefined) return undefined;
-      return await readLast(this.#connection, LIFECYCLE_STREAM, LIFECYCLE_PREFIX + key, timeoutMs);
+      return await this.#newest(LIFECYCLE_PREFIX + key);
     } catch (error) {
       this.#isThere = false;
       throw toThroughlineError(error, `reading ${key}`);
@@ -94,7 +96,7 @@ export class LifecycleBucket {
       }
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
         const subject = LIFECYCLE_PREFIX + key;
-        const last = await readLast(this.#connection, LIFECYCLE_STREAM, subject, timeoutMs);
+        const last = await this.#newest(subject);
         const value = next(last);
         // Another process has removed it, which nobody is told of.
         if (value === GONE && last === undefined) return { revision: Number.MAX_SAFE_INTEGER - 1, value };
@@ -111,6 +113,19 @@ export class LifecycleBucket {
       throw toThroughlineError(error, `recording ${key}`);
     }
     throw new ThroughlineError('conflict', `others keep writing ${key} of ${LIFECYCLE_BUCKET}`);
+  }
+
+  /**
+   * What is stored, as the leader of the stream has it. A replica may lag behind: no write would say so of a decision to keep
+   * what is there, or to do nothing since nothing is there.
+   */
+  async #newest(subject: string): Promise<StreamMessage | undefined> {
+    const jsm = await this.#manager(this.#options.timeoutMs);
+    const message = await newestMessage(jsm, LIFECYCLE_STREAM, subject);
+    if (message === undefined) return undefined;
+    const foreign = foreignBy(message.header, 'as_stored');
+    const { seq: sequence, data, header: headers } = message;
+    return { sequence, subject: message.subject, data, headers, ...(foreign !== undefined && { foreign }) };
   }
 
   /** Removes what has this revision, and gives it; `undefined` when something else is stored by now. */

@@ -173,8 +173,12 @@ export class NatsSessionLifecycle implements SessionLifecycle {
   async expire(olderThan: string): Promise<number> {
     const isOld = (record: Forgotten | undefined) => record?.status === 'forgotten' && record.at < olderThan;
     const old = this.#view.allForgotten().filter(({ record }) => isOld(record));
-    for (const { key } of old) await this.#write(key, (stored) => (isOld(forgottenIn(stored)) ? GONE : KEPT));
-    return old.length;
+    let removed = 0;
+    for (const { key } of old) {
+      const isRemoved = await this.#write(key, (stored) => (isOld(forgottenIn(stored)) ? GONE : KEPT));
+      if (isRemoved) removed += 1;
+    }
+    return removed;
   }
 
   close(): void {
@@ -277,17 +281,21 @@ export class NatsSessionLifecycle implements SessionLifecycle {
     else this.#view.stored(keyOf(message), sequence, jsonOf(data));
   }
 
-  /** What this process has read or written it knows at once. */
-  async #write(key: string, next: (stored: LifecycleRecord | undefined) => ReturnType<Next>): Promise<void> {
+  /** What this process has read or written it knows at once. Gives whether it has written anything. */
+  async #write(
+    key: string,
+    next: (stored: LifecycleRecord | undefined) => ReturnType<Next>,
+  ): Promise<boolean> {
     const written = await this.#bucket.write(key, (message) => {
       if (message !== undefined) this.#take(message);
       return next(message && recordIn(message));
     });
-    if (written === undefined) return;
+    if (written === undefined) return false;
     const { revision, value } = written;
     if (value === GONE) this.#view.drop(key, revision);
     else if (value === undefined) this.#view.deleted(key, revision);
     else this.#view.stored(key, revision, value);
+    return true;
   }
 }
 
