@@ -1,6 +1,8 @@
 import type { JetStreamManager, NatsConnection } from 'nats';
+import { ThroughlineError } from '../../contracts/errors.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { batchesOf } from './direct-get.js';
+import { firstMessage } from './newest-message.js';
 
 /**
  * Removes messages of a stream so that its files do not hold them any longer.
@@ -28,6 +30,8 @@ export interface EraseOptions {
 export const BLOCK_BYTES = 8 * 1024 * 1024;
 /** So many are erased without pausing; of more, others get half of the time of the stream. */
 const UNPAUSED = 500;
+/** Between two looks at a replica that lags behind. */
+const LAG_PAUSE_MS = 20;
 /** Fewer are not worth a purge. */
 const LEAST_PURGED = 64;
 
@@ -38,7 +42,8 @@ export interface Placed {
 }
 
 /**
- * Erases the messages on some subjects. Gives how many there were; a stream that is not there has none.
+ * Erases the messages on some subjects. Gives how many there were; a stream that is not there has none. It ends when the
+ * leader of the stream holds none any more: a replica that lags behind does not show what came last.
  *
  * @throws ThroughlineError `unavailable`, `permission_denied`; what was erased by then is gone
  */
@@ -48,27 +53,48 @@ export async function eraseMessages(
   filter: string,
   options: EraseOptions = {},
 ): Promise<number> {
-  const { through = Number.MAX_SAFE_INTEGER, onErased } = options;
+  const { through = Number.MAX_SAFE_INTEGER } = options;
+  const { jsm, timeoutMs } = ports;
   try {
-    const found = await placesOf(ports, stream, filter, through);
-    const pauses = found.length > UNPAUSED;
-    for (const { single, whole } of erasures(found)) {
-      for (const { sequence } of single) {
-        const started = performance.now();
-        await eraseOne(ports.jsm, stream, sequence);
-        onErased?.(1);
-        if (pauses) await pause(performance.now() - started);
-      }
-      const last = whole.at(-1);
-      if (last === undefined) continue;
-      // What came before has been erased: it takes these alone.
-      await ports.jsm.streams.purge(stream, { filter, seq: last.sequence + 1 });
-      onErased?.(whole.length);
+    let erased = 0;
+    for (let [from, until] = [1, performance.now() + timeoutMs]; ; ) {
+      const found = await placesOf(ports, stream, filter, from, through);
+      await eraseFound(ports, stream, filter, found, options);
+      erased += found.length;
+      const left = await firstMessage(jsm, stream, filter, 1);
+      if (left === undefined || left.seq > through) return erased;
+      from = left.seq;
+      if (found.length > 0) until = performance.now() + timeoutMs;
+      else if (performance.now() > until)
+        throw new ThroughlineError('unavailable', `the replicas of ${stream} lag behind`);
+      else await pause(LAG_PAUSE_MS);
     }
-    return found.length;
   } catch (error) {
     if (apiCode(error) === API.streamNotFound) return 0;
     throw toThroughlineError(error, `erasing messages of ${stream}`);
+  }
+}
+
+async function eraseFound(
+  { jsm }: ErasePorts,
+  stream: string,
+  filter: string,
+  found: readonly Placed[],
+  { onErased }: EraseOptions,
+): Promise<void> {
+  const pauses = found.length > UNPAUSED;
+  for (const { single, whole } of erasures(found)) {
+    for (const { sequence } of single) {
+      const started = performance.now();
+      await eraseOne(jsm, stream, sequence);
+      onErased?.(1);
+      if (pauses) await pause(performance.now() - started);
+    }
+    const last = whole.at(-1);
+    if (last === undefined) continue;
+    // What came before has been erased: it takes these alone.
+    await jsm.streams.purge(stream, { filter, seq: last.sequence + 1 });
+    onErased?.(whole.length);
   }
 }
 
@@ -117,10 +143,11 @@ async function placesOf(
   { connection, timeoutMs }: ErasePorts,
   stream: string,
   filter: string,
+  from: number,
   through: number,
 ): Promise<Placed[]> {
   const found: Placed[] = [];
-  for await (const messages of batchesOf(connection, stream, filter, { seq: 1 }, timeoutMs)) {
+  for await (const messages of batchesOf(connection, stream, filter, { seq: from }, timeoutMs)) {
     for (const { sequence, subject, data } of messages) {
       if (sequence > through) return found;
       found.push({ sequence, bytes: subject.length + data.length });

@@ -5,10 +5,9 @@ import { jsonOf } from '../../contracts/event.js';
 import { INSTALLATION_BUCKET, LAYOUT_SUBJECT } from '../../contracts/names.js';
 import { type InstalledLayout, isShardCount } from '../../contracts/session-layout.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
-import { foreignBy } from '../foreign/foreign-marks.js';
 import type { AckedPublisher } from './acked-publisher.js';
 import { readLast, readNext, type StreamMessage } from './direct-get.js';
-import { newestMessage } from './newest-message.js';
+import { newestStored } from './newest-message.js';
 
 /**
  * The layout of an installation is recorded once, under `layout` in the bucket `throughline`: by the first service that
@@ -84,10 +83,8 @@ export async function readLayout(ports: LayoutPorts): Promise<RecordedLayout | u
 /** The same as the leader of the stream knows it, for an administrator who decides by it: a replica may lag behind. */
 export async function newestLayout({ jsm }: LayoutPorts): Promise<RecordedLayout | undefined> {
   try {
-    const message = await newestMessage(jsm, LAYOUT_STREAM, LAYOUT_SUBJECT);
-    if (message === undefined) return undefined;
-    const foreign = foreignBy(message.header, 'as_stored');
-    return layoutIn({ sequence: message.seq, data: message.data, ...(foreign !== undefined && { foreign }) });
+    const message = await newestStored(jsm, LAYOUT_STREAM, LAYOUT_SUBJECT);
+    return message && layoutIn(message);
   } catch (error) {
     throw toThroughlineError(error, 'reading the layout of the installation');
   }

@@ -1,6 +1,7 @@
 import type { JetStreamManager, StoredMsg } from 'nats';
 import { API, apiCode } from '../connection/nats-errors.js';
 import { foreignBy } from '../foreign/foreign-marks.js';
+import type { StreamMessage } from './direct-get.js';
 
 /** The newest message on a subject, whatever it is, or `undefined`. */
 export function newestMessage(
@@ -33,7 +34,7 @@ export async function newestOf<T>(
   for (let [before, width] = [newest.seq, WIDER]; found === undefined && before > 1; width *= WIDER) {
     const from = Math.max(1, before - width);
     for (let seq = from; seq < before; ) {
-      const message = await messageAt(jsm, stream, { seq, next_by_subj: subject });
+      const message = await firstMessage(jsm, stream, subject, seq);
       if (message === undefined || message.seq >= before) break;
       found = ours(message) ?? found;
       seq = message.seq + 1;
@@ -41,6 +42,29 @@ export async function newestOf<T>(
     before = from;
   }
   return found;
+}
+
+/** The same as direct reads give it. A replica may lag behind; the leader of the stream, which this asks, does not. */
+export async function newestStored(
+  jsm: JetStreamManager,
+  stream: string,
+  subject: string,
+): Promise<StreamMessage | undefined> {
+  const message = await newestMessage(jsm, stream, subject);
+  if (message === undefined) return undefined;
+  const { seq: sequence, data, header: headers } = message;
+  const foreign = foreignBy(headers, 'as_stored');
+  return { sequence, subject: message.subject, data, headers, ...(foreign !== undefined && { foreign }) };
+}
+
+/** The first message on a subject from a sequence on, as the leader of the stream has it, or `undefined`. */
+export function firstMessage(
+  jsm: JetStreamManager,
+  stream: string,
+  subject: string,
+  from: number,
+): Promise<StoredMsg | undefined> {
+  return messageAt(jsm, stream, { seq: from, next_by_subj: subject });
 }
 
 async function messageAt(

@@ -19,7 +19,8 @@ export async function raiseDispatches(
   try {
     const place = { stream: DISPATCH_STREAM, subject: VOID_DISPATCHES, storedUnder: VOID_DISPATCHES, to };
     const last = await raiseWithin(ports, place, mostMs);
-    if (last < to) return last;
+    // Without time it is a question alone.
+    if (last < to || mostMs === 0) return last;
     await ports.bucket.write(RAISED_KEY, (before) => ({
       v: 1,
       dispatches: Math.max(before === undefined ? 0 : raisedIn(before.data), to),

@@ -3,9 +3,8 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import { LIFECYCLE_BUCKET } from '../../contracts/names.js';
 import type { Logger } from '../../ports/logger.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
-import { foreignBy } from '../foreign/foreign-marks.js';
 import { readStream, type StreamMessage } from '../jetstream/direct-get.js';
-import { newestMessage } from '../jetstream/newest-message.js';
+import { newestStored } from '../jetstream/newest-message.js';
 import type { TopologyOptions } from '../jetstream/topology.js';
 import { isDeletion } from './nats-snapshot-store.js';
 
@@ -121,11 +120,7 @@ export class LifecycleBucket {
    */
   async #newest(subject: string): Promise<StreamMessage | undefined> {
     const jsm = await this.#manager(this.#options.timeoutMs);
-    const message = await newestMessage(jsm, LIFECYCLE_STREAM, subject);
-    if (message === undefined) return undefined;
-    const foreign = foreignBy(message.header, 'as_stored');
-    const { seq: sequence, data, header: headers } = message;
-    return { sequence, subject: message.subject, data, headers, ...(foreign !== undefined && { foreign }) };
+    return newestStored(jsm, LIFECYCLE_STREAM, subject);
   }
 
   /** Removes what has this revision, and gives it; `undefined` when something else is stored by now. */

@@ -11,7 +11,7 @@ import { pause } from '../../runtime/pauses.js';
 import { Semaphore } from '../../runtime/semaphore.js';
 import { counted } from '../../shared/counted.js';
 import { heldLog, heldSnapshots } from './held-ports.js';
-import { arrive, bring, type SessionMove } from './move-session.js';
+import { arrive, copyMissing, type SessionMove } from './move-session.js';
 import { throughElections } from './through-elections.js';
 
 /**
@@ -207,7 +207,7 @@ export class LayoutMove {
       to: heldLog(this.#sharded(shards), this.#claimed),
       clear: () => moving.clearShard(session, shards),
     };
-    if (stream.place === 'own' && stream.messages > LONG) await bring(move);
+    if (stream.place === 'own' && stream.messages > LONG) await copyMissing(move);
     const fenced = await moving.own.fence(stream);
     if (fenced.last > above) {
       const fix = 'go back with --back, and begin again';
@@ -254,7 +254,7 @@ export class LayoutMove {
         async (stream) => {
           // Once more where it was begun: it may have been cut short.
           const ready = await moving.own.returning(stream, above);
-          await bring(moveOf(ready));
+          await copyMissing(moveOf(ready));
           returning.push(ready);
         },
         'silently',

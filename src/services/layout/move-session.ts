@@ -32,12 +32,12 @@ export interface MoveSnapshots {
 }
 
 /** Copies what the new place lacks; what cannot be gone on with there is dropped first. */
-export async function bring(move: SessionMove): Promise<void> {
-  await shown(move);
-  await brought(move);
+export async function copyMissing(move: SessionMove): Promise<void> {
+  await awaitLeaders(move);
+  await copyOrClear(move);
 }
 
-async function brought({
+async function copyOrClear({
   session,
   as,
   from,
@@ -58,9 +58,9 @@ async function brought({
  */
 export async function arrive(move: SessionMove, ports: MoveSnapshots): Promise<void> {
   const { session, to } = move;
-  await shown(move);
+  await awaitLeaders(move);
   const from = await sourceOf(move, ports);
-  await brought({ ...move, from });
+  await copyOrClear({ ...move, from });
   if (!(await isSameSession({ from, to }, session)))
     throw new ThroughlineError(
       'internal',
@@ -70,7 +70,7 @@ export async function arrive(move: SessionMove, ports: MoveSnapshots): Promise<v
 }
 
 /** Has each read of both logs show what the leaders of their streams hold by now. */
-async function shown({ session, as = session, from, to }: SessionMove): Promise<void> {
+async function awaitLeaders({ session, as = session, from, to }: SessionMove): Promise<void> {
   await Promise.all([from.newest(session), to.newest(as)]);
 }
 

@@ -57,6 +57,8 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     return record?.importing && { at: record.at, ...record.importing };
   };
 
+  const isForgottenSince = (session: Token, at: string) => (lifecycle.forgotten(session)?.at ?? '') >= at;
+
   async function recorded(session: Token, isOn: boolean) {
     const found = importOf(session);
     if (found !== undefined || !isOn) return found;
@@ -85,7 +87,10 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     const now = importOf(session);
     const isOwn = isOf(now, { file, dispatches });
     if (isOwn && now?.ready) return now.at;
-    await lifecycle.change(session, asFree(mine({ file, dispatches })));
+    const isFreed = await lifecycle.change(session, asFree(mineUnready({ file, dispatches })));
+    const ready = importOf(session);
+    // Another process has gone on with the same file in this very moment.
+    if (!isFreed && ready?.ready && isOf(ready, { file, dispatches })) return ready.at;
     throw exists(session, OTHER_NAME);
   }
 
@@ -114,7 +119,11 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     // Of an import that was forgotten meanwhile, and began again, nothing is known.
     const key = `${session} ${found.at}`;
     if (done) {
-      await becomeSession(options, session, mine(asked));
+      const isDone = await becomeSession(options, session, mine(asked));
+      // Where another process has done it, nothing is recorded of the import any more.
+      const now = importOf(session);
+      if (!isDone && (now !== undefined || isForgottenSince(session, found.at)))
+        throw importing(session, now?.from);
       copies.delete(key);
       return { session, state: 'done', events: 0 };
     }
@@ -147,6 +156,10 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
   };
 }
 
+function mineUnready(asked: Pick<Asked, 'file' | 'dispatches'>): IsMine {
+  return (there) => mine(asked)(there) && there?.importing?.ready !== true;
+}
+
 function mine(asked: Pick<Asked, 'file' | 'dispatches'>): IsMine {
   return (there) => isOf(there?.importing, asked);
 }
@@ -161,7 +174,7 @@ function isOf(
 
 /** @throws ThroughlineError `schema_invalid` where the numbers of dispatches would have to be moved up too far */
 function requireNear(to: number, now: number): void {
-  if (to - now <= MOST_RAISED) return;
+  if (to - MARGIN - now <= MOST_RAISED) return;
   throw wrong(
     'dispatches',
     `is ${to - MARGIN}, but the newest result here has number ${now}, and an import moves numbers up by at most ${MOST_RAISED}: bring the whole installation over with "throughline backup" and "throughline restore", which keep its numbers`,

@@ -1,5 +1,6 @@
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
+import { eventsOf } from '../../folding/log-copy.js';
 import type { SessionReader } from '../../folding/session-folding.js';
 import type { SessionActivity } from '../../ports/session-activity.js';
 import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
@@ -44,27 +45,39 @@ export async function requireFree(
 /**
  * From now on it is a session: archived, where its events say so, so that no result ever comes in between.
  *
- * @param isMine whether the record is still that of the rename, or import, that asks: else another process has done it
+ * @param isMine whether the record is still that of the rename, or import, that asks
+ * @returns `false` where it is not: another process has done it, or the session was forgotten
  */
-export async function becomeSession(ports: NewSessionPorts, session: Token, isMine: IsMine): Promise<void> {
+export async function becomeSession(
+  ports: NewSessionPorts,
+  session: Token,
+  isMine: IsMine,
+): Promise<boolean> {
   const { lifecycle, archiver } = ports;
   const before = lifecycle.forgotten(session);
   const archived = await archivedIn(ports, session);
   const archiving = archived && { ...archived, at: archivedSince(before, archived.at) };
   const isDone = await lifecycle.change(session, asSession(isMine, archiving));
   if (isDone && archiving !== undefined) await archiver.settle(session);
+  return isDone;
 }
+
+const SAYING_ARCHIVED: ReadonlySet<string> = new Set([
+  'session.checkpoint',
+  'session.archived',
+  'session.reopened',
+]);
 
 /** Whether its events say that it is archived: of these alone, since it may be long, and is not to be read as a session yet. */
 async function archivedIn(
   { log }: Pick<NewSessionPorts, 'log'>,
   session: Token,
 ): Promise<Charter['archived']> {
-  const types = ['session.checkpoint', 'session.archived', 'session.reopened'];
-  const found = await Promise.all(types.map((type) => log.read(session, { after: 0, type })));
-  const events = found.flatMap((each) => each.events).sort((one, other) => one.sequence - other.sequence);
+  // Events of one type alone may be read from a replica that lags behind; after this the others are not.
+  await log.newest(session);
   const state = emptyState(session);
-  for (const stored of events) evolve(state, stored);
+  for await (const stored of eventsOf(log, session))
+    if (SAYING_ARCHIVED.has(stored.event.type)) evolve(state, stored);
   return state.charter.archived;
 }
 

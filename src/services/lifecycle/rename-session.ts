@@ -22,7 +22,7 @@ import { withinDeadline } from '../../shared/deadline.js';
 import { archivedSince, asFree, fieldsOf } from '../common/archived-record.js';
 import { requireOwnName } from '../common/own-name.js';
 import { heldLog } from '../layout/held-ports.js';
-import { bring, type SessionMove } from '../layout/move-session.js';
+import { copyMissing, type SessionMove } from '../layout/move-session.js';
 import { beating, isGone } from './forget-claim.js';
 import type { LearningsPorts } from './forget-learnings.js';
 import { SETTLED_MS } from './forget-session.js';
@@ -242,7 +242,7 @@ async function copied(ports: RenameOptions, claim: RenameClaim): Promise<number>
     await claim.hold();
     await to.removeBefore(as, (await to.newest(as)) + 1);
   };
-  await bring({ session, as, from, to: heldLog(to, () => claim.held()), clear });
+  await copyMissing({ session, as, from, to: heldLog(to, () => claim.held()), clear });
   if (await isSameSession({ from, to }, session, as)) return last;
   throw new ThroughlineError(
     'internal',

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type JetStreamManager, type NatsConnection, StorageType } from 'nats';
+import { type JetStreamManager, type NatsConnection, StorageType, type StoredMsg } from 'nats';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
@@ -75,6 +75,32 @@ describe('messages that are erased', () => {
 
   test('are none in a stream that is not there', async () => {
     expect(await eraseMessages(ports, 'nothing', 'nothing.>')).toBe(0);
+  });
+
+  test('are looked for until the leader of the stream holds none, since a replica shows the newest later', async () => {
+    await filled('late', ['gone', 'gone', 'gone']);
+    const led = (getMessage: JetStreamManager['streams']['getMessage']) => {
+      const { streams } = jsm;
+      const deleteMessage = streams.deleteMessage.bind(streams);
+      return { ...ports, jsm: { streams: { deleteMessage, getMessage } } as unknown as JetStreamManager };
+    };
+    let isShown = false;
+    const erased = await eraseMessages(
+      led(async (...query) => {
+        if (!isShown) await publisher.publish('late.gone', 'not shown until now', { stream: 'late' });
+        isShown = true;
+        return jsm.streams.getMessage(...query);
+      }),
+      'late',
+      'late.gone',
+    );
+    expect([erased, (await jsm.streams.info('late')).state.messages]).toEqual([4, 0]);
+
+    const never = led(async () => ({ seq: 9 }) as StoredMsg);
+    await expect(eraseMessages({ ...never, timeoutMs: 100 }, 'late', 'late.gone')).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    await jsm.streams.delete('late');
   });
 
   test('go by whole blocks where nothing else is in these', async () => {

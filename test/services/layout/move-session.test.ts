@@ -3,7 +3,7 @@ import type { Token } from '../../../src/contracts/names.js';
 import { canonicalLog } from '../../../src/folding/log-copy.js';
 import { createSessionReader } from '../../../src/folding/session-folding.js';
 import { silentLogger } from '../../../src/ports/logger.js';
-import { arrive, bring, type SessionMove } from '../../../src/services/layout/move-session.js';
+import { arrive, copyMissing, type SessionMove } from '../../../src/services/layout/move-session.js';
 import { encodeSnapshot } from '../../../src/session/session-snapshot.js';
 import { stateToJson } from '../../../src/session/session-state-json.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
@@ -109,7 +109,7 @@ it('a session is moved whole where replicas lag behind, in the old place and in 
   const { from, to, move, snapshots, stateIn } = onItsWay();
   for (let at = 1; at <= 20; at += 1) await from.append(SESSION, recorded(at, implementer()));
   // Another process copied these, and was killed.
-  await bring(move);
+  await copyMissing(move);
   await from.append(SESSION, recorded(21, implementer()));
   const before = seen(await stateIn(from));
   await arrive({ ...move, from: lagging(from), to: lagging(to) }, { snapshots, clock });

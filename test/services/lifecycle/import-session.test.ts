@@ -113,3 +113,36 @@ it('a name to which a session is being renamed is not taken by an import, whatev
 
   expect(lifecycle.archived(session)).toEqual(before);
 });
+
+it('an import that was forgotten before its end is not said to be done', async () => {
+  const { log, lifecycle, events, service } = await services();
+  const ask = service();
+  await ask(OF);
+  await ask({ ...OF, events });
+  const newest = log.newest.bind(log);
+  log.newest = async (name) => {
+    if (name === session)
+      await lifecycle.forgetting(session, { at: '2026-01-02T00:00:00.000Z', dispatches: 0, sequence: 0 });
+    return newest(name);
+  };
+  await expect(ask({ ...OF, done: true })).rejects.toMatchObject({ code: 'session_importing' });
+});
+
+it('a name that another service makes ready for the same file in the same moment stays taken for it', async () => {
+  const { log, lifecycle, service } = await services();
+  let pauses = 0;
+  const slower = service(async () => {
+    pauses += 1;
+    // Events of the file come before this service has read that all is ready for them.
+    if (pauses === 1) await log.append(session, recorded(1, implementer()));
+    if (pauses === 2)
+      lifecycle.between = () =>
+        lifecycle.change(session, (there) =>
+          there?.importing === undefined
+            ? 'keep'
+            : { at: there.at, importing: { ...there.importing, ready: true } },
+        );
+  });
+  expect(await slower(OF)).toMatchObject({ state: 'importing' });
+  expect(lifecycle.archived(session)?.importing).toMatchObject({ ready: true });
+});
