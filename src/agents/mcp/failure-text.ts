@@ -4,7 +4,7 @@ import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 /** What a model does next after an error, by its code. */
 const NEXT: Readonly<Partial<Record<ErrorCode, string>>> = {
   unavailable:
-    'Go on with your work without it, and try again later. If it stays so, tell the user to run "throughline doctor", which says what to do.',
+    'Go on with your work without it, and try again later. If it stays so, tell the user to run "throughline doctor", which says what is wrong; where nothing runs, "throughline up".',
   schema_invalid: 'Correct these fields and call again.',
   token_invalid: 'Correct the name and call again.',
   dispatch_rejected: 'Correct the result and call report again.',
