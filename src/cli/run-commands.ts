@@ -262,7 +262,9 @@ async function ledgerOf(
 ): Promise<LedgerShown> {
   const { entries, remark, sequence } = await ask({ session, task });
   requireEvents(session, sequence);
-  const said = remark === undefined ? '' : `-- ${remark}`;
+  const hasOwn = Object.keys(entries).some((key) => key.startsWith('ledger.task.'));
+  const none = hasOwn ? '' : `-- task ${task} has no ledger yet: its first result opens one`;
+  const said = remark === undefined ? none : `-- ${remark}`;
   // With JSON, only what helps: tasks of a like name.
   if (json) return { text: JSON.stringify(entries), remark: said.includes(';') ? said : '' };
   return { text: ledgerLines({ entries }).join('\n'), remark: said };

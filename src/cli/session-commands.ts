@@ -93,7 +93,7 @@ export function sessionCommand(program: Command): void {
       else {
         for (const line of sessionLines(sessions)) out(line);
         if (total > 0 || Object.keys(filters).length === 0) note(`-- ${summary(sessions.length, total)}`);
-        else note('-- no such sessions: without these options all are listed');
+        else note('-- no such sessions: without these options all but archived ones are listed');
       }
       for (const line of more) note(line);
     });

@@ -124,6 +124,10 @@ function checked(
   if (broken?.text.endsWith(CUT)) withoutCutItem(value, shape, repairs);
   const reading = readResult(value, role);
   if (!reading.ok && broken === undefined) return fault({ code: 'schema_invalid', ...reading });
+  if (!reading.ok && broken?.text.endsWith(CUT)) {
+    const reason = `${broken.reason}; it ends too early, and of what is there, ${reading.reason}`;
+    return fault({ ...reading, code: 'json_parse_failed', reason, fix: 'send the whole JSON object' });
+  }
   if (!reading.ok) {
     const reason = `${broken?.reason}; mended as far as it goes, ${reading.reason}`;
     return fault({ ...reading, code: 'json_parse_failed', reason });

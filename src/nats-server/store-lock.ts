@@ -119,7 +119,7 @@ function toldUse(use: StoreUse): string {
   const server = `the nats-server at ${host}:${port}, process ${pid}`;
   const connect = `use it (NATS_URL=nats://${host}:${port})`;
   return use.by === 'server'
-    ? `${server}, which process ${use.starter.pid} started: stop that ("kill ${use.starter.pid}"), ${connect}`
+    ? `${server}, which process ${use.starter.pid} started: stop that ("throughline down" where it was started with --detach, or else "kill ${use.starter.pid}"), ${connect}`
     : `${server}, left behind by a process that was killed: stop it ("throughline up --yes" does, and continues), ${connect}`;
 }
 

@@ -207,6 +207,16 @@ describe('ledger', () => {
     expect(await up.cli(args)).toEqual({ code: 0, stdout: '', stderr: empty });
     expect(await up.cli([...args, '--json'])).toEqual({ code: 0, stdout: '{}\n', stderr: '' });
   });
+
+  it('ledger says of a task of the plan that it has had no result yet', async () => {
+    const session = newSession('ledger');
+    await init(session, await folder.write('tasks.md', TASKS_MD));
+    expect(await up.cli(['ledger', '-s', session, '-t', '2.1'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('ledger.progress.'),
+      stderr: '-- task 2.1 has no ledger yet: its first result opens one\n',
+    });
+  });
 });
 
 describe('telemetry', () => {

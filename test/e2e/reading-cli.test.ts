@@ -53,7 +53,7 @@ describe('the reading commands', () => {
     expect(await up.cli(['session', 'ls', '--text', 'nobody'])).toEqual({
       code: 0,
       stdout: '',
-      stderr: '-- no such sessions: without these options all are listed\n',
+      stderr: '-- no such sessions: without these options all but archived ones are listed\n',
     });
   });
 

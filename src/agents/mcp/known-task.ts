@@ -30,5 +30,7 @@ export async function knownTask(
     task,
     [...plan, ...board].map(({ id }) => id),
   );
-  return { unknown: `Neither the plan nor the board has a task ${JSON.stringify(task)}${hint || '.'}` };
+  return {
+    unknown: `Neither the plan nor the board has a task ${JSON.stringify(task)}${hint.endsWith('?') ? hint : `${hint}.`}`,
+  };
 }

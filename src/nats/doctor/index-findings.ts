@@ -50,7 +50,18 @@ export async function indexFindings({ index, log, now }: IndexExamined): Promise
   ];
   return found.length > 0
     ? found
-    : [ok(CHECK, `${counted(entries.size, 'entry', 'entries')}, as the logs have it`)];
+    : [
+        ok(
+          CHECK,
+          `${counted(entries.size, 'entry', 'entries')}, as the logs have it${waiting(logs.length - entries.size)}`,
+        ),
+      ];
+}
+
+/** @param sessions so many have no entry yet */
+function waiting(sessions: number): string {
+  if (sessions <= 0) return '';
+  return `; ${counted(sessions, 'session gets its', 'sessions get theirs')} when no results have come for a while`;
 }
 
 interface Difference {

@@ -12,6 +12,7 @@ import { compilePrompt } from '../../prompt/compile-prompt.js';
 import { budgetOf } from '../../prompt/prompt-budget.js';
 import { resolvedSettings } from '../../session/resolved-settings.js';
 import { rejectionsOf, type SessionState } from '../../session/session-state.js';
+import { nearIdsHint } from '../../shared/near-ids.js';
 import type { Tokenizer } from '../../shared/tokenizer.js';
 import { withRepairs } from '../common/event-repairs.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
@@ -200,8 +201,9 @@ function ledgerReport({ run, dispatches }: SessionState, taskId: string, refresh
   if (refreshed.outcome === 'failed') {
     return { mode: 'ledger_plus_fallback', reason: 'rebuild_failed', message: refreshed.message };
   }
-  if (run !== undefined && !run.document.tasks.some((task) => task.id === taskId)) {
-    const message = `the tasks of ${run.spec} hold no task ${JSON.stringify(taskId)}`;
+  const planned = run?.document.tasks.map(({ id }) => id);
+  if (planned !== undefined && !planned.includes(taskId)) {
+    const message = `the plan has no task ${JSON.stringify(taskId)}${nearIdsHint(taskId, planned)}`;
     return { mode: 'ledger_plus_fallback', reason: 'progress_ledger_incomplete', message };
   }
   return { mode: run !== undefined || dispatches.current().ledgers.has(taskId) ? 'ledger' : 'none' };
