@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Tools } from '../client/tool-methods.js';
 import { checkedRequest } from '../contracts/checked.js';
-import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import { fileFault, ThroughlineError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import { sessionSettings } from '../contracts/session-settings.js';
@@ -288,7 +288,7 @@ async function textOf(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
-    const message = `--tasks ${file}: ${messageOf(cause)}. ${OTHER_PLACE}`;
+    const message = `--tasks ${file}: ${fileFault(cause)}. ${OTHER_PLACE}`;
     throw new ThroughlineError('progress_ledger_missing_tasks', message, { cause });
   }
 }

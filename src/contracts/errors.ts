@@ -38,6 +38,11 @@ export function systemCode(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown && 'syscall' in thrown ? String(thrown.code) : undefined;
 }
 
+/** Why a file cannot be read, for those who have named it. */
+export function fileFault(error: unknown): string {
+  return systemCode(error) === 'ENOENT' ? 'does not exist' : messageOf(error);
+}
+
 /** The stable code of anything that was thrown, for a log line. */
 export function codeOf(thrown: unknown): ErrorCode {
   return thrown instanceof ThroughlineError ? thrown.code : 'internal';

@@ -2,7 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { messageOf, systemCode } from '../contracts/errors.js';
+import { fileFault } from '../contracts/errors.js';
 import type { TasksFile, TasksFileFault } from '../ports/tasks-file.js';
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -74,7 +74,7 @@ async function faultless<T>(work: () => Promise<Found<T>>): Promise<Found<T>> {
   try {
     return await work();
   } catch (error) {
-    return { fault: systemCode(error) === 'ENOENT' ? 'does not exist' : messageOf(error) };
+    return { fault: fileFault(error) };
   }
 }
 

@@ -89,11 +89,11 @@ describe('init', () => {
   });
 
   it.each([
-    ['a file that is not there', ['none.md'], /none\.md: ENOENT.*\(progress_ledger_missing_tasks\)/],
+    ['a file that is not there', ['none.md'], /none\.md: does not exist.*\(progress_ledger_missing_tasks\)/],
     [
       'one to be pushed',
       ['none.md', '--push'],
-      /--tasks none\.md: ENOENT.*\(progress_ledger_missing_tasks\)/,
+      /--tasks none\.md: does not exist.*\(progress_ledger_missing_tasks\)/,
     ],
     ['a folder', ['.'], /: is not a file\. Correct the path, .*\(progress_ledger_missing_tasks\)/],
     ['prose', ['prose.md'], /prose\.md holds no task .*\(line \d+: .*\) \(progress_ledger_parse_failed\)/],
@@ -153,7 +153,7 @@ describe('status', () => {
     const { code, stdout } = await up.cli(['status', '-s', session]);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^plan: 3 of 5 tasks completed.*\n.*\nthe tasks\.md cannot be read now: .*ENOENT/m,
+      /^plan: 3 of 5 tasks completed.*\n.*\nthe tasks\.md cannot be read now: .*does not exist/m,
     );
   });
 });

@@ -173,7 +173,7 @@ describe('a file that cannot be read any more', () => {
     const gone = await compile(session);
     expect(gone.ledger).toMatchObject({
       reason: 'rebuild_failed',
-      message: expect.stringMatching(/ENOENT/),
+      message: expect.stringMatching(/does not exist/),
     });
     expect(gone.prompt).toBe(before.prompt);
     await folder.write(file, TASKS_MD_LATER);

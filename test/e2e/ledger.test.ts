@@ -132,7 +132,7 @@ describe('run.init that cannot be done', () => {
     expect(await refused({ tasksPath })).toEqual({
       status: 404,
       code: 'progress_ledger_missing_tasks',
-      message: expect.stringMatching(/none\.md: ENOENT/),
+      message: expect.stringMatching(/none\.md: does not exist/),
       details: { path: tasksPath },
     });
   });

@@ -256,7 +256,7 @@ describe('an error of init', () => {
         ...more,
       ]);
       expect(code).toBe(1);
-      expect(stderr).toMatch(/--tasks \S*gone\.md: ENOENT.*Correct the path, or leave --tasks out/);
+      expect(stderr).toMatch(/--tasks \S*gone\.md: does not exist.*Correct the path, or leave --tasks out/);
     },
   );
 

@@ -133,7 +133,7 @@ describe('plan-show', () => {
     const { tasks } = await system.client.tools.planShow({ session, status: 'blocked' });
     expect(tasks).toMatchObject([{ id: '2.2', blocked: true }]);
     await folder.drop('follow.md');
-    expect((await system.client.tools.planShow({ session })).degraded).toMatch(/follow\.md: ENOENT/);
+    expect((await system.client.tools.planShow({ session })).degraded).toMatch(/follow\.md: does not exist/);
   });
 
   it('plan-show answers for a session without a plan', async () => {
