@@ -76,8 +76,11 @@ const MAX_COLUMN = 40;
 
 /** Each session with how far it is and how long ago it moved, and below it what is stalled and what waits for a person. */
 export function sessionLines(sessions: readonly SessionListed[], now = new Date().toISOString()): string[] {
-  const rows = sessions.map((each) => ({ each, cells: [each.session, statusOf(each), age(each.at, now)] }));
-  const widths = [0, 0, 0];
+  const rows = sessions.map((each) => ({
+    each,
+    cells: [each.session, statusOf(each), age(each.at, now), beganOf(each, now)],
+  }));
+  const widths = [0, 0, 0, 0];
   for (const { cells } of rows)
     for (const [column, { length }] of cells.entries())
       if (length <= MAX_COLUMN) widths[column] = Math.max(widths[column] ?? 0, length);
@@ -91,6 +94,10 @@ export function sessionLines(sessions: readonly SessionListed[], now = new Date(
 function statusOf(session: SessionListed): string {
   if (session.brief) return '';
   return session.archived === undefined ? session.status : 'archived';
+}
+
+function beganOf(session: SessionListed, now: string): string {
+  return session.brief || session.startedAt === undefined ? '' : `began ${age(session.startedAt, now)}`;
 }
 
 /** What stands behind the name, the status and the age of a session, and below it. */

@@ -22,6 +22,7 @@ export function sessionFigures(state: SessionState): Figures {
   return {
     session: state.session,
     status: session.status,
+    ...(state.startedAt && { startedAt: state.startedAt }),
     ...(session.project !== undefined && { project: session.project }),
     ...(goal !== undefined && { goal: clipText(oneLine(goal), MAX_GOAL) }),
     results: Object.values(read).reduce((sum, count) => sum + count, 0),

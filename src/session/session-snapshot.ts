@@ -153,6 +153,7 @@ export const stateJson = z.object({
     compaction: z.object({ threshold: z.number(), block: z.number() }),
   }),
   last_event_at: z.string(),
+  started_at: z.string().exactOptional(),
   settled: z.object({ counts: dispatchCounts, ledgers: z.array(taskLedger) }),
   facts: z.array(
     z.object({

@@ -18,16 +18,22 @@ const figures = {
 
 it('lists sessions in columns, however long their names, with what they wait for below', () => {
   const sessions: SessionListed[] = [
-    { ...figures, session: 'secret', at: '2026-03-01T11:59:58.000Z', waiting: ['an answer'] },
+    {
+      ...figures,
+      session: 'secret',
+      at: '2026-03-01T11:59:58.000Z',
+      startedAt: '2026-02-27T11:00:00.000Z',
+      waiting: ['an answer'],
+    },
     { ...figures, session: 'b9', at: '2026-03-01T11:30:00.000Z', status: 'completed' },
     { session: 'unread', at: '2026-03-01T11:30:00.000Z', sequence: 4, brief: true },
     { ...figures, session: 'x'.repeat(60), at: AT, archived: { at: AT } },
   ];
   expect(sessionLines(sessions, AT)).toEqual([
-    'secret  open       just now   5 results, 20 facts',
+    'secret  open       just now   began 2d 1hr ago  5 results, 20 facts',
     '  waits: an answer',
-    'b9      completed  30min ago  5 results, 20 facts',
+    'b9      completed  30min ago                    5 results, 20 facts',
     'unread             30min ago',
-    `${'x'.repeat(60)}  archived   just now   5 results, 20 facts`,
+    `${'x'.repeat(60)}  archived   just now                     5 results, 20 facts`,
   ]);
 });

@@ -57,6 +57,7 @@ describe('reading tools', () => {
     const [first] = sessions;
     expect(first).toMatchObject({
       ...{ session, brief: false, status: 'open', results: 4, board: { open: 1, done: 0 } },
+      startedAt: (await tools.sessionShow({ session })).session.started_at,
       plan: { spec: 'query', done: 1, total: 2 },
       stalled: [{ task: '2', where: 'plan', reason: expect.stringContaining('ping_pong') }],
     });

@@ -265,13 +265,13 @@ describe('evolve', () => {
     });
   });
 
-  it('evolve moves to the sequence of each event, gaps and all, and to the newest time', () => {
+  it('evolve moves to the sequence of each event, gaps and all, and to the newest and the oldest time', () => {
     const early = recorded(2, implementer());
     const state = [
       { sequence: 5, event: given },
       { sequence: 8, event: early },
     ].reduce(evolve, emptyState('demo'));
-    expect(state).toMatchObject({ sequence: 8, lastEventAt: timeOf(4) });
+    expect(state).toMatchObject({ sequence: 8, lastEventAt: timeOf(4), startedAt: timeOf(2) });
   });
 
   it('evolve moves on over an event that says nothing new', () => {

@@ -134,6 +134,12 @@ export const sessionView = z
       .exactOptional()
       .describe('Where it is archived and takes no results: since when, and why.'),
     sequence: place('Sequence of its newest event; 0 for a session without events.'),
+    started_at: z
+      .string()
+      .nullable()
+      .describe(
+        'When it began, ISO 8601 in UTC; null without an event, and of one that an earlier version has folded.',
+      ),
     last_event_at: z
       .string()
       .nullable()

@@ -34,6 +34,11 @@ export function SessionFiguresStrip({ session }: { readonly session: SessionShow
         {session.last_event_at === null ? null : (
           <>
             newest <Ago at={session.last_event_at} />
+            {session.started_at === null ? null : (
+              <>
+                , began <Ago at={session.started_at} />
+              </>
+            )}
           </>
         )}
       </Figure>

@@ -123,7 +123,9 @@ export interface SessionOverview extends Readonly<Charter>, TaskCounts {
   readonly name: string;
   /** Sequence of its newest event; 0 for a session without events. */
   readonly sequence: number;
-  /** ISO 8601 in UTC. */
+  /** Time of its oldest event, ISO 8601 in UTC; `null` without one, and where it is not known. */
+  readonly started_at: string | null;
+  /** Time of its newest event, ISO 8601 in UTC; `null` without one. */
   readonly last_event_at: string | null;
   /** Number of the newest iteration; 0 before the first. */
   readonly iteration: number;
@@ -139,7 +141,7 @@ export interface SessionOverview extends Readonly<Charter>, TaskCounts {
 
 /** @param state as it is seen */
 export function overview(state: SessionState): { readonly session: SessionOverview } {
-  const { notebook, history, charter, sequence, lastEventAt } = state;
+  const { notebook, history, charter, sequence, startedAt, lastEventAt } = state;
   const counted = taskCounts(state);
   const { counts } = state.dispatches.current();
   return {
@@ -147,6 +149,7 @@ export function overview(state: SessionState): { readonly session: SessionOvervi
       name: state.session,
       ...charter,
       sequence,
+      started_at: startedAt || null,
       last_event_at: lastEventAt || null,
       iteration: currentNumber(history),
       ...counted,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { COMMAND_NAMES, type CommandName } from '../../../src/contracts/tool-requests.js';
-import { implementer, recorded, reviewer } from '../../support/builders.js';
+import { implementer, recorded, reviewer, timeOf } from '../../support/builders.js';
 import { argumentsOf, type Given, Played, timeAt, withTasks } from '../../support/played.js';
 
 describe('session-open', () => {
@@ -266,6 +266,7 @@ describe('session-show', () => {
           status: 'open',
           goal: 'g',
           sequence: 18,
+          started_at: timeOf(4),
           last_event_at: timeAt(15),
           iteration: 2,
           board: counts,
@@ -282,7 +283,16 @@ describe('session-show', () => {
 
   it('session-show works for a session without events', () => {
     expect(new Played('fresh').when('session-show', {})).toMatchObject({
-      reply: { session: { name: 'fresh', status: 'open', sequence: 0, last_event_at: null, iteration: 0 } },
+      reply: {
+        session: {
+          name: 'fresh',
+          status: 'open',
+          sequence: 0,
+          started_at: null,
+          last_event_at: null,
+          iteration: 0,
+        },
+      },
     });
   });
 });
