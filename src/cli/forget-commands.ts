@@ -6,7 +6,6 @@ import type { ToolReply } from '../contracts/replies/replies.js';
 import { counted } from '../shared/counted.js';
 import { agreed, canAsk } from './agreed.js';
 import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
-import { projectIn } from './project-options.js';
 import { onSession, sessionGiven } from './session-argument.js';
 
 /** `session forget` and `project forget`: what would go is shown before it is asked for. */
@@ -77,7 +76,7 @@ export function projectCommand(program: Command): void {
     )
     .action(async (given: string | undefined, options: ForgetOptions, command: Command) => {
       const cli = cliOf(command);
-      const name = given ?? projectIn(cli, {}).project;
+      const name = given ?? cli.config.project;
       // Most sessions are of the project that no one has named: they do not go by a forgotten word.
       if (name === undefined)
         throw new ThroughlineError(

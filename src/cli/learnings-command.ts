@@ -31,7 +31,8 @@ export function learningsCommand(program: Command): void {
       const accept = `throughline proposals accept ${shortId(id)}${projectOption(cli, reply.project)}`;
       return {
         answer: [proposedLine(coloursOf(cli), reply)],
-        note: status === 'pending' ? `-- "${accept}" makes it a learning` : undefined,
+        note:
+          status === 'pending' ? `-- "${accept}" makes it a learning of project ${reply.project}` : undefined,
       };
     },
   });

@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import picocolors from 'picocolors';
+import { agentSession, isConnected } from '../agents/agent-session.js';
 import { projectOf } from '../contracts/names.js';
 import { counted } from '../shared/counted.js';
 import { type Cli, coloured } from './command-context.js';
@@ -16,7 +17,10 @@ export interface ProjectOptions {
 /** Adds the options that say which project. */
 export function onProject(command: Command): Command {
   return command
-    .option('--project <name>', 'project (default: THROUGHLINE_PROJECT, else default)')
+    .option(
+      '--project <name>',
+      'project (default: THROUGHLINE_PROJECT, else that of .throughline.json, else default)',
+    )
     .option('--json', 'print the whole reply as JSON');
 }
 
@@ -25,14 +29,21 @@ export function deciding(command: Command): Command {
   return onProject(command).option('--by <name>', 'who decides (default: your user name)');
 }
 
+/** The project where none is named: in a connected folder the one whose learnings its agents use. */
+export function usualProject({ config }: Cli): string | undefined {
+  if (config.project !== undefined) return config.project;
+  const directory = process.cwd();
+  return isConnected(directory) ? agentSession({ env: config.env, directory }).project : undefined;
+}
+
 /** The project that a command works on, as a request says it. */
-export function projectIn(cli: Cli, { project = cli.config.project }: ProjectOptions): { project?: string } {
+export function projectIn(cli: Cli, { project = usualProject(cli) }: ProjectOptions): { project?: string } {
   return project === undefined ? {} : { project };
 }
 
 /** ` --project NAME`, for a hint that must lead to the same project; empty for the default one. */
 export function projectOption(cli: Cli, project: string): string {
-  return project === projectOf(cli.config.project) ? '' : ` --project ${project}`;
+  return project === projectOf(usualProject(cli)) ? '' : ` --project ${project}`;
 }
 
 /** What a given name became, where that is not plain: the name that answers and subjects have; otherwise nothing. */

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
-import { token } from '../contracts/names.js';
+import { projectOf, token } from '../contracts/names.js';
 import { shellWord } from '../prompt/left-out.js';
 import type { RunOutcome } from '../work/plan-run.js';
 import type { RunPlanOptions } from '../work/run-options.js';
@@ -192,7 +192,7 @@ async function worktreesOf({ worktrees }: WorkOptions, logs: string, session: st
 }
 
 function projectHint(cli: Cli, { project = cli.config.project }: WorkOptions): string {
-  return project === undefined ? '' : projectOption(cli, project);
+  return projectOption(cli, projectOf(project));
 }
 
 /** The first signal ends the run, and its agents with it; the second ends the process at once. */

@@ -1,4 +1,6 @@
-import { userInfo } from 'node:os';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startUp, type Up } from '../support/cli.js';
 import { hosted } from '../support/hosted-cli.js';
@@ -31,6 +33,27 @@ async function learn(text: string, ...options: string[]): Promise<string> {
   return id;
 }
 
+it('in a connected folder, learnings and proposals are those of its project, unless another is named', async () => {
+  const connected = newSession('connected');
+  const cwd = await mkdtemp(join(tmpdir(), 'throughline-'));
+  await writeFile(join(cwd, '.throughline.json'), JSON.stringify({ project: connected }));
+  const here = (...args: string[]) => up.cli(args, { cwd });
+
+  const made = await here('learnings', 'propose', 'Read the grammar first');
+  const id = made.stdout.slice(0, 5);
+  expect(made.stderr).toBe(
+    `-- "throughline proposals accept ${id}" makes it a learning of project ${connected}\n`,
+  );
+  expect((await here('proposals', 'accept', id)).code).toBe(0);
+  expect((await here('learnings', 'ls')).stdout).toContain('Read the grammar first');
+  const elsewhere = await here('learnings', 'ls', '--project', newSession('elsewhere'));
+  expect(elsewhere.stdout).toBe('');
+  const named = await up.cli(['learnings', 'ls'], { cwd, env: { THROUGHLINE_PROJECT: newSession('named') } });
+  expect(named.stdout).toBe('');
+  // What erases goes by no file that came with a folder.
+  expect((await here('project', 'forget', '--yes')).stderr).toContain('no project is named');
+});
+
 describe('a proposal on the command line', () => {
   beforeAll(() => {
     project = newSession('proposals');
@@ -57,7 +80,9 @@ describe('a proposal on the command line', () => {
     );
     expect(made.stdout).toMatch(/^[0-9a-f]{5} proposed: Run the linter\n$/);
     const id = made.stdout.slice(0, 5);
-    expect(made.stderr).toBe(`-- "throughline proposals accept ${id}" makes it a learning\n`);
+    expect(made.stderr).toBe(
+      `-- "throughline proposals accept ${id}" makes it a learning of project ${project}\n`,
+    );
     expect((await run('learnings', 'propose', 'run the linter!')).stdout).toBe(
       `${id} is proposed already: Run the linter\n`,
     );
