@@ -95,6 +95,15 @@ describe('session-export', () => {
     expect(lines.join('')).toContain('"session":"demo"');
   });
 
+  it('session-export of a whole log says nothing of a snapshot that does not hold when the session began, as an earlier version left it', async () => {
+    const { log, keep, all, lines } = await started(90);
+    await keep((text) => text.replace(/"started_at":"[^"]+",/, ''));
+
+    expect(await all()).toEqual((await log.read(DEMO, { after: 0 })).events);
+
+    expect(lines).toEqual([]);
+  });
+
   it('session-export of a log whose first events are gone brings what the snapshot knows', async () => {
     const { log, keep, page, all } = await started(120);
     const kept = await keep();
