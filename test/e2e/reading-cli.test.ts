@@ -46,7 +46,9 @@ describe('the reading commands', () => {
 
   it('session ls lists the sessions with how far they are, and finds them', async () => {
     const { stdout, stderr } = await up.cli(['session', 'ls']);
-    expect(stdout).toContain(`${session}  open  just now  board 0 of 2 done, 0 results, 0 facts\n`);
+    expect(stdout).toContain(
+      `${session}  open  just now  began just now  board 0 of 2 done, 0 results, 0 facts\n`,
+    );
     expect(stderr).toMatch(/^-- \d+ sessions?\n$/);
     const listed: unknown = JSON.parse(await run('session', 'ls', '--all', '--json', '--text', session));
     expect(listed).toMatchObject([{ session, brief: false, status: 'open', board: { open: 2, done: 0 } }]);
