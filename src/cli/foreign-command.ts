@@ -34,17 +34,22 @@ export function foreignCommand(program: Command): void {
     .command('ls')
     .description('Reads all streams and lists their foreign messages.')
     .option('-s, --session <name>', 'only what is stored under this session')
-    .option('--json', 'one JSON line for each: {stream, sequence, subject, bytes, what}')
+    .option('--json', 'one JSON array of {stream, sequence, subject, bytes, what}')
     .addHelpText('after', examples('throughline foreign ls', 'throughline foreign ls --session demo --json'))
     .action(async (options: ForeignOptions, command: Command) => {
       const cli = cliOf(command);
+      const found: ForeignMessage[] = [];
       const listed = await withNats(cli, (nats) =>
         eachStream(cli, nats, options, async (_, messages) => {
-          for (const message of messages) out(options.json ? JSON.stringify(message) : line(message));
+          for (const message of messages) {
+            if (options.json) found.push(message);
+            else out(line(message));
+          }
           return messages.length;
         }),
       );
-      if (!options.json) note(`-- ${counted(listed, 'foreign message')}`);
+      if (options.json) return out(JSON.stringify(found));
+      note(`-- ${counted(listed, 'foreign message')}`);
     });
 
   foreign

@@ -232,11 +232,10 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       const rejected = await allRejected(system.ports.rejected);
       expect(rejected.filter(({ session }) => session === VICTIM.session)).toEqual([]);
       const { stdout } = await system.as('admin', 'foreign', 'ls', '--json');
+      const found: { stream: string }[] = JSON.parse(stdout);
       const streams = new Set(
-        stdout
-          .trimEnd()
-          .split('\n')
-          .map((line) => JSON.parse(line).stream)
+        found
+          .map(({ stream }) => stream)
           // A bucket that keeps one value: what a compiler writes next takes the place of a foreign one.
           .filter((stream) => stream !== `KV_${TELEMETRY_BUCKET}`),
       );

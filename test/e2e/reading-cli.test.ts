@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createProgram } from '../../src/cli/program.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
 import { cli, startUp, type Up } from '../support/cli.js';
@@ -150,6 +151,26 @@ describe('the reading commands', () => {
       expect(await up.cli([...args, session, '-s', 'other'])).toMatchObject({ code: 2, stdout: '' });
     },
   );
+
+  it('every list with nothing in it is JSON with --json', async () => {
+    const empty = newSession('empty');
+    await run('session', 'open', empty);
+    const NOTHING: Readonly<Record<string, readonly string[]>> = {
+      session: ['--text', 'nobody'],
+      proposals: ['--project', 'nobody'],
+      learnings: ['--project', 'nobody'],
+      prompts: [empty],
+      trace: [empty],
+    };
+    const program = await createProgram();
+    const lists = program.commands.filter(({ commands }) => commands.some((each) => each.name() === 'ls'));
+    expect(lists.map((each) => each.name())).toEqual(expect.arrayContaining(['foreign', 'rejected']));
+    for (const list of lists.map((each) => each.name())) {
+      const { code, stdout } = await up.cli([list, 'ls', ...(NOTHING[list] ?? []), '--json']);
+      expect(code, list).toBe(0);
+      expect(() => JSON.parse(stdout), `${list} ls --json printed ${JSON.stringify(stdout)}`).not.toThrow();
+    }
+  });
 
   it('session open, complete and restart do what the tools of these names do', async () => {
     const name = newSession('lifecycle');

@@ -298,10 +298,7 @@ describe('foreign messages', () => {
   it('foreign messages are listed with what they are', async () => {
     const { code, stdout } = await system.as('admin', 'foreign', 'ls', '--json');
     expect(code).toBe(0);
-    const listed: { stream: string; what: string }[] = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    const listed: { stream: string; what: string }[] = JSON.parse(stdout);
     const streams = new Set(listed.map(({ stream }) => stream));
     expect([...streams].sort()).toEqual([
       'DISPATCH',
@@ -349,6 +346,9 @@ describe('foreign messages', () => {
       code: 0,
       stdout: '',
       stderr: '-- 0 foreign messages\n',
+    });
+    expect(await system.as('admin', 'foreign', 'ls', '--json')).toEqual({
+      ...{ code: 0, stdout: '[]\n', stderr: '' },
     });
     const after = await Promise.all([stateOf('a'), stateOf('b')]);
     for (const [index, state] of after.entries()) {

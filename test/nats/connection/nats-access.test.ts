@@ -112,7 +112,7 @@ describe('a server that asks who comes, or wants TLS', () => {
     async (name, _, env) => {
       const { url } = servers[name];
       const inside = await cli(['foreign', 'ls', '--json'], { env: { NATS_URL: url, ...env() } });
-      expect(inside).toEqual({ code: 0, stdout: '', stderr: '' });
+      expect(inside).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
       const outside = await cli(['foreign', 'ls', '--json'], { env: { NATS_URL: url } });
       expect(outside).toMatchObject({ code: 1, stdout: '' });
       expect(outside.stderr).toMatch(
