@@ -1,11 +1,22 @@
 import type { Command } from 'commander';
 import { shellWord } from './shell-word.js';
 
-/** The same command once more, from `cursor` on: with the options that were given to it, and `--page`. */
+/** The line that says how to go on with a list; none where nothing is left. */
+export function nextPageLines(command: Command, next: string | undefined): string[] {
+  return next === undefined ? [] : [`-- the next page: ${nextPageCommand(command, next)}`];
+}
+
+/**
+ * The same command once more, from `cursor` on: with the arguments and options that were given to it and to the program, and
+ * `--page`.
+ */
 export function nextPageCommand(command: Command, cursor: string): string {
-  const words = [...given(command), '--page', cursor];
-  for (let at: Command | null = command; at !== null; at = at.parent) words.unshift(at.name());
-  return words.map(shellWord).join(' ');
+  const words = [...command.args];
+  for (let at: Command | null = command; at !== null; at = at.parent) {
+    words.unshift(at.name());
+    words.push(...given(at));
+  }
+  return [...words, '--page', cursor].map(shellWord).join(' ');
 }
 
 /** The options that were given, but for the page. */
@@ -15,6 +26,7 @@ function given(command: Command): string[] {
     if (name === 'page' || command.getOptionValueSource(name) !== 'cli') return [];
     const value: unknown = command.getOptionValue(name);
     const flag = option.long ?? option.short ?? '';
-    return value === true ? [flag] : [flag, String(value)];
+    if (value === true) return [flag];
+    return [flag, ...(Array.isArray(value) ? value.map(String) : [String(value)])];
   });
 }

@@ -4,7 +4,7 @@ import type { SessionListed } from '../contracts/replies/session-list-reply.js';
 import { counted } from '../shared/counted.js';
 import { cliOf, coloured, examples, note, out, withClient } from './command-context.js';
 import { forgetSessionCommand } from './forget-commands.js';
-import { nextPageCommand } from './next-page.js';
+import { nextPageLines } from './next-page.js';
 import { span, wholeNumber } from './option-parsers.js';
 import { projectTaken } from './project-options.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
@@ -88,14 +88,13 @@ export function sessionCommand(program: Command): void {
         sessionsListed(client, filters, most, page),
       );
       for (const line of projectTaken(filters.project)) note(line);
-      const more = next === undefined ? [] : [`-- the next page: ${nextPageCommand(command, next)}`];
       if (json) out(JSON.stringify(sessions));
       else {
         for (const line of sessionLines(sessions)) out(line);
         if (total > 0 || Object.keys(filters).length === 0) note(`-- ${summary(sessions.length, total)}`);
         else note('-- no such sessions: without these options all but archived ones are listed');
       }
-      for (const line of more) note(line);
+      for (const line of nextPageLines(command, next)) note(line);
     });
 
   const show = session.command('show').summary('show the figures of a session');

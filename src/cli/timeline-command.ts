@@ -3,6 +3,7 @@ import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
 import { TIMELINE_KINDS, type TimelineKind } from '../contracts/timeline-kinds.js';
 import { counted } from '../shared/counted.js';
 import { cliOf, examples, note, out, withClient } from './command-context.js';
+import { nextPageLines } from './next-page.js';
 import { wholeNumber } from './option-parsers.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 import { timelineLine } from './show-query.js';
@@ -12,6 +13,7 @@ interface TimelineOptions {
   readonly task?: string;
   readonly failed?: boolean;
   readonly limit: number;
+  readonly page?: string;
   readonly json?: boolean;
 }
 
@@ -30,6 +32,7 @@ export function timelineCommand(program: Command): void {
     .option('-t, --task <id>', 'only entries of this task, of the board or the plan')
     .option('--failed', 'only what failed: bad verdicts, rejected results, failed actions')
     .option('--limit <n>', 'most entries to show', wholeNumber(1, MOST), USUAL)
+    .option('--page <cursor>', 'the page that begins here: the last line of the page before names it')
     .option('--json', 'one JSON array of entries')
     .addHelpText(
       'after',
@@ -37,20 +40,21 @@ export function timelineCommand(program: Command): void {
         'throughline timeline demo',
         'throughline timeline demo --kind result rejected --failed',
         'throughline timeline demo --task 2.1 --json',
+        'throughline timeline demo --limit 20 --page CURSOR',
       ),
     )
     .action(async (_: string | undefined, options: TimelineOptions, command: Command) => {
       const cli = cliOf(command);
       const session = sessionGiven(cli, command);
-      const { kind: kinds, task, failed = false, limit, json = false } = options;
+      const { kind: kinds, task, failed = false, limit, page: begin, json = false } = options;
       const asked = {
         ...{ session, failed },
         ...(kinds !== undefined && { kinds }),
         ...(task !== undefined && { task }),
       };
-      const { entries, hasMore } = await withClient(cli, async (client) => {
+      const { entries, next } = await withClient(cli, async (client) => {
         const found: TimelineEntry[] = [];
-        let cursor: string | undefined;
+        let cursor = begin;
         do {
           const page = await client.tools.timelineList({
             ...asked,
@@ -61,12 +65,14 @@ export function timelineCommand(program: Command): void {
           found.push(...page.entries);
           cursor = page.next;
         } while (cursor !== undefined && found.length < limit);
-        return { entries: found, hasMore: cursor !== undefined };
+        return { entries: found, next: cursor };
       });
-      if (json) return out(JSON.stringify(entries));
-      for (const entry of entries) out(timelineLine(entry));
-      if (entries.length === 0) return note('-- no such entries: without these options all are listed');
-      const more = hasMore ? ', and there are older ones: see --limit' : '';
-      note(`-- ${counted(entries.length, 'entry', 'entries')}, the newest first${more}`);
+      if (json) out(JSON.stringify(entries));
+      else {
+        for (const entry of entries) out(timelineLine(entry));
+        if (entries.length > 0) note(`-- ${counted(entries.length, 'entry', 'entries')}, the newest first`);
+        else note('-- no such entries: without these options all are listed');
+      }
+      for (const line of nextPageLines(command, next)) note(line);
     });
 }

@@ -31,6 +31,22 @@ it('the command for the next page has the options of this one, and nothing that 
   expect(await named('-a')).toBe('throughline session ls --all --page eyJh');
 });
 
+it('the command for the next page has the arguments and the server of this one, and each of several values', async () => {
+  let found = '';
+  const program = new Command('throughline').option('--nats <url>');
+  program
+    .command('timeline')
+    .argument('[session]')
+    .option('--kind <kind...>')
+    .option('--page <cursor>')
+    .action((_, __, command: Command) => {
+      found = nextPageCommand(command, 'eyJh');
+    });
+  const args = ['timeline', 'demo', '--kind', 'result', 'rejected', '--nats', 'nats://10.0.0.5:4222'];
+  await program.parseAsync([...args, '--page', 'before'], { from: 'user' });
+  expect(found).toBe(`throughline ${args.join(' ')} --page eyJh`);
+});
+
 it('a shell reads the command for the next page as it was meant, whatever its options hold', async () => {
   const text = fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })

@@ -73,6 +73,23 @@ describe('the reading commands', () => {
     expect(JSON.parse(second.stdout)).toMatchObject([{ session: all[1]?.session }]);
   });
 
+  it('timeline names the command that shows the next page, until there is none', async () => {
+    const all: { key: string }[] = JSON.parse(await run('timeline', session, '--json'));
+    const first = await up.cli(['timeline', session, '--kind', 'command', 'result', '--limit', '2']);
+    const [counts, next = ''] = first.stderr.split('\n');
+    expect(counts).toBe('-- 2 entries, the newest first');
+    expect(next).toMatch(
+      /^-- the next page: throughline timeline \S+ --kind command result --limit 2 --page [\w-]+$/,
+    );
+    const command = next.replace('-- the next page: throughline ', '').split(' ');
+    const second = await up.cli([...command, '--json']);
+    expect(JSON.parse(second.stdout)).toEqual(all.slice(2, 4));
+    expect(second.stderr).toMatch(/^-- the next page: throughline timeline .* --json --page [\w-]+\n$/);
+    expect((await up.cli([...command, '--limit', '500'])).stderr).toMatch(
+      /^-- \d+ entries, the newest first\n$/,
+    );
+  });
+
   it('session ls says as which project a name is kept that no project can have', async () => {
     const own = newSession('spaced');
     await run('session', 'open', own, '--project', 'a b');
