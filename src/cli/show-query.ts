@@ -7,6 +7,7 @@ import type { ToolReply } from '../contracts/replies/replies.js';
 import type { SessionListed } from '../contracts/replies/session-list-reply.js';
 import type { SnapshotShown } from '../contracts/replies/snapshot-reply.js';
 import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
+import type { TracesListed } from '../contracts/replies/trace-reply.js';
 import type { ToolName } from '../contracts/tool-requests.js';
 import { age } from '../shared/age.js';
 import { counted } from '../shared/counted.js';
@@ -36,17 +37,11 @@ const LINES: { readonly [Name in ToolName]?: (reply: ToolReply<Name>) => readonl
     listed(ledgerListLines({ tasks }), 'no task has had a result yet: "throughline publish" sends one'),
   'ledger-show': (reply) => (reply.remark === undefined ? ledgerLines(reply) : [oneLine(reply.remark)]),
   'trace-list': ({ intents }) =>
-    listed(
-      intents.map(
-        ({ id, entries, request }) =>
-          `${oneLine(id)}  ${counted(entries, 'entry', 'entries')}${request === undefined ? '' : `  ${oneLine(request)}`}`,
-      ),
-      'no intent has a trace yet: "throughline trace append" begins one',
-    ),
+    listed(intents.map(intentLine), 'no intent has a trace yet: "throughline trace append" begins one'),
   'trace-show': ({ entries }) =>
     listed(
       entries.map(({ at, entry, line }) => `${at}  ${oneLine(entry.id)}  ${oneLine(line)}`),
-      'no such entries: "throughline tool trace-list" lists the intents that have some',
+      'no such entries: "throughline trace ls" lists the intents that have some',
     ),
   'snapshot-show': (shown) => [...(shown.text === undefined ? [] : [shown.text]), ...snapshotLines(shown)],
   'telemetry-show': telemetryLines,
@@ -134,6 +129,12 @@ export function timelineLine(entry: TimelineEntry, session?: Token): string {
     summary === verdict ? '' : oneLine(summary),
   ];
   return parts.filter((part) => part !== '').join('  ') + where;
+}
+
+/** An intent that has a trace in one line. */
+export function intentLine({ id, entries, request }: TracesListed['intents'][number]): string {
+  const asked = request === undefined ? '' : `  ${oneLine(request)}`;
+  return `${oneLine(id)}  ${counted(entries, 'entry', 'entries')}${asked}`;
 }
 
 function factLine({ id, subject, relation, object, task, dispatch, closed_by }: FoundFact): string {

@@ -3,11 +3,15 @@ import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { ThroughlineClient } from '../client/throughline-client.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
-import type { TraceAppended, TraceFound } from '../contracts/replies/trace-reply.js';
+import type { Token } from '../contracts/names.js';
+import type { TraceAppended, TraceFound, TracesListed } from '../contracts/replies/trace-reply.js';
 import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace-entry.js';
 import { counted } from '../shared/counted.js';
+import { oneLine } from '../shared/text.js';
+import { allPages } from './all-pages.js';
 import { cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
+import { intentLine } from './show-query.js';
 
 interface AppendOptions {
   readonly session?: string;
@@ -15,11 +19,19 @@ interface AppendOptions {
   readonly json?: boolean;
 }
 
+type Intent = TracesListed['intents'][number];
+
+/** As many intents as one request may ask for. */
+const PAGE = 200;
+
 export function traceCommand(program: Command): void {
   const trace = program
     .command('trace')
     .description('Trace entries of intents; from 20 entries on, the older ones are compacted in blocks.')
-    .addHelpText('after', examples('throughline trace show demo --intent INT-1'));
+    .addHelpText(
+      'after',
+      examples('throughline trace ls demo', 'throughline trace show demo --intent INT-1'),
+    );
 
   trace
     .command('append')
@@ -42,16 +54,35 @@ export function traceCommand(program: Command): void {
       out(options.json ? JSON.stringify(reply) : `${counted(reply.appended, 'entry', 'entries')} added`);
     });
 
-  onSession(trace.command('show'))
-    .description('Prints the compacted history of an intent, and the entries since.')
-    .requiredOption('--intent <id>', 'the intent')
-    .option('--json', 'print the reply as JSON')
-    .addHelpText('after', examples('throughline trace show demo --intent INT-1'))
-    .action(async (_: string | undefined, options: { intent: string; json?: boolean }, command: Command) => {
+  onSession(trace.command('ls'))
+    .description('Lists the intents of a session that have a trace, the one that was added to last first.')
+    .option('--json', 'one JSON array of {id, entries, compacted, blocks, request?, last?}')
+    .addHelpText('after', examples('throughline trace ls demo', 'throughline trace ls demo --json'))
+    .action(async (_: string | undefined, options: { json?: boolean }, command: Command) => {
       const cli = cliOf(command);
       const session = sessionGiven(cli, command);
-      const reply = await withClient(cli, (client) => client.compactTrace(session, options.intent));
+      const intents = await withClient(cli, (client) => intentsOf(client, session));
+      if (options.json) return out(JSON.stringify(intents));
+      for (const intent of intents) out(intentLine(intent));
+      if (intents.length === 0) return note(`-- ${NO_TRACE}`);
+      note(`-- ${counted(intents.length, 'intent')}, the one that was added to last first`);
+    });
+
+  onSession(trace.command('show'))
+    .description('Prints the compacted history of an intent, and the entries since.')
+    .option('--intent <id>', 'the intent, which is required: `trace ls` lists them')
+    .option('--json', 'print the reply as JSON')
+    .addHelpText('after', examples('throughline trace show demo --intent INT-1'))
+    .action(async (_: string | undefined, options: { intent?: string; json?: boolean }, command: Command) => {
+      const cli = cliOf(command);
+      const session = sessionGiven(cli, command);
+      const { intent } = options;
+      const reply = await withClient(cli, async (client) => {
+        if (intent === undefined) throw whichIntent(session, await intentsOf(client, session));
+        return client.compactTrace(session, intent);
+      });
       requireEvents(session, reply.sequence);
+      if (reply.total === 0) throw noTraceOf(session, intent);
       if (options.json) return out(JSON.stringify(reply));
       if (reply.summary !== null) out(reply.summary);
       for (const line of reply.recent) out(line);
@@ -84,6 +115,35 @@ export function traceCommand(program: Command): void {
       const reply = await withClient(cli, (client) => client.pinTraceEntry(session, id, options.intent));
       out(options.json ? JSON.stringify(reply) : `pinned for ${reply.pinned.intent}: ${reply.pinned.text}`);
     });
+}
+
+const NO_TRACE = 'no intent has a trace yet: "throughline trace append" begins one';
+/** Intents that an error names. */
+const MAX_NAMED = 5;
+
+/** All intents of a session that have a trace. */
+async function intentsOf(client: ThroughlineClient, session: Token): Promise<readonly Intent[]> {
+  const pages = await allPages((cursor) => client.tools.traceList({ session, limit: PAGE, ...cursor }));
+  requireEvents(session, pages[0].sequence);
+  return pages.flatMap((page) => page.intents);
+}
+
+function whichIntent(session: Token, intents: readonly Intent[]): ThroughlineError {
+  if (intents.length === 0)
+    return new ThroughlineError('not_found', `--intent is missing, and in session ${session} ${NO_TRACE}`);
+  const named = intents.slice(0, MAX_NAMED).map(({ id }) => oneLine(id));
+  const more = intents.length > MAX_NAMED ? ' …' : '';
+  return new ThroughlineError(
+    'usage',
+    `which intent? Give --intent ID, one of ${named.join(', ')}${more}: "throughline trace ls ${session}" lists them`,
+  );
+}
+
+function noTraceOf(session: Token, intent: string | undefined): ThroughlineError {
+  return new ThroughlineError(
+    'not_found',
+    `session ${session} has no trace of intent ${JSON.stringify(intent)}: "throughline trace ls ${session}" lists those that have one`,
+  );
 }
 
 interface EntryOptions {

@@ -124,6 +124,11 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
     ['--role', 'publisher', '--session', HOSTILE],
   ],
   'trace append': [['-s', SESSION, '--file', join(folder, 'trace.jsonl')]],
+  'trace show': [
+    ['-s', SESSION, '--intent', 'INT-1'],
+    ['-s', SESSION],
+    ['-s', SESSION, '--intent', HOSTILE],
+  ],
   'trace get': [[HOSTILE, '-s', SESSION]],
   'trace pin': [[HOSTILE, '-s', SESSION]],
   'rejected show': [[rejected]],

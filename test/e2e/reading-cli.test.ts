@@ -152,6 +152,8 @@ describe('the reading commands', () => {
     ['telemetry'],
     ['snapshot show'],
     ['snapshot write'],
+    ['trace ls'],
+    ['trace show'],
     ['trace show --intent 1'],
   ])(
     '%s takes the session as an argument, and says in the same words that it does not exist',
@@ -168,6 +170,38 @@ describe('the reading commands', () => {
       expect(await up.cli([...args, session, '-s', 'other'])).toMatchObject({ code: 2, stdout: '' });
     },
   );
+
+  it('trace ls lists the intents, and trace show without one or with a wrong one names what there is', async () => {
+    const name = newSession('traced');
+    const entries = ['INT-1', 'INT-2', 'INT-1'].map((intent_id) =>
+      JSON.stringify({ intent_id, action_type: 'TOOL_EXECUTION', payload: { tool_name: 'edit' } }),
+    );
+    await up.cli(['trace', 'append', '-s', name], { input: entries.join('\n') });
+    expect(await up.cli(['trace', 'ls', name])).toEqual({
+      code: 0,
+      stdout: 'INT-1  2 entries\nINT-2  1 entry\n',
+      stderr: '-- 2 intents, the one that was added to last first\n',
+    });
+    expect(JSON.parse(await run('trace', 'ls', name, '--json'))).toMatchObject([
+      { id: 'INT-1', entries: 2 },
+      { id: 'INT-2', entries: 1 },
+    ]);
+    const list = `"throughline trace ls ${name}" lists`;
+    expect(await up.cli(['trace', 'show', name])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `throughline: which intent? Give --intent ID, one of INT-1, INT-2: ${list} them (usage)\n`,
+    });
+    expect(await up.cli(['trace', 'show', name, '--intent', 'INT-9', '--json'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `throughline: session ${name} has no trace of intent "INT-9": ${list} those that have one (not_found)\n`,
+    });
+    expect(await up.cli(['trace', 'show', session])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no intent has a trace yet: "throughline trace append" begins one'),
+    });
+  });
 
   it('every list with nothing in it is JSON with --json', async () => {
     const empty = newSession('empty');
