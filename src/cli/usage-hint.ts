@@ -1,4 +1,5 @@
 import type { Command, CommanderError } from 'commander';
+import { isToken } from '../contracts/names.js';
 
 /** A way out of a wrong command line, beyond what commander says. */
 
@@ -18,20 +19,59 @@ export function usageHint(
 ): string | undefined {
   const { command, rest } = found(program, words);
   const [argument] = command.registeredArguments;
+  const [word = ''] = rest;
   switch (error.code) {
     case 'commander.unknownCommand':
-      return commandsHint(command, rest[0] ?? '') ?? commandsHint(program, rest[0] ?? '');
+      return commandsHint(command, word) ?? commandsHint(program, word) ?? innerHint(command, word);
     case 'commander.missingArgument':
       return argument?.argChoices === undefined
         ? undefined
         : `${argument.name()} is one of ${argument.argChoices.join(', ')}`;
+    case 'commander.missingMandatoryOptionValue':
+      return missingOptionHint(command, rest);
     case 'commander.excessArguments':
       return argument === undefined && command.options.some(({ long }) => long === '--session')
         ? 'this command takes the name of its session as --session NAME'
-        : undefined;
+        : excessHint(command, rest);
     default:
       return undefined;
   }
+}
+
+/** What a group of commands has, and how to give the session that was given in place of one. */
+function innerHint(command: Command, given: string): string | undefined {
+  if (command.parent === null) return undefined;
+  const inner = command.commands.filter((each) => each.name() !== 'help');
+  const path = pathOf(command).join(' ');
+  const one = inner.find((each) => READING.has(each.name()) && takesSession(each));
+  const meant =
+    one === undefined || !isToken(given) ? '' : `; of session ${given}, use "${path} ${one.name()} ${given}"`;
+  return `"${path}" takes one of ${inner.map((each) => each.name()).join(', ')}${meant}`;
+}
+
+/** Commands of a group that a person means who names a session alone. */
+const READING: ReadonlySet<string> = new Set(['ls', 'show']);
+
+function takesSession({ registeredArguments: [first] }: Command): boolean {
+  return first?.name() === 'session';
+}
+
+/** The values of an option that is missing, and the whole command where one of them was given as an argument. */
+function missingOptionHint(command: Command, rest: readonly string[]): string | undefined {
+  const missing = command.options.find(
+    (each) => each.mandatory && command.getOptionValue(each.attributeName()) === undefined && each.argChoices,
+  );
+  if (missing?.argChoices === undefined) return undefined;
+  const value = rest.find((each) => missing.argChoices?.includes(each));
+  const meant = `"${[...pathOf(command), missing.long, value].join(' ')}"`;
+  return value === undefined
+    ? `${missing.long} is one of ${missing.argChoices.join(', ')}`
+    : `did you mean ${meant}? ${missing.long} is one of ${missing.argChoices.join(', ')}`;
+}
+
+function excessHint(command: Command, rest: readonly string[]): string | undefined {
+  const excess = rest.slice(command.registeredArguments.length).map((each) => JSON.stringify(each));
+  return excess.length === 0 ? undefined : `leave out ${excess.join(', ')}`;
 }
 
 /** The command that the words lead to, and what follows it. */

@@ -26,6 +26,12 @@ describe('a command that is not there', () => {
     [['notes'], /"throughline tool note-list"\?$/],
     [['learnings', 'archive'], /^did you mean "throughline tool session-archive", /],
     [['qwerty'], undefined],
+    [
+      ['prompts', 'demo'],
+      '"throughline prompts" takes one of ls, show; of session demo, use "throughline prompts ls demo"',
+    ],
+    [['snapshot', 'demo'], /^"throughline snapshot" takes one of show, .*"throughline snapshot show demo"$/],
+    [['layout', 'a b'], '"throughline layout" takes one of show, migrate'],
   ])('%j names the commands that are called so, wherever they stand', async (words, hint) => {
     if (hint instanceof RegExp) expect(await hintAt(...words)).toMatch(hint);
     else expect(await hintAt(...words)).toBe(hint);
@@ -45,6 +51,20 @@ describe('the command line', () => {
 describe('arguments that are missing or too many', () => {
   it('an argument that is missing is named with what it may be', async () => {
     expect(await hintAt('publish')).toBe('role is one of implementer, reviewer, observer');
+  });
+
+  it('an option that is missing is named with what it may be, and with the command where that is an argument', async () => {
+    const roles = '--role is one of publisher, worker, compiler, reader, operator, backup';
+    expect(await hintAt('permissions')).toBe(roles);
+    expect(await hintAt('permissions', 'reeder')).toBe(roles);
+    expect(await hintAt('permissions', 'reader')).toBe(
+      `did you mean "throughline permissions --role reader"? ${roles}`,
+    );
+  });
+
+  it('an argument that is one too many is named', async () => {
+    expect(await hintAt('doctor', 'demo')).toBe('leave out "demo"');
+    expect(await hintAt('tasks', 'demo', 'more')).toBe('leave out "more"');
   });
 
   it('the name of a session, given to a command that takes it as an option, is told where it belongs', async () => {
