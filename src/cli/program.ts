@@ -1,4 +1,5 @@
 import { Command, CommanderError, Help, Option } from 'commander';
+import type { ErrorCode } from '../contracts/error-codes.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
@@ -90,7 +91,7 @@ function operandsOf(argv: readonly string[]): readonly string[] {
   }
 }
 
-/** Exit codes: 0 fine, 1 failed, 2 usage, 128 and its number for a signal. */
+/** Exit codes: 0 fine, 1 failed, 2 wrong usage, 128 and its number for a signal. */
 export async function runCli(argv: readonly string[]): Promise<number> {
   try {
     const chosen = chosenCommand(argv);
@@ -117,10 +118,18 @@ function exitCode(error: unknown): number {
   if (error instanceof Interrupted) return error.exitCode;
   if (error instanceof ThroughlineError) {
     note(`throughline: ${error.message} (${error.code})`);
-    return error.code === 'usage' || error.code === 'config_invalid' || error.code === 'token_invalid'
-      ? 2
-      : 1;
+    return isWrongUsage(error) ? 2 : 1;
   }
   note(`throughline: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   return 1;
 }
+
+/**
+ * Whether what was typed, or set as a variable, can never be right. A service refuses some values by the field of the request
+ * that they are in; a result or a file that cannot be read is named without one.
+ */
+function isWrongUsage({ code, details }: ThroughlineError): boolean {
+  return USAGE_CODES.has(code) || (code === 'schema_invalid' && details?.fields !== undefined);
+}
+
+const USAGE_CODES: ReadonlySet<ErrorCode> = new Set(['usage', 'config_invalid', 'token_invalid']);

@@ -182,6 +182,7 @@ function added(place: string, state: CanonicalState, stored: StoredEvent): void 
   }
 }
 
-function damaged(place: string, why: string): ThroughlineError {
+/** A fault of what a file of a session holds. */
+export function damaged(place: string, why: string): ThroughlineError {
   return new ThroughlineError('schema_invalid', `${place}: ${why}`);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { ThroughlineClient } from '../client/throughline-client.js';
-import { codeOf, ThroughlineError } from '../contracts/errors.js';
+import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
 import type { StoredEvent } from '../contracts/session-events.js';
 import { placed, sessionFileEvent } from '../contracts/session-file.js';
@@ -12,6 +12,7 @@ import { patiently } from './patient-request.js';
 import { eventProgress, showProgress } from './progress-line.js';
 import {
   checkedSessionFile,
+  damaged,
   numberedEvents,
   type SessionFile,
   type SessionSource,
@@ -60,7 +61,10 @@ export function importSessionCommand(session: Command): void {
         options.as === undefined
           ? token(file.head.session, `${source.name} line 1: session`)
           : token(options.as, '--as');
-      await withClient(cli, (client) => imported(client, name, source, file));
+      await withClient(cli, (client) => imported(client, name, source, file)).catch((fault: unknown) => {
+        // What the service cannot take is in the file, not on the command line.
+        throw codeOf(fault) === 'schema_invalid' ? damaged(source.name, messageOf(fault)) : fault;
+      });
       const { count } = file.state;
       if (options.json === true)
         return out(JSON.stringify({ session: name, events: count, dispatches: file.dispatches, same: true }));

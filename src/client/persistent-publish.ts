@@ -123,10 +123,13 @@ function checkValues(messageId: string, timeoutMs: number): void {
     throw new ThroughlineError(
       'schema_invalid',
       `${is}: use 1 to 256 printable ASCII characters without spaces`,
+      { details: { fields: ['messageId'] } },
     );
   }
   if (timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS) return;
-  throw new ThroughlineError('schema_invalid', `timeoutMs is ${timeoutMs}: use 1 to ${MAX_TIMEOUT_MS}`);
+  throw new ThroughlineError('schema_invalid', `timeoutMs is ${timeoutMs}: use 1 to ${MAX_TIMEOUT_MS}`, {
+    details: { fields: ['timeoutMs'] },
+  });
 }
 
 /** A long one by its length, as in every refusal. */

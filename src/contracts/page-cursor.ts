@@ -22,7 +22,7 @@ export function readCursor<const Values extends readonly [z.ZodType, ...z.ZodTyp
   throw new ThroughlineError(
     'schema_invalid',
     'cursor: is not one of this list: send the next of the page before, or leave it out for the first page',
-    { details: { field: 'cursor' } },
+    { details: { fields: ['cursor'] } },
   );
 }
 

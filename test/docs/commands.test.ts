@@ -90,8 +90,8 @@ options and sessions in your shell.
 | exit code | meaning |
 |---|---|
 | 0 | done; of \`doctor\` and \`health\`: all works |
-| 1 | it failed, or was refused: the message ends with its [error code](errors.md) |
-| 2 | wrong usage: an option, a variable or a name that cannot be (\`usage\`, \`config_invalid\`, \`token_invalid\`) |
+| 1 | it failed, was refused, or names what does not exist; a result or a file cannot be read as what it should be. The message ends with its [error code](errors.md) |
+| 2 | wrong usage: an option, an argument, a variable or a name that is unknown, missing or cannot be (\`usage\`, \`config_invalid\`, \`token_invalid\`, and \`schema_invalid\` of a value) |
 | 128 + n | ended by signal n: 130 for Ctrl-C, 143 for \`kill\` |
 
 ${innerOf(program)

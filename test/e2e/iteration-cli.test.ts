@@ -176,12 +176,6 @@ describe('the exit code', () => {
       ['iteration-summary', '--summary', 'x', '--number', '7'],
       /no iteration 7 is known.*\(not_found\)/,
     ],
-    [
-      'an empty text',
-      ['note-add', '--content', ' '],
-      /content: must not be empty \(got " "\) \(schema_invalid\)/,
-    ],
-    ['force without a reason', ['session-complete', '--force'], /reason: .*\(schema_invalid\)/],
   ])('is 1 for %s, and says why', async (_what, args, text) => {
     const refused = await up.cli(['tool', ...args, '--session', session]);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
@@ -189,6 +183,14 @@ describe('the exit code', () => {
   });
 
   it.each([
+    [
+      'an empty text',
+      ['note-add', '--content', ' '],
+      /content: must not be empty \(got " "\) \(schema_invalid\)/,
+    ],
+    ['force without a reason', ['session-complete', '--force'], /reason: .*\(schema_invalid\)/],
+    ['a note without a change', ['note-edit', '--id', '1'], /content: .*\(schema_invalid\)/],
+    ['a cursor of no list', ['timeline-list', '--cursor', 'x'], /cursor: is not one .*\(schema_invalid\)/],
     ['no content', ['task-add'], /required option '--content <text>'/],
     ['a bad priority', ['task-priority', '--id', '1', '--priority', '5'], /whole number from 0 to 4/],
     [

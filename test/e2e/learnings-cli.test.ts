@@ -296,7 +296,7 @@ describe('compile with learnings', () => {
 describe('the exit code', () => {
   it.each([
     ['an unknown id', ['proposals', 'accept', 'fffffff'], 1, /no proposal "fffffff".*\(not_found\)/],
-    ['a text of 201 characters', ['learnings', 'propose', 'x'.repeat(201)], 1, /content: .*200 characters/],
+    ['a text of 201 characters', ['learnings', 'propose', 'x'.repeat(201)], 2, /content: .*200 characters/],
     [
       'a session that does not exist',
       ['learnings', 'propose', 'x', '-s', 'nowhere'],

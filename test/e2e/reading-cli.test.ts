@@ -288,6 +288,40 @@ describe('the reading commands', () => {
   );
 });
 
+describe('exit codes', () => {
+  const result = (fields: object) => JSON.stringify({ task_id: '1', status: 'completed', ...fields });
+
+  it.each([
+    ['a cursor of no list', ['session', 'ls', '--page', 'x'], ''],
+    ['an empty name', ['timeline', 'any', '--task', ''], ''],
+    ['an empty argument', ['learnings', 'search', ''], ''],
+    ['a setting that does not exist', ['session', 'open', 'any', '--settings', 'colour=red'], ''],
+    ['a session renamed to itself', ['session', 'rename', 'any', 'any'], ''],
+    [
+      'a message id with a space',
+      ['publish', 'observer', '-s', 'any', '--id', 'a b'],
+      '{"task_id":"1","summary":"x"}',
+    ],
+  ])('a value that can never be right is wrong usage, with exit code 2: %s', async (_, args, input) => {
+    const { code, stdout, stderr } = await up.cli(args, { input });
+    expect({ code, stdout }, stderr).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^throughline: \S+.*\(schema_invalid\)\n$/);
+  });
+
+  it.each([
+    ['a result', ['publish', 'implementer', '-s', 'any'], result({ status: 'perhaps' })],
+    ['the entries of a trace', ['trace', 'append', '-s', 'any'], '{"intent_id":1}'],
+    ['the file of a session', ['session', 'import', '-'], '{"format":"other"}'],
+  ])(
+    'what cannot be read as what it should be is a failure, with exit code 1: %s',
+    async (_, args, input) => {
+      const { code, stdout, stderr } = await up.cli(args, { input });
+      expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(/\(schema_invalid\)\n$/);
+    },
+  );
+});
+
 describe('templates', () => {
   const file = (name: string) => join(folder, name);
 

@@ -27,10 +27,11 @@ export function editLearning(
   args: LearningArguments<'learning.edit'>,
 ): LearningDecision {
   if (args.content === undefined && args.type === undefined && args.tags === undefined) {
-    return refuse('schema_invalid', 'content: give content, type or tags');
+    return refuse('schema_invalid', 'content: give content, type or tags', { fields: ['content'] });
   }
   const content = args.content === undefined ? undefined : learningText(args.content);
-  if (content === '') return refuse('schema_invalid', 'content: must contain visible text');
+  if (content === '')
+    return refuse('schema_invalid', 'content: must contain visible text', { fields: ['content'] });
   const pending = resolveProposal(state, args.id);
   const open = 'found' in pending && pending.found.proposal.status === 'pending';
   const resolved = open ? pending : resolveLearning(state, args.id);
@@ -61,7 +62,9 @@ export function supersedeLearning(
   if ('refusal' in replacement) return replacement.refusal;
   const id = old.found.id;
   if (id === replacement.found.id) {
-    return refuse('schema_invalid', `replacement: ${id} cannot replace itself; name another learning`);
+    return refuse('schema_invalid', `replacement: ${id} cannot replace itself; name another learning`, {
+      fields: ['replacement'],
+    });
   }
   const data = { learning: id, replacement: replacement.found.id, by: args.by };
   return append({ type: 'superseded', data }, showing(id));

@@ -12,7 +12,8 @@ import { resolveProposal } from './resolve-learning.js';
 
 export function propose(state: LearningState, args: LearningArguments<'learning.propose'>): LearningDecision {
   const content = learningText(args.content);
-  if (content === '') return refuse('schema_invalid', 'content: must contain visible text');
+  if (content === '')
+    return refuse('schema_invalid', 'content: must contain visible text', { fields: ['content'] });
   const id = learningId(state.project, content);
   const known = state.entries.get(id);
   // A person may propose again what was rejected or retracted.
@@ -75,7 +76,8 @@ export function acceptProposal(
   if ('refusal' in resolved) return resolved.refusal;
   const { id, proposal } = resolved.found;
   if (proposal.status !== 'pending') return alreadyDecided(resolved.found);
-  if (args.merge && args.separate) return refuse('schema_invalid', 'merge: cannot be combined with separate');
+  if (args.merge && args.separate)
+    return refuse('schema_invalid', 'merge: cannot be combined with separate', { fields: ['merge'] });
   const near = nearDuplicate(state, proposal.content, id);
   const same = near !== undefined && sameText(near.content, proposal.content);
   if (near !== undefined && !args.merge && (same || !args.separate)) {

@@ -74,7 +74,9 @@ export function completeSession(
     );
   }
   if (force && reason === undefined)
-    return refuse('schema_invalid', 'reason: say why the session ends with work that is open');
+    return refuse('schema_invalid', 'reason: say why the session ends with work that is open', {
+      fields: ['reason'],
+    });
   const data = { forced: open.length + fixes.length > 0, ...(reason !== undefined && { reason }) };
   return append({ type: 'session.completed', data }, overview);
 }

@@ -31,7 +31,7 @@ export function addNote(state: SessionState, { content, type }: ToolArguments<'n
 
 export function editNote(state: SessionState, { id, content, type }: ToolArguments<'note-edit'>): Decision {
   if (content === undefined && type === undefined)
-    return refuse('schema_invalid', 'content: give content, type or both');
+    return refuse('schema_invalid', 'content: give content, type or both', { fields: ['content'] });
   const resolved = resolveId(state.notebook.notes, id, 'note', 'NOT');
   if ('refusal' in resolved) return resolved.refusal;
   const note = resolved.found.id;
