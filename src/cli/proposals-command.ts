@@ -48,7 +48,7 @@ function listed(
     const origin =
       status === 'accepted' || status === 'rejected'
         ? `"throughline proposals review${option}" decides on pending ones`
-        : 'they come from notes and from recurring reviews; "throughline learnings propose" adds one';
+        : `they come from notes and from recurring reviews; "throughline learnings propose TEXT${option}" adds one`;
     return `-- project ${project} has no ${kind}proposals: ${origin}`;
   }
   const next = proposals.some((each) => each.status === 'pending')

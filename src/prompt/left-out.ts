@@ -1,4 +1,4 @@
-import { DEFAULT_PROJECT, projectOf } from '../contracts/names.js';
+import { projectOf } from '../contracts/names.js';
 import { type Item, isShortened, type ShownItem } from './fill-prompt.js';
 
 /** Items of one name of which a prompt may show fewer than there are. */
@@ -31,7 +31,7 @@ export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** The option that names a project; empty for the default one. */
+/** The option that names a project, the default one, too: where the command is run, another one may be the usual one. */
 export function projectOption(project: string | undefined): string {
-  return project === undefined || project === DEFAULT_PROJECT ? '' : ` --project ${projectOf(project)}`;
+  return ` --project ${projectOf(project)}`;
 }

@@ -54,6 +54,25 @@ it('in a connected folder, learnings and proposals are those of its project, unl
   expect((await here('project', 'forget', '--yes')).stderr).toContain('no project is named');
 });
 
+it('in a connected folder, what prompts and errors about another project name works as it stands', async () => {
+  const cwd = await mkdtemp(join(tmpdir(), 'throughline-'));
+  await writeFile(join(cwd, '.throughline.json'), JSON.stringify({ project: newSession('connected') }));
+  const here = (...args: string[]) => up.cli(args, { cwd });
+  const session = newSession('of-default');
+  await here('tool', 'note-add', '--session', session, '--content', 'x');
+  const made = await here('learnings', 'propose', 'Read the grammar first', '--project', 'default');
+  const id = made.stdout.slice(0, 5);
+
+  const { stdout: prompt } = await here('compile', '-s', session, '--kind', 'session-start');
+  const [, options = ''] = /`throughline proposals review([^`]*)`/.exec(prompt) ?? [];
+  // A review asks on a terminal.
+  expect((await here('proposals', 'ls', ...options.trim().split(' '))).stdout).toContain(id);
+  const unknown = await here('learnings', 'retract', 'fffff', '--project', 'default');
+  const [, list = ''] = /see "throughline ([^"]*)"/.exec(unknown.stderr) ?? [];
+  expect((await here(...list.split(' '))).stderr).toContain('-- project default has no learnings yet');
+  await here('proposals', 'reject', id, '--project', 'default');
+});
+
 describe('a proposal on the command line', () => {
   beforeAll(() => {
     project = newSession('proposals');
@@ -63,7 +82,7 @@ describe('a proposal on the command line', () => {
     const none = await run('proposals', 'ls');
     expect(none).toMatchObject({ code: 0, stdout: '' });
     expect(none.stderr).toMatch(
-      /^-- project proposals-\d+ has no pending proposals: .*"throughline learnings propose" adds/,
+      /^-- project proposals-\d+ has no pending proposals: .*"throughline learnings propose TEXT" adds/,
     );
     expect((await run('learnings', 'ls')).stderr).toMatch(
       /has no learnings yet: "throughline proposals ls" shows/,

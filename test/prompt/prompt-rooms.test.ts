@@ -177,7 +177,7 @@ const LEFT: Readonly<Record<string, string>> = {
   ...{ requirements: CONTEXT, facts: CONTEXT },
   ...{ plan: 'of the plan (`throughline ledger demo`)', learnings: 'of the learnings (`' },
   ...{ project: 'of the session state', roles: 'of the session state', state: 'of the session state' },
-  proposals: 'of the proposals (`throughline proposals review`)',
+  proposals: 'of the proposals (`throughline proposals review --project default`)',
   notes: 'of the notes (`throughline tool note-list --session demo`)',
 };
 
@@ -214,7 +214,8 @@ describe('a session of any size', () => {
           isTitled || (other !== '' && prompt.includes(other)) || leftOut.includes(LEFT[name] ?? '-');
         expect(isSaid, `${name} ${shown} of ${total} in ${room}`).toBe(true);
       }
-      if (leftOut.includes('learnings')) expect(leftOut).toContain('`throughline learnings ls`');
+      if (leftOut.includes('learnings'))
+        expect(leftOut).toContain('`throughline learnings ls --project default`');
     }
   });
 

@@ -39,7 +39,7 @@ describe('a session start', () => {
         'Pending proposals (1):',
         '  abc12 pattern  "TypeScript strict mode catches errors" (0.71)',
         '',
-        'Review: `throughline proposals review`',
+        'Review: `throughline proposals review --project default`',
         '',
         'Session state:',
         '  - new',

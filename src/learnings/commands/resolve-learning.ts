@@ -1,5 +1,4 @@
 import { type Refusal, refuse } from '../../contracts/decision.js';
-import { DEFAULT_PROJECT } from '../../contracts/names.js';
 import type { Learning } from '../learning-types.js';
 import type { Entry, LearningState } from '../learnings-state.js';
 
@@ -56,10 +55,9 @@ function resolve(
 }
 
 function notFound({ project }: LearningState, given: string, what: string): { readonly refusal: Refusal } {
-  const option = project === DEFAULT_PROJECT ? '' : ` --project ${project}`;
   const list = what === 'proposal' ? 'throughline proposals ls --status all' : 'throughline learnings ls';
   const short =
     given.trim().length < SHORTEST_PREFIX ? `give at least ${SHORTEST_PREFIX} characters, or ` : '';
-  const message = `no ${what} ${JSON.stringify(given)} in project ${project}: ${short}see "${list}${option}"`;
+  const message = `no ${what} ${JSON.stringify(given)} in project ${project}: ${short}see "${list} --project ${project}"`;
   return { refusal: refuse('not_found', message, { id: given, project }) };
 }
