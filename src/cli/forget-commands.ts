@@ -6,6 +6,7 @@ import type { ToolReply } from '../contracts/replies/replies.js';
 import { counted } from '../shared/counted.js';
 import { agreed, canAsk } from './agreed.js';
 import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
+import { progressLine } from './progress-line.js';
 import { onSession, sessionGiven } from './session-argument.js';
 
 /** `session forget` and `project forget`: what would go is shown before it is asked for. */
@@ -126,17 +127,25 @@ async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): P
       for (const warning of forgotten.warns(reply.found, reply)) note(`-- ${warning}`);
       if (!(await agreed('Erase it? [y/N] '))) return note('-- nothing was erased');
     }
-    const confirm = name;
-    let reply = await ask(client, { confirm });
-    const { found } = reply;
-    let said = '';
+    const reply = await erased(() => ask(client, { confirm: name }), options.json !== true);
+    if (reply.forgotten === true) return nothingLeft(options, what, reply);
+    if (options.json === true) return out(JSON.stringify(reply));
+    out(`forgot ${what}: ${inWords(reply.erased)}`);
+    note('-- backups, logs and what agents wrote down elsewhere are not touched');
+  });
+}
+
+/** Asks until everything is erased, and says how far it is; the last reply, with all that was erased. */
+export async function erased(ask: () => Promise<Reply>, isShown: boolean): Promise<Reply> {
+  const progress = progressLine(isShown);
+  let reply = await ask();
+  const { found } = reply;
+  try {
     while (reply.state === 'running') {
-      const line = `-- erased ${inWords(reply.erased)} of ${inWords(reply.found)}`;
-      if (options.json !== true && process.stderr.isTTY && line !== said) note(line);
-      said = line;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       const running = reply;
-      reply = await ask(client, { confirm }).catch((fault: unknown) => {
+      progress.reached(() => `-- erased ${inWords(running.erased)} of ${inWords(running.found)}`);
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      reply = await ask().catch((fault: unknown) => {
         // Another service has finished what one that ended had begun, and nothing is left.
         if (codeOf(fault) === 'not_found') return { ...running, state: 'done' as const };
         throw fault;
@@ -144,11 +153,10 @@ async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): P
       // It tells only what it has erased itself.
       if (reply.state === 'done') reply = { ...reply, erased: most(found, reply.erased) };
     }
-    if (reply.forgotten === true) return nothingLeft(options, what, reply);
-    if (options.json === true) return out(JSON.stringify(reply));
-    out(`forgot ${what}: ${inWords(reply.erased)}`);
-    note('-- backups, logs and what agents wrote down elsewhere are not touched');
-  });
+  } finally {
+    progress.ended();
+  }
+  return reply;
 }
 
 /** To forget again does not fail. */

@@ -3,9 +3,12 @@ import { ThroughlineError } from '../contracts/errors.js';
 import { DEFAULT_SHARDS, type InstalledLayout, layoutInWords } from '../contracts/session-layout.js';
 import { systemClock } from '../ports/clock.js';
 import { counted } from '../shared/counted.js';
-import { visible } from '../shared/terminal-text.js';
 import { cliOf, examples, note, out, withNats } from './command-context.js';
 import { addShardsOption } from './layout-options.js';
+import { progressLine } from './progress-line.js';
+
+/** How long the first session is taken to have been on the way. */
+const FIRST_MOVE_MS = 100;
 
 interface MigrateOptions {
   readonly shards?: number;
@@ -132,37 +135,24 @@ function nextOf(layout: InstalledLayout, left: number): string | undefined {
   return `${next}, or go back with: throughline layout migrate --back`;
 }
 
-/** A line with the least time in between that people can read. */
-const SHOWN_EVERY_MS = 1000;
-
 /** Says on standard error how many sessions have moved, how fast, and how long it takes. */
 function movesShown(wanted: boolean) {
-  const inPlace = process.stderr.isTTY === true;
+  const progress = progressLine(wanted);
   // Until the first session has moved, every process is waited for.
   let started: number | undefined;
-  let shown = Number.NEGATIVE_INFINITY;
-  let hasShown = false;
   return {
     reached(done: number, total: number): void {
-      const now = performance.now();
-      started ??= now - SHOWN_EVERY_MS / 10;
-      if (!wanted || (now - shown < SHOWN_EVERY_MS && done < total)) return;
-      shown = now;
-      const rate = done / ((now - started) / 1000);
-      const left = Math.ceil((total - done) / rate);
-      const line = `-- ${done} of ${counted(total, 'session')} moved, ${rate.toFixed(0)} a second, ${left} s left`;
-      if (inPlace) process.stderr.write(`\r${visible(line)}   `);
-      else note(line);
-      hasShown = true;
+      started ??= performance.now() - FIRST_MOVE_MS;
+      const began = started;
+      progress.reached(() => {
+        const rate = done / ((performance.now() - began) / 1000);
+        const left = Math.ceil((total - done) / rate);
+        return `-- ${done} of ${counted(total, 'session')} moved, ${rate.toFixed(0)} a second, ${left} s left`;
+      });
     },
     waiting(fault: string): void {
-      if (!wanted) return;
-      if (inPlace && hasShown) process.stderr.write('\n');
-      hasShown = false;
-      note(`-- ${fault}. Waiting for the servers to answer, up to 30 s`);
+      progress.aside(`-- ${fault}. Waiting for the servers to answer, up to 30 s`);
     },
-    ended(): void {
-      if (inPlace && hasShown) process.stderr.write('\n');
-    },
+    ended: progress.ended,
   };
 }

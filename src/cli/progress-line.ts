@@ -48,38 +48,59 @@ export interface Transferred {
 }
 
 const LINE_EVERY_MS = 100;
-const NOTE_EVERY_MS = 10_000;
+const NOTE_EVERY_MS = 5000;
 
 /**
- * Says `-- 12 of 3,400 streams copied, 1.2 GB, 85.0 MB/s`: on a terminal in one line that changes, elsewhere in a line from
- * time to time.
+ * Says how far a long command is, by what its text is then: on a terminal in one line that changes, elsewhere in a line every
+ * few seconds, so that a log is not flooded.
  */
-export function transferProgress(wanted: boolean, one: string, done: string) {
-  const began = performance.now();
-  const everyMs = process.stderr.isTTY ? LINE_EVERY_MS : NOTE_EVERY_MS;
-  let saidAt = began;
-  let last: Transferred | undefined;
-  const line = ({ streams, of, bytes }: Transferred) => {
-    const seconds = Math.max(0.001, (performance.now() - began) / 1000);
-    return `-- ${streams} of ${counted(of, one)} ${done}, ${inBytes(bytes)}, ${inBytes(bytes / seconds)}/s`;
-  };
-  const say = (progress: Transferred) => {
+export function progressLine(wanted: boolean) {
+  const inPlace = process.stderr.isTTY === true;
+  const everyMs = inPlace ? LINE_EVERY_MS : NOTE_EVERY_MS;
+  let saidAt = performance.now();
+  let last: (() => string) | undefined;
+  /** Whether the cursor stands behind a line that changes. */
+  let isOpen = false;
+  const say = (text: string) => {
     saidAt = performance.now();
-    if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${visible(line(progress))}`);
-    else note(line(progress));
+    if (!inPlace) return note(text);
+    process.stderr.write(`\r\u001b[K${visible(text)}`);
+    isOpen = true;
+  };
+  const close = () => {
+    if (isOpen) process.stderr.write('\n');
+    isOpen = false;
   };
   return {
-    reached(progress: Transferred) {
-      last = progress;
-      if (wanted && performance.now() - saidAt >= everyMs) say(progress);
+    reached(text: () => string): void {
+      last = text;
+      if (wanted && performance.now() - saidAt >= everyMs) say(text());
     },
-    ended() {
-      if (wanted && last !== undefined && process.stderr.isTTY) {
-        say(last);
-        process.stderr.write('\n');
-      }
+    /** Says something else, on a line of its own. */
+    aside(text: string): void {
+      close();
+      if (wanted) note(text);
+    },
+    ended(): void {
+      if (wanted && inPlace && last !== undefined) say(last());
       last = undefined;
+      close();
     },
+  };
+}
+
+/** Says `-- 12 of 3,400 streams copied, 1.2 GB, 85.0 MB/s`, as a progress line. */
+export function transferProgress(wanted: boolean, one: string, done: string) {
+  const began = performance.now();
+  const progress = progressLine(wanted);
+  return {
+    reached({ streams, of, bytes }: Transferred): void {
+      progress.reached(() => {
+        const seconds = Math.max(0.001, (performance.now() - began) / 1000);
+        return `-- ${streams} of ${counted(of, one)} ${done}, ${inBytes(bytes)}, ${inBytes(bytes / seconds)}/s`;
+      });
+    },
+    ended: progress.ended,
   };
 }
 
