@@ -9,8 +9,10 @@ import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import { oneLine } from '../shared/text.js';
 import { asCommand } from './as-command.js';
 import { readBody } from './body-file.js';
+import { asksWhetherClosed, type ClosedSession, closedText, renamedTo } from './closed-session.js';
 import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { duration, nameOf } from './option-parsers.js';
+import { shellWord } from './shell-word.js';
 import { dispatchResult, showDispatch } from './show-dispatch.js';
 import { waitingNote } from './waiting-note.js';
 
@@ -49,7 +51,8 @@ export function publishCommand(program: Command): void {
     )
     .option(
       '--json',
-      'print {"sequence":N}, with "duplicate" where its id was taken, and with --wait its "result"',
+      'print {"sequence":N}, with "duplicate" where its id was taken, "session" where that takes no results, and with --wait\n' +
+        'its "result"',
     )
     .addHelpText(
       'after',
@@ -68,16 +71,24 @@ export function publishCommand(program: Command): void {
         if (!parsed.ok) throw refused(parsed);
         if (parsed.repairs.length > 0 && options.wait !== true) note(`-- ${repairsInWords(parsed)}`);
       }
-      const again = options.id === undefined ? {} : { messageId: options.id };
-      const published: Published & { readonly result?: DispatchResult } = await publishing(
-        cli,
-        options.timeout,
-        (client, tries) =>
-          options.wait === true
-            ? client.publishText(session, role, body, { ...again, ...tries, wait: true })
-            : client.publishText(session, role, body, { ...again, ...tries }),
-      );
-      const { result } = published;
+      const id = options.id === undefined ? {} : { messageId: options.id };
+      const there = (name: string) => publishCommandFor(name, role, options);
+      const published = await publishing(cli, options.timeout, async (client, tries): Promise<Stored> => {
+        const isClosed = asksWhetherClosed(client, session);
+        const settings = { ...id, ...tries };
+        try {
+          const stored: Stored =
+            options.wait === true
+              ? await client.publishText(session, role, body, { ...settings, wait: true })
+              : await client.publishText(session, role, body, settings);
+          const closed = stored.duplicate === true ? undefined : await isClosed();
+          return { ...stored, ...(closed !== undefined && { session: closed }) };
+        } catch (fault) {
+          if (renamedTo(fault) === undefined) throw fault;
+          return refusedByName(fault, await isClosed(), there);
+        }
+      });
+      const { result, session: closed } = published;
       const before =
         published.duplicate === true
           ? storedBefore(published, { id: options.id, role, body }, cli)
@@ -87,17 +98,59 @@ export function publishCommand(program: Command): void {
       if (options.json) out(JSON.stringify(published));
       else if (before?.isOther !== true)
         out(result === undefined ? String(published.sequence) : showDispatch(dispatchResult.parse(result)));
+      if (closed !== undefined && result === undefined) note(`-- ${closedText(closed, there)}`);
       if (result?.status !== 'rejected' || before?.isOther === true) return;
-      note(
-        `-- "throughline rejected ls --session ${session}" lists it; "throughline rejected fix" corrects it and sends it again`,
-      );
+      const again =
+        closed?.renamedTo === undefined
+          ? '"throughline rejected fix" corrects it and sends it again'
+          : `"throughline rejected fix ID --session ${closed.renamedTo}" sends it there, too`;
+      note(`-- "throughline rejected ls --session ${session}" lists it; ${again}`);
       process.exitCode = 1;
     });
 }
 
+/** What is known of a result that was published. */
+type Stored = Published & { readonly result?: DispatchResult; readonly session?: ClosedSession };
+
+/** The same command for another name of the session. */
+function publishCommandFor(session: string, role: Role, { file, wait }: PublishArguments): string {
+  const more = [...(file === '-' ? [] : ['--file', file]), ...(wait === true ? ['--wait'] : [])];
+  return ['throughline', 'publish', role, '--session', session, ...more].map(shellWord).join(' ');
+}
+
+/**
+ * What became of a result that was stored under a name that the session had before: it was rejected, where it is known that it
+ * came after that.
+ *
+ * @throws any other fault as it is
+ */
+function refusedByName(
+  fault: unknown,
+  closed: ClosedSession | undefined,
+  there: (session: string) => string,
+): Stored {
+  const to = renamedTo(fault);
+  if (!(fault instanceof ThroughlineError) || to === undefined) throw fault;
+  const { dispatch, session, duplicate } = fault.details ?? {};
+  const fix = `publish it with "${there(to)}"`;
+  if (closed?.renamedTo !== to || typeof dispatch !== 'number' || duplicate === true)
+    throw new ThroughlineError(
+      fault.code,
+      `${fault.message}. Where "throughline rejected ls --session ${session}" lists it, ${fix}`,
+      { cause: fault, ...(fault.details !== undefined && { details: fault.details }) },
+    );
+  const reason = `session ${session} was renamed to ${to}`;
+  const { code } = fault;
+  return {
+    sequence: dispatch,
+    result: { dispatch, sequence: 0, status: 'rejected', code, reason, fix },
+    session: closed,
+  };
+}
+
 /** What to say of an id under which another call had stored a result; whether that is plainly another result. */
 function storedBefore(
-  { sequence, result }: Published & { readonly result?: DispatchResult },
+  { sequence, result }: Stored,
   sent: { readonly id: string | undefined; readonly role: Role; readonly body: Uint8Array },
   { config }: Cli,
 ): { readonly said: string; readonly isOther: boolean } {
@@ -130,8 +183,8 @@ function refused(fault: DispatchFault): ThroughlineError {
 async function publishing(
   cli: Cli,
   timeoutMs: number,
-  publish: (client: ThroughlineClient, tries: PublishOptions) => Promise<Published>,
-): Promise<Published> {
+  publish: (client: ThroughlineClient, tries: PublishOptions) => Promise<Stored>,
+): Promise<Stored> {
   const deadline = performance.now() + timeoutMs;
   const leftMs = () => Math.max(1, deadline - performance.now());
   const onWaiting = waitingNote(leftMs);

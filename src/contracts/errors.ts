@@ -72,7 +72,8 @@ export function renamedSession(session: string, to: string, isDone = true): Thro
   const message = isDone
     ? `session ${session} was renamed to ${to}: use that name`
     : `session ${session} is being renamed to ${to}: try again with that name in a moment. Where it was cut short, run "throughline session rename ${session} ${to}" again`;
-  return new ThroughlineError('session_renamed', message, { details: { session, renamedTo: to } });
+  const details = { session, renamedTo: to, ...(!isDone && { renaming: true }) };
+  return new ThroughlineError('session_renamed', message, { details });
 }
 
 /** What is said of a session without events: it does not exist, and its name may be wrong. */
