@@ -43,6 +43,8 @@ export interface DispatchDelivery {
   readonly trace?: TraceContext | undefined;
   /** 1 for the first delivery. */
   readonly delivery: number;
+  /** Whether it was surely never delivered before, nor by a consumer that was lost and made again. */
+  readonly isFirst: boolean;
   /** It has been dealt with. */
   ack(): void;
   /** It is still being worked on: the time until it is delivered again starts over. */

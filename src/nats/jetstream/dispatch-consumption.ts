@@ -5,7 +5,7 @@ import type { Logger } from '../../ports/logger.js';
 import { Backoff } from '../../runtime/pauses.js';
 import { withinDeadline } from '../../shared/deadline.js';
 import { foreignDispatch } from '../foreign/foreign-marks.js';
-import { NatsDelivery } from './dispatch-delivery.js';
+import { type DeliveredBy, NatsDelivery } from './dispatch-delivery.js';
 import { HEARTBEAT_MS, PullLane } from './pull-lane.js';
 
 /**
@@ -25,10 +25,10 @@ export interface ConsumptionOptions {
   /** Whether the handler has room for more. */
   readonly hasRoom: () => boolean;
   readonly handler: (delivery: NatsDelivery) => void;
-  /** Makes the consumer where it is missing. */
-  readonly ensure: () => Promise<void>;
-  /** Whether the consumer is missing. */
-  readonly isGone: () => Promise<boolean>;
+  /** Makes the consumer where it is missing, and says when it was made, in milliseconds since 1970. */
+  readonly ensure: () => Promise<number>;
+  /** When the consumer that is there was made, in milliseconds since 1970; `undefined` where there is none. */
+  readonly find: () => Promise<number | undefined>;
 }
 
 /** Messages of one request: enough that the pause between two does not count. */
@@ -44,6 +44,7 @@ const DRAIN_MS = 1000;
 export class NatsConsumption implements DispatchConsumption {
   readonly #options: ConsumptionOptions;
   readonly #closing = new AbortController();
+  readonly #deliveredBy: DeliveredBy & { madeAt: number };
   #bytesInHand = 0;
   #isBeginning = false;
   #lanes: readonly PullLane[] = [];
@@ -51,12 +52,12 @@ export class NatsConsumption implements DispatchConsumption {
 
   /** @throws ThroughlineError when the consumer cannot be made */
   static async open(options: ConsumptionOptions): Promise<NatsConsumption> {
-    await options.ensure();
-    return new NatsConsumption(options);
+    return new NatsConsumption(options, await options.ensure());
   }
 
-  private constructor(options: ConsumptionOptions) {
+  private constructor(options: ConsumptionOptions, madeAt: number) {
     this.#options = options;
+    this.#deliveredBy = { connection: options.connection, madeAt, onSettled: this.#settled };
     this.#begin();
     this.#watch = setInterval(() => this.#look(), HEARTBEAT_MS);
     void this.#watchConnection();
@@ -107,7 +108,7 @@ export class NatsConsumption implements DispatchConsumption {
   }
 
   #handOn(message: Msg): void {
-    const delivery = NatsDelivery.of(message, this.#options.connection, this.#settled);
+    const delivery = NatsDelivery.of(message, this.#deliveredBy);
     if (delivery === undefined) return;
     this.#bytesInHand += delivery.body.length;
     const foreign = foreignDispatch(message.headers, delivery.body, 'as_stored');
@@ -135,10 +136,15 @@ export class NatsConsumption implements DispatchConsumption {
   /** A consumer that went with its stream says nothing, and a request is lost with the node that had it. */
   #look(): void {
     if (!this.#lanes.some((lane) => lane.isSilent())) return;
-    this.#options.isGone().then(
-      (gone) => {
-        if (gone) void this.#beginAgain('no heartbeats');
-        else for (const lane of this.#lanes) if (lane.isSilent()) lane.renew();
+    this.#options.find().then(
+      (madeAt) => {
+        if (madeAt === undefined) {
+          void this.#beginAgain('no heartbeats');
+          return;
+        }
+        // Another process may have made it again.
+        this.#deliveredBy.madeAt = madeAt;
+        for (const lane of this.#lanes) if (lane.isSilent()) lane.renew();
       },
       () => {},
     );
@@ -162,7 +168,7 @@ export class NatsConsumption implements DispatchConsumption {
       await backoff.pause(signal);
       if (signal.aborted) return;
       try {
-        await ensure();
+        this.#deliveredBy.madeAt = await ensure();
         if (!signal.aborted) this.#begin();
         this.#isBeginning = false;
       } catch (error) {

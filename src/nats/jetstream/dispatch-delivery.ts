@@ -4,6 +4,15 @@ import type { TraceContext } from '../../contracts/trace-context.js';
 import type { DispatchDelivery } from '../../ports/dispatch-source.js';
 import { traceOf } from '../trace-of.js';
 
+/** The consumer that delivers it. */
+export interface DeliveredBy {
+  readonly connection: NatsConnection;
+  /** When the consumer was made, in milliseconds since 1970. */
+  readonly madeAt: number;
+  /** Told once, when a delivery has been acknowledged, put off or terminated. */
+  readonly onSettled: (delivery: NatsDelivery) => void;
+}
+
 const ACK = Buffer.from('+ACK');
 const WORKING = Buffer.from('+WPI');
 /** `$JS.ACK.[domain.account.]stream.consumer.deliveries.sequence.consumer sequence.nanoseconds.pending[.random]` */
@@ -25,30 +34,30 @@ export class NatsDelivery implements DispatchDelivery {
   readonly at: string;
   readonly messageId?: string;
   readonly delivery: number;
+  readonly isFirst: boolean;
   readonly body: Uint8Array;
   #settled = false;
 
-  /**
-   * The dispatch that a message is, or `undefined` for a message that no consumer delivered.
-   *
-   * @param onSettled told once, when it has been acknowledged, put off or terminated
-   */
-  static of(
-    message: Msg,
-    connection: NatsConnection,
-    onSettled: (delivery: NatsDelivery) => void,
-  ): NatsDelivery | undefined {
+  /** The dispatch that a message is, or `undefined` for a message that no consumer delivered. */
+  static of(message: Msg, { connection, madeAt, onSettled }: DeliveredBy): NatsDelivery | undefined {
     const { reply = '' } = message;
     const [, delivery, sequence, milliseconds] = DELIVERED.exec(reply) ?? [];
     if (milliseconds === undefined) return undefined;
-    const at = new Date(Number(milliseconds)).toISOString();
-    const told = { reply, sequence: Number(sequence), delivery: Number(delivery), at };
+    const stored = Number(milliseconds);
+    const told = {
+      reply,
+      sequence: Number(sequence),
+      delivery: Number(delivery),
+      at: new Date(stored).toISOString(),
+      // A consumer that was made again counts from 1 again.
+      isFirst: delivery === '1' && stored >= madeAt,
+    };
     return new NatsDelivery(message, told, connection, onSettled);
   }
 
   private constructor(
     message: Msg,
-    { reply, sequence, delivery, at }: Told,
+    { reply, sequence, delivery, at, isFirst }: Told,
     connection: NatsConnection,
     onSettled: (delivery: NatsDelivery) => void,
   ) {
@@ -59,6 +68,7 @@ export class NatsDelivery implements DispatchDelivery {
     this.subject = message.subject;
     this.sequence = sequence;
     this.delivery = delivery;
+    this.isFirst = isFirst;
     this.at = at;
     this.body = message.data;
     const messageId = publishedUnder(this.#headers);
@@ -95,7 +105,7 @@ export class NatsDelivery implements DispatchDelivery {
 }
 
 /** What the subject says that a delivery is answered on. */
-interface Told extends Pick<DispatchDelivery, 'sequence' | 'delivery' | 'at'> {
+interface Told extends Pick<DispatchDelivery, 'sequence' | 'delivery' | 'at' | 'isFirst'> {
   readonly reply: string;
 }
 

@@ -125,9 +125,9 @@ export class NatsDispatchSource implements DispatchSource {
         ensure: async () => {
           await ensureDispatchStream(this.#jsm, this.#options);
           await watch.look();
-          await this.#ensureConsumer();
+          return Date.parse(await this.#ensureConsumer());
         },
-        isGone: () => this.#isGone(),
+        find: () => this.#find(),
       });
       return { close: () => consumption.close() };
     } catch (error) {
@@ -139,30 +139,34 @@ export class NatsDispatchSource implements DispatchSource {
     for await (const { type } of this.#connection.status()) if (type === Events.Reconnect) watch.doubt();
   }
 
-  async #isGone(): Promise<boolean> {
+  async #find(): Promise<number | undefined> {
     try {
-      await this.#jsm.consumers.info(DISPATCH_STREAM, this.#options.consumer.name);
-      return false;
+      return Date.parse(
+        (await this.#jsm.consumers.info(DISPATCH_STREAM, this.#options.consumer.name)).created,
+      );
     } catch (error) {
       const code = apiCode(error);
-      return code === API.consumerNotFound || code === API.streamNotFound;
+      if (code === API.consumerNotFound || code === API.streamNotFound) return undefined;
+      throw error;
     }
   }
 
-  async #ensureConsumer(): Promise<void> {
+  /** @returns when it was made, as the server says it */
+  async #ensureConsumer(): Promise<string> {
     const { ackWaitMs, maxInHand, consumer } = this.#options;
     const { name, description, filter, boundedByServer } = consumer;
     const maxAckPending = boundedByServer ? maxInHand : UNBOUNDED;
     try {
-      const { config } = await this.#jsm.consumers.info(DISPATCH_STREAM, name);
+      const { config, created } = await this.#jsm.consumers.info(DISPATCH_STREAM, name);
       // The last started worker's values apply to all that share it.
       const wanted = { max_ack_pending: maxAckPending, ack_wait: nanos(ackWaitMs) };
       if (config.max_ack_pending !== wanted.max_ack_pending || config.ack_wait !== wanted.ack_wait) {
         await this.#jsm.consumers.update(DISPATCH_STREAM, name, wanted);
       }
+      return created;
     } catch (error) {
       if (apiCode(error) !== API.consumerNotFound) throw error;
-      await this.#jsm.consumers.add(DISPATCH_STREAM, {
+      const { created } = await this.#jsm.consumers.add(DISPATCH_STREAM, {
         durable_name: name,
         description,
         ...(filter !== undefined && { filter_subject: filter }),
@@ -172,6 +176,7 @@ export class NatsDispatchSource implements DispatchSource {
         // No max_deliver: the worker itself rejects what keeps failing, so that it is never silently set aside.
         max_deliver: -1,
       });
+      return created;
     }
   }
 }

@@ -5,6 +5,7 @@ import type { SessionLog } from '../../ports/session-log.js';
 import type { SnapshotStore } from '../../ports/snapshot-store.js';
 import { carriedBy } from '../../session/checkpoint.js';
 import { COUNTED_MEMORY, CountedDispatches, type CountedMemory } from '../../session/counted-dispatches.js';
+import { WINDOW_LENGTH } from '../../session/dispatch-window.js';
 import { decodeSnapshot } from '../../session/session-snapshot.js';
 import { batched } from './batched.js';
 
@@ -19,6 +20,8 @@ export interface Looked {
   readonly through: number;
   /** Which of the dispatches that were asked for have counted. */
   readonly counted: ReadonlySet<number>;
+  /** Which of these count as rejected alone: an event that records one takes the place of that. */
+  readonly rejected: ReadonlySet<number>;
   /** Highest dispatch that the fold has forgotten by then. */
   readonly floor: number;
 }
@@ -58,7 +61,8 @@ export class CountedLog {
     const counted = new Set(dispatches.filter((dispatch) => at.counted.has(dispatch)));
     const forgotten = dispatches.filter((dispatch) => dispatch <= floor && !counted.has(dispatch));
     if (forgotten.length > 0) await this.#search(new Set(forgotten), at.sequence, counted);
-    return { through: at.sequence, counted, floor };
+    const rejected = new Set(dispatches.filter((dispatch) => at.rejected.has(dispatch)));
+    return { through: at.sequence, counted, rejected, floor };
   }
 
   /** What has counted by the end of the log. */
@@ -102,12 +106,11 @@ export class CountedLog {
       at.epoch = page.epoch;
       for (const stored of page.events) {
         if (stored.event.type === 'session.checkpoint') {
-          at.counted = new CountedDispatches(
-            carriedBy(stored.event, stored.sequence).window.counted,
-            this.#memory,
-          );
+          const { window } = carriedBy(stored.event, stored.sequence);
+          at.counted = new CountedDispatches(window.counted, this.#memory);
+          at.rejected = rejectedOf(window.recent);
           onCheckpoint(at.counted);
-        } else count(at.counted, stored, onCounted);
+        } else count(at, stored, onCounted);
       }
       at.sequence = Math.max(at.sequence, page.through);
       read = messagesOf(page);
@@ -122,32 +125,47 @@ export class CountedLog {
       if (snapshot === undefined) return undefined;
       const decoded = decodeSnapshot(this.#session, snapshot.text);
       if (decoded.ok) {
-        const counted = new CountedDispatches(decoded.state.dispatches.counted().toJSON(), this.#memory);
-        return { counted, sequence: decoded.state.sequence, epoch: undefined };
+        const { dispatches, sequence } = decoded.state;
+        const counted = new CountedDispatches(dispatches.counted().toJSON(), this.#memory);
+        return { counted, rejected: rejectedOf(dispatches.recent()), sequence, epoch: undefined };
       }
       before = snapshot.sequence - 1;
     }
   }
 
   #first(): Place {
-    return { counted: new CountedDispatches(undefined, this.#memory), sequence: 0, epoch: undefined };
+    const counted = new CountedDispatches(undefined, this.#memory);
+    return { counted, rejected: new Set(), sequence: 0, epoch: undefined };
   }
 }
 
 interface Place {
   counted: CountedDispatches;
+  /** Those that count as rejected, of the newest: older ones are settled. */
+  rejected: Set<number>;
   sequence: number;
   epoch: string | undefined;
 }
 
 function count(
-  counted: CountedDispatches,
+  { counted, rejected }: Place,
   { sequence, event }: StoredEvent,
   onCounted: (dispatch: number) => void,
 ): void {
   if (event.type !== 'fact.recorded' && event.type !== 'dispatch.rejected') return;
   const { dispatch } = event.data;
-  if (counted.count(dispatch.sequence, sequence, dispatch.checked)) onCounted(dispatch.sequence);
+  if (event.type === 'fact.recorded') rejected.delete(dispatch.sequence);
+  if (!counted.count(dispatch.sequence, sequence, dispatch.checked)) return;
+  if (event.type === 'dispatch.rejected') {
+    rejected.add(dispatch.sequence);
+    const oldest = rejected.values().next();
+    if (rejected.size > WINDOW_LENGTH && !oldest.done) rejected.delete(oldest.value);
+  }
+  onCounted(dispatch.sequence);
+}
+
+function rejectedOf(recent: readonly { readonly kind: string; readonly sequence: number }[]): Set<number> {
+  return new Set(recent.flatMap(({ kind, sequence }) => (kind === 'rejected' ? [sequence] : [])));
 }
 
 function messagesOf({ events, skipped }: ReadResult<unknown>): number {

@@ -149,14 +149,16 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     const again = () => eventAgain(delivery, session, role);
     // Most often there is no debug line, and nothing is built for it.
     const stored = logger.debug === undefined ? recorded[role] : () => recordedAs(session, role, delivery);
-    return guard.record(session, eventOf(delivery, session, parsed), again).then(stored, (error: unknown) => {
-      const triedTooOften = lanes.failures(held) + 1 >= options.maxDeliveries;
-      if (!triedTooOften && !(isRefusal(error) && isGivenUp(held))) throw error;
-      // While nothing can be stored it cannot be rejected either: an outage, however long, loses no dispatch.
-      const reason = `still failing after ${options.maxDeliveries} deliveries`;
-      const fix = 'see with "throughline doctor" why nothing could be stored, then send it again unchanged';
-      return reject(held, session, role, { code: 'deliveries_exhausted', reason, fix, task });
-    });
+    return guard
+      .record(session, eventOf(delivery, session, parsed), again, held.isNew)
+      .then(stored, (error: unknown) => {
+        const triedTooOften = lanes.failures(held) + 1 >= options.maxDeliveries;
+        if (!triedTooOften && !(isRefusal(error) && isGivenUp(held))) throw error;
+        // While nothing can be stored it cannot be rejected either: an outage, however long, loses no dispatch.
+        const reason = `still failing after ${options.maxDeliveries} deliveries`;
+        const fix = 'see with "throughline doctor" why nothing could be stored, then send it again unchanged';
+        return reject(held, session, role, { code: 'deliveries_exhausted', reason, fix, task });
+      });
   }
 
   function parse(delivery: DispatchDelivery, session: Token, role: Role, isFirst: boolean): ParsedBody {
@@ -253,7 +255,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       },
     };
     try {
-      await guard.record(session, event, () => event);
+      await guard.record(session, event, () => event, held.isNew);
       return undefined;
     } catch (fault) {
       if (isRefusal(fault) && isGivenUp(held)) return messageOf(fault);

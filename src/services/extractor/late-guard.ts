@@ -3,6 +3,7 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
 import type { DispatchSource } from '../../ports/dispatch-source.js';
+import type { Appended } from '../../ports/event-log.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { COUNTED_MEMORY, type CountedMemory } from '../../session/counted-dispatches.js';
 import { CountedLog, type CountedLogPorts } from './counted-log.js';
@@ -14,6 +15,9 @@ import { CountedLog, type CountedLogPorts } from './counted-log.js';
  * with a proof that no event before has. That is rare, and costs reading the log. Nearly always it is plain that the fold
  * cannot have forgotten a dispatch: when its log is short, or when few events have been stored since a moment when the
  * dispatch itself was not stored yet. Then its event is appended, and that is all.
+ *
+ * A dispatch that was in work before may have an event already: its log is looked through first. So no event needs a
+ * message id, which costs the server a tenth of a publish or more, and none is stored again however late it comes.
  */
 export type DispatchEvent = FactRecorded | DispatchRejected;
 
@@ -69,18 +73,17 @@ export class LateGuard {
    * Appends the event of a dispatch; resolves when the dispatch counts, by this event or another one.
    *
    * @param again makes the same event once more: while an append is under way it is not kept
+   * @param isNew whether no worker can have appended an event of it before
    * @throws ThroughlineError `unavailable` when the log cannot be reached
    */
-  record(session: Token, event: DispatchEvent, again: () => DispatchEvent): Promise<void> {
-    const { sequence: dispatch, at } = event.data.dispatch;
-    const kind = event.type === 'fact.recorded' ? 'dispatch' : 'rejected';
-    // A stream that was restored gives a number twice, never with the same time.
-    const messageId = `${kind}:${dispatch}:${at}`;
-    if (dispatch <= (this.#looked.peek(session)?.floor ?? 0)) {
-      return this.#recordLate(session, { dispatch, messageId, again });
+  record(session: Token, event: DispatchEvent, again: () => DispatchEvent, isNew: boolean): Promise<void> {
+    const { type, data } = event;
+    const { sequence: dispatch } = data.dispatch;
+    if (!isNew || dispatch <= (this.#looked.peek(session)?.floor ?? 0)) {
+      return this.#recordLate(session, type, dispatch, again);
     }
-    return this.#ports.log.append(session, event, { messageId }).then((appended) => {
-      const sequence = appended.outcome === 'appended' ? appended.sequence : 0;
+    return this.#ports.log.append(session, event).then((appended) => {
+      const sequence = sequenceOf(appended);
       const { surely } = this.#memory;
       if (sequence <= surely / 2) return undefined;
       const long = this.#long.get(session) ?? { marks: [], reached: 0 };
@@ -88,25 +91,29 @@ export class LateGuard {
       // Of so short a log nothing is forgotten.
       const isSure = sequence <= surely || this.#isSure(long, dispatch, sequence);
       this.#reached(long, sequence);
-      return isSure ? undefined : this.#recordLate(session, { dispatch, messageId, again });
+      return isSure ? undefined : this.#recordLate(session, type, dispatch, again);
     });
   }
 
-  /** Looks a dispatch up, and appends its event with the proof, until it counts. */
+  /** Looks a dispatch up, and appends its event, with the proof where it needs one, until it counts. */
   async #recordLate(
     session: Token,
-    late: { readonly dispatch: number; readonly messageId: string; readonly again: () => DispatchEvent },
+    type: DispatchEvent['type'],
+    dispatch: number,
+    again: () => DispatchEvent,
   ): Promise<void> {
-    const { dispatch, messageId, again } = late;
     const counted = this.#looked.get(session) ?? new CountedLog(this.#ports, session, this.#memory);
     this.#looked.set(session, counted);
     for (let proof = 0; proof < MAX_PROOFS; proof += 1) {
       const looked = await counted.look(dispatch);
-      if (looked.counted.has(dispatch)) return;
+      // One that was given up and can be recorded after all counts as recorded.
+      const isReplaced = type === 'fact.recorded' && looked.rejected.has(dispatch);
+      if (looked.counted.has(dispatch) && !isReplaced) return;
       const isForgotten = dispatch <= looked.floor;
-      await this.#ports.log.append(session, isForgotten ? proven(again(), looked.through) : again(), {
-        messageId: `${messageId}:${looked.through}`,
-      });
+      const event = isForgotten ? proven(again(), looked.through) : again();
+      const sequence = sequenceOf(await this.#ports.log.append(session, event));
+      // Since that look, the fold cannot have forgotten it.
+      if (!isForgotten && sequence - looked.through <= this.#memory.surely) return;
     }
     throw new ThroughlineError(
       'unavailable',
@@ -147,6 +154,10 @@ export class LateGuard {
     if (last !== undefined && mark.sequence - last.sequence < this.#memory.surely / MAX_MARKS) return;
     session.marks = [...session.marks, mark].slice(-MAX_MARKS);
   }
+}
+
+function sequenceOf(appended: Appended): number {
+  return appended.outcome === 'appended' ? appended.sequence : 0;
 }
 
 /** The same event with the proof that nothing counted through a sequence. */

@@ -8,6 +8,8 @@ import { Fifo } from './fifo.js';
 export interface Held {
   readonly session: string;
   readonly delivery: DispatchDelivery;
+  /** Whether no worker can have begun work on it before. */
+  readonly isNew: boolean;
   /** The session's round in which work on it began. */
   round: number;
 }

@@ -48,6 +48,8 @@ const MEASURED_MS = 200;
 const MAX_REMEMBERED = 10_000;
 /** Sessions in trouble that are remembered; one that is forgotten is in trouble again after three attempts. */
 const MAX_LANES = 10_000;
+/** Dispatches that are remembered as put back untouched; one that is forgotten costs a look into its log. */
+const MAX_UNTOUCHED = 32_000;
 
 export class SessionLanes {
   readonly #options: LaneOptions;
@@ -55,6 +57,8 @@ export class SessionLanes {
   /** Sessions whose dispatches wait, the one whose turn it is first. */
   readonly #turns = new Set<SessionLane>();
   readonly #failures = new LRUCache<number, number>({ max: MAX_REMEMBERED });
+  /** How often a dispatch had been delivered when it was put back, each time before work on it began. */
+  readonly #untouched = new LRUCache<number, number>({ max: MAX_UNTOUCHED });
   /** The session with the most that waits, as it was when last one came to wait. */
   #busiest: SessionLane | undefined;
   #active = 0;
@@ -90,9 +94,10 @@ export class SessionLanes {
   arrived(session: string, delivery: DispatchDelivery): number | undefined {
     const lane = this.#lane(session);
     const now = this.#options.now();
-    if (!lane.admits(now)) return lane.putBack(now, TROUBLED_EVERY_MS);
-    if (this.#isFull(lane)) return lane.putBack(now, this.#everyMs * SOONER);
-    lane.waiting.push({ session, delivery, round: 0 });
+    const isNew = this.#isNew(delivery);
+    if (!lane.admits(now)) return this.#putBack(lane, { delivery, isNew }, now, TROUBLED_EVERY_MS);
+    if (this.#isFull(lane)) return this.#putBack(lane, { delivery, isNew }, now, this.#everyMs * SOONER);
+    lane.waiting.push({ session, delivery, isNew, round: 0 });
     lane.bytes += delivery.body.length;
     this.#bytes += delivery.body.length;
     this.#waiting += 1;
@@ -197,7 +202,18 @@ export class SessionLanes {
     this.#turns.delete(lane);
     this.#waiting -= waiting.length;
     for (const { delivery } of waiting) this.#release(lane, delivery);
-    return waiting.map((held) => ({ held, delayMs: lane.putBack(now, TROUBLED_EVERY_MS) }));
+    return waiting.map((held) => ({ held, delayMs: this.#putBack(lane, held, now, TROUBLED_EVERY_MS) }));
+  }
+
+  #isNew({ sequence, delivery, isFirst }: DispatchDelivery): boolean {
+    return isFirst || this.#untouched.get(sequence) === delivery - 1;
+  }
+
+  /** Milliseconds for which one is put back that nothing was done with. */
+  #putBack(lane: SessionLane, held: Pick<Held, 'delivery' | 'isNew'>, now: number, everyMs: number): number {
+    const { delivery, isNew } = held;
+    if (isNew) this.#untouched.set(delivery.sequence, delivery.delivery);
+    return lane.putBack(now, everyMs);
   }
 
   #ends({ session, delivery }: Held): SessionLane {

@@ -11,6 +11,7 @@ function told(disposition: Disposition): readonly unknown[] {
     sequence: 1,
     at: '2026-01-01T00:00:00.000Z',
     delivery: 1,
+    isFirst: true,
     ack: () => calls.push('ack'),
     working: () => calls.push(['working']),
     nak: (delayMs: number) => calls.push(['nak', delayMs]),

@@ -9,10 +9,16 @@ const TRACE = { traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` };
 function held(more: Partial<DispatchDelivery> = {}) {
   const answers = { ack() {}, nak() {}, working() {}, term() {} };
   const delivery: DispatchDelivery = {
-    ...{ subject: 'dispatch.demo.reviewer', body: Buffer.from('{}'), sequence: 1, delivery: 1 },
+    ...{
+      subject: 'dispatch.demo.reviewer',
+      body: Buffer.from('{}'),
+      sequence: 1,
+      delivery: 1,
+      isFirst: true,
+    },
     ...{ at: '2026-01-01T00:00:00.000Z', trace: TRACE, ...answers, ...more },
   };
-  return { session: 'demo', delivery, round: 0 };
+  return { session: 'demo', delivery, isNew: true, round: 0 };
 }
 
 /** Spans as they were started, with what was set on each. */

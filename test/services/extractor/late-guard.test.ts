@@ -57,8 +57,12 @@ class World {
 }
 
 const eventOf = (dispatch: number) => (dispatch % 5 === 0 ? rejected(dispatch) : recorded(dispatch, BODY));
-const record = (guard: LateGuard, dispatch: number) =>
-  guard.record(SESSION, eventOf(dispatch), () => eventOf(dispatch));
+const record = (guard: LateGuard, dispatch: number, isNew = true) =>
+  guard.record(SESSION, eventOf(dispatch), () => eventOf(dispatch), isNew);
+const dispatchesIn = async ({ log }: World) =>
+  (await log.read(SESSION, { after: 0 })).events.flatMap(({ event }) =>
+    event.type === 'fact.recorded' || event.type === 'dispatch.rejected' ? event.data.dispatch.sequence : [],
+  );
 const once = (count: number) => new Map(Array.from({ length: count }, (_, index) => [index + 1, 1]));
 const sorted = (counts: Map<number, number>) => new Map([...counts].sort(([one], [other]) => one - other));
 
@@ -78,6 +82,7 @@ describe('dispatches of a session', () => {
       fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 25 }), async (turns) => {
         const world = new World();
         const waiting = new Set<number>();
+        const begun = new Set<number>();
         const faults: [Fault[], Fault[]] = [[], []];
         const workers = [world.worker(faults[0]), world.worker(faults[1])] as const;
         for (const { publish, oldest, picks, worker, fault, twice } of turns) {
@@ -92,16 +97,18 @@ describe('dispatches of a session', () => {
               .filter((dispatch) => dispatch > 0)
               .map(async (dispatch) => {
                 const [first, second] = worker === 0 ? workers : [workers[1], workers[0]];
+                const isNew = !begun.has(dispatch);
+                begun.add(dispatch);
                 const tries = twice
-                  ? [record(first, dispatch), record(second, dispatch)]
-                  : [record(first, dispatch)];
+                  ? [record(first, dispatch, isNew), record(second, dispatch, false)]
+                  : [record(first, dispatch, isNew)];
                 const ended = await Promise.allSettled(tries);
                 if (ended.some(({ status }) => status === 'fulfilled')) waiting.delete(dispatch);
               }),
           );
         }
         const heir = world.worker();
-        for (const dispatch of waiting) await record(heir, dispatch);
+        for (const dispatch of waiting) await record(heir, dispatch, !begun.has(dispatch));
         expect(sorted(await world.counted())).toEqual(once(world.published));
       }),
       { numRuns: 120 },
@@ -129,6 +136,39 @@ describe('dispatches of a session', () => {
     expect(world.reads - reads).toBeLessThanOrEqual(15);
     expect(world.appends - appends).toBeLessThanOrEqual(10 + 8 + 6 + 4 + 2);
     expect(sorted(await world.counted())).toEqual(once(300));
+  });
+});
+
+describe('a dispatch that was in work before', () => {
+  it('a dispatch that was in work before is not appended again when its event is stored', async () => {
+    const world = new World();
+    world.published = 3;
+    const lost = world.worker(['unanswered', 'refused']);
+    await expect(record(lost, 1)).rejects.toThrow('unanswered');
+    await expect(record(lost, 2)).rejects.toThrow('refused');
+    await record(lost, 3);
+    const heir = world.worker();
+    for (const dispatch of [1, 2, 3]) await record(heir, dispatch, false);
+    expect(await dispatchesIn(world)).toEqual([1, 3, 2]);
+  });
+
+  it('a dispatch that was in work before is recorded though it was given up meanwhile', async () => {
+    const world = new World();
+    world.published = 1;
+    await world.log.append(SESSION, rejected(1));
+    const guard = world.worker();
+    const event = recorded(1, BODY);
+    for (let time = 0; time < 2; time += 1) await guard.record(SESSION, event, () => event, false);
+    const { events } = await world.log.read(SESSION, { after: 0 });
+    expect(events.map((stored) => stored.event.type)).toEqual(['dispatch.rejected', 'fact.recorded']);
+  });
+
+  it('a dispatch that was in work before costs one look beside its append', async () => {
+    const world = new World();
+    world.published = 8;
+    const guard = world.worker();
+    await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map((dispatch) => record(guard, dispatch, false)));
+    expect(world).toMatchObject({ appends: 8, reads: 1 });
   });
 });
 

@@ -18,6 +18,7 @@ function lanesOf(maxActive: number) {
       sequence,
       at: '',
       delivery: 1,
+      isFirst: true,
       ack() {},
       working() {},
       nak() {},

@@ -13,6 +13,7 @@ function deliveryOf(sequence: number) {
     sequence,
     at: new Date(0).toISOString(),
     delivery: 1,
+    isFirst: true,
     ack: vi.fn(),
     working: vi.fn(),
     nak: vi.fn(),

@@ -42,6 +42,7 @@ async function learning(ackWaitMs: number, more: object = {}, published = [1], l
     sequence: 1,
     at: systemClock(),
     delivery: 1,
+    isFirst: true,
     ack: vi.fn(),
     working: vi.fn(),
     nak: vi.fn(),

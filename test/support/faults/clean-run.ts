@@ -75,6 +75,7 @@ export async function cleanRun(
         deliver({
           ...dispatch,
           delivery,
+          isFirst: delivery === 1,
           ack: resolve,
           term: () => resolve(),
           working: () => {},
