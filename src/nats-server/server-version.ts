@@ -39,8 +39,17 @@ export function compareServerVersions(a: ServerVersion, b: ServerVersion): numbe
 
 /** Whether `version` is at least the oldest server that Throughline accepts. */
 export function isSupportedServer(version: string): boolean {
+  return isAtLeast(version, NATS_SERVER_PIN.minimum);
+}
+
+/** Whether the server has fast ingest: publishes in batches, with one answer for many. */
+export function hasFastIngest(version: string): boolean {
+  return isAtLeast(version, '2.14.0');
+}
+
+function isAtLeast(version: string, minimum: string): boolean {
   const found = parseServerVersion(version);
-  const needed = parseServerVersion(NATS_SERVER_PIN.minimum);
+  const needed = parseServerVersion(minimum);
   return found !== undefined && needed !== undefined && compareServerVersions(found, needed) >= 0;
 }
 

@@ -7,6 +7,7 @@ import {
   SNAPSHOT_BUCKET,
 } from '../contracts/names.js';
 import { PER_SESSION, type SessionLayout } from '../contracts/session-layout.js';
+import { hasFastIngest } from '../nats-server/server-version.js';
 import type { EventRemoval } from '../ports/event-log.js';
 import type { Logger } from '../ports/logger.js';
 import type { SessionActivity } from '../ports/session-activity.js';
@@ -156,9 +157,11 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
     const layout = await (makes('layout')
       ? recordedLayout(logPorts, wanted, replicas)
       : seenLayout(logPorts, wanted));
-    const logs = new SessionLogs(logPorts, { replicas, layoutTrustedMs: options.layoutTrustedMs, forgotten });
+    const batches = hasFastIngest(connection.info?.version ?? '');
+    const { layoutTrustedMs } = options;
+    const logs = new SessionLogs(logPorts, { replicas, batches, layoutTrustedMs, forgotten });
     const log = logs.of(layout);
-    const moving = new MovingStreams(logPorts, { replicas });
+    const moving = new MovingStreams(logPorts, { replicas, batches });
     if (makes('dispatches')) await ensureDispatchStream(jsm, { replicas });
     if (makes('rejected')) await ensureRejectedStream(jsm, { replicas });
     if (makes('dispatches') || makes('learnings')) await refuseStrangersOnSessions(jsm, layout);

@@ -58,6 +58,11 @@ export interface AppendOptions {
   readonly decidedOn?: number;
   /** What the event says of its place instead: that of an event which is copied from another log. */
   readonly decided?: DecidedOn;
+  /**
+   * Whether it may be stored together with others that are appended in the same turn of the event loop: then the sequence
+   * that it is said to have may be too high, by what came into the log's stream in the same moment. Default: not.
+   */
+  readonly together?: boolean;
   /** A repetition with the same id within the log's dedupe window is not stored again: an optimisation only. */
   readonly messageId?: string;
 }

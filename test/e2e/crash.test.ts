@@ -39,8 +39,8 @@ async function publishAll({ client }: System, session: string): Promise<number[]
 }
 
 /** Runs a worker until it kills itself after `dieAfter` appends. */
-async function runCrashing(url: string, dieAfter: number, ids: 'with-ids' | 'without-ids'): Promise<Exit> {
-  const worker = await startNode([MORTAL, url, 'after append, before ack', String(dieAfter), ids], env);
+async function runCrashing(url: string, dieAfter: number): Promise<Exit> {
+  const worker = await startNode([MORTAL, url, 'after append, before ack', String(dieAfter)], env);
   return worker.exited;
 }
 
@@ -56,7 +56,7 @@ describe('a worker killed between append and ack', () => {
       await using bystander = await startSystem({ nats, env, only: [] });
       const session = newSession('killed');
       const published = await publishAll(bystander, session);
-      expect(await runCrashing(nats.url, n, 'with-ids')).toEqual({ code: null, signal: 'SIGKILL' });
+      expect(await runCrashing(nats.url, n)).toEqual({ code: null, signal: 'SIGKILL' });
       const unacknowledged = await pendingOf(bystander);
       expect(unacknowledged).toBeGreaterThan(0);
 
@@ -66,20 +66,6 @@ describe('a worker killed between append and ack', () => {
       expect(remembered(await freshState(second, session), published)).toEqual(clean);
     },
   );
-
-  it('a killed worker’s dispatches count once each, even if the second event of one is stored', async () => {
-    await using bystander = await startSystem({ nats, env, only: [] });
-    const session = newSession('doubled');
-    const published = await publishAll(bystander, session);
-    await runCrashing(nats.url, 20, 'without-ids');
-    expect((await eventsOf(bystander, session)).length).toBeGreaterThanOrEqual(20);
-
-    await using second = await startSystem({ nats, env });
-    await allDealtWith(second.ports);
-    const stored = await eventsOf(second, session);
-    expect(stored.length).toBeGreaterThan(RESULTS.length);
-    expect(remembered(await freshState(second, session), published)).toEqual(clean);
-  });
 
   it('a killed worker’s session stays the same when every event comes again, last first', async () => {
     await using system = await startSystem({ nats, env });

@@ -68,6 +68,32 @@ export function eventLogContract<Event extends { readonly type: string }>(
         expect(read.events.map(({ sequence }) => sequence)).toEqual(sorted(sequences));
       });
 
+      it('append stores each of many events together, from two sides, and calls no sequence lower than it is', async () => {
+        const [key, neighbour] = [newSession(), newSession()];
+        for (const each of [key, neighbour]) await opened.log.append(each, event(1));
+        const appended = await Promise.all(
+          Array.from({ length: 60 }, async (_, index) => {
+            const log = index % 3 === 0 ? opened.other : opened.log;
+            const number = index + 2;
+            const to = index % 2 === 0 ? key : neighbour;
+            const sequence = sequenceOf(await log.append(to, event(number), { together: true }));
+            return { to, event: event(number), sequence };
+          }),
+        );
+        for (const each of [key, neighbour]) {
+          const { events } = await opened.other.read(each, { after: 0 });
+          expect(events).toHaveLength(31);
+          for (const { to, event: said, sequence } of appended) {
+            if (to !== each) continue;
+            const found = events.filter((stored) => JSON.stringify(stored.event) === JSON.stringify(said));
+            expect(found).toHaveLength(1);
+            expect(sequence).toBeGreaterThanOrEqual(found[0]?.sequence ?? 0);
+          }
+          const [last] = events.slice(-1);
+          expect(sequenceOf(await opened.log.append(each, event(99)))).toBeGreaterThan(last?.sequence ?? 0);
+        }
+      });
+
       it('append takes an event when the expected sequence is the last one, 0 for none', async () => {
         const key = newSession();
         const first = sequenceOf(await opened.log.append(key, event(1), { expectedSequence: 0 }));

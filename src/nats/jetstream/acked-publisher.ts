@@ -1,41 +1,42 @@
-import { ErrorCode, headers, type Msg, type MsgHdrs, type NatsConnection, NatsError } from 'nats';
+import type { Msg, NatsConnection } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { newInbox } from '../connection/connect-nats.js';
 import { type Denial, onDenied } from '../connection/denials.js';
 import { type KeptSubscription, keepSubscribed } from '../connection/kept-subscription.js';
-import { API, refusal, takenByAnother } from '../connection/nats-errors.js';
-import { plainSequence } from './plain-pub-ack.js';
+import { batchEnd, batchReply } from './batch-answer.js';
+import { type BatchMessage, type BatchOutcome, PublishBatch } from './publish-batch.js';
+import { type PublishHeaderOptions, publishHeaders } from './publish-headers.js';
+import { notSent, outcomeOf, type PubOutcome } from './publish-outcome.js';
+import { PublishTogether } from './publish-together.js';
 import { askWhetherStuck, isStuckAnswer, stuckFault } from './stuck-stream.js';
 
 /**
  * Publishes to JetStream with many publishes in flight: all PubAcks come to one inbox of our own and are matched by
- * its last token. The client's own `js.publish` goes through its request machinery, which costs four times as much.
+ * the token behind it. The client's own `js.publish` goes through its request machinery, which costs four times as much.
  *
  * One timer serves all publishes: each has the same deadline, so they time out in the order in which they were sent.
  */
-export interface AckedPublishOptions {
-  readonly messageId?: string;
-  readonly expectedLastSequence?: number;
-  /** The last sequence among some of the stream's subjects. */
-  readonly expectedLastOfSubjects?: { readonly sequence: number; readonly subjects: string };
-  readonly headers?: Readonly<Record<string, string>>;
+export interface AckedPublishOptions extends PublishHeaderOptions {
   /** The stream that must have stored it: any other one with the subject would acknowledge it just as well. */
   readonly stream?: string;
 }
 
-export type PubOutcome =
-  | { readonly outcome: 'stored'; readonly sequence: number; readonly duplicate: boolean }
-  /** What was expected was not the last sequence. */
-  | { readonly outcome: 'wrong_sequence' }
-  /** No stream takes this subject. */
-  | { readonly outcome: 'no_stream' };
-
-interface InFlight {
+interface InFlight extends Sent {
   readonly resolve: (outcome: PubOutcome) => void;
+  readonly stream: string | undefined;
+}
+
+interface BatchInFlight extends Sent {
+  readonly resolve: (outcome: BatchOutcome) => void;
+  readonly batch: PublishBatch;
+}
+
+/** One publish or batch. */
+interface Sent {
   readonly reject: (error: ThroughlineError) => void;
   readonly deadline: number;
+  /** That of a batch is the first of its subjects. */
   readonly subject: string;
-  readonly stream: string | undefined;
   /** What the server had said of itself when it was sent: with each connection it says so again. */
   readonly info: NatsConnection['info'];
   /** Whether its stream was asked. */
@@ -45,13 +46,6 @@ interface InFlight {
 interface Question {
   readonly subject: string;
   readonly info: NatsConnection['info'];
-}
-
-interface PubAckJson {
-  readonly stream?: string;
-  readonly seq?: number;
-  readonly duplicate?: boolean;
-  readonly error?: { readonly err_code?: number; readonly description?: string };
 }
 
 /** Of the numbers in reply subjects. */
@@ -68,8 +62,9 @@ export class AckedPublisher {
   readonly #prefix: string;
   readonly #acks: KeptSubscription;
   readonly #listening: () => void;
+  readonly #together = new PublishTogether(this);
   /** By their numbers, which are counted over publishes and questions. */
-  readonly #inFlight = new Map<number, InFlight>();
+  readonly #inFlight = new Map<number, InFlight | BatchInFlight>();
   readonly #questions = new Map<number, Question>();
   #sweeper: NodeJS.Timeout | undefined;
   #next = 0;
@@ -78,7 +73,7 @@ export class AckedPublisher {
     this.#connection = connection;
     this.#timeoutMs = timeoutMs;
     this.#prefix = `${newInbox(connection)}.`;
-    this.#acks = keepSubscribed(connection, `${this.#prefix}*`, (message) => this.#acked(message));
+    this.#acks = keepSubscribed(connection, `${this.#prefix}>`, (message) => this.#acked(message));
     this.#listening = onDenied(connection, (denial) => this.#denied(denial));
   }
 
@@ -95,17 +90,47 @@ export class AckedPublisher {
     options: AckedPublishOptions = {},
   ): Promise<PubOutcome> {
     return new Promise((resolve, reject) => {
-      this.#next += 1;
-      const number = this.#next;
-      const deadline = performance.now() + this.#timeoutMs;
-      const { info } = this.#connection;
       const { stream } = options;
-      this.#inFlight.set(number, { resolve, reject, deadline, subject, stream, info, asked: false });
-      this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS);
+      const number = this.#expect({ resolve, reject, subject, stream, ...this.#now() });
       try {
         const reply = this.#prefix + tokenOf(number);
         const head = publishHeaders(options);
         this.#connection.publish(subject, data, head === undefined ? { reply } : { reply, headers: head });
+      } catch (cause) {
+        this.#take(number);
+        reject(notSent(subject, cause, this.#connection.info?.max_payload));
+      }
+    });
+  }
+
+  /**
+   * Publishes one message together with others that are handed in during the same turn of the event loop, as a batch where
+   * they are several for one stream. The stream must take batches, and have one replica.
+   *
+   * @throws ThroughlineError as `publish` does
+   */
+  publishTogether(stream: string, subject: string, data: Uint8Array | string): Promise<PubOutcome> {
+    return this.#together.publish(stream, subject, data);
+  }
+
+  /**
+   * Publishes messages as one batch of fast ingest.
+   *
+   * @throws ThroughlineError as `publish` does: any of them may be stored then
+   */
+  publishBatch(stream: string, messages: readonly BatchMessage[]): Promise<BatchOutcome> {
+    return new Promise((resolve, reject) => {
+      const size = messages.length;
+      const batch = new PublishBatch(stream, size);
+      const subject = messages[0]?.subject ?? stream;
+      const number = this.#expect({ resolve, reject, subject, batch, ...this.#now() });
+      const reply = this.#prefix + tokenOf(number);
+      try {
+        let n = 0;
+        for (const { subject: to, data } of messages) {
+          n += 1;
+          this.#connection.publish(to, data, { reply: reply + batchReply(n, size) });
+        }
       } catch (cause) {
         this.#take(number);
         reject(notSent(subject, cause, this.#connection.info?.max_payload));
@@ -120,6 +145,17 @@ export class AckedPublisher {
     for (const number of [...this.#inFlight.keys()]) this.#timeOut(number);
   }
 
+  #now(): Pick<Sent, 'deadline' | 'info' | 'asked'> {
+    return { deadline: performance.now() + this.#timeoutMs, info: this.#connection.info, asked: false };
+  }
+
+  #expect(sent: InFlight | BatchInFlight): number {
+    this.#next += 1;
+    this.#inFlight.set(this.#next, sent);
+    this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS);
+    return this.#next;
+  }
+
   #acked(message: Msg): void {
     const number = Number.parseInt(message.subject.slice(this.#prefix.length), RADIX);
     const question = this.#questions.get(number);
@@ -127,16 +163,34 @@ export class AckedPublisher {
       this.#answered(number, question, message);
       return;
     }
-    const entry = this.#take(number);
+    const entry = this.#inFlight.get(number);
     if (entry === undefined) return;
+    if ('batch' in entry) {
+      this.#batchAnswered(number, entry, message);
+      return;
+    }
+    this.#take(number);
     const outcome = outcomeOf(message, entry);
+    if (outcome instanceof ThroughlineError) entry.reject(outcome);
+    else entry.resolve(outcome);
+  }
+
+  #batchAnswered(number: number, entry: BatchInFlight, message: Msg): void {
+    const outcome = entry.batch.answered(message);
+    if (outcome === undefined) return;
+    if (outcome === 'end') {
+      const reply = this.#prefix + tokenOf(number) + batchEnd(entry.batch.size);
+      this.#connection.publish(entry.subject, '', { reply });
+      return;
+    }
+    this.#take(number);
     if (outcome instanceof ThroughlineError) entry.reject(outcome);
     else entry.resolve(outcome);
   }
 
   /** A publish that is not permitted gets no answer; nor does any, where the acks may not be listened to. */
   #denied({ operation, subject, fault }: Denial): void {
-    const deaf = operation === 'subscription' && subject === `${this.#prefix}*`;
+    const deaf = operation === 'subscription' && subject === `${this.#prefix}>`;
     for (const [number, entry] of [...this.#inFlight]) {
       if (deaf || (operation === 'publish' && entry.subject === subject)) {
         this.#take(number);
@@ -145,7 +199,7 @@ export class AckedPublisher {
     }
   }
 
-  #take(number: number): InFlight | undefined {
+  #take(number: number): InFlight | BatchInFlight | undefined {
     const entry = this.#inFlight.get(number);
     this.#inFlight.delete(number);
     if (this.#inFlight.size === 0) {
@@ -163,7 +217,7 @@ export class AckedPublisher {
     for (const [number, entry] of this.#inFlight) {
       if (entry.deadline <= now) this.#timeOut(number);
       else if (entry.deadline > slowBefore || slow.size === ASKED_AT_ONCE) break;
-      else if (!entry.asked) {
+      else if (!entry.asked && !('batch' in entry)) {
         entry.asked = true;
         slow.add(entry.subject);
       }
@@ -189,8 +243,10 @@ export class AckedPublisher {
   #answered(number: number, question: Question, answer: Msg): void {
     this.#questions.delete(number);
     if (!isStuckAnswer(answer)) return;
-    for (const [each, { subject, info, reject }] of [...this.#inFlight]) {
-      if (each > number || subject !== question.subject) continue;
+    for (const [each, entry] of [...this.#inFlight]) {
+      const { subject, info, reject } = entry;
+      // A part of a batch may be stored: its messages come again one by one.
+      if (each > number || subject !== question.subject || 'batch' in entry) continue;
       // A connection that was lost in between may have lost the message, and the question not.
       if (info !== question.info || info !== this.#connection.info) continue;
       this.#take(each);
@@ -208,75 +264,4 @@ export class AckedPublisher {
 
 function tokenOf(number: number): string {
   return number.toString(RADIX);
-}
-
-function notSent(subject: string, cause: unknown, limit: number | undefined): ThroughlineError {
-  if (cause instanceof NatsError && cause.code === ErrorCode.MaxPayloadExceeded) {
-    return new ThroughlineError(
-      'too_large',
-      `${subject}: more than the ${limit} bytes that the server takes`,
-      {
-        cause,
-      },
-    );
-  }
-  return new ThroughlineError('unavailable', `cannot publish to ${subject}: the connection is closed`, {
-    cause,
-    details: { closed: true },
-  });
-}
-
-function outcomeOf(message: Msg, { subject, stream }: InFlight): PubOutcome | ThroughlineError {
-  const plain = stream === undefined ? undefined : plainSequence(message.data, stream);
-  if (plain !== undefined) return { outcome: 'stored', sequence: plain, duplicate: false };
-  if (message.headers?.code === 503) return { outcome: 'no_stream' };
-  const ack = parseAck(message);
-  if (ack?.error?.err_code === API.wrongLastSequence) return { outcome: 'wrong_sequence' };
-  if (ack?.error !== undefined) {
-    const { err_code: code, description: text = 'no reason given' } = ack.error;
-    return refusal(`${subject} was not stored`, { code, text });
-  }
-  if (ack?.seq === undefined)
-    return new ThroughlineError('internal', `${subject}: the answer is not a PubAck`);
-  if (stream !== undefined && ack.stream !== stream) return takenByAnother(subject, ack.stream ?? '', stream);
-  return { outcome: 'stored', sequence: ack.seq, duplicate: ack.duplicate === true };
-}
-
-function parseAck(message: Msg): PubAckJson | undefined {
-  try {
-    return message.json<PubAckJson>();
-  } catch {
-    return undefined;
-  }
-}
-
-/** What may stand in a header as it is. */
-const IN_A_HEADER = /^[!-~]+$/;
-
-/**
- * The header of most publishes. The client's own takes much longer to make. Of `MsgHdrs` the client calls `encode` alone, which
- * its type does not have.
- */
-function idAlone(messageId: string): MsgHdrs {
-  const head = { encode: () => Buffer.from(`NATS/1.0\r\nNats-Msg-Id: ${messageId}\r\n\r\n`, 'latin1') };
-  return head as unknown as MsgHdrs;
-}
-
-function publishHeaders(options: AckedPublishOptions): MsgHdrs | undefined {
-  const { messageId, expectedLastSequence, expectedLastOfSubjects, headers: more } = options;
-  const expects = expectedLastSequence !== undefined || expectedLastOfSubjects !== undefined;
-  if (!expects && more === undefined) {
-    if (messageId === undefined) return undefined;
-    if (IN_A_HEADER.test(messageId)) return idAlone(messageId);
-  }
-  const head = headers();
-  if (messageId !== undefined) head.set('Nats-Msg-Id', messageId);
-  if (expectedLastSequence !== undefined)
-    head.set('Nats-Expected-Last-Sequence', String(expectedLastSequence));
-  if (expectedLastOfSubjects !== undefined) {
-    head.set('Nats-Expected-Last-Subject-Sequence', String(expectedLastOfSubjects.sequence));
-    head.set('Nats-Expected-Last-Subject-Sequence-Subject', expectedLastOfSubjects.subjects);
-  }
-  for (const [name, value] of Object.entries(more ?? {})) head.set(name, value);
-  return head;
 }

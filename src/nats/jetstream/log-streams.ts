@@ -2,7 +2,7 @@ import type { JetStreamManager, StreamInfo } from 'nats';
 import type { Token } from '../../contracts/names.js';
 import { Semaphore } from '../../runtime/semaphore.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
-import { ABOVE, type MadeStream } from './topology.js';
+import { ABOVE, type MadeStream, takesBatches } from './topology.js';
 
 /**
  * What this process knows of the streams of event logs, by key: whether they are there, and still the same.
@@ -15,6 +15,8 @@ export interface LogStream {
   /** When the stream was made: another one of the same name has another time. */
   readonly epoch: string;
   readonly replicas: number;
+  /** Whether it takes batches of fast ingest, and the sequences that come of these are enough to know. */
+  readonly batches: boolean;
   /** The sequences up to here belonged to a log that this one took the place of; 0 for none. */
   readonly above: number;
   /** Last sequence of an empty stream: above 0 where it replaced another one. */
@@ -29,6 +31,8 @@ export interface KeyStreams {
   find(key: Token): Promise<LogStream | undefined>;
   /** Whether an append may count on the stream of a key. */
   present(key: Token): boolean;
+  /** Whether events of a key may be published in batches. */
+  batches(key: Token): boolean;
   /** Makes the stream of a key where it is not known to be there. */
   ensure(key: Token): Promise<void>;
   /** Highest sequence that was seen of a key; 0 for none. */
@@ -120,6 +124,10 @@ export class LogStreams implements KeyStreams {
     await creating;
   }
 
+  batches(key: Token): boolean {
+    return this.#known.get(key)?.batches === true;
+  }
+
   highest(key: Token): number {
     return this.#known.get(key)?.highest ?? 0;
   }
@@ -166,6 +174,8 @@ export class LogStreams implements KeyStreams {
     const known = {
       epoch,
       replicas: config.num_replicas,
+      // With replicas a read waits for the very sequences that were appended.
+      batches: config.num_replicas === 1 && takesBatches(config),
       above,
       emptyAt: state.messages === 0 ? state.last_seq : 0,
       held: isSame ? before.held : 0,

@@ -197,7 +197,8 @@ export class MovingStreams {
         this.#options.replicas,
       );
       for (let shard = 0; shard < shards; shard += 1) {
-        if (!there.has(shard)) await createShardStream(jsm, { shard, shards }, above, { replicas }, above);
+        const options = { ...this.#options, replicas };
+        if (!there.has(shard)) await createShardStream(jsm, { shard, shards }, above, options, above);
       }
     });
   }

@@ -1,6 +1,7 @@
 import { ThroughlineError } from '../../contracts/errors.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
-import type { AckedPublisher, AckedPublishOptions, PubOutcome } from './acked-publisher.js';
+import type { AckedPublisher, AckedPublishOptions } from './acked-publisher.js';
+import type { PubOutcome } from './publish-outcome.js';
 
 /** A message for a stream that is made where it is missing. */
 export interface MadeFor {

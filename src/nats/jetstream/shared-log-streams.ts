@@ -68,6 +68,10 @@ export class SharedLogStreams implements KeyStreams {
     return this.#streams.present(stream) && this.#keys.get(key)?.round === this.#round(stream);
   }
 
+  batches(key: Token): boolean {
+    return this.#streams.batches(this.#stream(key));
+  }
+
   async ensure(key: Token): Promise<void> {
     const stream = this.#stream(key);
     if (!this.#streams.present(stream)) {

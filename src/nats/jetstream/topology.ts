@@ -51,6 +51,16 @@ import { newestOf } from './newest-message.js';
 export interface TopologyOptions {
   /** Copies of each stream that is made: 1, or 3 in a cluster. */
   readonly replicas: number;
+  /** Whether the server knows batches of fast ingest: then shards take them. Default: not. */
+  readonly batches?: boolean;
+}
+
+/** As the server calls it; the client's type does not have it. */
+const ALLOW_BATCHED = 'allow_batched';
+
+/** Whether a stream takes batches of fast ingest. */
+export function takesBatches(config: StreamConfig): boolean {
+  return Reflect.get(config, ALLOW_BATCHED) === true;
 }
 
 /** A stream that is made again continues well after the old one's numbers. */
@@ -147,6 +157,7 @@ export function createShardStream(
     ...fileStream(shardStream(shard), shardSubjects(shard), description, options),
     subject_transform: { src: shardSubjects(shard), dest: 'session.{{wildcard(1)}}.>' },
     duplicate_window: nanos(SHARD_DEDUPE_MS),
+    ...(options.batches && { [ALLOW_BATCHED]: true }),
     metadata: { [SHARDS]: String(shards), ...(above > 0 && { [ABOVE]: String(above) }) },
   };
   return createShared(jsm, config, highest, () => newestShardSnapshot(jsm, { shard, shards }));

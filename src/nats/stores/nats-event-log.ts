@@ -16,10 +16,11 @@ import type {
 import { noTracing, type Tracing } from '../../ports/tracing.js';
 import { pause } from '../../runtime/pauses.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
-import type { AckedPublisher, AckedPublishOptions, PubOutcome } from '../jetstream/acked-publisher.js';
+import type { AckedPublisher, AckedPublishOptions } from '../jetstream/acked-publisher.js';
 import { readStream, readTail, type StreamMessage } from '../jetstream/direct-get.js';
 import type { KeyStreams, LogStream } from '../jetstream/log-streams.js';
 import { newestMessage } from '../jetstream/newest-message.js';
+import type { PubOutcome } from '../jetstream/publish-outcome.js';
 import { type ForgottenSessions, lifeOf } from './forgotten-floor.js';
 import { type EventPlaces, eventsOf } from './stored-events.js';
 
@@ -130,9 +131,9 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   /** What it means that an event was stored; `undefined` where it was not, or where readers have passed its sequence. */
   #stored(key: Token, published: PubOutcome, before: number): Appended | undefined {
     if (published.outcome !== 'stored') return undefined;
-    const { sequence, duplicate } = published;
+    const { sequence, duplicate, isAtMost } = published;
     if (sequence <= (duplicate ? this.#streams.floor(key) : before)) return undefined;
-    this.#streams.reached(key, sequence, 'leader');
+    this.#streams.reached(key, sequence, isAtMost ? 'read' : 'leader');
     return { outcome: 'appended', sequence, duplicate };
   }
 
@@ -260,11 +261,14 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
 
   /** Waits for nothing: what was begun before the session was forgotten never comes after it. */
   #publishNow(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<PubOutcome> {
-    const { messageId, expectedSequence, trace } = options;
+    const { messageId, expectedSequence, trace, together } = options;
     const { expecting, messageId: unique, stream, forgotten } = this.#layout;
     if (forgotten !== undefined && lifeOf(forgotten, key) !== options.life) {
       return Promise.reject(beingForgotten(key));
     }
+    const isPlain = messageId === undefined && expectedSequence === undefined && trace === undefined;
+    if (together && isPlain && this.#streams.batches(key))
+      return this.#ports.publisher.publishTogether(stream(key), subject, body);
     return this.#ports.publisher.publish(subject, body, {
       stream: stream(key),
       ...(messageId !== undefined && { messageId: unique(key, messageId) }),

@@ -46,6 +46,7 @@ export interface LateGuardOptions {
   readonly askMs?: number;
 }
 
+const TOGETHER = { together: true };
 const MAX_LONG = 10_000;
 /** Sessions whose searched logs are remembered: up to some 100 KB each. */
 const MAX_LOOKED = 100;
@@ -82,7 +83,7 @@ export class LateGuard {
     if (!isNew || dispatch <= (this.#looked.peek(session)?.floor ?? 0)) {
       return this.#recordLate(session, type, dispatch, again);
     }
-    return this.#ports.log.append(session, event).then((appended) => {
+    return this.#ports.log.append(session, event, TOGETHER).then((appended) => {
       const sequence = sequenceOf(appended);
       const { surely } = this.#memory;
       if (sequence <= surely / 2) return undefined;
@@ -134,7 +135,9 @@ export class LateGuard {
     this.#asked = now;
     this.#isAsking = true;
     // What is in these logs by now was stored as a dispatch before.
-    const reached = [...this.#long.values()].map((each) => ({ each, sequence: each.reached }));
+    // Sequences of events that were stored together may be said too high: the mark is set as much lower.
+    const slack = Math.ceil(this.#memory.surely / 8);
+    const reached = [...this.#long.values()].map((each) => ({ each, sequence: each.reached - slack }));
     this.#ports.source
       .newest()
       .then(

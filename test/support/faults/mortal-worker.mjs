@@ -1,13 +1,12 @@
 // A real worker process on real ports that dies by SIGKILL at a named point, the N-th time that it comes there.
-// usage: node mortal-worker.mjs URL POINT N [without-ids]
-// Without ids its events carry no Nats-Msg-Id: what another worker appends again is then stored again.
+// usage: node mortal-worker.mjs URL POINT N
 import { silentLogger } from '../../../dist/ports/logger.js';
 import { sessionReader } from '../../../dist/services/common/open-sessions.js';
 import { startExtractor } from '../../../dist/services/extractor/extractor-worker.js';
 import { retryRejected } from '../../../dist/services/extractor/retry-rejected.js';
 import { openMortal } from './mortality.mjs';
 
-const [url, point, count, ids] = process.argv.slice(2);
+const [url, point, count] = process.argv.slice(2);
 const { config, nats, at } = await openMortal('mortal worker', url, point, count);
 
 let isConsumed = () => {};
@@ -23,7 +22,7 @@ const log = {
   async append(session, event, options) {
     at('before append');
     inFlight += 1;
-    const appended = await nats.log.append(session, event, ids === 'without-ids' ? {} : options);
+    const appended = await nats.log.append(session, event, options);
     inFlight -= 1;
     at('after append, before ack');
     if (inFlight > 0) at('between two appends of a burst');
