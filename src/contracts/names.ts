@@ -135,16 +135,28 @@ export function dispatchMessageId(session: Token | undefined, random: string): s
 }
 
 /** What a dispatch subject names: both parts are `undefined` where they are not valid. */
-export function parseDispatchSubject(subject: string): {
-  session: Token | undefined;
-  role: Role | undefined;
-} {
+export interface DispatchAddress {
+  readonly session: Token | undefined;
+  readonly role: Role | undefined;
+}
+
+/** Asked several times for each result, and a worker meets few subjects. */
+const addresses = new Map<string, DispatchAddress>();
+const MAX_ADDRESSES = 10_000;
+
+/** Reads a dispatch subject. Never throws. */
+export function parseDispatchSubject(subject: string): DispatchAddress {
+  const known = addresses.get(subject);
+  if (known !== undefined) return known;
   const parts = subject.split('.');
   const [, session, role] = parts;
-  return {
+  const address = Object.freeze({
     session: isToken(session) ? session : undefined,
     role: parts.length === 3 && isRole(role) ? role : undefined,
-  };
+  });
+  if (addresses.size >= MAX_ADDRESSES) addresses.clear();
+  addresses.set(subject, address);
+  return address;
 }
 
 /**

@@ -125,15 +125,19 @@ export class AckedPublisher {
       const subject = messages[0]?.subject ?? stream;
       const number = this.#expect({ resolve, reject, subject, batch, ...this.#now() });
       const reply = this.#prefix + tokenOf(number);
+      let n = 0;
       try {
-        let n = 0;
         for (const { subject: to, data } of messages) {
           n += 1;
           this.#connection.publish(to, data, { reply: reply + batchReply(n, size) });
         }
       } catch (cause) {
+        // The client sends no message that is too large. The batch ends before it.
+        if (n > 1 && this.#endBatch(number, subject, n)) return;
         this.#take(number);
-        reject(notSent(subject, cause, this.#connection.info?.max_payload));
+        const fault = notSent(subject, cause, this.#connection.info?.max_payload);
+        if (fault.code === 'too_large') resolve(batch.nothing());
+        else reject(fault);
       }
     });
   }
@@ -179,13 +183,23 @@ export class AckedPublisher {
     const outcome = entry.batch.answered(message);
     if (outcome === undefined) return;
     if (outcome === 'end') {
-      const reply = this.#prefix + tokenOf(number) + batchEnd(entry.batch.size);
-      this.#connection.publish(entry.subject, '', { reply });
+      this.#endBatch(number, entry.subject, entry.batch.size);
       return;
     }
     this.#take(number);
     if (outcome instanceof ThroughlineError) entry.reject(outcome);
     else entry.resolve(outcome);
+  }
+
+  /** Ends a batch before its message `n`. Says whether that could be sent. */
+  #endBatch(number: number, subject: string, n: number): boolean {
+    try {
+      this.#connection.publish(subject, '', { reply: this.#prefix + tokenOf(number) + batchEnd(n) });
+      return true;
+    } catch {
+      // The connection is closing: the batch ends by its deadline.
+      return false;
+    }
   }
 
   /** A publish that is not permitted gets no answer; nor does any, where the acks may not be listened to. */

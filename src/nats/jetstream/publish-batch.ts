@@ -31,6 +31,11 @@ export class PublishBatch {
     this.size = size;
   }
 
+  /** The outcome of a batch of which nothing is stored. */
+  nothing(): BatchOutcome {
+    return this.#stored(0, 0);
+  }
+
   /**
    * Takes in an answer. Gives the outcome once it is known, or a fault that concerns all messages; `'end'` where the server
    * waits for a message that it has refused, so that the batch must be ended instead.
@@ -41,14 +46,14 @@ export class PublishBatch {
       case undefined:
         return undefined;
       case 'no_stream':
-        return this.#stored(0, 0);
+        return this.nothing();
       case 'begun':
         this.#isBegun = true;
         return undefined;
       case 'refused':
         this.#refused.add(answer.n);
         // What comes behind the first one belongs to no batch.
-        if (!this.#isBegun) return this.#stored(0, 0);
+        if (!this.#isBegun) return this.nothing();
         if (answer.n !== this.size || answer.ends || this.#isEnding) return undefined;
         this.#isEnding = true;
         return 'end';

@@ -4,6 +4,7 @@ import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
 import type { PubOutcome } from '../../../src/nats/jetstream/publish-outcome.js';
 import { type OpenedNats, startNatsPorts } from '../../ports/opened.js';
 
+const MAX_PAYLOAD = 64 * 1024;
 /** Larger than one message of the streams may be. */
 const TOO_LARGE = 'x'.repeat(200);
 
@@ -11,7 +12,7 @@ let nats: OpenedNats;
 let publisher: AckedPublisher;
 let made = 0;
 beforeAll(async () => {
-  nats = await startNatsPorts();
+  nats = await startNatsPorts({ maxPayloadBytes: MAX_PAYLOAD });
   publisher = new AckedPublisher(nats.connection, 5000);
 });
 afterAll(async () => {
@@ -106,6 +107,20 @@ describe('messages that are published together', () => {
       );
       expect(outcomes[bad - 1]).toMatchObject({ reason: { code: 'internal' } });
       expect((await stored()).toSorted()).toEqual(sent.filter((word) => word !== TOO_LARGE));
+    },
+  );
+
+  it.each([1, 3, 5])(
+    'message %i of five that the server would not take is not sent, and the others are stored, each once',
+    async (bad) => {
+      const { name, subject, stored } = await newStream();
+      const sent = words(5).map((word, index) => (index === bad - 1 ? 'x'.repeat(MAX_PAYLOAD + 1) : word));
+      const outcomes = await Promise.allSettled(
+        sent.map((word) => publisher.publishTogether(name, subject, word)),
+      );
+      expect(outcomes[bad - 1]).toMatchObject({ reason: { code: 'too_large' } });
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
+      expect((await stored()).toSorted()).toEqual(words(5).filter((_, index) => index !== bad - 1));
     },
   );
 
