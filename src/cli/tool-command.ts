@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { TOOL_NAMES, TOOLS, type ToolName } from '../contracts/tool-requests.js';
 import { type Cli, cliOf, coloured, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { addFields, fieldsIn } from './request-options.js';
+import { archiveSession } from './session-archive.js';
 import { queryLines } from './show-query.js';
 import { showReply } from './show-reply.js';
 
@@ -48,7 +49,11 @@ export function addTool(
       const options = command.opts();
       const session = sessionIn(cli, command);
       const request = { ...(session !== undefined && { session }), ...fieldsIn(options, shape) };
-      const reply = await withClient(cli, (client) => client.requestTool(name, request));
+      const reply = await withClient(cli, (client) =>
+        name === 'session-archive'
+          ? archiveSession(client, request, options.json === true)
+          : client.requestTool(name, request),
+      );
       if (options.json === true) return out(JSON.stringify(reply));
       const lines = queryLines(name, reply);
       if (lines !== undefined) out(lines.join('\n'));

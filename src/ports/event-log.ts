@@ -43,9 +43,19 @@ export interface EventRemoval {
    * Removes everything before a sequence, and gives how many messages that were. What is at the sequence must stand for
    * it: a reader that comes later begins there. Asked again, it removes what is left.
    *
+   * Where keys share files, messages go one by one, the oldest first, since each is overwritten: who forgets the key later
+   * could not reach them any more. That takes as long as erasing does, and leaves half of the time to others.
+   *
    * @throws ThroughlineError `unavailable` when the log cannot be reached, `permission_denied`
    */
-  removeBefore(key: Token, sequence: number): Promise<number>;
+  removeBefore(key: Token, sequence: number, options?: RemovalOptions): Promise<number>;
+}
+
+export interface RemovalOptions {
+  /** Told how many messages are gone, and of how many, where they go one by one. */
+  readonly onRemoved?: (removed: number, of: number) => void;
+  /** Asked before each step: where it throws, what is left stays. */
+  readonly mayGoOn?: () => Promise<void> | undefined;
 }
 
 export interface AppendOptions {

@@ -13,6 +13,7 @@ import type {
   EventRemoval,
   ReadRange,
   ReadResult,
+  RemovalOptions,
   Unwatch,
 } from '../../src/ports/event-log.js';
 import { DEFAULT_DEDUPE_LAST, RecentIds } from './recent-ids.js';
@@ -116,7 +117,7 @@ export class MemoryEventLog<Event extends { readonly type: string }>
     return { events, through: last, skipped: read - events.length };
   }
 
-  async removeBefore(key: Token, sequence: number): Promise<number> {
+  async removeBefore(key: Token, sequence: number, _?: RemovalOptions): Promise<number> {
     const messages = this.#logs.get(key)?.messages ?? [];
     const kept = messages.filter((message) => message.sequence >= sequence);
     return messages.splice(0, messages.length, ...kept).length - kept.length;

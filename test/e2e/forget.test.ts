@@ -124,6 +124,32 @@ describe.each(LAYOUTS)('a session that is forgotten, $layout', (layout) => {
     expect(await filesHolding(nats.storeDir, 'PARROT')).toEqual([]);
   });
 
+  test('is in no file either where it was archived before, so that its events had gone, or renamed after that', async () => {
+    for (const [session, word] of [
+      ['shipped', 'CANARY'],
+      ['moved-on', 'BULLFINCH'],
+    ] as const) {
+      // Of others is more in the files: the server does not write them again by itself.
+      for (let at = 0; at < 20; at += 1) {
+        await system.client.publishImplementer(session, implemented(`${at}`, { summary: `${word} ${at}` }));
+        for (const of of ['around', 'beside'])
+          await system.client.publishImplementer(of, implemented(`${at}`, { summary: 'x'.repeat(1000) }));
+      }
+      await allDealtWith(system.ports);
+      const { removing } = await system.client.tools.sessionArchive({ session });
+      expect(removing).toBeUndefined();
+      const { events } = await system.ports.log.read(token(session, 'session'), { after: 0 });
+      expect(events.map(({ event }) => event.type)).toEqual(['session.checkpoint']);
+    }
+    await renamed(system, 'moved-on', 'settled');
+
+    await forgotten(system, 'shipped');
+    await forgotten(system, 'settled');
+
+    expect(await storedText(system)).not.toMatch(/CANARY|BULLFINCH/);
+    for (const word of ['CANARY', 'BULLFINCH']) expect(await filesHolding(nats.storeDir, word)).toEqual([]);
+  });
+
   test('is erased to the end by the next service where a process was killed after it had begun', async () => {
     await furnished(system, 'halfway', 'ORPHAN');
     const lifecycle = await system.ports.openLifecycle();

@@ -9,7 +9,7 @@ import { HEALTH_REPLIES } from './health-reply.js';
 import { ledgerShown, ledgersListed } from './ledger-reply.js';
 import { PROMPT_REPLIES } from './prompt-trace.js';
 import { REJECTED_REPLIES } from './rejected-reply.js';
-import { sequence } from './reply-fields.js';
+import { count, sequence } from './reply-fields.js';
 import { RETENTION_REPLIES } from './retention-reply.js';
 import { planShown } from './run-reply.js';
 import { sessionList } from './session-list-reply.js';
@@ -65,7 +65,17 @@ export const TOOL_REPLIES = {
   'session-open': session,
   'session-complete': session,
   'session-restart': session,
-  'session-archive': session,
+  'session-archive': session.extend({
+    removing: z
+      .object({
+        removed: count('Events that are gone.'),
+        of: count('Events that there were.'),
+      })
+      .exactOptional()
+      .describe(
+        'Only while events before the checkpoint are still removed, one by one, as in shards: the session is archived. Ask again, also where a service ended meanwhile.',
+      ),
+  }),
   'session-reopen': session,
   'session-show': session,
   'fact-find': factsFound,

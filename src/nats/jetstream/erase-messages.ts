@@ -22,6 +22,12 @@ export interface ErasePorts {
 export interface EraseOptions {
   /** Only messages up to this sequence. Default: all. */
   readonly through?: number;
+  /** Half of the time is left to others also where it is few. */
+  readonly unhurried?: boolean;
+  /** Told how many are there, before any is gone. */
+  readonly onFound?: (messages: number) => void;
+  /** Asked before each message, or block of messages: where it throws, what is left stays. */
+  readonly mayGoOn?: () => Promise<void> | undefined;
   /** Told after each message, or block of messages, how many are gone. */
   readonly onErased?: (messages: number) => void;
 }
@@ -59,6 +65,7 @@ export async function eraseMessages(
     let erased = 0;
     for (let [from, until] = [1, performance.now() + timeoutMs]; ; ) {
       const found = await placesOf(ports, stream, filter, from, through);
+      options.onFound?.(found.length);
       await eraseFound(ports, stream, filter, found, options);
       erased += found.length;
       const left = await firstMessage(jsm, stream, filter, 1);
@@ -80,11 +87,12 @@ async function eraseFound(
   stream: string,
   filter: string,
   found: readonly Placed[],
-  { onErased }: EraseOptions,
+  { unhurried = false, mayGoOn, onErased }: EraseOptions,
 ): Promise<void> {
-  const pauses = found.length > UNPAUSED;
+  const pauses = unhurried || found.length > UNPAUSED;
   for (const { single, whole } of erasures(found)) {
     for (const { sequence } of single) {
+      await mayGoOn?.();
       const started = performance.now();
       await eraseOne(jsm, stream, sequence);
       onErased?.(1);
@@ -92,6 +100,7 @@ async function eraseFound(
     }
     const last = whole.at(-1);
     if (last === undefined) continue;
+    await mayGoOn?.();
     // What came before has been erased: it takes these alone.
     await jsm.streams.purge(stream, { filter, seq: last.sequence + 1 });
     onErased?.(whole.length);

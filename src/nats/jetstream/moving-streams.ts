@@ -14,6 +14,7 @@ import {
 import { type SessionLayout, shardOf } from '../../contracts/session-layout.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { onConnectionLost } from '../connection/on-reconnect.js';
+import { eraseMessages } from './erase-messages.js';
 import {
   closeRecord,
   type LayoutPorts,
@@ -256,8 +257,10 @@ export class MovingStreams {
 
   /** Drops the events of a session from its shard: a copy that cannot be gone on with. */
   async clearShard(session: Token, shards: number): Promise<void> {
-    await this.#doing(`clearing session ${session}`, (jsm) =>
-      jsm.streams.purge(shardStream(shardOf(session, shards)), { filter: sessionSubjects(session) }),
+    const stream = shardStream(shardOf(session, shards));
+    // What is purged stays in the file of the shard, where forgetting the session would not reach it.
+    await this.#doing(`clearing session ${session}`, () =>
+      eraseMessages(this.#ports, stream, sessionSubjects(session), { mayGoOn: () => this.claimed() }),
     );
   }
 

@@ -11,6 +11,7 @@ import type {
   EventRemoval,
   ReadRange,
   ReadResult,
+  RemovalOptions,
   Unwatch,
 } from '../../ports/event-log.js';
 import { noTracing, type Tracing } from '../../ports/tracing.js';
@@ -227,7 +228,8 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
   }
 
-  async removeBefore(key: Token, sequence: number): Promise<number> {
+  /** By a purge: what it leaves in files goes with the stream. */
+  async removeBefore(key: Token, sequence: number, _: RemovalOptions = {}): Promise<number> {
     const { stream, subjects, read = subjects } = this.#layout;
     try {
       const { purged } = await this.#ports.jsm.streams.purge(stream(key), {

@@ -9,6 +9,7 @@ import type {
   EventRemoval,
   ReadRange,
   ReadResult,
+  RemovalOptions,
   Unwatch,
 } from '../../ports/event-log.js';
 import type { ActiveSession, SessionActivity } from '../../ports/session-activity.js';
@@ -101,8 +102,8 @@ export class NatsMovingSessionLog implements SessionLog, SessionActivity, EventR
     return (await this.#logOf(session)).read(session, range);
   }
 
-  async removeBefore(session: Token, sequence: number): Promise<number> {
-    return (this.#settled() ?? (await this.#logOf(session))).removeBefore(session, sequence);
+  async removeBefore(session: Token, sequence: number, options?: RemovalOptions): Promise<number> {
+    return (this.#settled() ?? (await this.#logOf(session))).removeBefore(session, sequence, options);
   }
 
   async newest(session: Token): Promise<number> {

@@ -1,7 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import type { Token } from '../../contracts/names.js';
-import type { Appended, AppendOptions, ReadRange, ReadResult } from '../../ports/event-log.js';
+import type {
+  Appended,
+  AppendOptions,
+  ReadRange,
+  ReadResult,
+  RemovalOptions,
+} from '../../ports/event-log.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { eraseMessages } from '../jetstream/erase-messages.js';
 import type { KeyStreams } from '../jetstream/log-streams.js';
 import { type EventLogPorts, type LogLayout, NatsEventLog } from './nats-event-log.js';
 
@@ -86,6 +93,27 @@ export abstract class NatsSharedLog<Event extends { readonly type: string }> ext
     if (range.type === undefined && range.commands !== true)
       this.#read.set(key, { through: read.through, epoch: read.epoch });
     return read;
+  }
+
+  /** A purge would leave their text in files that hold other keys as well, where nobody finds it any more. */
+  override removeBefore(
+    key: Token,
+    sequence: number,
+    { mayGoOn, onRemoved }: RemovalOptions = {},
+  ): Promise<number> {
+    const { stream, subjects } = this.#layout;
+    let [removed, of] = [0, 0];
+    return eraseMessages(this.#ports, stream(key), subjects(key), {
+      ...{ through: sequence - 1, unhurried: true },
+      ...(mayGoOn && { mayGoOn }),
+      onFound: (found) => {
+        of += found;
+      },
+      onErased: (messages) => {
+        removed += messages;
+        onRemoved?.(removed, of);
+      },
+    });
   }
 
   /** What was decided on a stream that is gone must not stand in another, where nothing of what it is about does. */

@@ -4,7 +4,7 @@ import type { Token } from '../../contracts/names.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import type { SessionReader, SessionSnapshotWriter } from '../../folding/session-folding.js';
 import type { Clock } from '../../ports/clock.js';
-import type { EventRemoval } from '../../ports/event-log.js';
+import type { EventRemoval, RemovalOptions } from '../../ports/event-log.js';
 import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { checkpointOf } from '../../session/checkpoint.js';
@@ -17,7 +17,7 @@ import { archivedSince, asArchived, asReopened } from '../common/archived-record
  * is removed. Reopening removes the record.
  *
  * Each step is found done, or done again: whatever was cut short, asking again goes on with it, and nothing is removed
- * before what stands for it is stored.
+ * before what stands for it is stored. Where sessions share files, removing takes milliseconds for each event.
  */
 export interface ArchiverOptions {
   readonly log: SessionLog & EventRemoval;
@@ -39,9 +39,9 @@ export interface Archiver {
    * a pointer by now, is left alone.
    *
    * @param idleSince when it had moved last, where a rule of retention has archived it
-   * @throws ThroughlineError as the ports do; asked again, it goes on
+   * @throws ThroughlineError as the ports do, and `removal.mayGoOn`; asked again, it goes on
    */
-  settle(session: Token, idleSince?: string): Promise<void>;
+  settle(session: Token, idleSince?: string, removal?: RemovalOptions): Promise<void>;
 }
 
 /** A session that takes no results changes seldom. */
@@ -68,14 +68,18 @@ export function createArchiver(options: ArchiverOptions): Archiver {
     throw new ThroughlineError('conflict', `session ${session} changes too fast to be archived; try again`);
   }
 
-  async function compact(session: Token): Promise<void> {
+  async function compact(session: Token, removal?: RemovalOptions): Promise<void> {
     const { events } = await log.read(session, { after: 0, type: 'session.archived' });
     const archived = events.at(-1);
-    // It went with all that came before its checkpoint.
-    if (archived === undefined) return;
-    const checkpoint = await checkpointAfter(session, archived.sequence);
-    await writer.write((await reader.load(session)).folded);
-    await log.removeBefore(session, checkpoint);
+    let checkpoint: number;
+    if (archived === undefined) {
+      // It went before its checkpoint; where that was cut short, something in between may be left.
+      checkpoint = (await stateOf(session)).checkpoint;
+    } else {
+      checkpoint = await checkpointAfter(session, archived.sequence);
+      await writer.write((await reader.load(session)).folded);
+    }
+    if (checkpoint > 0) await log.removeBefore(session, checkpoint, removal);
   }
 
   return {
@@ -83,7 +87,7 @@ export function createArchiver(options: ArchiverOptions): Archiver {
       const state = await stateOf(session);
       if (state.charter.archived === undefined && state.sequence > 0) checkpointEvent(options, state);
     },
-    async settle(session, idleSince) {
+    async settle(session, idleSince, removal) {
       const forgotten = lifecycle.forgotten(session);
       const { archived } = (await stateOf(session)).charter;
       if (archived === undefined) {
@@ -92,7 +96,7 @@ export function createArchiver(options: ArchiverOptions): Archiver {
       }
       const at = archivedSince(forgotten, archived.at);
       if (await lifecycle.change(session, asArchived({ ...archived, at, idle_since: idleSince })))
-        await compact(session);
+        await compact(session, removal);
     },
   };
 }

@@ -62,12 +62,17 @@ export async function followRules(
   };
   if (!(await holds())) return false;
   await ports.eraser.check();
-  await finishArchiving(ports, turn);
+  const mayGoOn = async () => {
+    if (stopped() || turn.isLost) throw new ThroughlineError('unavailable', 'another process goes on');
+  };
+  await finishArchiving(ports, turn, mayGoOn);
   const { archive, forget } = await dueSessions(ports, rules, ports.now(), counts);
   for (const some of parts(archive, ARCHIVED_AT_ONCE)) {
     if (!(await holds())) return false;
     await turn.take(some.map(({ session, last }) => ({ session, idleSince: iso(last) })));
-    const done = await Promise.all(some.map((due) => tolerantly(ports, due, () => archiveIdle(ports, due))));
+    const done = await Promise.all(
+      some.map((due) => tolerantly(ports, due, () => archiveIdle(ports, due, mayGoOn))),
+    );
     for (const isDone of done) turn.add(isDone ? 'archived' : 'spared');
     await turn.take([]);
   }
@@ -82,8 +87,11 @@ export async function followRules(
   return true;
 }
 
+/** Throws where another process has to go on. */
+type MayGoOn = () => Promise<void>;
+
 /** Goes on with what a process that is gone was archiving. */
-async function finishArchiving(ports: RetentionPorts, turn: Turn): Promise<void> {
+async function finishArchiving(ports: RetentionPorts, turn: Turn, mayGoOn: MayGoOn): Promise<void> {
   const { inHand = [] } = turn.run;
   if (inHand.length === 0) return;
   for (const { session, idleSince } of inHand) {
@@ -92,7 +100,7 @@ async function finishArchiving(ports: RetentionPorts, turn: Turn): Promise<void>
     // Under that name there is nothing to read.
     if (renamed_to !== undefined || importing !== undefined) continue;
     const { archived } = (await ports.reader.load(session)).folded.state.charter;
-    if (archived?.reason?.startsWith(REASON)) await ports.archiver.settle(session, idleSince);
+    if (archived?.reason?.startsWith(REASON)) await ports.archiver.settle(session, idleSince, { mayGoOn });
   }
   await turn.take([]);
 }
@@ -112,7 +120,7 @@ async function stillDue(
   return last < iso(before) && (moved.dispatchedAt ?? '') < iso(before) ? state : undefined;
 }
 
-async function archiveIdle(ports: RetentionPorts, due: DueSession): Promise<boolean> {
+async function archiveIdle(ports: RetentionPorts, due: DueSession, mayGoOn: MayGoOn): Promise<boolean> {
   const { session, last, after } = due;
   const state = await stillDue(ports, due);
   if (state === undefined || state.charter.archived !== undefined) return false;
@@ -124,7 +132,7 @@ async function archiveIdle(ports: RetentionPorts, due: DueSession): Promise<bool
   const event = { v: EVENT_VERSION, type: 'session.archived', at, id, data: { reason } } as const;
   const appended = await ports.log.append(session, event, { expectedSequence: state.sequence });
   if (appended.outcome === 'conflict') return false;
-  await ports.archiver.settle(session, iso(last));
+  await ports.archiver.settle(session, iso(last), { mayGoOn });
   ports.logger.info(told(due), 'a session was archived by a rule of retention');
   return true;
 }

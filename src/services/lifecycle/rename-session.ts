@@ -200,6 +200,7 @@ async function rename(ports: RenameOptions, claim: RenameClaim): Promise<void> {
   const { session, to } = claim;
   if (!claim.isCopied) {
     await requireEvents(ports, session);
+    await removeArchived(ports, claim);
     await takeName(ports, claim);
     await claim.hold({ sequence: await copied(ports, claim) });
   }
@@ -217,6 +218,13 @@ async function rename(ports: RenameOptions, claim: RenameClaim): Promise<void> {
 async function requireEvents({ log, snapshots }: RenameOptions, session: Token): Promise<void> {
   if ((await log.newest(session)) > 0 || (await snapshots.load(session)) !== undefined) return;
   throw new ThroughlineError('not_found', noSuchSession(session));
+}
+
+/** What a checkpoint stands for must not go while the log is copied. */
+async function removeArchived({ log }: RenameOptions, claim: RenameClaim): Promise<void> {
+  const { events } = await log.read(claim.session, { after: 0, type: 'session.checkpoint' });
+  const checkpoint = events.at(-1)?.sequence ?? 0;
+  if (checkpoint > 0) await log.removeBefore(claim.session, checkpoint, { mayGoOn: () => claim.held() });
 }
 
 /** Copies the events, and gives the last sequence that the old log had. */
@@ -237,10 +245,10 @@ async function copied(ports: RenameOptions, claim: RenameClaim): Promise<number>
       return page;
     },
   };
-  // By the log itself, which knows its stream: what is in the way stays in the files no longer than the session.
+  // By the log itself, which knows its stream, and leaves nothing that forgetting would not reach.
   const clear = async () => {
     await claim.hold();
-    await to.removeBefore(as, (await to.newest(as)) + 1);
+    await to.removeBefore(as, (await to.newest(as)) + 1, { mayGoOn: () => claim.held() });
   };
   await copyMissing({ session, as, from, to: heldLog(to, () => claim.held()), clear });
   if (await isSameSession({ from, to }, session, as)) return last;

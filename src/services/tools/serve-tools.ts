@@ -46,6 +46,7 @@ import { numbersOf, type Serving, type Sessions } from '../common/service-contex
 import { watchService } from '../common/service-metrics.js';
 import { NoteHarvester } from '../learnings/note-harvester.js';
 import type { Projects } from '../learnings/serve-learnings.js';
+import { createArchiveJobs } from '../lifecycle/archive-jobs.js';
 import { createSessionExport } from '../lifecycle/export-session.js';
 import { createForgetTools } from '../lifecycle/forget-tools.js';
 import { createSessionImport } from '../lifecycle/import-session.js';
@@ -101,7 +102,9 @@ export async function serveTools(
       return answer(request);
     };
   const archiver = openArchiver(nats, sessions, { lifecycle });
-  const tools = createSessionTools({ ...sessions, archiver, logger, onNotes });
+  const archiving = createArchiveJobs(archiver, logger);
+  shutdown.add('the archiving of sessions', () => archiving.stop());
+  const tools = createSessionTools({ ...sessions, archiver: archiving, logger, onNotes });
   const run = createRunService(sessions);
   const { prompts } = nats;
   const list = new SessionList({

@@ -73,6 +73,25 @@ describe('messages that are erased', () => {
     await jsm.streams.delete('until');
   });
 
+  test('are left where it may not go on, and are told in advance', async () => {
+    await filled('stopped', ['gone', 'gone', 'gone', 'gone']);
+    const [found, erased]: number[][] = [[], []];
+    let asked = 0;
+
+    const erasing = eraseMessages(ports, 'stopped', 'stopped.gone', {
+      onFound: (messages) => found?.push(messages),
+      onErased: (messages) => erased?.push(messages),
+      async mayGoOn() {
+        asked += 1;
+        if (asked > 2) throw new Error('another one goes on');
+      },
+    });
+
+    await expect(erasing).rejects.toThrow('another one goes on');
+    expect([found, erased, (await jsm.streams.info('stopped')).state.messages]).toEqual([[4], [1, 1], 2]);
+    await jsm.streams.delete('stopped');
+  });
+
   test('are none in a stream that is not there', async () => {
     expect(await eraseMessages(ports, 'nothing', 'nothing.>')).toBe(0);
   });

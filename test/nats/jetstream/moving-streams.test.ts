@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { RecordedLayout } from '../../../src/nats/jetstream/layout-record.js';
 import { ClaimLost } from '../../../src/nats/jetstream/moving-streams.js';
 import { newSession, twoOnNats } from '../../ports/opened.js';
-import { rejected } from '../../support/builders.js';
+import { implementer, recorded, rejected } from '../../support/builders.js';
+import { filesHolding } from '../../support/store-files.js';
 
 const LONGER_THAN_TRUSTED_MS = 700;
 
@@ -40,6 +41,27 @@ describe('marks of a move that was taken back', () => {
     expect((await moving.own.list()).map(({ place }) => place)).toEqual(['own', 'own', 'own']);
     for (const session of sessions)
       expect(await log.append(session, rejected(2))).toMatchObject({ outcome: 'appended' });
+  });
+});
+
+describe('a copy that is in the way', () => {
+  const opened = twoOnNats({ wanted: { layout: 'sharded', shards: 1 } });
+
+  it('a copy that is dropped from its shard is in no file of it, and its neighbours are as they were', async () => {
+    const { moving, log, server } = opened.nats;
+    const [session, neighbour] = [newSession(), newSession()];
+    for (let at = 1; at <= 10; at += 1) {
+      await log.append(session, recorded(at, implementer({ summary: `CANARY ${at}` })));
+      await log.append(neighbour, recorded(100 + at, implementer({ summary: 'BIRDSONG'.repeat(100) })));
+    }
+    const before = await log.read(neighbour, { after: 0 });
+    expect(await filesHolding(server.storeDir, 'CANARY')).toHaveLength(1);
+
+    await moving.clearShard(session, 1);
+
+    expect((await log.read(session, { after: 0 })).events).toEqual([]);
+    expect(await log.read(neighbour, { after: 0 })).toEqual(before);
+    expect(await filesHolding(server.storeDir, 'CANARY')).toEqual([]);
   });
 });
 

@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { type Token, token } from '../../../src/contracts/names.js';
 import { createCommander } from '../../../src/folding/commander.js';
 import { createSessionReader, createSnapshotWriter } from '../../../src/folding/session-folding.js';
 import { silentLogger } from '../../../src/ports/logger.js';
+import { createArchiveJobs } from '../../../src/services/lifecycle/archive-jobs.js';
 import { createArchiver } from '../../../src/services/lifecycle/archive-session.js';
 import { createSessionTools } from '../../../src/services/tools/session-tools.js';
 import { encodeSnapshot } from '../../../src/session/session-snapshot.js';
@@ -61,8 +62,8 @@ function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.P
     sessions: () => log.sessions(),
     read: log.read.bind(log),
     watch: log.watch.bind(log),
-    append: steps(log.append.bind(log)),
-    removeBefore: steps(log.removeBefore.bind(log)),
+    append: steps((...args: Parameters<typeof log.append>) => log.append(...args)),
+    removeBefore: steps((...args: Parameters<typeof log.removeBefore>) => log.removeBefore(...args)),
   };
   const store = {
     load: (key: Token) => snapshots.load(key),
@@ -89,7 +90,10 @@ function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.P
     },
   });
   const command = createCommander({ log: mortal, reader, clock, newId, random: () => 0 });
-  const tools = createSessionTools({ command, reader, writer, archiver, logger: silentLogger });
+  const tools = createSessionTools({
+    ...{ command, reader, writer, logger: silentLogger },
+    archiver: createArchiveJobs(archiver, silentLogger),
+  });
   return {
     ask: (name: 'session-archive' | 'session-reopen' | 'note-add', args: object = {}) =>
       tools(name, { session: 'demo', ...args }),
@@ -174,6 +178,63 @@ describe('session-archive', () => {
       expect(await saidBy(stores), `again after ${killedAt}`).toBe(said);
       expect(await typesIn(stores), `again after ${killedAt}`).toEqual(['session.checkpoint']);
       expect(stores.lifecycle.archived(DEMO)).toBeDefined();
+    }
+  });
+
+  it('session-archive that is killed while events go one by one leaves none of them when it is asked for again', async () => {
+    const whole = await stored();
+    const said = await (async () => {
+      await startProcess(whole).ask('session-archive');
+      return saidBy(whole);
+    })();
+    for (let removed = 0; removed < 9; removed += 1) {
+      const stores = await stored();
+      const removeBefore = stores.log.removeBefore.bind(stores.log);
+      // A result came in between, so that one event stands behind the one that says it is archived.
+      const append = stores.log.append.bind(stores.log);
+      stores.log.append = async (session, event, options) => {
+        const appended = await append(session, event, options);
+        if (event.type === 'session.archived') await append(session, recorded(50, implementer()));
+        return appended;
+      };
+      stores.log.removeBefore = async (session) => {
+        const { events } = await stores.log.read(session, { after: 0 });
+        await removeBefore(session, events[removed]?.sequence ?? 0);
+        throw new Killed('killed');
+      };
+      await expect(startProcess(stores).ask('session-archive')).rejects.toThrow(Killed);
+      stores.log.removeBefore = removeBefore;
+      stores.log.append = append;
+      await startProcess(stores).ask('session-archive');
+      expect(await typesIn(stores), `killed after ${removed}`).toEqual(['session.checkpoint']);
+      expect((await saidBy(stores)).length).toBeGreaterThanOrEqual(said.length);
+    }
+  });
+
+  it('session-archive is answered with how far it is while events go one by one, and goes on meanwhile', async () => {
+    vi.useFakeTimers();
+    try {
+      const stores = await stored();
+      let end = () => {};
+      const ended = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      const removeBefore = stores.log.removeBefore.bind(stores.log);
+      stores.log.removeBefore = async (session, sequence, options) => {
+        options?.onRemoved?.(3, 7);
+        await ended;
+        return removeBefore(session, sequence);
+      };
+      const { ask } = startProcess(stores);
+      const first = ask('session-archive');
+      await vi.advanceTimersByTimeAsync(3000);
+      expect(await first).toMatchObject({ session: { archived: {} }, removing: { removed: 3, of: 7 } });
+      const again = ask('session-archive');
+      end();
+      expect(await again).not.toHaveProperty('removing');
+      expect(await typesIn(stores)).toEqual(['session.checkpoint']);
+    } finally {
+      vi.useRealTimers();
     }
   });
 

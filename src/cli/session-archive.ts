@@ -1,0 +1,27 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ThroughlineClient } from '../client/throughline-client.js';
+import type { ToolReply } from '../contracts/replies/replies.js';
+import { counted } from '../shared/counted.js';
+import { note } from './command-context.js';
+import { patiently } from './patient-request.js';
+
+/** Between two looks at how far it is. */
+const LOOK_MS = 200;
+
+/** Archives a session to the end: in shards its events are removed one by one. */
+export async function archiveSession(
+  client: ThroughlineClient,
+  request: object,
+  isQuiet: boolean,
+): Promise<ToolReply<'session-archive'>> {
+  let reply = await client.requestTool('session-archive', request);
+  for (let said = ''; reply.removing !== undefined; ) {
+    const { removed, of } = reply.removing;
+    const line = `-- removed ${removed} of ${counted(of, 'event')} that the checkpoint stands for`;
+    if (!isQuiet && process.stderr.isTTY && of > 0 && line !== said) note(line);
+    said = line;
+    await sleep(LOOK_MS);
+    reply = await patiently(() => client.requestTool('session-archive', request));
+  }
+  return reply;
+}
