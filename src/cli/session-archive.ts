@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ThroughlineClient } from '../client/throughline-client.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import { counted } from '../shared/counted.js';
-import { note } from './command-context.js';
 import { patiently } from './patient-request.js';
+import { progressLine } from './progress-line.js';
 
 /** Between two looks at how far it is. */
 const LOOK_MS = 200;
@@ -14,14 +14,15 @@ export async function archiveSession(
   request: object,
   isQuiet: boolean,
 ): Promise<ToolReply<'session-archive'>> {
+  const progress = progressLine(!isQuiet);
   let reply = await client.requestTool('session-archive', request);
-  for (let said = ''; reply.removing !== undefined; ) {
+  while (reply.removing !== undefined) {
     const { removed, of } = reply.removing;
-    const line = `-- removed ${removed} of ${counted(of, 'event')} that the checkpoint stands for`;
-    if (!isQuiet && process.stderr.isTTY && of > 0 && line !== said) note(line);
-    said = line;
+    if (of > 0)
+      progress.reached(() => `-- removed ${removed} of ${counted(of, 'event')} that the checkpoint stands for`);
     await sleep(LOOK_MS);
     reply = await patiently(() => client.requestTool('session-archive', request));
   }
+  progress.ended();
   return reply;
 }

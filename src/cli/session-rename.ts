@@ -16,8 +16,8 @@ export function renameSessionCommand(session: Command): void {
     .description(
       'Gives a session another name: the same events and state, byte for byte, but for its name and sequences. The old name\n' +
         'points to it: what is sent to it is refused with session_renamed, until "throughline session forget" frees it. It takes\n' +
-        'a few seconds, in shards longer for a long session, whose new name works meanwhile. Where it was cut short, the same\n' +
-        'command goes on with it.',
+        'a few seconds, in shards longer for a long session, whose new name works meanwhile. Where a service ended in the middle,\n' +
+        'another one goes on with it, and the same command shows when it is done.',
     )
     .option('--json', 'one line of JSON: {"session","to","state"}')
     .addHelpText(

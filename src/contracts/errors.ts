@@ -71,7 +71,7 @@ export function beingForgotten(session: string): ThroughlineError {
 export function renamedSession(session: string, to: string, isDone = true): ThroughlineError {
   const message = isDone
     ? `session ${session} was renamed to ${to}: use that name`
-    : `session ${session} is being renamed to ${to}: try again with that name in a moment. Where it was cut short, run "throughline session rename ${session} ${to}" again`;
+    : `session ${session} is being renamed to ${to}: try again with that name in a moment. Where a service ended meanwhile, another one goes on within ten seconds`;
   const details = { session, renamedTo: to, ...(!isDone && { renaming: true }) };
   return new ThroughlineError('session_renamed', message, { details });
 }

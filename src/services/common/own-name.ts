@@ -37,6 +37,6 @@ export function importing(session: Token, from?: Token): ThroughlineError {
   const message =
     from === undefined
       ? `session ${session} is being imported. Where that was cut short, run "throughline session import" again with the same file, or "throughline session forget ${session}"`
-      : `session ${from} is being renamed to ${session}: try again in a moment. Where it was cut short, run "throughline session rename ${from} ${session}" again, or, if ${from} is gone, "throughline session forget ${session}"`;
+      : `session ${from} is being renamed to ${session}: try again in a moment. Where a service ended meanwhile, another one goes on within ten seconds; if ${from} is gone, run "throughline session forget ${session}"`;
   return new ThroughlineError('session_importing', message, { details: { session } });
 }

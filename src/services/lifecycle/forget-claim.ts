@@ -62,7 +62,7 @@ export async function begin(
   if (record?.renaming !== undefined || isRenamedTo)
     throw new ThroughlineError(
       'conflict',
-      `session ${session} is being renamed, so it is not forgotten now: wait until that is done. Where it was cut short, run the same "throughline session rename" again`,
+      `session ${session} is being renamed, so it is not forgotten now: wait until that is done. Where a service ended meanwhile, another one goes on within ten seconds`,
       { details: { session } },
     );
   await lifecycle.forgetting(session, (there) => {

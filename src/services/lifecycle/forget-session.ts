@@ -144,7 +144,7 @@ export function requireNotRenaming({ lifecycle }: Pick<ForgetPorts, 'lifecycle'>
   const [from, to] = importing?.from === undefined ? [session, renamed_to] : [importing.from, session];
   throw new ThroughlineError(
     'conflict',
-    `session ${from} is being renamed to ${to}, so it is not forgotten now: wait until that is done. Where it was cut short, run "throughline session rename ${from} ${to}" again`,
+    `session ${from} is being renamed to ${to}, so it is not forgotten now: wait until that is done. Where a service ended meanwhile, another one goes on within ten seconds`,
     { details: { session } },
   );
 }

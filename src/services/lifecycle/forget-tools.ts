@@ -14,6 +14,7 @@ import {
   storedOfProject,
 } from './forget-project.js';
 import { forgetSession, isNothing, NOTHING, storedOf } from './forget-session.js';
+import { resumeLeft } from './resume-left.js';
 
 /**
  * Answers the tools that forget. What takes longer than a caller waits goes on without them: the same request again tells how
@@ -29,8 +30,6 @@ export interface ForgetTools {
   stop(): void;
 }
 
-/** How often it is looked for what another process has left half done. */
-const RESUME_EVERY_MS = 2000;
 /** Before clients give up on an answer. */
 const ANSWER_MS = 3000;
 /** Finished jobs that are remembered, so that who asks again hears what was erased. */
@@ -96,21 +95,17 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
   }
 
   let isStopping = false;
-  let isResuming = false;
-  const resuming = setInterval(() => {
-    const isBusy = [...sessions.values(), ...projects.values()].some(({ isDone }) => !isDone);
-    if (isResuming || isBusy || ports.lifecycle.unfinished().length === 0) return;
-    isResuming = true;
-    resumeForgets(ports, ports.newId())
-      .catch((error: unknown) => {
-        // While sessions are moved nothing is erased.
-        if (!isStopping && codeOf(error) !== 'conflict') failed(error);
-      })
-      .finally(() => {
-        isResuming = false;
-      });
-  }, RESUME_EVERY_MS);
-  resuming.unref();
+  const stopResuming = resumeLeft({
+    isLeft() {
+      const isBusy = [...sessions.values(), ...projects.values()].some(({ isDone }) => !isDone);
+      return !isBusy && ports.lifecycle.unfinished().length > 0;
+    },
+    resume: () => resumeForgets(ports, ports.newId()),
+    onFailed(error) {
+      // While sessions are moved nothing is erased.
+      if (codeOf(error) !== 'conflict') failed(error);
+    },
+  });
 
   const answers: Answers = {
     async 'session-forget'(request) {
@@ -178,7 +173,7 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
     answers,
     stop() {
       isStopping = true;
-      clearInterval(resuming);
+      stopResuming();
     },
   };
 }

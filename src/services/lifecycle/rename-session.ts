@@ -39,8 +39,8 @@ import { OTHER_NAME, takeName } from './take-name.js';
  * 3. That is recorded. From then on the new name counts: learnings name it, and it becomes a session.
  * 4. The log of the old name is erased, and its record becomes a pointer.
  *
- * The same request continues a rename that was cut short, once the process that did it has not been heard of for some seconds.
- * One that fails before the third step is undone: the old name is a session again, and the new one is free.
+ * `watchRenames`, or the same request, continues a rename that was cut short, once the process that did it has not been heard of
+ * for some seconds. One that fails before the third step is undone: the old name is a session again, and the new one is free.
  */
 export interface RenameOptions extends NewSessionPorts, Pick<RenameClaimPorts, 'refuseWhileMoving'> {
   readonly log: NewSessionPorts['log'] & Pick<SessionLog, 'append'> & EventRemoval;

@@ -52,6 +52,7 @@ import { createForgetTools } from '../lifecycle/forget-tools.js';
 import { createSessionImport } from '../lifecycle/import-session.js';
 import { openArchiver, openRetention } from '../lifecycle/open-retention.js';
 import { createSessionRename } from '../lifecycle/rename-session.js';
+import { watchRenames } from '../lifecycle/resume-renames.js';
 import { createRetentionTools } from '../lifecycle/retention-tools.js';
 import { createDispatchResults } from './dispatch-results.js';
 import { createHealthQuery } from './health-query.js';
@@ -142,6 +143,21 @@ export async function serveTools(
     }),
   );
   shutdown.add('the rules of retention', () => retention.stop());
+  const renaming = {
+    ...nats,
+    ...sessions,
+    lifecycle,
+    archiver,
+    inLearnings: { ...nats, projects: projects.reader, command: projects.inBackground },
+    refuseWhileMoving,
+    clock: clockBy(known.now),
+    newId: randomUUID,
+    logger,
+    pause,
+  };
+  const rename = createSessionRename(renaming);
+  const stopRenames = watchRenames(renaming, rename);
+  shutdown.add('the watch over sessions that are being renamed', async () => stopRenames());
   const queries: Readonly<Record<QueryName, (request: unknown) => Promise<object>>> = {
     'dispatch-show': showDispatch,
     'plan-show': (request) => run.plan(request),
@@ -167,18 +183,7 @@ export async function serveTools(
       clock: clockBy(known.now),
       pause,
     }),
-    'session-rename': createSessionRename({
-      ...nats,
-      ...sessions,
-      lifecycle,
-      archiver,
-      inLearnings: { ...nats, projects: projects.reader, command: projects.inBackground },
-      refuseWhileMoving,
-      clock: clockBy(known.now),
-      newId: randomUUID,
-      logger,
-      pause,
-    }),
+    'session-rename': rename,
     ...createRejectedQueries({
       ...nats,
       maxBodyBytes: config.maxBodyBytes,

@@ -6,6 +6,7 @@ import { createSessionReader, createSnapshotWriter } from '../../../src/folding/
 import { silentLogger } from '../../../src/ports/logger.js';
 import { begin } from '../../../src/services/lifecycle/forget-claim.js';
 import { createSessionRename } from '../../../src/services/lifecycle/rename-session.js';
+import { resumeRenames } from '../../../src/services/lifecycle/resume-renames.js';
 import { canonicalState } from '../../../src/session/copied-events.js';
 import { LateSessionLifecycle } from '../../doubles/late-session-lifecycle.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
@@ -114,6 +115,28 @@ it('a rename that is cut short since the server is away stays recorded, and the 
 
   expect(lifecycle.archived(DEMO)).toBeUndefined();
   expect(lifecycle.archived(PARSER)).toBeUndefined();
+});
+
+it('a rename that a process has left is gone on with by another one, once it is gone, though nobody asks again', async () => {
+  await expect(service({ append: failing('unavailable') })(ASKED)).rejects.toMatchObject({
+    code: 'unavailable',
+  });
+  const ports = { lifecycle, clock, logger: silentLogger, refuseWhileMoving: async () => {} };
+  await resumeRenames(ports, service());
+  expect(lifecycle.archived(DEMO)?.renaming).toBeDefined();
+
+  now += 8000;
+  const refuseWhileMoving = async () =>
+    Promise.reject(new ThroughlineError('conflict', 'sessions are moved'));
+  await expect(resumeRenames({ ...ports, refuseWhileMoving }, service())).rejects.toMatchObject({
+    code: 'conflict',
+  });
+  await resumeRenames(ports, service());
+
+  expect(lifecycle.archived(DEMO)).toMatchObject({ renamed_to: PARSER });
+  expect(lifecycle.archived(DEMO)?.renaming).toBeUndefined();
+  expect(await eventsOf(PARSER)).toHaveLength(3);
+  await resumeRenames(ports, () => Promise.reject(new Error('nothing is left')));
 });
 
 it('a process whose rename was taken over undoes nothing of it', async () => {
