@@ -6,6 +6,7 @@ import type { ToolReply } from '../contracts/replies/replies.js';
 import { counted } from '../shared/counted.js';
 import { agreed, canAsk } from './agreed.js';
 import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
+import { patiently } from './patient-request.js';
 import { progressLine } from './progress-line.js';
 import { onSession, sessionGiven } from './session-argument.js';
 
@@ -127,7 +128,10 @@ async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): P
       for (const warning of forgotten.warns(reply.found, reply)) note(`-- ${warning}`);
       if (!(await agreed('Erase it? [y/N] '))) return note('-- nothing was erased');
     }
-    const reply = await erased(() => ask(client, { confirm: name }), options.json !== true);
+    const request = () => ask(client, { confirm: name });
+    const reply = await erased(request, options.json !== true).catch((fault: unknown) => {
+      throw mayHaveBegun(fault, forgotten);
+    });
     if (reply.forgotten === true) return nothingLeft(options, what, reply);
     if (options.json === true) return out(JSON.stringify(reply));
     out(`forgot ${what}: ${inWords(reply.erased)}`);
@@ -145,7 +149,8 @@ export async function erased(ask: () => Promise<Reply>, isShown: boolean): Promi
       const running = reply;
       progress.reached(() => `-- erased ${inWords(running.erased)} of ${inWords(running.found)}`);
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      reply = await ask().catch((fault: unknown) => {
+      // Another service goes on with it where one was killed.
+      reply = await patiently(ask).catch((fault: unknown) => {
         // Another service has finished what one that ended had begun, and nothing is left.
         if (codeOf(fault) === 'not_found') return { ...running, state: 'done' as const };
         throw fault;
@@ -157,6 +162,16 @@ export async function erased(ask: () => Promise<Reply>, isShown: boolean): Promi
     progress.ended();
   }
   return reply;
+}
+
+/** What was sent and not answered may be under way. */
+function mayHaveBegun(fault: unknown, { command }: Pick<Forgotten, 'command'>): unknown {
+  if (!(fault instanceof ThroughlineError) || fault.code !== 'unavailable') return fault;
+  return new ThroughlineError(
+    'unavailable',
+    `${fault.message}. If it had begun, it goes on by itself as soon as services run: "${command}" shows how far it is`,
+    { cause: fault },
+  );
 }
 
 /** To forget again does not fail. */

@@ -19,7 +19,9 @@ export async function archiveSession(
   while (reply.removing !== undefined) {
     const { removed, of } = reply.removing;
     if (of > 0)
-      progress.reached(() => `-- removed ${removed} of ${counted(of, 'event')} that the checkpoint stands for`);
+      progress.reached(
+        () => `-- removed ${removed} of ${counted(of, 'event')} that the checkpoint stands for`,
+      );
     await sleep(LOOK_MS);
     reply = await patiently(() => client.requestTool('session-archive', request));
   }

@@ -1,0 +1,52 @@
+import { connect, type Msg, type NatsConnection } from 'nats';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { cli } from '../support/cli.js';
+import { startTestNats, type TestNats } from '../support/nats-server.js';
+
+/** A service that answers as often as the test says, and is killed then. */
+
+const NONE = {
+  ...{ events: 0, dispatches: 0, rejected: 0, snapshots: 0, prompts: 0, telemetry: 0, index: 0 },
+  ...{ evidence: 0, proposals: 0, learnings: 0 },
+};
+const FOUND = { ...NONE, events: 20, dispatches: 20 };
+const RUNNING = { session: 'k22', state: 'running', found: FOUND, erased: NONE };
+
+let nats: TestNats;
+let service: NatsConnection;
+let answers: (object | undefined)[];
+
+beforeAll(async () => {
+  nats = await startTestNats();
+  service = await connect({ servers: nats.url });
+  const callback = (_: unknown, message: Msg) => {
+    const answer = answers.shift();
+    if (answer !== undefined) message.respond(JSON.stringify(answer));
+  };
+  for (const subject of ['tool.session-forget', 'tool.session-forget.*'])
+    service.subscribe(subject, { callback });
+  await service.flush();
+});
+beforeEach(() => {
+  answers = [];
+});
+afterAll(async () => {
+  await service.close();
+  await nats.stop();
+});
+
+const forget = () => cli(['session', 'forget', 'k22', '--yes'], { env: { NATS_URL: nats.url } });
+
+it('session forget that gets no answer says that it goes on by itself if it had begun, and how to look', async () => {
+  expect(await forget()).toEqual({
+    ...{ code: 1, stdout: '' },
+    stderr: expect.stringMatching(
+      /NATS does not answer \(TIMEOUT\)\. If it had begun, it goes on by itself as soon as services run: "throughline session forget k22" shows how far it is \(unavailable\)\n$/,
+    ),
+  });
+});
+
+it('session forget whose service is killed in the middle is told to its end by the next one', async () => {
+  answers = [RUNNING, undefined, RUNNING, { ...RUNNING, state: 'done', erased: FOUND }];
+  expect(await forget()).toMatchObject({ code: 0, stdout: 'forgot session k22: 20 events, 20 results\n' });
+});
