@@ -11,7 +11,7 @@ const LONG_MS = 600_000;
 /** A rename says every two seconds that it goes on. */
 const SILENT_MS = 60_000;
 
-/** Imports and renames that seem to be cut short: results of their sessions wait. */
+/** Imports and renames that nothing is heard of: results of their sessions wait. */
 export async function importFindings(
   connection: NatsConnection,
   options: BucketOptions,
@@ -28,8 +28,8 @@ export async function importFindings(
     if (renaming !== undefined && to !== undefined && now - Date.parse(renaming.at) >= SILENT_MS)
       return warn(
         `rename of session ${session} to ${to}`,
-        `it was cut short ${since(renaming.at)}: results of both names wait until it has ended`,
-        `run "throughline session rename ${session} ${to}" again, which continues it`,
+        `it was last heard of ${since(renaming.at)}: results of both names wait until it has ended`,
+        'start the services with "throughline serve": they go on with it within ten seconds, and where they cannot, their log says why',
       );
     if (importing === undefined || importing.from !== undefined || now - Date.parse(record.at) < LONG_MS)
       return [];

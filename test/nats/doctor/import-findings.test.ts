@@ -8,7 +8,7 @@ const AT = '2026-11-23T12:00:00.000Z';
 const findings = (now: string) =>
   importFindings(opened.nats.connection, { replicas: 1, timeoutMs: 5000 }, Date.parse(now));
 
-it('a rename that was cut short is one finding, which names the command that continues it', async () => {
+it('a rename that nothing is heard of is one finding, which says since when, and what goes on with it', async () => {
   const lifecycle = await opened.nats.openLifecycle();
   const [demo, parser] = [token('demo', 'session'), token('parser', 'session')];
   const renaming = { by: 'one', at: AT, copied: false };
@@ -20,7 +20,8 @@ it('a rename that was cut short is one finding, which names the command that con
   expect(await findings('2026-11-23T13:00:00.000Z')).toEqual([
     expect.objectContaining({
       check: 'rename of session demo to parser',
-      fix: 'run "throughline session rename demo parser" again, which continues it',
+      message: 'it was last heard of 1hr ago: results of both names wait until it has ended',
+      fix: expect.stringContaining('start the services with "throughline serve"'),
     }),
   ]);
   lifecycle.close();
