@@ -249,6 +249,28 @@ describe('the commands that forget, without a terminal', () => {
     }
   });
 
+  test('say of a name that a session had before that it is free, and where the session lives on', async () => {
+    await system.client.publishImplementer('racer17', implemented('1'));
+    await allDealtWith(system.ports);
+    await renamed(system, 'racer17', 'racer18');
+    await renamed(system, 'racer18', 'racer19');
+    const ends = await forget('session', 'forget', 'racer17', '--yes');
+    expect(ends).toMatchObject({
+      code: 0,
+      stdout: 'the name racer17 is free, without 1 result; the session lives on as racer19\n',
+    });
+    const asked = await forget('session', 'forget', 'racer18');
+    expect(asked).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('"throughline session forget racer18 --yes"'),
+    });
+    const { stdout } = await forget('session', 'forget', 'racer18', '--yes', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ session: 'racer18', renamedTo: 'racer19', found: ZERO });
+    expect((await system.client.tools.sessionShow({ session: 'racer19' })).session.dispatches).toMatchObject({
+      implementer: 1,
+    });
+  });
+
   test.each([[], ['--yes']])('erase no project that is not named, %s', async (...more) => {
     const unnamed = await forget('project', 'forget', ...more);
     expect(unnamed).toMatchObject({
