@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { DEFAULT_SHARDS, type InstalledLayout, layoutInWords } from '../contracts/session-layout.js';
 import { systemClock } from '../ports/clock.js';
+import { movingTo } from '../services/layout/moving-to.js';
 import { counted } from '../shared/counted.js';
 import { cliOf, examples, note, out, withNats } from './command-context.js';
 import { addShardsOption } from './layout-options.js';
@@ -114,6 +115,7 @@ export function layoutCommand(program: Command): void {
 function shardsOf(there: InstalledLayout, wanted: number | undefined): number {
   if (there.layout === 'per-session') return wanted ?? DEFAULT_SHARDS;
   if (wanted === undefined || wanted === there.shards) return there.shards;
+  if (there.layout === 'moving') throw movingTo(there, wanted);
   throw new ThroughlineError(
     'config_invalid',
     `--shards is ${wanted}, but the installation has ${there.shards} shards, and their number never changes: leave out --shards`,

@@ -55,7 +55,9 @@ it('an installation is moved to shards by command while its services run, and ba
   );
   expect(await run('migrate', '--shards', '8')).toMatchObject({
     code: 2,
-    said: expect.stringContaining('leave out --shards'),
+    said: expect.stringMatching(
+      /sessions are being moved to 4 shards: leave out --shards.* --back" takes it back/,
+    ),
   });
 
   expect(await run('migrate', '--back')).toMatchObject({

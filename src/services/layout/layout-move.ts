@@ -12,6 +12,7 @@ import { Semaphore } from '../../runtime/semaphore.js';
 import { counted } from '../../shared/counted.js';
 import { heldLog, heldSnapshots } from './held-ports.js';
 import { arrive, copyMissing, type SessionMove } from './move-session.js';
+import { movingTo } from './moving-to.js';
 import { throughElections } from './through-elections.js';
 
 /**
@@ -161,11 +162,7 @@ export class LayoutMove {
           'conflict',
           'sessions are being moved back: let that come to its end first, with --back',
         );
-      if (layout.shards !== shards)
-        throw new ThroughlineError(
-          'config_invalid',
-          `sessions are being moved to ${layout.shards} shards, not ${shards}: leave out --shards`,
-        );
+      if (layout.shards !== shards) throw movingTo(layout, shards);
     } else {
       this.#refuseWhileLeaving();
       // Of a move that was taken back.
