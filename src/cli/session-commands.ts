@@ -90,7 +90,7 @@ export function sessionCommand(program: Command): void {
       for (const line of projectTaken(filters.project)) note(line);
       if (json) out(JSON.stringify(sessions));
       else {
-        for (const line of sessionLines(sessions)) out(line);
+        for (const line of sessionLines(sessions, undefined, 'no figures yet')) out(line);
         if (total > 0 || Object.keys(filters).length === 0) note(`-- ${summary(sessions.length, total)}`);
         else note('-- no such sessions: without these options all but archived ones are listed');
       }

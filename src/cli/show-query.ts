@@ -69,8 +69,16 @@ function listed(lines: readonly string[], none: string): readonly string[] {
 /** Names up to this length stand in a column of their own. */
 const MAX_COLUMN = 40;
 
-/** Each session with how far it is and how long ago it moved, and below it what is stalled and what waits for a person. */
-export function sessionLines(sessions: readonly SessionListed[], now = new Date().toISOString()): string[] {
+/**
+ * Each session with how far it is and how long ago it moved, and below it what is stalled and what waits for a person.
+ *
+ * @param noFigures what is said of one without figures
+ */
+export function sessionLines(
+  sessions: readonly SessionListed[],
+  now = new Date().toISOString(),
+  noFigures = '',
+): string[] {
   const rows = sessions.map((each) => ({
     each,
     cells: [each.session, statusOf(each), age(each.at, now), beganOf(each, now)],
@@ -80,7 +88,7 @@ export function sessionLines(sessions: readonly SessionListed[], now = new Date(
     for (const [column, { length }] of cells.entries())
       if (length <= MAX_COLUMN) widths[column] = Math.max(widths[column] ?? 0, length);
   return rows.flatMap(({ each, cells }) => {
-    const [first = '', ...more] = linesOf(each);
+    const [first = '', ...more] = linesOf(each, noFigures);
     const columns = cells.map((cell, column) => cell.padEnd(widths[column] ?? 0));
     return [[...columns, first].join('  ').trimEnd(), ...more];
   });
@@ -96,11 +104,13 @@ function beganOf(session: SessionListed, now: string): string {
 }
 
 /** What stands behind the name, the status and the age of a session, and below it. */
-function linesOf(session: SessionListed): string[] {
-  if (session.brief) return [];
+function linesOf(session: SessionListed, noFigures: string): string[] {
+  const renaming = session.renamingTo === undefined ? [] : [`being renamed to ${session.renamingTo}`];
+  if (session.brief) return renaming.length > 0 ? renaming : [noFigures];
   const { results, rejected, facts, board, plan, stalled, waiting, unread } = session;
   const tasks = board.open + board.done;
   const parts = [
+    ...renaming,
     ...(plan === undefined ? [] : [`plan ${plan.done} of ${plan.total} done`]),
     ...(tasks === 0 ? [] : [`board ${board.done} of ${tasks} done`]),
     counted(results, 'result'),

@@ -27,13 +27,17 @@ it('lists sessions in columns, however long their names, with what they wait for
     },
     { ...figures, session: 'b9', at: '2026-03-01T11:30:00.000Z', status: 'completed' },
     { session: 'unread', at: '2026-03-01T11:30:00.000Z', sequence: 4, brief: true },
+    { session: 'half', at: '2026-03-01T11:30:00.000Z', sequence: 4, brief: true, renamingTo: 'whole' },
     { ...figures, session: 'x'.repeat(60), at: AT, archived: { at: AT } },
   ];
-  expect(sessionLines(sessions, AT)).toEqual([
+  const lines = (unread: string) => [
     'secret  open       just now   began 2d 1hr ago  5 results, 20 facts',
     '  waits: an answer',
     'b9      completed  30min ago                    5 results, 20 facts',
-    'unread             30min ago',
+    `unread             30min ago${unread}`,
+    'half               30min ago                    being renamed to whole',
     `${'x'.repeat(60)}  archived   just now                     5 results, 20 facts`,
-  ]);
+  ];
+  expect(sessionLines(sessions, AT)).toEqual(lines(''));
+  expect(sessionLines(sessions, AT, 'not read yet')).toEqual(lines('                    not read yet'));
 });

@@ -123,9 +123,11 @@ export class SessionList {
 
   #listed({ session, sequence, reached, at, known }: Row, isBrief: boolean): SessionListed {
     const time = new Date(at).toISOString();
-    if (isBrief || known === undefined)
-      return { session, sequence: Math.max(sequence, reached), at: time, brief: true };
     const record = this.#options.lifecycle.archived(session);
+    const to = record?.renaming && record.renamed_to;
+    const renaming = to === undefined ? {} : { renamingTo: to };
+    if (isBrief || known === undefined)
+      return { session, sequence: Math.max(sequence, reached), at: time, ...renaming, brief: true };
     const archived = record?.renamed_to === undefined ? record : undefined;
     // Written by `SessionTable` from figures.
     const figures = JSON.parse(known.text) as Figures;
@@ -134,6 +136,7 @@ export class SessionList {
       ...(archived && { archived: { at: archived.at, ...(archived.reason && { reason: archived.reason }) } }),
       sequence,
       at: time,
+      ...renaming,
       brief: false,
     };
   }
