@@ -85,8 +85,13 @@ export function retentionCommand(program: Command): void {
           'give --archive-after, --forget-after, --dispatches-after or --rejected-after, with days such as 90d, or never',
         );
       const rule = { ...terms, ...(project !== undefined && { project }) };
-      const reply = await withClient(cliOf(command), (client) => client.tools.retentionSet(rule));
-      show(reply, json);
+      await withClient(cliOf(command), async (client) => {
+        show(await client.tools.retentionSet(rule), json);
+        if (project !== undefined && !(await hasSessions(client, project)))
+          note(
+            `-- no session of project ${project} is known: "throughline session ls" shows what there is, and the rule counts for those that come`,
+          );
+      });
       note('-- not enforced yet: "throughline retention enforce" does that');
     });
 
@@ -138,6 +143,12 @@ export function retentionCommand(program: Command): void {
 
 function sure(command: Command): Command {
   return command.option('-y, --yes', 'do not ask').option('--json', 'one line of JSON: the last reply');
+}
+
+async function hasSessions(client: ThroughlineClient, project: string): Promise<boolean> {
+  for (const archived of [{}, { status: 'archived' as const }])
+    if ((await client.tools.sessionList({ project, limit: 1, ...archived })).total > 0) return true;
+  return false;
 }
 
 function show(reply: RetentionOutlook, json = false): void {
