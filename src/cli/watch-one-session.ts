@@ -4,7 +4,7 @@ import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import type { NatsPorts } from '../nats/open-nats.js';
 import { TailFollower } from '../runtime/tail-follower.js';
-import type { Cli } from './command-context.js';
+import { type Cli, note } from './command-context.js';
 
 /** What is watched, until it is stopped. */
 export interface Watching {
@@ -32,6 +32,7 @@ export async function watchOneSession(
   const client = new ThroughlineClient(natsTransport(nats.connection, timeoutMs), { timeoutMs });
   const kinds = ['result', 'rejected', 'command', 'trace'] as const;
   const { sequence: after } = await client.tools.timelineList({ session, limit: 1 });
+  if (after === 0) note(`-- there is no session ${session} yet: waiting for it to begin`);
   const follower = new TailFollower<TimelineEntry>({
     after,
     failed,

@@ -167,6 +167,17 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     expect(await printer.end()).toBe(0);
   });
 
+  it(`throughline watch of a session that is not there says so, and shows it once it begins (${layout.layout})`, async () => {
+    await using system = await startSystem({ env });
+    const later = newSession('later');
+    await using watch = await watching({ NATS_URL: system.url }, '--session', later);
+    expect(watch.stderr()).toContain(`-- there is no session ${later} yet: waiting for it to begin\n`);
+    await system.client.publishImplementer(later, implemented('1'));
+    await soon(() => expect(watch.lines()).toHaveLength(1));
+    await using again = await watching({ NATS_URL: system.url }, '--session', later);
+    expect(again.stderr()).not.toContain('there is no session');
+  });
+
   it(`a reader of one session watches that one alone, and a reader of all watches all (${layout.layout})`, async () => {
     await using system = await startGuardedSystem(
       [
