@@ -29,6 +29,8 @@ export function usageHint(
         : `${argument.name()} is one of ${argument.argChoices.join(', ')}`;
     case 'commander.missingMandatoryOptionValue':
       return missingOptionHint(command, rest);
+    case 'commander.unknownOption':
+      return argument === undefined ? undefined : dashHint(command, error.message, rest);
     case 'commander.excessArguments':
       return argument === undefined && command.options.some(({ long }) => long === '--session')
         ? 'this command takes the name of its session as --session NAME'
@@ -72,6 +74,14 @@ function missingOptionHint(command: Command, rest: readonly string[]): string | 
 function excessHint(command: Command, rest: readonly string[]): string | undefined {
   const excess = rest.slice(command.registeredArguments.length).map((each) => JSON.stringify(each));
   return excess.length === 0 ? undefined : `leave out ${excess.join(', ')}`;
+}
+
+/** An argument may begin with a dash; of an option that is near another one, commander says so. */
+function dashHint(command: Command, message: string, rest: readonly string[]): string | undefined {
+  const [, given] = /unknown option '(.+?)'/.exec(message) ?? [];
+  if (given === undefined || message.includes('Did you mean')) return undefined;
+  const words = [...pathOf(command), '--', ...(rest.some((word) => word !== given) ? ['…'] : []), given];
+  return `an argument that begins with - goes behind --, as in "${words.join(' ')}"`;
 }
 
 /** The command that the words lead to, and what follows it. */

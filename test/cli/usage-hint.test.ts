@@ -74,6 +74,25 @@ describe('arguments that are missing or too many', () => {
   });
 });
 
+describe('an argument that begins with a dash', () => {
+  it.each([
+    [['session', 'show', '-x'], '"throughline session show -- -x"'],
+    [['session', 'rename', 'demo', '-x'], '"throughline session rename -- … -x"'],
+  ])('%j is told to stand behind --', async (words, example) => {
+    expect(await hintAt(...words)).toBe(`an argument that begins with - goes behind --, as in ${example}`);
+  });
+
+  it.each([
+    ['session', 'ls', '-x'],
+    ['session', 'show', '--jsno'],
+  ])(
+    'an option that is not there, where it can be no argument or is near another, gets no such hint: %s %s %s',
+    async (...words) => {
+      expect(await hintAt(...words)).toBeUndefined();
+    },
+  );
+});
+
 describe('--help', () => {
   it.each([60, 80, 100])('--help of every command fits a terminal of %i columns', (columns) => {
     const inner = (command: typeof program): (typeof program)[] =>
