@@ -74,6 +74,8 @@ export async function checkedSessionFile(
   for await (const text of linesOf(source)) {
     line += 1;
     const place = `${path} line ${line}`;
+    // An editor may have put it there.
+    if (end !== undefined && text.trim() === '') continue;
     if (end !== undefined) throw damaged(place, 'stands after the last line of a whole file');
     const json = parsed(place, text);
     if (head === undefined) head = headOf(place, json);
@@ -113,7 +115,8 @@ export async function* numberedEvents(source: SessionSource): AsyncGenerator<Sto
   for await (const text of linesOf(source)) {
     const json = isFirst ? undefined : parsed(path, text);
     isFirst = false;
-    if (json === undefined || isEnd(json)) continue;
+    if (json === undefined) continue;
+    if (isEnd(json)) return;
     yield rankedNext(placed(checked(path, sessionFileEvent, json)), ranks);
   }
 }
