@@ -191,6 +191,21 @@ describe.each(LAYOUTS)('session rename, $layout', (layout) => {
     expect((await client.tools.sessionShow({ session: 'one' })).session).toMatchObject({ name: 'one' });
   });
 
+  it('a name that points to a session without events is said to do so, and can be freed', async () => {
+    const { client, ports } = system;
+    await client.publishImplementer('pointing', implemented('1'));
+    await allDealtWith(ports);
+    await renamed(system, 'pointing', 'pointed');
+    await ports.eraser.eraseLog(name('pointed'));
+
+    expect(await as('session', 'rename', 'pointing', 'pointed')).toMatchObject({
+      ...{ code: 1, stdout: '' },
+      stderr: expect.stringContaining('there are no events of pointed'),
+    });
+    await forgotten(system, 'pointing');
+    expect((await client.tools.sessionShow({ session: 'pointing' })).sequence).toBe(0);
+  });
+
   it('of two services that are asked at once only one renames, and nothing is erased meanwhile', async () => {
     const { client, ports } = system;
     const other = await startSystem({ nats: system.nats, env: layoutEnv(layout), only: ['tools'] });

@@ -79,7 +79,10 @@ export function createSessionRename(options: RenameOptions): (request: unknown) 
     if (record?.renamed_to !== undefined) {
       const isDone = record.renaming === undefined;
       if (record.renamed_to !== to) throw renamedSession(session, record.renamed_to, isDone);
-      if (isDone) return { session, to, state: 'done' };
+      if (isDone) {
+        await requireRenamed(options, session, to);
+        return { session, to, state: 'done' };
+      }
     }
     const failedAt = running.get(session)?.failedAt;
     if (failedAt !== undefined && Date.parse(clock()) - failedAt > TOLD_MS) running.delete(session);
@@ -215,9 +218,31 @@ async function rename(ports: RenameOptions, claim: RenameClaim): Promise<void> {
 }
 
 /** One that was forgotten meanwhile must not become a session without events. */
-async function requireEvents({ log, snapshots }: RenameOptions, session: Token): Promise<void> {
-  if ((await log.newest(session)) > 0 || (await snapshots.load(session)) !== undefined) return;
-  throw new ThroughlineError('not_found', noSuchSession(session));
+async function requireEvents(ports: RenameOptions, session: Token): Promise<void> {
+  if (!(await isThere(ports, session))) throw new ThroughlineError('not_found', noSuchSession(session));
+}
+
+async function isThere({ log, snapshots }: RenameOptions, session: Token): Promise<boolean> {
+  return (await log.newest(session)) > 0 || (await snapshots.load(session)) !== undefined;
+}
+
+/**
+ * What a name points to must be there, under the name that it has by now: a record alone says nothing of events, as after a
+ * restore of some streams.
+ */
+async function requireRenamed(ports: RenameOptions, session: Token, to: Token): Promise<void> {
+  const { lifecycle } = ports;
+  const names = new Set<Token>();
+  for (let name: Token | undefined = to; name !== undefined && !names.has(name); ) {
+    names.add(name);
+    name = lifecycle.archived(name)?.renamed_to;
+  }
+  for (const name of names) if (await isThere(ports, name)) return;
+  throw new ThroughlineError(
+    'not_found',
+    `session ${session} was renamed to ${to}, but there are no events of ${to}: restore them from a backup that has them, or free the name with "throughline session forget ${session}"`,
+    { details: { session, renamedTo: to } },
+  );
 }
 
 /** What a checkpoint stands for must not go while the log is copied. */

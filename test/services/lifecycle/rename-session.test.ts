@@ -293,3 +293,19 @@ it('an error that comes once the caller has stopped waiting is told to the next 
 
   expect(lifecycle.archived(DEMO)).toBeUndefined();
 });
+
+it('a rename that is recorded as done is not said to be so where there are no events under the new name', async () => {
+  await service()(ASKED);
+  expect(await service()(ASKED)).toMatchObject({ state: 'done' });
+  await service()({ session: PARSER, to: OTHER });
+  // The events are there, under the name that the session has by now.
+  expect(await service()(ASKED)).toMatchObject({ state: 'done' });
+
+  log.remove(OTHER);
+
+  await expect(service()(ASKED)).rejects.toMatchObject({
+    code: 'not_found',
+    message: expect.stringContaining('"throughline session forget demo"'),
+  });
+  await expect(service()({ session: PARSER, to: OTHER })).rejects.toMatchObject({ code: 'not_found' });
+});
