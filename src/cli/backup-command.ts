@@ -31,6 +31,7 @@ export function backupCommand(program: Command): void {
           version: VERSION,
           timeoutMs: cli.config.requestTimeoutMs,
           onProgress: progress.reached,
+          onAgain: (why) => progress.aside(`-- ${why}`),
         }),
       ).finally(progress.ended);
       const { id, at, layout, streams } = made;

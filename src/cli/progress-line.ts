@@ -100,6 +100,7 @@ export function transferProgress(wanted: boolean, one: string, done: string) {
         return `-- ${streams} of ${counted(of, one)} ${done}, ${inBytes(bytes)}, ${inBytes(bytes / seconds)}/s`;
       });
     },
+    aside: progress.aside,
     ended: progress.ended,
   };
 }

@@ -135,6 +135,9 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
     publish: [
       ...[READ_LAYOUT, '$JS.API.STREAM.NAMES', '$JS.API.STREAM.SNAPSHOT.*', '$JS.SNAPSHOT.ACK.>'],
       ...CONSUMERS.map((consumer) => `$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.${consumer}`),
+      // Whether sessions were renamed, imported, archived or forgotten while they were copied.
+      `$JS.API.STREAM.MSG.GET.KV_${LIFECYCLE_BUCKET}`,
+      `$JS.API.DIRECT.GET.KV_${LIFECYCLE_BUCKET}`,
     ],
   }),
   compiler: (_, { layout }) => ({

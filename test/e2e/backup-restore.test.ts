@@ -331,6 +331,8 @@ describe('permissions', () => {
     ]);
     await system.client.publishImplementer('demo', implemented('1'));
     await allDealtWith(system.ports);
+    // What is recorded of sessions is read as well.
+    await system.client.tools.sessionArchive({ session: 'demo' });
     await inFolder(async (folder) => {
       expect(await system.as('backup', 'backup', join(folder, 'one'))).toMatchObject({ code: 0 });
       expect(await system.as('operator', 'backup', join(folder, 'two'))).toMatchObject({

@@ -1,5 +1,5 @@
 import type { ConsumerInfo, JetStreamManager, NatsConnection } from 'nats';
-import { ThroughlineError } from '../../contracts/errors.js';
+import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import {
   DISPATCH_STREAM,
   EXTRACTOR_CONSUMER,
@@ -7,16 +7,23 @@ import {
   LEARNINGS_STREAM,
   REJECTED_STREAM,
 } from '../../contracts/names.js';
-import { Semaphore } from '../../runtime/semaphore.js';
+import { type SessionLayout, streamOf } from '../../contracts/session-layout.js';
+import { counted } from '../../shared/counted.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { seenLayout } from '../jetstream/installed-layout.js';
 import { whileMoving } from '../jetstream/moving-streams.js';
 import { LIFECYCLE_STREAM } from '../stores/lifecycle-bucket.js';
-import { type BackupManifest, type StoredStream, writeManifest } from './backup-manifest.js';
+import { type BackupManifest, writeManifest } from './backup-manifest.js';
+import {
+  type LifecycleChanges,
+  type LifecycleLook,
+  lifecycleChanges,
+  lookAtLifecycle,
+} from './lifecycle-look.js';
 import { DERIVED, isSessionLog, ownStreams } from './own-streams.js';
-import { newDirectory, writeCopy } from './stream-files.js';
-import { snapshotStream } from './stream-snapshot.js';
+import { StreamCopies, type TransferProgress } from './stream-copies.js';
+import { emptyDirectory, newDirectory } from './stream-files.js';
 
 /**
  * Copies a whole installation into a directory, while it runs.
@@ -24,6 +31,9 @@ import { snapshotStream } from './stream-snapshot.js';
  * The order makes it consistent. First the positions of the consumers are noted: what they have acknowledged by then is in
  * the streams that are copied later, and what is not is taken again after a restore, and counts once. What was made from
  * other streams is copied before them: snapshots before logs, logs before `DISPATCH`. So each event has its dispatch.
+ *
+ * A session that is renamed, imported, archived or forgotten meanwhile is not the same in all of that. The records say of
+ * which it may be so: before the first copy, and after that of the logs. What they say by then must be true of the copies.
  */
 export interface BackupOptions {
   readonly directory: string;
@@ -37,75 +47,49 @@ export interface BackupOptions {
   readonly timeoutMs: number;
   /** Told when it is known how many streams there are, and after each piece. */
   readonly onProgress?: (progress: TransferProgress) => void;
+  /** Told why something is copied again. */
+  readonly onAgain?: (why: string) => void;
 }
 
-export interface TransferProgress {
-  readonly streams: number;
-  readonly of: number;
-  readonly bytes: number;
-}
-
-/** Streams that are copied at a time. */
-const AT_ONCE = 4;
+/** So often all is copied where sessions are forgotten meanwhile. */
+const MOST_PASSES = 5;
+/** So often the logs of sessions that have changed are copied again; most often there are few, and it takes an instant. */
+const MOST_ROUNDS = 10;
 
 /**
- * @throws ThroughlineError `usage` for a directory that is not empty, `not_found` without an installation,
+ * @throws ThroughlineError `usage` for a directory that is not empty, `not_found` without an installation, `conflict` where
+ * sessions are moved to another layout, or change faster than they can be copied: then the directory is empty;
  * `unavailable` when the server is lost: the directory then holds no backup
  */
 export async function backUp(connection: NatsConnection, options: BackupOptions): Promise<BackupManifest> {
-  const { directory, id, at, version, timeoutMs, onProgress = () => {} } = options;
+  const { directory, id, at, version, timeoutMs, onProgress = () => {}, onAgain = () => {} } = options;
   const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
   const publisher = new AckedPublisher(connection, timeoutMs);
   try {
     const layout = await seenLayout({ connection, jsm, publisher, timeoutMs }, {});
     if (layout.layout === 'moving') throw whileMoving();
-    const there = await ownStreams(jsm);
-    if (there.length === 0)
+    if ((await ownStreams(jsm)).length === 0)
       throw new ThroughlineError(
         'not_found',
         'there is nothing to back up: the server has no streams of Throughline',
       );
     await newDirectory(directory);
-    const consumers = await positions(jsm);
-    const streams: StoredStream[] = [];
-    let bytes = 0;
-    let total = there.length;
-    const tell = () => onProgress({ streams: streams.length, of: total, bytes });
-    let files = 0;
-    const copy = async (name: string) => {
-      files += 1;
-      const file = `${String(files).padStart(6, '0')}-${name}.snapshot`;
-      const copied = await writeCopy(directory, file, (write) =>
-        snapshotStream(connection, name, async (piece) => {
-          await write(piece);
-          bytes += piece.length;
-          tell();
-        }),
-      );
-      const { result, ...written } = copied;
-      // Removed since it was listed.
-      if (result === undefined) return;
-      const { config, state } = result;
-      const { first_seq: firstSequence, last_seq: lastSequence, messages } = state;
-      streams.push({ name, file, config, firstSequence, lastSequence, messages, ...written });
-      tell();
+    const copies = new StreamCopies(connection, directory, onProgress);
+    const copying: Copying = {
+      ...{ copies, jsm, layout, onAgain },
+      look: () => lookAtLifecycle(connection, jsm, timeoutMs),
     };
-    const copyAll = (names: readonly string[]) => fewAtATime(names, copy);
-    tell();
-    await copyAll(there.filter((name) => DERIVED.includes(name)));
-    // A rejection is stored before its event, and a learning names events of sessions.
-    await copyAll(there.filter((name) => name === REJECTED_STREAM || name === LEARNINGS_STREAM));
-    // Once more: a session that is in the snapshots may be newer than the first list.
-    const now = await ownStreams(jsm);
-    total = now.length;
-    await copyAll(now.filter(isSessionLog));
-    // What was forgotten while its log was copied is so in the copy.
-    await copyAll(now.filter((name) => name === LIFECYCLE_STREAM));
-    await copyAll(now.filter((name) => name === DISPATCH_STREAM));
-    const server = connection.info?.version ?? 'unknown';
-    const manifest = { id, version, server, at, layout, consumers, streams };
-    await writeManifest(directory, manifest);
-    return { format: 1, ...manifest };
+    try {
+      const consumers = await copyAll(copying);
+      const server = connection.info?.version ?? 'unknown';
+      const manifest = { id, version, server, at, layout, consumers, streams: copies.stored };
+      await writeManifest(directory, manifest);
+      return { format: 1, ...manifest };
+    } catch (error) {
+      // The same command may be run again.
+      if (codeOf(error) === 'conflict') await emptyDirectory(directory);
+      throw error;
+    }
   } catch (error) {
     throw toThroughlineError(error, 'backing up');
   } finally {
@@ -113,23 +97,83 @@ export async function backUp(connection: NatsConnection, options: BackupOptions)
   }
 }
 
-/** Does it for each name, a few at a time. After a first failure no further one begins. */
-export async function fewAtATime(
-  names: readonly string[],
-  work: (name: string) => Promise<void>,
-): Promise<void> {
-  const turns = new Semaphore(AT_ONCE);
-  let failed = false;
-  await Promise.all(
-    names.map((name) =>
-      turns.run(async () => {
-        if (failed) return;
-        await work(name).catch((error: unknown) => {
-          failed = true;
-          throw error;
-        });
-      }),
-    ),
+interface Copying {
+  readonly copies: StreamCopies;
+  readonly jsm: JetStreamManager;
+  readonly layout: SessionLayout;
+  readonly onAgain: (why: string) => void;
+  readonly look: () => Promise<LifecycleLook>;
+}
+
+/** Copies all streams, and gives where consumers were before. */
+async function copyAll(copying: Copying): Promise<BackupManifest['consumers']> {
+  for (let pass = 1; ; pass += 1) {
+    const consumers = await positions(copying.jsm);
+    const isWhole = await copyOnce(copying);
+    if (isWhole) return consumers;
+    if (pass === MOST_PASSES)
+      throw refused('sessions were forgotten each time that all was copied', 'none is being forgotten');
+    // Some copies hold it, others do not, and nothing would remove the rest after a restore.
+    copying.onAgain('a session was forgotten meanwhile: copying all streams again');
+    await copying.copies.clear();
+  }
+}
+
+/** Gives `false` where a session was forgotten meanwhile. One that is still being forgotten then is so after a restore, too. */
+async function copyOnce({ copies, jsm, layout, onAgain, look }: Copying): Promise<boolean> {
+  let known = await look();
+  const there = await ownStreams(jsm);
+  copies.expect(there.length);
+  await copies.copy(there.filter((name) => DERIVED.includes(name)));
+  // A rejection is stored before its event, and a learning names events of sessions.
+  await copies.copy(there.filter((name) => name === REJECTED_STREAM || name === LEARNINGS_STREAM));
+  // Once more: a session that is in the snapshots may be newer than the first list.
+  const now = await ownStreams(jsm);
+  copies.expect(now.length);
+  await copies.copy(now.filter(isSessionLog));
+  for (let round = 1; ; round += 1) {
+    await copies.copy([LIFECYCLE_STREAM]);
+    const seen = await look();
+    let changes = lifecycleChanges(known, seen);
+    if (changes.isForgotten) return false;
+    known = seen;
+    // Where very many are archived, the last of them may be so in what is recorded alone: their results are then rejected.
+    if (isSame(changes) || (round === MOST_ROUNDS && isArchiving(changes))) {
+      await copies.copy([DISPATCH_STREAM]);
+      const last = await look();
+      changes = lifecycleChanges(known, last);
+      if (changes.isForgotten) return false;
+      // Of one that is forgotten results may be gone already. Whatever else happens by now is not in the backup.
+      if (changes.forgetting.length === 0) return true;
+      known = last;
+    }
+    const names = [...new Set([...changes.sessions, ...changes.forgetting])];
+    const shown = `${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}`;
+    if (round === MOST_ROUNDS)
+      throw refused(
+        `sessions change faster than they can be copied (${shown})`,
+        'none is being renamed, imported, archived or forgotten',
+      );
+    const logs = [...new Set(names.map((session) => streamOf(layout, session)))];
+    onAgain(
+      `${counted(names.length, 'session')} changed meanwhile (${shown}): copying again what holds them`,
+    );
+    await copies.copy(logs);
+  }
+}
+
+function isSame({ sessions, forgetting }: LifecycleChanges): boolean {
+  return sessions.length === 0 && forgetting.length === 0;
+}
+
+function isArchiving({ isArchiving, forgetting }: LifecycleChanges): boolean {
+  return isArchiving && forgetting.length === 0;
+}
+
+function refused(what: string, until: string): ThroughlineError {
+  return new ThroughlineError(
+    'conflict',
+    `${what}: wait until ${until}, then run "throughline backup" again`,
   );
 }
 

@@ -6,7 +6,6 @@ import { toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { LifecycleBucket } from '../stores/lifecycle-bucket.js';
 import { NatsRetentionStore } from '../stores/nats-retention-store.js';
-import type { TransferProgress } from './back-up.js';
 import { type BackupManifest, readManifest, type StoredStream } from './backup-manifest.js';
 import { INSTALLATION_STREAM, ownStreams } from './own-streams.js';
 import {
@@ -18,6 +17,7 @@ import {
   unmarkDispatch,
 } from './restore-mark.js';
 import { type RestoreBegin, restoreRefusal } from './restore-refusal.js';
+import type { TransferProgress } from './stream-copies.js';
 import { checkCopy, readCopy } from './stream-files.js';
 import { restoreStream } from './stream-restore.js';
 

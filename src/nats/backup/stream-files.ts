@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode, ThroughlineError } from '../../contracts/errors.js';
 import { makeFolder } from '../../nats-server/make-folder.js';
@@ -63,6 +63,16 @@ export async function writeCopy<T>(
   } finally {
     await handle.close();
   }
+}
+
+/** Removes the copy of a stream that is copied again, or is gone. */
+export async function removeCopy(directory: string, file: string): Promise<void> {
+  await rm(join(directory, STREAMS, file), { force: true });
+}
+
+/** Leaves a directory that a backup has made as it found it: empty. */
+export async function emptyDirectory(directory: string): Promise<void> {
+  await rm(join(directory, STREAMS), { recursive: true, force: true });
 }
 
 /** The bytes of a copy, piece by piece. */

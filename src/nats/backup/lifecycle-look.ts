@@ -1,0 +1,126 @@
+import type { JetStreamManager, NatsConnection } from 'nats';
+import { ThroughlineError } from '../../contracts/errors.js';
+import { jsonOf } from '../../contracts/event.js';
+import { type LifecycleRecord, lifecycleRecord } from '../../contracts/lifecycle-record.js';
+import { sessionOfArchivedKey, type Token } from '../../contracts/names.js';
+import { pause } from '../../runtime/pauses.js';
+import { toThroughlineError } from '../connection/nats-errors.js';
+import { readStream, type StreamMessage } from '../jetstream/direct-get.js';
+import { newestMessage } from '../jetstream/newest-message.js';
+import { keyOf, LIFECYCLE_PREFIX, LIFECYCLE_STREAM } from '../stores/lifecycle-bucket.js';
+import { isDeletion } from '../stores/nats-snapshot-store.js';
+
+/** What the records of sessions say at one moment, and the highest sequence among them. */
+export interface LifecycleLook {
+  readonly records: ReadonlyMap<string, SeenRecord>;
+  readonly newest: number;
+}
+
+export interface SeenRecord {
+  readonly sequence: number;
+  /** None where the key was deleted, or says nothing of a session. */
+  readonly record: LifecycleRecord | undefined;
+}
+
+/** What has become of sessions between two looks. */
+export interface LifecycleChanges {
+  /** Names whose events may have come, gone or been replaced. */
+  readonly sessions: readonly Token[];
+  /** Whether each of these was archived or opened again, and no more. */
+  readonly isArchiving: boolean;
+  /** Sessions that began to be forgotten. */
+  readonly forgetting: readonly Token[];
+  /** Whether one was forgotten: no record names it any more. */
+  readonly isForgotten: boolean;
+}
+
+/** Between two looks at a replica that does not show the newest record yet. */
+const LAG_PAUSE_MS = 20;
+
+/**
+ * All records, with each that the leader of their stream had when this began. What is recorded meanwhile may be among them.
+ *
+ * @throws ThroughlineError `unavailable`, `permission_denied`
+ */
+export async function lookAtLifecycle(
+  connection: NatsConnection,
+  jsm: JetStreamManager,
+  timeoutMs: number,
+): Promise<LifecycleLook> {
+  try {
+    const { seq: wanted } = (await newestMessage(jsm, LIFECYCLE_STREAM, `${LIFECYCLE_PREFIX}>`)) ?? {};
+    if (wanted === undefined) return { records: new Map(), newest: 0 };
+    for (const until = performance.now() + timeoutMs; ; ) {
+      const messages = await allRecords(connection, timeoutMs);
+      const newest = messages.at(-1)?.sequence ?? 0;
+      if (newest >= wanted)
+        return { records: new Map(messages.map((each) => [keyOf(each), seen(each)])), newest };
+      if (performance.now() > until)
+        throw new ThroughlineError('unavailable', `the replicas of ${LIFECYCLE_STREAM} lag behind`);
+      await pause(LAG_PAUSE_MS);
+    }
+  } catch (error) {
+    throw toThroughlineError(error, 'reading lifecycle records');
+  }
+}
+
+/** To the very end: where the bucket is written again meanwhile, records move there. */
+async function allRecords(connection: NatsConnection, timeoutMs: number): Promise<StreamMessage[]> {
+  const all: StreamMessage[] = [];
+  for (;;) {
+    const from = (all.at(-1)?.sequence ?? 0) + 1;
+    const more = await readStream(connection, LIFECYCLE_STREAM, '>', { from }, timeoutMs);
+    if (more.length === 0) return all;
+    for (const each of more) all.push(each);
+  }
+}
+
+function seen(message: StreamMessage): SeenRecord {
+  const { sequence, data, foreign } = message;
+  const isRecord = foreign === undefined && !isDeletion(message);
+  return { sequence, record: isRecord ? lifecycleRecord(keyOf(message), jsonOf(data)) : undefined };
+}
+
+/** What matters to a copy of the sessions' events. Who is at it, and that it goes on, does not. */
+export function lifecycleChanges(before: LifecycleLook, now: LifecycleLook): LifecycleChanges {
+  const sessions = new Set<Token>();
+  const forgetting: Token[] = [];
+  let [isArchiving, isForgotten] = [true, false];
+  for (const key of new Set([...before.records.keys(), ...now.records.keys()])) {
+    const [was, is] = [before.records.get(key), now.records.get(key)];
+    // One that was recorded and removed in between has left a newer mark of deletion, or nothing where it was forgotten.
+    const isMarked = is !== undefined && is.record === undefined && is.sequence > before.newest;
+    if (standing(was?.record) === standing(is?.record) && !isMarked) continue;
+    const session = sessionOfArchivedKey(key);
+    if (session !== undefined) {
+      const both = [was?.record, is?.record];
+      for (const name of [session, ...both.flatMap((each) => targetOf(each) ?? [])]) sessions.add(name);
+      isArchiving &&= both.some((each) => each !== undefined) && both.every(isOwn);
+    } else if (is?.record?.kind === 'forgotten') {
+      const { status, session: named } = is.record.record;
+      if (status === 'forgotten') isForgotten = true;
+      else if (named !== undefined) forgetting.push(named);
+    }
+  }
+  return { sessions: [...sessions], isArchiving, forgetting, isForgotten };
+}
+
+function standing(found: LifecycleRecord | undefined): string {
+  if (found === undefined) return '';
+  if (found.kind === 'forgotten') {
+    const { status, at } = found.record;
+    return status === 'forgotten' ? at : status;
+  }
+  const { renaming, ...record } = found.record;
+  return JSON.stringify({ ...record, isCopied: renaming?.copied });
+}
+
+function targetOf(found: LifecycleRecord | undefined): Token | undefined {
+  return found?.kind === 'archived' ? found.record.renamed_to : undefined;
+}
+
+/** Whether a record is of a session that is archived under its own name; also where there is none. */
+function isOwn(found: LifecycleRecord | undefined): boolean {
+  if (found?.kind !== 'archived') return found === undefined;
+  return found.record.renamed_to === undefined && found.record.importing === undefined;
+}
