@@ -133,10 +133,10 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
   }),
   backup: () => ({
     publish: [
-      ...[READ_LAYOUT, '$JS.API.STREAM.NAMES', '$JS.API.STREAM.SNAPSHOT.*', '$JS.SNAPSHOT.ACK.>'],
+      ...['$JS.API.STREAM.NAMES', '$JS.API.STREAM.SNAPSHOT.*', '$JS.SNAPSHOT.ACK.>'],
       ...CONSUMERS.map((consumer) => `$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.${consumer}`),
-      // Whether sessions were renamed, imported, archived or forgotten while they were copied.
-      `$JS.API.STREAM.MSG.GET.KV_${LIFECYCLE_BUCKET}`,
+      // Whether sessions were moved, renamed, imported, archived or forgotten while they were copied.
+      ...[INSTALLATION_BUCKET, LIFECYCLE_BUCKET].map((bucket) => `$JS.API.STREAM.MSG.GET.KV_${bucket}`),
       `$JS.API.DIRECT.GET.KV_${LIFECYCLE_BUCKET}`,
     ],
   }),

@@ -8,7 +8,7 @@ import { PER_SESSION, type SessionLayout, shardOf, streamOf } from '../../src/co
 import { type BackupOptions, backUp } from '../../src/nats/backup/back-up.js';
 import { LIFECYCLE_STREAM } from '../../src/nats/stores/lifecycle-bucket.js';
 import { canonicalState, renumbered } from '../../src/session/copied-events.js';
-import { cli } from '../support/cli.js';
+import { cli, startCli } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';
 import { forgotten, furnished, renamed, storedText } from '../support/forgetting.js';
 import { layoutEnv } from '../support/layouts.js';
@@ -265,6 +265,75 @@ describe.each(LAYOUTS)('while a backup runs, $layout', (layout) => {
       await restored(directory, env, async (target) => {
         expect(await eventsOf(target, 'restless')).toHaveLength(2);
       });
+    });
+  });
+});
+
+describe('sessions that are moved to another layout', () => {
+  it('a backup during which sessions begin to be moved ends with conflict, and leaves nothing that looks like a backup', async () => {
+    await inFolder(async (folder) => {
+      const directory = join(folder, 'backup');
+      await using source = await startSystem({ env: layoutEnv(PER_SESSION) });
+      await withResults(source, 'moving', 3);
+      const env = { NATS_URL: source.url };
+      const backup = backedUp(source, directory, {
+        [DISPATCH_STREAM]: once(async () => {
+          await using _ = await startCli(['layout', 'migrate', '--shards', '2'], env);
+          await soon(async () => expect((await source.ports.moving.recorded()).layout.layout).toBe('moving'));
+        }),
+      });
+      await expect(backup).rejects.toMatchObject({
+        code: 'conflict',
+        message: expect.stringContaining('moved to another layout while'),
+      });
+      expect(await readdir(directory)).toEqual([]);
+    });
+  });
+
+  it('a backup during which sessions were moved and moved back ends with conflict as well', async () => {
+    await inFolder(async (folder) => {
+      const directory = join(folder, 'backup');
+      await using source = await startSystem({ env: layoutEnv(PER_SESSION) });
+      await withResults(source, 'moving', 3);
+      const { moving } = source.ports;
+      const backup = backedUp(source, directory, {
+        [DISPATCH_STREAM]: once(async () => {
+          const before = await moving.recorded();
+          const layout = { layout: 'moving', shards: 2, towards: 'sharded' } as const;
+          await moving.replace(await moving.replace(before, layout), before.layout);
+        }),
+      });
+      await expect(backup).rejects.toMatchObject({ code: 'conflict' });
+      expect(await readdir(directory)).toEqual([]);
+    });
+  });
+
+  it('a stream that was left fenced is named by the doctor with the command that mends it, and is in use after a restore', async () => {
+    await inFolder(async (folder) => {
+      const directory = join(folder, 'backup');
+      const env = layoutEnv(PER_SESSION);
+      await using source = await startSystem({ env });
+      await withResults(source, 'fenced', 3);
+      const { own } = source.ports.moving;
+      for (const stream of await own.list()) await own.fence(stream);
+      expect(bad((await doctor(source.url, env)).found)).toMatchObject([
+        {
+          check: 'stream SESSION_fenced',
+          level: 'fail',
+          fix: 'put it back in use: throughline layout migrate --back',
+        },
+      ]);
+      await backedUp(source, directory, {});
+      await restored(directory, env, async (target) => {
+        await withResults(target, 'fenced', 1);
+        expect(await eventsOf(target, 'fenced')).toHaveLength(4);
+        expect(bad((await doctor(target.url, env)).found)).toEqual([]);
+      });
+      expect(await cli(['layout', 'migrate', '--back'], { env: { NATS_URL: source.url } })).toMatchObject({
+        code: 0,
+      });
+      await withResults(source, 'fenced', 1);
+      expect(await eventsOf(source, 'fenced')).toHaveLength(4);
     });
   });
 });

@@ -7,11 +7,11 @@ import {
   LEARNINGS_STREAM,
   REJECTED_STREAM,
 } from '../../contracts/names.js';
-import { type SessionLayout, streamOf } from '../../contracts/session-layout.js';
+import { PER_SESSION, type SessionLayout, streamOf } from '../../contracts/session-layout.js';
 import { counted } from '../../shared/counted.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
-import { seenLayout } from '../jetstream/installed-layout.js';
+import { newestLayout } from '../jetstream/layout-record.js';
 import { whileMoving } from '../jetstream/moving-streams.js';
 import { LIFECYCLE_STREAM } from '../stores/lifecycle-bucket.js';
 import { type BackupManifest, writeManifest } from './backup-manifest.js';
@@ -65,8 +65,10 @@ export async function backUp(connection: NatsConnection, options: BackupOptions)
   const { directory, id, at, version, timeoutMs, onProgress = () => {}, onAgain = () => {} } = options;
   const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
   const publisher = new AckedPublisher(connection, timeoutMs);
+  const ports = { connection, jsm, publisher, timeoutMs };
   try {
-    const layout = await seenLayout({ connection, jsm, publisher, timeoutMs }, {});
+    const recorded = await newestLayout(ports);
+    const layout = recorded?.layout ?? PER_SESSION;
     if (layout.layout === 'moving') throw whileMoving();
     if ((await ownStreams(jsm)).length === 0)
       throw new ThroughlineError(
@@ -78,6 +80,9 @@ export async function backUp(connection: NatsConnection, options: BackupOptions)
     const copying: Copying = {
       ...{ copies, jsm, layout, onAgain },
       look: () => lookAtLifecycle(connection, jsm, timeoutMs),
+      async requireUnmoved() {
+        if ((await newestLayout(ports))?.sequence !== recorded?.sequence) throw moved();
+      },
     };
     try {
       const consumers = await copyAll(copying);
@@ -103,6 +108,8 @@ interface Copying {
   readonly layout: SessionLayout;
   readonly onAgain: (why: string) => void;
   readonly look: () => Promise<LifecycleLook>;
+  /** Throws `conflict` where sessions are being moved, or were. */
+  readonly requireUnmoved: () => Promise<void>;
 }
 
 /** Copies all streams, and gives where consumers were before. */
@@ -110,6 +117,7 @@ async function copyAll(copying: Copying): Promise<BackupManifest['consumers']> {
   for (let pass = 1; ; pass += 1) {
     const consumers = await positions(copying.jsm);
     const isWhole = await copyOnce(copying);
+    await copying.requireUnmoved();
     if (isWhole) return consumers;
     if (pass === MOST_PASSES)
       throw refused('sessions were forgotten each time that all was copied', 'none is being forgotten');
@@ -120,7 +128,7 @@ async function copyAll(copying: Copying): Promise<BackupManifest['consumers']> {
 }
 
 /** Gives `false` where a session was forgotten meanwhile. One that is still being forgotten then is so after a restore, too. */
-async function copyOnce({ copies, jsm, layout, onAgain, look }: Copying): Promise<boolean> {
+async function copyOnce({ copies, jsm, layout, onAgain, look, requireUnmoved }: Copying): Promise<boolean> {
   let known = await look();
   const there = await ownStreams(jsm);
   copies.expect(there.length);
@@ -131,6 +139,7 @@ async function copyOnce({ copies, jsm, layout, onAgain, look }: Copying): Promis
   const now = await ownStreams(jsm);
   copies.expect(now.length);
   await copies.copy(now.filter(isSessionLog));
+  await requireUnmoved();
   for (let round = 1; ; round += 1) {
     await copies.copy([LIFECYCLE_STREAM]);
     const seen = await look();
@@ -168,6 +177,13 @@ function isSame({ sessions, forgetting }: LifecycleChanges): boolean {
 
 function isArchiving({ isArchiving, forgetting }: LifecycleChanges): boolean {
   return isArchiving && forgetting.length === 0;
+}
+
+function moved(): ThroughlineError {
+  return refused(
+    'sessions were moved to another layout while they were copied',
+    '"throughline layout show" says that it is done',
+  );
 }
 
 function refused(what: string, until: string): ThroughlineError {

@@ -8,7 +8,8 @@ import {
 } from '../../contracts/names.js';
 import type { SnapshotStore } from '../../ports/snapshot-store.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
-import { type Finding, warn } from './finding.js';
+import { isMarked } from '../jetstream/session-places.js';
+import { type Finding, fail, warn } from './finding.js';
 import { streamFaults } from './stream-findings.js';
 import { tailFindings } from './tail-findings.js';
 
@@ -27,7 +28,9 @@ export async function sessionFindings(examined: SessionsExamined): Promise<Findi
   const { jsm, replicas, snapshots, snapshotEvery, now } = examined;
   const streams = await sessionStreams(jsm);
   const faults = streams.flatMap(({ session, info }) =>
-    streamFaults(info, { name: sessionStream(session), subjects: sessionSubjects(session), replicas }),
+    isMarked(info.config)
+      ? leftMarked(session)
+      : streamFaults(info, { name: sessionStream(session), subjects: sessionSubjects(session), replicas }),
   );
   const logs = streams.map(({ session, info: { state } }) => ({
     key: session,
@@ -43,6 +46,15 @@ export async function sessionFindings(examined: SessionsExamined): Promise<Findi
       writes: writesSnapshot,
     })),
   ];
+}
+
+/** No session is moved now: what a move has left on a stream keeps its results waiting. */
+function leftMarked(session: Token): Finding {
+  return fail(
+    `stream ${sessionStream(session)}`,
+    'was left by a move of sessions that is over as one that takes no events: results and commands of the session wait',
+    'put it back in use: throughline layout migrate --back',
+  );
 }
 
 export function writesSnapshot(session: Token): string {

@@ -187,11 +187,28 @@ export class OwnStreams {
 }
 
 /** What puts a stream back in use that was marked when its session was back in it. */
-export function asBefore({ session, place, config, first }: OwnStream): StreamChange {
+export function asBefore({
+  session,
+  place,
+  config,
+  first,
+}: Pick<OwnStream, 'session' | 'place' | 'config' | 'first'>): StreamChange {
   const metadata: Record<string, string> = { ...config.metadata, ...AS_OWN.metadata };
   // Who says that a session has moved had read its stream before the session came back to it, above all old sequences.
   if (place === 'moved' && first > 1) metadata[ABOVE] ??= String(first - 1);
   return { ...limitsBefore(config), subjects: [sessionSubjects(session)], metadata };
+}
+
+/** Whether a stream says that its session is, or was, on its way to a shard or back. */
+export function isMarked(config: Pick<StreamConfig, 'metadata'>): boolean {
+  return placeIn(config) !== 'own';
+}
+
+/** How a stream of an installation in which no session is moved is in use, whatever a move that is over has left on it. */
+export function inUse<Config extends StreamConfig>(config: Config, first: number): Config {
+  const session = sessionOfStream(config.name);
+  if (session === undefined || !isMarked(config)) return config;
+  return { ...config, ...asBefore({ session, place: placeIn(config), config, first }) };
 }
 
 /** The limits of a stream before it was fenced. */
@@ -211,7 +228,7 @@ function ownStream(session: Token, { config, state }: StreamInfo): OwnStream {
   };
 }
 
-function placeIn({ metadata }: StreamConfig): SessionPlace {
+function placeIn({ metadata }: Pick<StreamConfig, 'metadata'>): SessionPlace {
   const place = metadata?.[PLACE];
   return place === 'fenced' || place === 'moved' || place === 'returning' ? place : 'own';
 }
