@@ -4,8 +4,8 @@ import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-lay
 import { silentLogger } from '../../src/ports/logger.js';
 import { sessionReader } from '../../src/services/common/open-sessions.js';
 import { encodeSnapshot } from '../../src/session/session-snapshot.js';
-import { cli } from '../support/cli.js';
 import { forgotten, furnished, renamed, storedText } from '../support/forgetting.js';
+import { hostedCli as cli } from '../support/hosted-cli.js';
 import { layoutEnv } from '../support/layouts.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
 import { soon } from '../support/soon.js';

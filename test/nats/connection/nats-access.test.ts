@@ -7,13 +7,13 @@ import type { NatsAccess } from '../../../src/nats/connection/nats-access.js';
 import { withoutSecrets } from '../../../src/nats/connection/shown-url.js';
 import { startNatsServer } from '../../../src/nats-server/server-process.js';
 import { silentLogger } from '../../../src/ports/logger.js';
-import { cli } from '../../support/cli.js';
 import {
   type CredentialsFolder,
   credentialsFolder,
   operatorMode,
   userKey,
 } from '../../support/credentials.js';
+import { hostedCli as cli } from '../../support/hosted-cli.js';
 import { nativeSource } from '../../support/nats-native.js';
 import { startTestNats, type TestNats } from '../../support/nats-server.js';
 import { soon } from '../../support/system.js';
