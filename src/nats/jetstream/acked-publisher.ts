@@ -62,7 +62,7 @@ export class AckedPublisher {
   readonly #prefix: string;
   readonly #acks: KeptSubscription;
   readonly #listening: () => void;
-  readonly #together = new PublishTogether(this);
+  readonly #together = new PublishTogether((stream, messages) => this.publishBatch(stream, messages));
   /** By their numbers, which are counted over publishes and questions. */
   readonly #inFlight = new Map<number, InFlight | BatchInFlight>();
   readonly #questions = new Map<number, Question>();
@@ -107,10 +107,16 @@ export class AckedPublisher {
    * Publishes one message together with others that are handed in during the same turn of the event loop, as a batch where
    * they are several for one stream. The stream must take batches, and have one replica.
    *
+   * @param alone publishes it by itself: where it is one of few, or its batch did not store it
    * @throws ThroughlineError as `publish` does
    */
-  publishTogether(stream: string, subject: string, data: Uint8Array | string): Promise<PubOutcome> {
-    return this.#together.publish(stream, subject, data);
+  publishTogether(
+    stream: string,
+    subject: string,
+    data: Uint8Array | string,
+    alone: () => Promise<PubOutcome>,
+  ): Promise<PubOutcome> {
+    return this.#together.publish(stream, subject, data, alone);
   }
 
   /**

@@ -255,22 +255,36 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     this.#streams.doubt(key);
   }
 
-  #publish(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<PubOutcome> {
+  #publish(
+    key: Token,
+    subject: string,
+    body: Uint8Array,
+    options: TracedOptions,
+    together = options.together,
+  ): Promise<PubOutcome> {
     const refreshing = this.#layout.forgotten?.refreshed();
-    if (refreshing === undefined) return this.#publishNow(key, subject, body, options);
-    return refreshing.then(() => this.#publishNow(key, subject, body, options));
+    if (refreshing === undefined) return this.#publishNow(key, subject, body, options, together);
+    return refreshing.then(() => this.#publishNow(key, subject, body, options, together));
   }
 
   /** Waits for nothing: what was begun before the session was forgotten never comes after it. */
-  #publishNow(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<PubOutcome> {
-    const { messageId, expectedSequence, trace, together } = options;
+  #publishNow(
+    key: Token,
+    subject: string,
+    body: Uint8Array,
+    options: TracedOptions,
+    together: boolean | undefined,
+  ): Promise<PubOutcome> {
+    const { messageId, expectedSequence, trace } = options;
     const { expecting, messageId: unique, stream, forgotten } = this.#layout;
     if (forgotten !== undefined && lifeOf(forgotten, key) !== options.life) {
       return Promise.reject(beingForgotten(key));
     }
     const isPlain = messageId === undefined && expectedSequence === undefined && trace === undefined;
-    if (together && isPlain && this.#streams.batches(key))
-      return this.#ports.publisher.publishTogether(stream(key), subject, body);
+    if (together && isPlain && this.#streams.batches(key)) {
+      const alone = () => this.#publish(key, subject, body, options, false);
+      return this.#ports.publisher.publishTogether(stream(key), subject, body, alone);
+    }
     return this.#ports.publisher.publish(subject, body, {
       stream: stream(key),
       ...(messageId !== undefined && { messageId: unique(key, messageId) }),

@@ -1,8 +1,8 @@
-import { type NatsConnection, nanos } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
 import type { PubOutcome } from '../../../src/nats/jetstream/publish-outcome.js';
 import { type OpenedNats, startNatsPorts } from '../../ports/opened.js';
+import { tampered } from '../../support/tampered-connection.js';
 
 const MAX_PAYLOAD = 64 * 1024;
 /** Larger than one message of the streams may be. */
@@ -40,20 +40,9 @@ async function newStream(options: object = { allow_batched: true }) {
 const words = (count: number) => Array.from({ length: count }, (_, index) => `word ${index + 1}`);
 const sequenceOf = (outcome: PubOutcome) => (outcome.outcome === 'stored' ? outcome.sequence : 0);
 
-/** A connection on which something else happens to the messages that a publisher sends. */
-function tampered(onPublish: (nth: number, send: () => void) => void): NatsConnection {
-  let nth = 0;
-  return new Proxy(nats.connection, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name);
-      if (name !== 'publish') return typeof value === 'function' ? value.bind(target) : value;
-      return (...args: Parameters<NatsConnection['publish']>) => {
-        nth += 1;
-        onPublish(nth, () => target.publish(...args));
-      };
-    },
-  });
-}
+/** Publishes together with others, and by itself what does not go that way. */
+const together = (by: AckedPublisher, stream: string, subject: string, word: string) =>
+  by.publishTogether(stream, subject, word, () => by.publish(subject, word, { stream }));
 
 /** How many answers come to a publisher while it publishes. */
 async function answersDuring(publish: () => Promise<unknown>): Promise<number> {
@@ -67,7 +56,7 @@ describe('messages that are published together', () => {
     const { name, subject, stored } = await newStream();
     let outcomes: PubOutcome[] = [];
     const answers = await answersDuring(async () => {
-      outcomes = await Promise.all(words(100).map((word) => publisher.publishTogether(name, subject, word)));
+      outcomes = await Promise.all(words(100).map((word) => together(publisher, name, subject, word)));
     });
     expect(answers).toBe(2);
     expect(outcomes.map(sequenceOf)).toEqual(words(100).map((_, index) => index + 1));
@@ -76,9 +65,7 @@ describe('messages that are published together', () => {
 
   it.each([1, 2])('%i message alone is published as it always was', async (count) => {
     const { name, subject, stored } = await newStream();
-    const outcomes = await Promise.all(
-      words(count).map((word) => publisher.publishTogether(name, subject, word)),
-    );
+    const outcomes = await Promise.all(words(count).map((word) => together(publisher, name, subject, word)));
     expect(outcomes.at(-1)).toEqual({ outcome: 'stored', sequence: count, duplicate: false });
     expect(await stored()).toEqual(words(count));
   });
@@ -87,7 +74,7 @@ describe('messages that are published together', () => {
     const { name, subject, stored } = await newStream();
     const answers = await answersDuring(() =>
       Promise.all(
-        words(20).map((word) => Promise.resolve().then(() => publisher.publishTogether(name, subject, word))),
+        words(20).map((word) => Promise.resolve().then(() => together(publisher, name, subject, word))),
       ),
     );
     expect(answers).toBe(2);
@@ -99,9 +86,7 @@ describe('messages that are published together', () => {
     async (bad) => {
       const { name, subject, stored } = await newStream();
       const sent = words(5).map((word, index) => (index === bad - 1 ? TOO_LARGE : word));
-      const outcomes = await Promise.allSettled(
-        sent.map((word) => publisher.publishTogether(name, subject, word)),
-      );
+      const outcomes = await Promise.allSettled(sent.map((word) => together(publisher, name, subject, word)));
       expect(outcomes.map(({ status }) => status)).toEqual(
         sent.map((word) => (word === TOO_LARGE ? 'rejected' : 'fulfilled')),
       );
@@ -115,9 +100,7 @@ describe('messages that are published together', () => {
     async (bad) => {
       const { name, subject, stored } = await newStream();
       const sent = words(5).map((word, index) => (index === bad - 1 ? 'x'.repeat(MAX_PAYLOAD + 1) : word));
-      const outcomes = await Promise.allSettled(
-        sent.map((word) => publisher.publishTogether(name, subject, word)),
-      );
+      const outcomes = await Promise.allSettled(sent.map((word) => together(publisher, name, subject, word)));
       expect(outcomes[bad - 1]).toMatchObject({ reason: { code: 'too_large' } });
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
       expect((await stored()).toSorted()).toEqual(words(5).filter((_, index) => index !== bad - 1));
@@ -127,7 +110,7 @@ describe('messages that are published together', () => {
   it('a stream that is full says so for each message that it has no room for', async () => {
     const { name, subject, stored } = await newStream({ allow_batched: true, max_msgs: 4, discard: 'new' });
     const outcomes = await Promise.allSettled(
-      words(6).map((word) => publisher.publishTogether(name, subject, word)),
+      words(6).map((word) => together(publisher, name, subject, word)),
     );
     expect(outcomes.filter(({ status }) => status === 'rejected')).toMatchObject([
       { reason: { code: 'store_full' } },
@@ -138,7 +121,7 @@ describe('messages that are published together', () => {
 
   it('a stream that takes no batches stores the messages one by one, and is not asked to again soon', async () => {
     const { name, subject, stored } = await newStream({});
-    const publish = () => Promise.all(words(4).map((word) => publisher.publishTogether(name, subject, word)));
+    const publish = () => Promise.all(words(4).map((word) => together(publisher, name, subject, word)));
     await publish();
     expect(await answersDuring(publish)).toBe(4);
     expect(await stored()).toEqual([...words(4), ...words(4)]);
@@ -146,7 +129,7 @@ describe('messages that are published together', () => {
 
   it('each of several messages says that no stream takes them', async () => {
     const outcomes = await Promise.all(
-      words(3).map((word) => publisher.publishTogether('NONE', 'takes.nobody', word)),
+      words(3).map((word) => together(publisher, 'NONE', 'takes.nobody', word)),
     );
     expect(outcomes).toEqual(words(3).map(() => ({ outcome: 'no_stream' })));
   });
@@ -155,7 +138,7 @@ describe('messages that are published together', () => {
     const streams = [await newStream(), await newStream()] as const;
     await Promise.all(
       words(10).flatMap((word) =>
-        streams.map(({ name, subject }) => publisher.publishTogether(name, subject, word)),
+        streams.map(({ name, subject }) => together(publisher, name, subject, word)),
       ),
     );
     for (const { stored } of streams) expect(await stored()).toEqual(words(10));
@@ -168,7 +151,7 @@ describe('messages that are published together', () => {
       words(300).map(async (word, index) => {
         const by = index % 2 === 0 ? publisher : other;
         if (index % 50 === 0) await new Promise(setImmediate);
-        return { word, sequence: sequenceOf(await by.publishTogether(name, subject, word)) };
+        return { word, sequence: sequenceOf(await together(by, name, subject, word)) };
       }),
     );
     const places = new Map((await stored()).map((word, index) => [word, index + 1]));
@@ -184,12 +167,12 @@ describe('a batch that breaks', () => {
     async (lost) => {
       const { name, subject, stored } = await newStream();
       const lossy = new AckedPublisher(
-        tampered((nth, send) => {
+        tampered(nats.connection, (nth, send) => {
           if (nth !== lost) send();
         }),
         5000,
       );
-      await Promise.all(words(5).map((word) => lossy.publishTogether(name, subject, word)));
+      await Promise.all(words(5).map((word) => together(lossy, name, subject, word)));
       expect((await stored()).toSorted()).toEqual(words(5));
       lossy.close();
     },
@@ -198,16 +181,14 @@ describe('a batch that breaks', () => {
   it('a batch whose end gets lost fails in time with unavailable, and what is published behind it is stored', async () => {
     const { name, subject, stored } = await newStream();
     const lossy = new AckedPublisher(
-      tampered((nth, send) => {
+      tampered(nats.connection, (nth, send) => {
         if (nth !== 5) send();
       }),
       500,
     );
-    const outcomes = await Promise.allSettled(
-      words(5).map((word) => lossy.publishTogether(name, subject, word)),
-    );
+    const outcomes = await Promise.allSettled(words(5).map((word) => together(lossy, name, subject, word)));
     for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'unavailable' } });
-    await Promise.all(['six', 'seven', 'eight'].map((word) => lossy.publishTogether(name, subject, word)));
+    await Promise.all(['six', 'seven', 'eight'].map((word) => together(lossy, name, subject, word)));
     expect(await stored()).toEqual([...words(4), 'six', 'seven', 'eight']);
     lossy.close();
   });
@@ -215,7 +196,7 @@ describe('a batch that breaks', () => {
   it('a batch of another stream than the expected one fails with config_invalid', async () => {
     const { subject } = await newStream();
     const outcomes = await Promise.allSettled(
-      words(3).map((word) => publisher.publishTogether('EXPECTED', subject, word)),
+      words(3).map((word) => together(publisher, 'EXPECTED', subject, word)),
     );
     for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'config_invalid' } });
   });
@@ -223,14 +204,12 @@ describe('a batch that breaks', () => {
   it('a batch fails with unavailable when the connection is closed', async () => {
     const { name, subject } = await newStream();
     const closed = new AckedPublisher(
-      tampered(() => {
+      tampered(nats.connection, () => {
         throw new Error('closed');
       }),
-      nanos(1),
+      5000,
     );
-    const outcomes = await Promise.allSettled(
-      words(3).map((word) => closed.publishTogether(name, subject, word)),
-    );
+    const outcomes = await Promise.allSettled(words(3).map((word) => together(closed, name, subject, word)));
     for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'unavailable' } });
     closed.close();
   });
