@@ -129,7 +129,7 @@ test('a project is refused while a session of it is being renamed, with both nam
   await renaming(lifecycle, MINE, token('to', 'session'));
   const refused = {
     code: 'conflict',
-    message: expect.stringContaining('throughline session rename mine to'),
+    message: expect.stringContaining('session mine is being renamed to to'),
   };
 
   await expect(sessionsOf(ports, PARSER)).rejects.toMatchObject(refused);

@@ -108,7 +108,7 @@ it('a name to which a session is being renamed is not taken by an import, whatev
   for (const asked of [OF, { ...OF, events }, { ...OF, done: true }])
     await expect(service()(asked)).rejects.toMatchObject({
       code: 'session_importing',
-      message: expect.stringContaining('"throughline session rename old demo"'),
+      message: expect.stringContaining('session old is being renamed to demo'),
     });
 
   expect(lifecycle.archived(session)).toEqual(before);
