@@ -147,7 +147,14 @@ async function claimed(ports: RenameOptions, session: Token, to: Token): Promise
   await refuseWhileMoving();
   await eraser.check();
   if (isForgetting(ports, session)) throw beingForgotten(session);
-  if (lifecycle.archived(session)?.renaming === undefined) await requireRenamable(ports, session, to);
+  try {
+    if (lifecycle.archived(session)?.renaming === undefined) await requireRenamable(ports, session, to);
+  } catch (error) {
+    // Another process began with the same meanwhile.
+    if (codeOf(error) === 'session_renamed' && lifecycle.archived(session)?.renamed_to === to)
+      return undefined;
+    throw error;
+  }
   const by = ports.newId();
   const isClaimed = await lifecycle.change(session, (there) => {
     if (there?.renaming !== undefined && (!isGone(there.renaming, clock) || there.renamed_to !== to))

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { ThroughlineError } from '../../../src/contracts/errors.js';
+import { renamedSession, ThroughlineError } from '../../../src/contracts/errors.js';
 import { type Token, token } from '../../../src/contracts/names.js';
 import { createSessionReader, createSnapshotWriter } from '../../../src/folding/session-folding.js';
 import { silentLogger } from '../../../src/ports/logger.js';
@@ -44,6 +44,7 @@ function service(
     readonly append?: Append;
     readonly pause?: () => Promise<void>;
     readonly records?: MemorySessionLifecycle;
+    readonly load?: () => Promise<never>;
   } = {},
 ) {
   const snapshots = new MemorySnapshotStore();
@@ -59,7 +60,10 @@ function service(
     },
     ...{ snapshots, clock, logger: silentLogger, pause: given.pause ?? (async () => {}) },
     lifecycle: given.records ?? lifecycle,
-    reader: createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 10 }),
+    reader:
+      given.load === undefined
+        ? createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 10 })
+        : { load: given.load },
     writer: createSnapshotWriter({ snapshots, clock, logger: silentLogger, every: 5 }),
     archiver: { settle: async () => {} },
     eraser: { check: async () => {}, eraseLog: async (session) => log.remove(session) },
@@ -137,6 +141,15 @@ it('a rename that a process has left is gone on with by another one, once it is 
   expect(lifecycle.archived(DEMO)?.renaming).toBeUndefined();
   expect(await eventsOf(PARSER)).toHaveLength(3);
   await resumeRenames(ports, () => Promise.reject(new Error('nothing is left')));
+});
+
+it('a process that is asked while another one begins the same rename says that it is running', async () => {
+  const load = async () => {
+    const renaming = { by: 'another', at: clock(), copied: false };
+    await lifecycle.change(DEMO, () => ({ at: clock(), renamed_to: PARSER, renaming }));
+    throw renamedSession(DEMO, PARSER, false);
+  };
+  expect(await service({ load })(ASKED)).toMatchObject({ state: 'running' });
 });
 
 it('a process whose rename was taken over undoes nothing of it', async () => {
