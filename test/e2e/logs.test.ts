@@ -91,7 +91,6 @@ describe('a line of the log', () => {
         dispatch,
         code: 'store_full',
         delivery: 1,
-        isFirst: true,
       },
       retryInMs: expect.any(Number),
       err: expect.objectContaining({ message: expect.any(String) }),

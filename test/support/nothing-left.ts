@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect } from 'vitest';
 
-/** For each file of tests: it fails when it leaves a connection or a listener open, which the next file would have as well. */
+/** For each file of tests that has a process of its own: it fails when it leaves a connection or a listener open. */
 
 const OPEN = /^(TCPSocketWrap|TCPServerWrap|TCPConnectWrap|PipeServerWrap)$/;
 
