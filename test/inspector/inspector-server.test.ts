@@ -93,6 +93,7 @@ describe('the API', () => {
       'content-type': 'text/javascript; charset=utf-8',
       'cache-control': 'public, max-age=31536000, immutable',
     });
+    await script.body?.cancel();
   });
 
   it('a request from another site is refused, and so is one without the cookie or for a foreign host', async () => {
