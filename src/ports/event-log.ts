@@ -43,8 +43,8 @@ export interface EventRemoval {
    * Removes everything before a sequence, and gives how many messages that were. What is at the sequence must stand for
    * it: a reader that comes later begins there. Asked again, it removes what is left.
    *
-   * Where keys share files, messages go one by one, the oldest first, since each is overwritten: who forgets the key later
-   * could not reach them any more. That takes as long as erasing does, and leaves half of the time to others.
+   * Where keys share files, messages go one by one, the oldest first, since each is overwritten: forgetting the key later
+   * could not reach them. That takes as long as erasing does, and leaves half of the time to others.
    *
    * @throws ThroughlineError `unavailable` when the log cannot be reached, `permission_denied`
    */

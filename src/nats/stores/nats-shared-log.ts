@@ -95,7 +95,7 @@ export abstract class NatsSharedLog<Event extends { readonly type: string }> ext
     return read;
   }
 
-  /** A purge would leave their text in files that hold other keys as well, where nobody finds it any more. */
+  /** A purge would leave their text in files that hold other keys as well, where it cannot be found again. */
   override removeBefore(
     key: Token,
     sequence: number,

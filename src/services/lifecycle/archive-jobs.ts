@@ -5,8 +5,8 @@ import { LATE, withinDeadline } from '../../shared/deadline.js';
 import type { Archiver } from './archive-session.js';
 
 /**
- * Archives sessions for callers who wait some seconds only: what takes longer goes on without them, and who asks again hears how
- * far it is.
+ * Archives sessions for callers who wait some seconds only: what takes longer goes on without them, and a caller that asks again hears
+ * how far it is.
  */
 export interface ArchiveJobs extends Pick<Archiver, 'requireRoom'> {
   /**
