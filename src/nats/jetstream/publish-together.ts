@@ -45,7 +45,7 @@ export class PublishTogether {
     for (const [stream, together] of groups) {
       const isBatch = together.length >= FEWEST && !this.#isRefused(stream);
       if (isBatch) void this.#sendBatch(stream, together);
-      else for (const { alone, resolve } of together) resolve(alone());
+      else for (const each of together) publishAlone(each);
     }
   }
 
@@ -54,9 +54,10 @@ export class PublishTogether {
       const sequences = await this.#publishBatch(stream, together);
       if (sequences.every((sequence) => sequence === 0))
         this.#refusedUntil.set(stream, performance.now() + REFUSED_MS);
-      for (const [at, { alone, resolve }] of together.entries()) {
+      for (const [at, each] of together.entries()) {
         const sequence = sequences[at] ?? 0;
-        resolve(sequence === 0 ? alone() : { outcome: 'stored', sequence, duplicate: false, isAtMost: true });
+        if (sequence === 0) publishAlone(each);
+        else each.resolve({ outcome: 'stored', sequence, duplicate: false, isAtMost: true });
       }
     } catch (error) {
       for (const { reject } of together) reject(error);
@@ -65,5 +66,14 @@ export class PublishTogether {
 
   #isRefused(stream: string): boolean {
     return performance.now() < (this.#refusedUntil.get(stream) ?? 0);
+  }
+}
+
+/** One that cannot even begin, as that of a session that was forgotten meanwhile, keeps no other from being published. */
+function publishAlone({ alone, resolve, reject }: Waiting): void {
+  try {
+    resolve(alone());
+  } catch (error) {
+    reject(error);
   }
 }

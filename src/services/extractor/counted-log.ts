@@ -102,7 +102,9 @@ export class CountedLog {
   ): Promise<boolean> {
     for (let read = PAGE; read === PAGE && at.sequence < through; ) {
       const page = await this.#ports.log.read(this.#session, { after: at.sequence, through, limit: PAGE });
-      if (page.restart || (at.epoch !== undefined && page.epoch !== at.epoch)) return false;
+      // What was known is of a log that this one took the place of, which is read whole instead: its snapshots stay behind.
+      if (page.restart) Object.assign(at, this.#first());
+      else if (at.epoch !== undefined && page.epoch !== at.epoch) return false;
       at.epoch = page.epoch;
       for (const stored of page.events) {
         if (stored.event.type === 'session.checkpoint') {

@@ -38,6 +38,7 @@ async function newStream(options: object = { allow_batched: true }) {
 }
 
 const words = (count: number) => Array.from({ length: count }, (_, index) => `word ${index + 1}`);
+const STORED: PubOutcome = { outcome: 'stored', sequence: 1, duplicate: false };
 const sequenceOf = (outcome: PubOutcome) => (outcome.outcome === 'stored' ? outcome.sequence : 0);
 
 /** Publishes together with others, and by itself what does not go that way. */
@@ -126,6 +127,26 @@ describe('messages that are published together', () => {
     expect(await answersDuring(publish)).toBe(4);
     expect(await stored()).toEqual([...words(4), ...words(4)]);
   });
+
+  it.each([{}, { allow_batched: true, max_msgs: 1, discard: 'new' }])(
+    'one that cannot even begin keeps no other from being published, on a stream with %j',
+    async (options) => {
+      const { name, subject } = await newStream(options);
+      const begins = [false, true, false];
+      const outcomes = await Promise.allSettled(
+        begins.map((begin, index) =>
+          publisher.publishTogether(name, subject, `word ${index}`, () => {
+            if (!begin) throw new Error('forgotten');
+            return publisher.publish(subject, `word ${index}`, { stream: name }).catch(() => STORED);
+          }),
+        ),
+      );
+      // One of them may have been stored by its batch, and is not begun again.
+      const failed = outcomes.filter(({ status }) => status === 'rejected');
+      expect(failed).toHaveLength('allow_batched' in options ? 1 : 2);
+      expect(outcomes[1]).toMatchObject({ status: 'fulfilled' });
+    },
+  );
 
   it('each of several messages says that no stream takes them', async () => {
     const outcomes = await Promise.all(
