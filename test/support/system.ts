@@ -32,6 +32,7 @@ import { type ServiceName, serve } from '../../src/services/serve.js';
 import { factsOf, type SessionState } from '../../src/session/session-state.js';
 import { approximateTokenizer } from '../../src/shared/tokenizer.js';
 import { layoutEnv } from './layouts.js';
+import { loggedWarnings } from './logged.js';
 import { startTestNats, type TestNats } from './nats-server.js';
 import { SOON_MS, soon } from './soon.js';
 
@@ -44,11 +45,14 @@ export interface SystemOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Limits that are not settings. */
   readonly fixed?: Partial<Fixed>;
-  /** Default: one that says nothing. */
+  /** Default: one that keeps its warnings, which are told where the system does not stop. */
   readonly logger?: Logger;
   /** Default: all services. An empty list: the ports and a client, without a service. */
   readonly only?: readonly ServiceName[];
 }
+
+/** Warnings that are told where a system does not stop. */
+const MOST_SAID = 20;
 
 /** The services in this process, on a real server, with everything that a test looks at them through. */
 export interface System extends AsyncDisposable {
@@ -67,11 +71,17 @@ export const TEST_LAYOUT: SessionLayout =
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
   const layout = options.env?.THROUGHLINE_LAYOUT === undefined ? layoutEnv(TEST_LAYOUT) : {};
   const config = loadConfig({ ...layout, ...options.env }, options.fixed);
-  const { logger = silentLogger } = options;
+  const { logger: own, warnings } = loggedWarnings();
+  const { logger = own } = options;
   const shutdown = new Shutdown();
   const nats = options.nats ?? (await startTestNats());
   if (options.nats === undefined) shutdown.add('the test server', () => nats.stop());
-  const stop = () => shutdown.release(SOON_MS);
+  const stop = () =>
+    shutdown.release(SOON_MS).catch((error: unknown) => {
+      // What did not stop can say what it waited for.
+      for (const { fields, message } of warnings.slice(-MOST_SAID)) console.error(message, fields);
+      throw error;
+    });
   try {
     const ports = await serve(nats.url, { config, logger, shutdown }, options.only);
     const client = await connectThroughline({ url: nats.url });

@@ -84,6 +84,11 @@ export class SessionLanes {
     return this.#waiting === 0 ? [] : [...this.#turns].flatMap((lane) => [...lane.waiting]);
   }
 
+  /** Sessions with dispatches in work. */
+  inWork(): string[] {
+    return [...this.#lanes.values()].flatMap(({ session, active }) => (active > 0 ? [session] : []));
+  }
+
   /** Whether more should be asked for. */
   hasRoom(): boolean {
     if (this.held < this.#options.maxActive) return true;

@@ -33,6 +33,9 @@ const MOST_A_TURN = 128;
 const TURN_MS = 8;
 /** Begun between two looks at the clock. */
 const LOOK_EVERY = 8;
+/** Between two warnings that it cannot stop yet, and how many sessions one names. */
+const WAITS_MS = 5000;
+const MOST_NAMED = 10;
 
 /**
  * Takes dispatches from a source and works on them, sessions in turn, as the lanes say; answers each delivery as it
@@ -174,11 +177,19 @@ export async function workInTurns(
       await consumption.close();
       for (const { held } of lanes.letGo()) answer(held.delivery, { kind: 'retry', delayMs: AT_ONCE_MS });
       clearInterval(telling);
-      if (inWork > 0) {
-        await new Promise<void>((resolve) => {
-          whenIdle = resolve;
-        });
-      }
+      if (inWork === 0) return;
+      const waits = setInterval(() => {
+        const fields = {
+          code: 'unavailable',
+          dispatches: inWork,
+          sessions: lanes.inWork().slice(0, MOST_NAMED),
+        };
+        logger.warn(fields, 'cannot stop yet: dispatches are still in work');
+      }, WAITS_MS);
+      await new Promise<void>((resolve) => {
+        whenIdle = resolve;
+      });
+      clearInterval(waits);
     },
   };
 }

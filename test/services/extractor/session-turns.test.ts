@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DispatchDelivery } from '../../../src/ports/dispatch-source.js';
-import { silentLogger } from '../../../src/ports/logger.js';
+import { type Logger, silentLogger } from '../../../src/ports/logger.js';
 import { SessionLanes } from '../../../src/services/extractor/session-lanes.js';
 import { type WorkOutcome, workInTurns } from '../../../src/services/extractor/session-turns.js';
+import { loggedWarnings } from '../../support/logged.js';
 
 const DONE: WorkOutcome = { kind: 'done' };
 
@@ -34,6 +35,7 @@ function turnsOn(
     onFailure?: () => void;
     maxActive?: number;
     isAwaited?: () => boolean;
+    logger?: Logger;
   } = {},
 ) {
   let deliver: (delivery: DispatchDelivery) => void = () => {};
@@ -70,6 +72,20 @@ describe('work in turns', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('work in turns that cannot stop says what is still in work', async () => {
+    let finish = (_: WorkOutcome) => {};
+    const { logger, warnings } = loggedWarnings();
+    const { turns, deliver } = turnsOn(() => new Promise((resolve) => (finish = resolve)), { logger });
+    deliver(deliveryOf(1));
+    const stopped = (await turns).stop();
+    await Promise.resolve();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(warnings).toMatchObject([{ fields: { dispatches: 1, sessions: ['demo'] } }]);
+    finish(DONE);
+    await stopped;
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('work in turns that stops tells of nothing any more while it waits for what is in work', async () => {
     let finish = (_: WorkOutcome) => {};
     const { turns, deliver } = turnsOn(() => new Promise((resolve) => (finish = resolve)));
@@ -81,9 +97,12 @@ describe('work in turns', () => {
     expect(waiting.working).toHaveBeenCalledOnce();
     const stopped = stop();
     await vi.waitFor(() => expect(waiting.nak).toHaveBeenCalledOnce());
-    expect(vi.getTimerCount()).toBe(0);
+    const told = waiting.working.mock.calls.length;
+    vi.advanceTimersByTime(100);
+    expect(waiting.working).toHaveBeenCalledTimes(told);
     finish(DONE);
     await stopped;
+    expect(vi.getTimerCount()).toBe(0);
     expect(inWork.ack).toHaveBeenCalledOnce();
   });
 
