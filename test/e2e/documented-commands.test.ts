@@ -10,6 +10,7 @@ import { pages, ROOT } from '../docs/pages.js';
 import { BIN, cleanEnv, startUp, type Up } from '../support/cli.js';
 import { documentedCommands } from '../support/documented-commands.js';
 import { TASKS_MD } from '../support/runs.js';
+import { type ShellCommand, shellCommand } from '../support/shell-command.js';
 import { implemented, reviewed, soon } from '../support/system.js';
 
 /** The commands of the pages, run as they stand there: in a shell, in one folder, against a running `up`. */
@@ -46,6 +47,7 @@ const NOT_HERE: readonly [begins: RegExp, why: string][] = [
 const LONGEST_MS = 30_000;
 
 let folder: string;
+let hosted: ShellCommand;
 let up: Up;
 let client: ThroughlineClient;
 beforeAll(async () => {
@@ -54,9 +56,10 @@ beforeAll(async () => {
   await mkdir(join(folder, 'specs/parser'), { recursive: true });
   await mkdir(join(folder, 'bin'));
   const bin = join(folder, 'bin', 'throughline');
-  await writeFile(bin, `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(BIN)} "$@"\n`, {
-    mode: 0o755,
-  });
+  hosted = await shellCommand(bin);
+  await mkdir(join(folder, 'own-process'));
+  const own = `#!/bin/sh\nexec ${JSON.stringify(process.execPath)} ${JSON.stringify(BIN)} "$@"\n`;
+  await writeFile(join(folder, 'own-process', 'throughline'), own, { mode: 0o755 });
   await writeFile(join(folder, 'specs/parser/tasks.md'), TASKS_MD);
   await writeFile(join(folder, 'result.json'), JSON.stringify(implemented('1')));
   await writeFile(join(folder, 'corrected.json'), JSON.stringify(implemented('2.1')));
@@ -71,6 +74,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.close();
   await up.stop();
+  await hosted.close();
   await rm(join(folder, '..'), { recursive: true, force: true });
 });
 
@@ -84,11 +88,15 @@ async function gitProject(path: string): Promise<void> {
   await git('commit', '-q', '-m', 'Add the parser');
 }
 
-async function shell(line: string): Promise<string> {
-  const path = `${join(folder, 'bin')}${delimiter}${process.env.PATH}`;
+/** Commands are hosted; in `own-process` each is a process, as those that run agents which run commands need it. */
+async function shell(line: string, programs = 'bin'): Promise<string> {
+  const path = `${join(folder, programs)}${delimiter}${process.env.PATH}`;
   const env = { ...cleanEnv({ NATS_URL: up.url }), PATH: path };
   const options = { cwd: folder, env, timeout: LONGEST_MS };
-  const { stdout, stderr } = await run('bash', ['-eo', 'pipefail', '-c', line], options);
+  const running = run('bash', ['-eo', 'pipefail', '-c', line], options);
+  // Nobody types: the host of commands gets all of the input with the command.
+  running.child.stdin?.end();
+  const { stdout, stderr } = await running;
   return stdout || stderr;
 }
 
@@ -154,7 +162,9 @@ it('the plan of two agents goes as its page says, from the first file to the las
       of === language ? [block.trimEnd()] : [],
     );
   const script = blocks('sh').join('\n').replace('throughline up --detach', '');
-  const said = comparable(await shell(`exec 2>&1\n${script}\ncat tasks.md && sh greet.sh you`));
+  const said = comparable(
+    await shell(`exec 2>&1\n${script}\ncat tasks.md && sh greet.sh you`, 'own-process'),
+  );
   for (const block of blocks('')) expect(said).toContain(comparable(block));
   expect(said).toContain(
     '- [x] 1. Write greet.sh, which says hello\n- [x] 2. Let greet.sh take a name\nHello you',
