@@ -12,7 +12,9 @@ export default function setup(): Promise<void> {
 
 async function prepare(): Promise<void> {
   const root = fileURLToPath(new URL('../../', import.meta.url));
-  await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: root });
+  const run = promisify(execFile);
+  await run('npm', ['run', '--silent', 'build'], { cwd: root });
+  await run(process.execPath, ['scripts/test-modules.mjs'], { cwd: root });
   // Only now: what they import has to be built.
   const { prepareTestNats } = await import('./nats-server.js');
   const { natsCli } = await import('./nats-cli.js');
