@@ -82,6 +82,14 @@ export class CountedDispatches {
     return this.#bytes;
   }
 
+  /** How many of those that are remembered are newer than this one. */
+  newerThan(sequence: number): number {
+    const at = this.#chunkOf(sequence);
+    const chunk = this.#chunks[at];
+    const inChunk = chunk === undefined ? 0 : sequencesOf(chunk).filter((each) => each > sequence).length;
+    return this.#chunks.slice(at + 1).reduce((sum, { count }) => sum + count, inChunk);
+  }
+
   /** The newest dispatch that counted, 0 before the first. */
   newest(): number {
     return this.#chunks.at(-1)?.last ?? this.#floor;

@@ -24,6 +24,8 @@ export interface Looked {
   readonly rejected: ReadonlySet<number>;
   /** Highest dispatch that the fold has forgotten by then. */
   readonly floor: number;
+  /** For each that was asked for, how many newer ones the fold remembers by then. */
+  readonly newer: ReadonlyMap<number, number>;
 }
 
 /** Events read and folded in one turn of the event loop. */
@@ -57,12 +59,14 @@ export class CountedLog {
 
   async #look(dispatches: readonly number[]): Promise<Looked> {
     const at = await this.#refreshed();
+    const { sequence: through } = at;
     const { floor } = at.counted;
     const counted = new Set(dispatches.filter((dispatch) => at.counted.has(dispatch)));
     const forgotten = dispatches.filter((dispatch) => dispatch <= floor && !counted.has(dispatch));
-    if (forgotten.length > 0) await this.#search(new Set(forgotten), at.sequence, counted);
+    if (forgotten.length > 0) await this.#search(new Set(forgotten), through, counted);
     const rejected = new Set(dispatches.filter((dispatch) => at.rejected.has(dispatch)));
-    return { through: at.sequence, counted, rejected, floor };
+    const newer = new Map(dispatches.map((dispatch) => [dispatch, at.counted.newerThan(dispatch)]));
+    return { through, counted, rejected, floor, newer };
   }
 
   /** What has counted by the end of the log. */

@@ -113,8 +113,9 @@ export class LateGuard {
       const isForgotten = dispatch <= looked.floor;
       const event = isForgotten ? proven(again(), looked.through) : again();
       const sequence = sequenceOf(await this.#ports.log.append(session, event));
-      // Since that look, the fold cannot have forgotten it.
-      if (!isForgotten && sequence - looked.through <= this.#memory.surely) return;
+      // Each event since that look may be of a newer dispatch, and the fold forgets the oldest first.
+      const newer = (looked.newer.get(dispatch) ?? 0) + sequence - looked.through;
+      if (!isForgotten && newer <= this.#memory.surely) return;
     }
     throw new ThroughlineError(
       'unavailable',

@@ -163,6 +163,22 @@ describe('a dispatch that was in work before', () => {
     expect(events.map((stored) => stored.event.type)).toEqual(['dispatch.rejected', 'fact.recorded']);
   });
 
+  it('a dispatch that was in work before is forgotten by the fold between the look and its event, and counts all the same', async () => {
+    const world = new World();
+    world.published = 10;
+    for (let dispatch = 2; dispatch <= 9; dispatch += 1) await world.log.append(SESSION, eventOf(dispatch));
+    let isFirst = true;
+    const append: LateGuardPorts['log']['append'] = async (session, event, options) => {
+      if (isFirst) await world.log.append(SESSION, eventOf(10));
+      isFirst = false;
+      return world.log.append(session, event, options);
+    };
+    const read: LateGuardPorts['log']['read'] = (session, range) => world.log.read(session, range);
+    const ports = { log: { append, read }, source: { newest: async () => world.published } };
+    await record(new LateGuard(ports, { memory: SMALL, askMs: 0 }), 1, false);
+    expect(sorted(await world.counted())).toEqual(once(10));
+  });
+
   it('a dispatch that was in work before costs one look beside its append', async () => {
     const world = new World();
     world.published = 8;
