@@ -6,6 +6,8 @@ import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 export const API = {
   wrongLastSequence: 10071,
   streamNotFound: 10059,
+  /** All servers of the cluster that hold the stream are down. */
+  streamOffline: 10118,
   streamNameInUse: 10058,
   consumerNotFound: 10014,
   messageNotFound: 10037,
@@ -50,6 +52,12 @@ export function refusal(
     return new ThroughlineError('config_invalid', `${doing}: ${text}; ${FREE_SUBJECTS}`, { cause });
   if (code === API.replicasUnsupported)
     return new ThroughlineError('config_invalid', `${doing}: ${text}; ${ONE_COPY}`, { cause });
+  if (code === API.streamOffline)
+    return new ThroughlineError(
+      'unavailable',
+      `${doing}: ${text}; start the servers of the cluster that hold it`,
+      { cause },
+    );
   const fix = NO_ROOM.get(code);
   return fix === undefined
     ? new ThroughlineError('internal', `${doing}: ${text}`, { cause })

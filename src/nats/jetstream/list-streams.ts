@@ -1,26 +1,73 @@
-import type { JetStreamManager, StreamInfo } from 'nats';
+import { type JetStreamManager, ErrorCode as NatsCode, NatsError, type StreamInfo } from 'nats';
+import { Semaphore } from '../../runtime/semaphore.js';
 import { API, apiCode } from '../connection/nats-errors.js';
 
+/** Streams that are asked for by name at a time: each of them may take as long as the client waits. */
+const AT_ONCE = 250;
+
+/** What to do about streams that nobody leads. */
+export const START_HOLDERS = 'start the servers of the cluster that hold them';
+
+export interface ListedStreams {
+  readonly found: StreamInfo[];
+  /** Names of those that no server of the cluster leads now: they are there, and nothing else is known of them. */
+  readonly unled: string[];
+}
+
+/** All streams with subjects that match, and the names of those that nobody leads. */
+export async function listedStreams(jsm: JetStreamManager, subjects: string): Promise<ListedStreams> {
+  const { found, faults } = await askedStreams(jsm, subjects);
+  for (const fault of faults.values()) if (!isOfUnled(fault)) throw fault;
+  return { found, unled: [...faults.keys()] };
+}
+
 /**
- * All streams with subjects that match. A list of the server leaves out those whose servers have not agreed on who leads them,
- * and says so in no way that the client shows; each of these is asked for by its name.
+ * All streams with subjects that match.
  *
  * @throws an error of the client where a stream has no leader for longer than the client waits
  */
 export async function listStreams(jsm: JetStreamManager, subjects: string): Promise<StreamInfo[]> {
-  const names: string[] = [];
-  for await (const name of jsm.streams.names(subjects)) names.push(name);
+  const { found, faults } = await askedStreams(jsm, subjects);
+  for (const fault of faults.values()) throw fault;
+  return found;
+}
+
+/**
+ * A list of the server leaves out streams whose servers have not agreed on who leads them, which the client does not show;
+ * once it knows that their servers are down, it lists them as if they were empty. Each of these is asked for by its name.
+ *
+ * @returns with what was thrown for each that cannot be found out about
+ */
+async function askedStreams(jsm: JetStreamManager, subjects: string) {
   // A page after one that left something out begins too early: some come twice.
   const found = new Map<string, StreamInfo>();
-  for await (const info of jsm.streams.list(subjects)) found.set(info.config.name, info);
-  for (const name of names) {
-    if (found.has(name)) continue;
+  const faults = new Map<string, unknown>();
+  for await (const info of jsm.streams.list(subjects))
+    if (info.cluster === undefined || info.cluster.leader) found.set(info.config.name, info);
+  const turns = new Semaphore(AT_ONCE);
+  const ask = async (name: string) => {
     try {
       found.set(name, await jsm.streams.info(name));
     } catch (error) {
       // Removed since it was named.
-      if (apiCode(error) !== API.streamNotFound) throw error;
+      if (apiCode(error) !== API.streamNotFound) faults.set(name, error);
     }
+  };
+  if (!isAlone([...found.values()])) {
+    const left: string[] = [];
+    for await (const name of jsm.streams.names(subjects)) if (!found.has(name)) left.push(name);
+    await Promise.all(left.map((name) => turns.run(() => ask(name))));
   }
-  return [...found.values()];
+  return { found: [...found.values()], faults };
+}
+
+/** Whether they come from a server without a cluster, which leaves none out. */
+function isAlone(found: readonly StreamInfo[]): boolean {
+  return found.length > 0 && found.every(({ cluster }) => cluster === undefined);
+}
+
+/** Whether a cluster answers so, or not at all, for a stream that nobody leads. */
+function isOfUnled(error: unknown): boolean {
+  if (!(error instanceof NatsError)) return false;
+  return error.code === NatsCode.Timeout || (error.api_error?.code ?? 0) >= 500;
 }

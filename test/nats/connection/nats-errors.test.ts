@@ -1,6 +1,6 @@
-import { AckPolicy, connect, DiscardPolicy } from 'nats';
+import { AckPolicy, connect, DiscardPolicy, NatsError } from 'nats';
 import { expect, it } from 'vitest';
-import { isNoResponders, toThroughlineError } from '../../../src/nats/connection/nats-errors.js';
+import { API, isNoResponders, toThroughlineError } from '../../../src/nats/connection/nats-errors.js';
 import { startNatsPorts } from '../../ports/opened.js';
 import { startTestNats } from '../../support/nats-server.js';
 
@@ -51,4 +51,13 @@ it('the error at the limit of streams or consumers says that no more can be made
     });
   }
   await connection.close();
+});
+
+it('the error of a stream whose servers are down says that it may be tried again, and what to do', () => {
+  const api_error = { code: 500, err_code: API.streamOffline, description: 'stream is offline' };
+  const offline = Object.assign(new NatsError('stream is offline', '500'), { api_error });
+  expect(toThroughlineError(offline, 'listing')).toMatchObject({
+    code: 'unavailable',
+    message: 'listing: stream is offline; start the servers of the cluster that hold it',
+  });
 });

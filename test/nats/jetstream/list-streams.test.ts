@@ -1,34 +1,92 @@
-import { type JetStreamManager, NatsError, type StreamInfo } from 'nats';
+import { ErrorCode, type JetStreamManager, NatsError, type StreamInfo } from 'nats';
 import { expect, it } from 'vitest';
 import { API } from '../../../src/nats/connection/nats-errors.js';
-import { listStreams } from '../../../src/nats/jetstream/list-streams.js';
+import { listedStreams, listStreams } from '../../../src/nats/jetstream/list-streams.js';
 
-const api_error = { code: 404, err_code: API.streamNotFound, description: 'stream not found' };
-const NOT_FOUND = Object.assign(new NatsError('stream not found', '404'), { api_error });
-
-/** A server that names all streams, lists some of them, some twice, and is asked for the others. */
-function serverWith({ names, listed }: { names: readonly string[]; listed: readonly string[] }) {
-  const infoOf = (name: string) => ({ config: { name } }) as StreamInfo;
-  const streams = {
-    names: () => names,
-    list: () => listed.map(infoOf),
-    async info(name: string) {
-      if (name === 'REMOVED') throw NOT_FOUND;
-      if (name === 'SILENT') throw new Error('TIMEOUT');
-      return infoOf(name);
-    },
-  };
-  return { streams } as unknown as JetStreamManager;
+function refused(code: number, err_code: number, description: string): NatsError {
+  return Object.assign(new NatsError(description, `${code}`), { api_error: { code, err_code, description } });
 }
 
+/** What a server answers about a stream by its name; of any other it says who leads it. */
+const ANSWERS: Readonly<Record<string, NatsError>> = {
+  REMOVED: refused(404, API.streamNotFound, 'stream not found'),
+  SILENT: NatsError.errorForCode(ErrorCode.Timeout),
+  OFFLINE: refused(500, API.streamOffline, 'stream is offline'),
+  ELECTING: refused(503, 10008, 'JetStream system temporarily unavailable'),
+  HIDDEN: NatsError.errorForCode(ErrorCode.PermissionsViolation),
+};
+
+/** Of a stream whose servers are known to be down a list shows this: without a leader, and as if it were empty. */
+const listedAs = (name: string, isAlone = false) =>
+  ({
+    config: { name },
+    state: { last_seq: name === 'OFFLINE' ? 0 : 7 },
+    ...(!isAlone && { cluster: name === 'OFFLINE' ? { name: 'c' } : { name: 'c', leader: 'node-1' } }),
+  }) as StreamInfo;
+
+/** A server that names all streams, lists some of them, some twice, and is asked for the others. */
+function serverWith(names: readonly string[], listed: readonly string[], isAlone = false) {
+  const seen = { named: 0, atOnce: 0, most: 0 };
+  const streams = {
+    names() {
+      seen.named += 1;
+      return names;
+    },
+    list: () => listed.map((name) => listedAs(name, isAlone)),
+    async info(name: string) {
+      seen.atOnce += 1;
+      seen.most = Math.max(seen.most, seen.atOnce);
+      await new Promise(setImmediate);
+      seen.atOnce -= 1;
+      const answer = ANSWERS[name.replace(/-\d+$/, '')];
+      if (answer !== undefined) throw answer;
+      return listedAs(name);
+    },
+  };
+  return { jsm: { streams } as unknown as JetStreamManager, seen };
+}
+
+const namesOf = (found: readonly StreamInfo[]) => found.map(({ config }) => config.name).sort();
+
 it('a list of streams holds each once, also what the server left out because nobody led it', async () => {
-  const jsm = serverWith({ names: ['A', 'B', 'C', 'REMOVED'], listed: ['A', 'C', 'C'] });
-  const found = await listStreams(jsm, 'session.>');
-  expect(found.map(({ config }) => config.name).sort()).toEqual(['A', 'B', 'C']);
+  const { jsm } = serverWith(['A', 'B', 'C', 'REMOVED'], ['A', 'C', 'C']);
+  expect(namesOf(await listStreams(jsm, 'session.>'))).toEqual(['A', 'B', 'C']);
+  const { found, unled } = await listedStreams(jsm, 'session.>');
+  expect({ found: namesOf(found), unled }).toEqual({ found: ['A', 'B', 'C'], unled: [] });
 });
 
-it('a list of streams is not shorter because one of them gives no answer', async () => {
-  await expect(
-    listStreams(serverWith({ names: ['A', 'SILENT'], listed: ['A'] }), 'session.>'),
-  ).rejects.toThrow('TIMEOUT');
+it.each([
+  ['gives no answer', 'SILENT', ['A'], 'TIMEOUT'],
+  ['is offline, as the list does not know yet', 'OFFLINE', ['A'], 'stream is offline'],
+  ['is offline, and listed as if it were empty', 'OFFLINE', ['A', 'OFFLINE'], 'stream is offline'],
+  ['has no leader', 'ELECTING', ['A'], 'temporarily unavailable'],
+])(
+  'a list of streams is not shorter because one of them %s: it is named, or the list fails',
+  async (_, name, listed, fault) => {
+    const { jsm } = serverWith(['A', name, 'REMOVED'], listed);
+    const { found, unled } = await listedStreams(jsm, 'session.>');
+    expect({ found: namesOf(found), unled }).toEqual({ found: ['A'], unled: [name] });
+    await expect(listStreams(jsm, 'session.>')).rejects.toThrow(fault);
+  },
+);
+
+it('a list of streams fails where the user may not ask for one that was left out, and does not say that nobody leads it', async () => {
+  const { jsm } = serverWith(['A', 'HIDDEN', 'SILENT'], ['A']);
+  await expect(listedStreams(jsm, 'session.>')).rejects.toMatchObject({
+    code: ErrorCode.PermissionsViolation,
+  });
+});
+
+it('streams that nobody leads are asked for many at a time, and not all at once', async () => {
+  const silent = Array.from({ length: 500 }, (_, index) => `SILENT-${index}`);
+  const { jsm, seen } = serverWith(silent, []);
+  expect((await listedStreams(jsm, 'session.>')).unled).toEqual(silent);
+  expect(seen.most).toBeGreaterThanOrEqual(100);
+  expect(seen.most).toBeLessThan(500);
+});
+
+it('a server without a cluster lists all streams: nothing else is asked', async () => {
+  const { jsm, seen } = serverWith(['A', 'B'], ['A', 'B'], true);
+  expect(namesOf((await listedStreams(jsm, 'session.>')).found)).toEqual(['A', 'B']);
+  expect(seen).toEqual({ named: 0, atOnce: 0, most: 0 });
 });
