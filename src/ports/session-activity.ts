@@ -8,11 +8,13 @@ import type { Unwatch } from './event-log.js';
  */
 export interface SessionActivity {
   /**
-   * Every session that has a log, in any order.
+   * Every session that has a log, in any order. One whose log nobody leads is among them: to leave it out would say that
+   * it is gone.
    *
-   * @throws ThroughlineError `unavailable` when the logs cannot be reached
+   * @throws ThroughlineError `unavailable` when the logs cannot be reached, or when nobody leads what holds several of
+   * them: their names are not known then
    */
-  activity(): Promise<ActiveSession[]>;
+  activity(): Promise<(ActiveSession | UnledSession)[]>;
 
   /**
    * Sequence of a session's newest event; 0 for a session without any. A `read` of the same port that starts once this
@@ -37,4 +39,14 @@ export interface ActiveSession {
   readonly sequence: number;
   /** When that was stored, or of an empty log when it was made: ISO 8601 in UTC. */
   readonly at: string;
+}
+
+/** A session whose log no server of the cluster leads now: it is there, and nobody can say how far it has come. */
+export interface UnledSession {
+  readonly session: Token;
+  readonly sequence: undefined;
+}
+
+export function isLed(each: ActiveSession | UnledSession): each is ActiveSession {
+  return each.sequence !== undefined;
 }

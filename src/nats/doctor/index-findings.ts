@@ -1,5 +1,5 @@
 import { INDEX_BUCKET, type Token } from '../../contracts/names.js';
-import type { SessionActivity } from '../../ports/session-activity.js';
+import { isLed, type SessionActivity } from '../../ports/session-activity.js';
 import type { SessionIndex } from '../../ports/session-index.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { counted } from '../../shared/counted.js';
@@ -25,11 +25,14 @@ export async function indexFindings({ index, log, now }: IndexExamined): Promise
   // Before the logs: an entry that is written meanwhile must not seem to be ahead.
   for await (const part of index.read(0))
     for (const { sequence, figures } of part.entries) entries.set(figures.session, sequence);
-  const logs = await log.activity();
+  const all = await log.activity();
+  const there = new Set<string>(all.map(({ session }) => session));
+  // How far the others have come cannot be said.
+  const logs = all.filter(isLed);
   const reached = new Map<string, number>(logs.map(({ session, sequence }) => [session, sequence]));
 
   const ahead = [...entries].filter(([session, sequence]) => sequence > (reached.get(session) ?? sequence));
-  const gone = [...entries.keys()].filter((session) => !reached.has(session));
+  const gone = [...entries.keys()].filter((session) => !there.has(session));
   const quiet = logs.filter(
     ({ session, sequence, at }) =>
       sequence > (entries.get(session) ?? 0) && now - Date.parse(at) > COMPARED_WITHIN_MS,
@@ -53,7 +56,7 @@ export async function indexFindings({ index, log, now }: IndexExamined): Promise
     : [
         ok(
           CHECK,
-          `${counted(entries.size, 'entry', 'entries')}, as the logs have it${waiting(logs.length - entries.size)}`,
+          `${counted(entries.size, 'entry', 'entries')}, as the logs have it${waiting(all.length - entries.size)}${unseen(all.length - logs.length)}`,
         ),
       ];
 }
@@ -62,6 +65,11 @@ export async function indexFindings({ index, log, now }: IndexExamined): Promise
 function waiting(sessions: number): string {
   if (sessions <= 0) return '';
   return `; ${counted(sessions, 'session gets its', 'sessions get theirs')} when no results have come for a while`;
+}
+
+/** @param sessions so many have logs that nobody leads */
+function unseen(sessions: number): string {
+  return sessions === 0 ? '' : `; not compared, since nobody leads its log: ${counted(sessions, 'session')}`;
 }
 
 interface Difference {

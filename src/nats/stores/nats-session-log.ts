@@ -1,4 +1,5 @@
 import {
+  ALL_SESSIONS,
   sessionFamilySubjects,
   sessionOfStream,
   sessionStream,
@@ -8,10 +9,11 @@ import {
 } from '../../contracts/names.js';
 import { COMMAND_FAMILIES, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
 import type { Unwatch } from '../../ports/event-log.js';
-import type { ActiveSession, SessionActivity } from '../../ports/session-activity.js';
+import type { ActiveSession, SessionActivity, UnledSession } from '../../ports/session-activity.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { followSessions } from '../connection/follow-sessions.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
+import { listedStreams } from '../jetstream/list-streams.js';
 import { LogStreams } from '../jetstream/log-streams.js';
 import { createSessionStream, type TopologyOptions } from '../jetstream/topology.js';
 import { beginsAbove, type ForgottenSessions, NONE_FORGOTTEN } from './forgotten-floor.js';
@@ -46,7 +48,7 @@ export class NatsSessionLog extends NatsEventLog<SessionEvent> implements Sessio
   async sessions(): Promise<Token[]> {
     const sessions: Token[] = [];
     try {
-      for await (const name of this.#ports.jsm.streams.names('session.>')) {
+      for await (const name of this.#ports.jsm.streams.names(ALL_SESSIONS)) {
         const session = sessionOfStream(name);
         if (session !== undefined) sessions.push(session);
       }
@@ -56,19 +58,24 @@ export class NatsSessionLog extends NatsEventLog<SessionEvent> implements Sessio
     return sessions.sort();
   }
 
-  async activity(): Promise<ActiveSession[]> {
-    const found: ActiveSession[] = [];
+  async activity(): Promise<(ActiveSession | UnledSession)[]> {
+    const all: (ActiveSession | UnledSession)[] = [];
     try {
-      for await (const { config, created, state } of this.#ports.jsm.streams.list('session.>')) {
+      const { found, unled } = await listedStreams(this.#ports.jsm, ALL_SESSIONS);
+      for (const { config, created, state } of found) {
         const session = sessionOfStream(config.name);
         if (session === undefined) continue;
         const at = state.messages === 0 ? created : state.last_ts;
-        found.push({ session, sequence: state.last_seq, at: new Date(at).toISOString() });
+        all.push({ session, sequence: state.last_seq, at: new Date(at).toISOString() });
+      }
+      for (const name of unled) {
+        const session = sessionOfStream(name);
+        if (session !== undefined) all.push({ session, sequence: undefined });
       }
     } catch (error) {
       throw toThroughlineError(error, 'listing sessions');
     }
-    return found;
+    return all;
   }
 
   follow(onMoved: (session: Token) => void, onDenied?: () => void): Unwatch {

@@ -1,7 +1,7 @@
 import type { Token } from '../../contracts/names.js';
 import type { Figures } from '../../contracts/replies/session-list-reply.js';
 import type { SessionIndexEntry } from '../../contracts/session-index-entry.js';
-import type { ActiveSession } from '../../ports/session-activity.js';
+import { type ActiveSession, isLed, type UnledSession } from '../../ports/session-activity.js';
 
 /**
  * All sessions, in memory, with what is known of each: from the index, from folds in this process, and from what is heard
@@ -121,21 +121,29 @@ export class SessionTable {
   }
 
   /**
-   * How far all logs had come at a time: others are gone.
+   * How far all logs had come at a time: others are gone. Those that nobody leads stay as they were known.
    *
    * @param begun when the look at them began, by the clock of the table
    * @returns the sessions that are ahead of their entry in the index, the one that moved last first, and those whose entry
    * is left although their log is gone
    */
-  compared(active: readonly ActiveSession[], begun: number): { behind: ActiveSession[]; gone: Token[] } {
-    const there = new Set(active.map(({ session }) => session));
+  compared(
+    all: readonly (ActiveSession | UnledSession)[],
+    begun: number,
+  ): { behind: ActiveSession[]; gone: Token[] } {
+    const there = new Set(all.map(({ session }) => session));
     const gone: Token[] = [];
     for (const row of this.#rows.values()) {
       if (there.has(row.session) || row.heard >= begun) continue;
       if (row.stored > 0) gone.push(row.session);
       this.removed(row.session);
     }
-    const oldestFirst = [...active].sort((one, other) => (one.at < other.at ? -1 : 1));
+    for (const { session } of all.filter((each) => !isLed(each))) {
+      const row = this.#row(session);
+      // Of one that is new here nobody knows when it moved: until now, or it might be taken for an old one.
+      if (row.at === 0) row.at = begun;
+    }
+    const oldestFirst = all.filter(isLed).sort((one, other) => (one.at < other.at ? -1 : 1));
     const behind: ActiveSession[] = [];
     for (const each of oldestFirst) {
       const row = this.#row(each.session);

@@ -65,6 +65,30 @@ async function keeperOn(parts: ReturnType<typeof installation>) {
 }
 
 describe('the keeper', () => {
+  it('leaves a session alone whose log nobody leads: its entry stays, and it stands in lists as it was', async () => {
+    const parts = installation();
+    const { log, index } = parts;
+    const fresh = token('fresh', 'session');
+    await log.append(DEMO, opened('parse'));
+    const first = await keeperOn(parts);
+    await first.pass(TIMES.quietMs);
+    expect([...index.kept.keys()]).toEqual([DEMO]);
+    await first.stop();
+    await log.append(DEMO, opened('print'));
+    await log.append(fresh, opened('new'));
+    log.unled.add(DEMO).add(fresh);
+
+    const { keeper, table, pass, stop } = await keeperOn(parts);
+    expect(keeper.waiting).toBe(0);
+    await pass(TIMES.quietMs);
+    expect([...index.kept.keys()]).toEqual([DEMO]);
+    expect(table.get(DEMO)).toMatchObject({ sequence: 1, known: { goal: 'parse' } });
+    // As one that has just moved: no rule takes it for an old one.
+    expect(table.get(fresh)).toMatchObject({ known: undefined, at: parts.now - TIMES.quietMs });
+    expect(table.stale.size).toBe(0);
+    await stop();
+  });
+
   it('closes a session again whose log says that it is archived, where the record of that is lost', async () => {
     const parts = installation();
     const { lifecycle, pass, stop } = await keeperOn(parts);
