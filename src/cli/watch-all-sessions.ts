@@ -2,7 +2,8 @@ import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import { SESSION_EVENTS, type StoredEvent } from '../contracts/session-events.js';
 import { createSessionReader } from '../folding/session-folding.js';
-import { type SessionsEvent, sessionTails } from '../nats/jetstream/session-tails.js';
+import { START_HOLDERS } from '../nats/jetstream/list-streams.js';
+import { type SessionsEvent, type StreamEnds, sessionTails } from '../nats/jetstream/session-tails.js';
 import type { NatsPorts } from '../nats/open-nats.js';
 import { silentLogger } from '../ports/logger.js';
 import { Semaphore } from '../runtime/semaphore.js';
@@ -10,7 +11,8 @@ import { TailFollower } from '../runtime/tail-follower.js';
 import { SessionProjects } from '../services/learnings/session-projects.js';
 import { withoutRefused } from '../session/counted-commands.js';
 import { timelineEntry } from '../session/timeline-entry.js';
-import type { Cli } from './command-context.js';
+import { named } from '../shared/named.js';
+import { type Cli, note } from './command-context.js';
 import type { Watching, WatchShown } from './watch-one-session.js';
 
 /** Announcements may get lost: this is the longest wait then. */
@@ -54,10 +56,25 @@ export async function watchAllSessions(
     followers.set(stream, follower);
     return follower;
   };
+  /** Streams that nobody leads, and of which that was said. */
+  const hidden = new Set<string>();
+  const say = ({ last, unled }: StreamEnds) => {
+    const more = unled.filter((stream) => !hidden.has(stream));
+    if (more.length > 0) note(`-- nobody leads ${named(more)}: events there are not shown; ${START_HOLDERS}`);
+    const back = [...hidden].filter((stream) => last.has(stream));
+    if (back.length > 0) note(`-- led again, and shown from here: ${named(back)}`);
+    for (const stream of more) hidden.add(stream);
+    for (const stream of back) {
+      hidden.delete(stream);
+      // Where it stood when nobody led it is not known.
+      if (!followers.has(stream)) follow(stream, last.get(stream) ?? 0);
+    }
+  };
   /** Where the streams stood at first is not known yet. */
   let heard: Set<string> | undefined = new Set();
   const unlisten = tails.listen((stream) => {
     if (heard !== undefined) heard.add(stream);
+    else if (hidden.has(stream)) followers.get(stream)?.poke();
     // One that was not there is read from its beginning.
     else (followers.get(stream) ?? follow(stream, 0)).poke();
   });
@@ -72,12 +89,14 @@ export async function watchAllSessions(
     unlisten();
     throw boundUser(error);
   });
-  for (const [stream, last] of ends) follow(stream, last);
-  for (const stream of heard) (followers.get(stream) ?? follow(stream, 0)).poke();
+  for (const [stream, last] of ends.last) follow(stream, last);
+  say(ends);
+  for (const stream of heard) if (!hidden.has(stream)) (followers.get(stream) ?? follow(stream, 0)).poke();
   heard = undefined;
   const look = () => {
     tails.ends().then((now) => {
-      for (const [stream, last] of now) (followers.get(stream) ?? follow(stream, 0)).endsAt(last);
+      say(now);
+      for (const [stream, last] of now.last) (followers.get(stream) ?? follow(stream, 0)).endsAt(last);
     }, failed);
   };
   const looking = setInterval(look, LOOK_EVERY_MS);

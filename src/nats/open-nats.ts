@@ -20,7 +20,7 @@ import { AckedPublisher } from './jetstream/acked-publisher.js';
 import { recordedLayout, seenLayout, type WantedLayout } from './jetstream/installed-layout.js';
 import { MovingStreams } from './jetstream/moving-streams.js';
 import { raiseDispatches } from './jetstream/raise-dispatches.js';
-import { repairStreams } from './jetstream/repair-streams.js';
+import { type RepairedStreams, repairStreams } from './jetstream/repair-streams.js';
 import { ServerClock } from './jetstream/server-clock.js';
 import {
   ensureDispatchStream,
@@ -78,7 +78,7 @@ export interface NatsPorts {
    */
   raiseDispatches(to: number, mostMs: number): Promise<number>;
   /** Mends what a restored backup of single streams leaves behind, and says what. */
-  repair(): Promise<string[]>;
+  repair(): Promise<RepairedStreams>;
   /** Sends what is still to be sent, then closes. Consumers and services must have been stopped before. */
   close(): Promise<void>;
 }

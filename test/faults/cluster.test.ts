@@ -3,12 +3,12 @@ import { expect, it, vi } from 'vitest';
 import { DISPATCH_STREAM, sessionStream, shardStream, type Token, token } from '../../src/contracts/names.js';
 import { PER_SESSION, type SessionLayout, streamOf } from '../../src/contracts/session-layout.js';
 import type { NatsPorts } from '../../src/nats/open-nats.js';
-import { portProblem } from '../../src/nats-server/free-port.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
 import { LAYOUTS, newSession, openPorts } from '../ports/opened.js';
 import { rejected } from '../support/builders.js';
+import { startCluster } from '../support/faults/cluster.js';
 import { publishLarge } from '../support/faults/large-bodies.js';
-import { type FaultyServer, startFaultyServer } from '../support/faults/server.js';
+import type { FaultyServer } from '../support/faults/server.js';
 import { SETTINGS } from '../support/faults/settings.js';
 import { type Load, underLoad } from '../support/faults/under-load.js';
 import { layoutEnv } from '../support/layouts.js';
@@ -22,34 +22,6 @@ const LONGEST_SILENCE_MS = 30_000;
 const DOWN_MS = 12_000;
 const SHARDED: SessionLayout = { layout: 'sharded', shards: 2 };
 const env = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_REQUEST_TIMEOUT_MS: '3000' };
-
-/** Below the ports that the system hands out: it is taken only when its server has looked for others there. */
-async function portOfRoutes(): Promise<number> {
-  for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000);
-    if ((await portProblem('127.0.0.1', port)) === undefined) return port;
-  }
-}
-
-/** Three servers that know each other, each by a name. */
-async function startCluster(): Promise<{ servers: Map<string, FaultyServer> } & AsyncDisposable> {
-  const ports = await Promise.all([1, 2, 3].map(portOfRoutes));
-  const routes = ports.map((port) => `"nats-route://127.0.0.1:${port}"`).join(', ');
-  const started = await Promise.all(
-    ports.map(async (port, index) => {
-      const serverName = `node-${index + 1}`;
-      const extraConfig = `cluster { name: faults, host: 127.0.0.1, port: ${port}, routes: [${routes}] }`;
-      return [serverName, await startFaultyServer({ serverName, extraConfig })] as const;
-    }),
-  );
-  const servers = new Map(started);
-  return {
-    servers,
-    async [Symbol.asyncDispose]() {
-      await Promise.all([...servers.values()].map((server) => server.stop()));
-    },
-  };
-}
 
 async function leaderOf({ ports }: Load, stream: string): Promise<string> {
   const jsm = await ports.connection.jetstreamManager({ checkAPI: false });
@@ -114,13 +86,12 @@ async function onCluster(
   layout: SessionLayout = PER_SESSION,
 ) {
   await using cluster = await startCluster();
-  const { servers } = cluster;
+  const { servers, url } = cluster;
   const node = (name: string) => {
     const server = servers.get(name);
     if (server === undefined) throw new Error(`no node has the name ${JSON.stringify(name)}`);
     return server;
   };
-  const url = [...servers.values()].map((server) => server.url).join(',');
   await soon(async () => {
     const answer = await fetch(`${node('node-1').monitorUrl}/healthz`);
     expect(answer.status).toBe(200);
@@ -139,7 +110,7 @@ it.each(LAYOUTS)(
   'a cluster reads what is left where the newest event was deleted, or lies beyond what is asked for: %s',
   async (_, wanted) => {
     await using cluster = await startCluster();
-    const url = [...cluster.servers.values()].map((server) => server.url).join(',');
+    const { url } = cluster;
     const nats = await soon(() => openPorts(url, { replicas: 3, wanted }));
     const session = newSession();
     const stream = streamOf(nats.layout, session);
@@ -173,8 +144,7 @@ it(
   'a cluster moves sessions to shards while events come in and the node that leads a session is killed: all that was acknowledged moves',
   async () => {
     await using cluster = await startCluster();
-    const { servers } = cluster;
-    const url = [...servers.values()].map((server) => server.url).join(',');
+    const { servers, url } = cluster;
     const options = { replicas: 3, layoutTrustedMs: TRUSTED_MS, requestTimeoutMs: 3000 };
     const processes = await soon(() => Promise.all([1, 2, 3].map(() => openPorts(url, options))));
     const [

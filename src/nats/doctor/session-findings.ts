@@ -7,7 +7,10 @@ import {
   type Token,
 } from '../../contracts/names.js';
 import type { SnapshotStore } from '../../ports/snapshot-store.js';
+import { counted } from '../../shared/counted.js';
+import { named } from '../../shared/named.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
+import { listedStreams, START_HOLDERS } from '../jetstream/list-streams.js';
 import { isMarked } from '../jetstream/session-places.js';
 import { type Finding, fail, warn } from './finding.js';
 import { streamFaults } from './stream-findings.js';
@@ -26,12 +29,15 @@ export interface SessionsExamined {
 /** The streams of sessions that have one each, and the snapshots that are far behind them. */
 export async function sessionFindings(examined: SessionsExamined): Promise<Finding[]> {
   const { jsm, replicas, snapshots, snapshotEvery, now } = examined;
-  const streams = await sessionStreams(jsm);
-  const faults = streams.flatMap(({ session, info }) =>
-    isMarked(info.config)
-      ? leftMarked(session)
-      : streamFaults(info, { name: sessionStream(session), subjects: sessionSubjects(session), replicas }),
-  );
+  const { streams, unled } = await sessionStreams(jsm);
+  const faults = [
+    ...unledFindings('session', unled),
+    ...streams.flatMap(({ session, info }) =>
+      isMarked(info.config)
+        ? leftMarked(session)
+        : streamFaults(info, { name: sessionStream(session), subjects: sessionSubjects(session), replicas }),
+    ),
+  ];
   const logs = streams.map(({ session, info: { state } }) => ({
     key: session,
     events: state.messages,
@@ -40,7 +46,7 @@ export async function sessionFindings(examined: SessionsExamined): Promise<Findi
     eventsAfter: async (from: number) => Math.max(0, state.last_seq - Math.max(from, state.first_seq - 1)),
   }));
   return [
-    ...manySessions(streams.length),
+    ...manySessions(streams.length + unled.length),
     ...(await tailFindings({
       ...{ kind: 'session', logs, snapshots, snapshotEvery, now, faults },
       writes: writesSnapshot,
@@ -71,15 +77,23 @@ export function manySessions(count: number): Finding[] {
   return [warn('layout', message, 'move them to shards: throughline layout migrate')];
 }
 
-async function sessionStreams(jsm: JetStreamManager): Promise<{ session: Token; info: StreamInfo }[]> {
-  const found: { session: Token; info: StreamInfo }[] = [];
+/** What no server of the cluster leads: it is there, and nobody can use it or look at it. */
+export function unledFindings(kind: 'session' | 'shard', names: readonly string[]): Finding[] {
+  if (names.length === 0) return [];
+  const message = `nobody leads the streams of ${counted(names.length, kind)} (${named(names)}): they take no events and cannot be read`;
+  return [fail(`${kind}s`, message, `${START_HOLDERS}: nats server report jetstream`)];
+}
+
+async function sessionStreams(jsm: JetStreamManager) {
+  const streams: { readonly session: Token; readonly info: StreamInfo }[] = [];
   try {
-    for await (const info of jsm.streams.list(ALL_SESSIONS)) {
+    const { found, unled } = await listedStreams(jsm, ALL_SESSIONS);
+    for (const info of found) {
       const session = sessionOfStream(info.config.name);
-      if (session !== undefined) found.push({ session, info });
+      if (session !== undefined) streams.push({ session, info });
     }
+    return { streams, unled: unled.flatMap((name) => sessionOfStream(name) ?? []).sort() };
   } catch (error) {
     throw toThroughlineError(error, 'listing sessions');
   }
-  return found;
 }

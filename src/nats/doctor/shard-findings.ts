@@ -10,9 +10,10 @@ import {
 import type { SessionLog } from '../../ports/session-log.js';
 import { counted } from '../../shared/counted.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
+import { listedStreams } from '../jetstream/list-streams.js';
 import { SHARDS } from '../jetstream/topology.js';
 import { type Finding, fail, ok } from './finding.js';
-import { type SessionsExamined, writesSnapshot } from './session-findings.js';
+import { type SessionsExamined, unledFindings, writesSnapshot } from './session-findings.js';
 import { streamFaults } from './stream-findings.js';
 import { type ExaminedLog, tailFindings } from './tail-findings.js';
 
@@ -26,12 +27,16 @@ export async function shardFindings(examined: ShardsExamined): Promise<Finding[]
   const { jsm, log, shards, snapshots, snapshotEvery, now } = examined;
   const logs: ExaminedLog[] = [];
   const faults: Finding[] = [];
-  let streams = 0;
+  let made = 0;
+  let unled: string[] = [];
   try {
-    for await (const { config } of jsm.streams.list(ALL_SHARDS)) {
+    const listed = await listedStreams(jsm, ALL_SHARDS);
+    unled = listed.unled.filter((name) => shardOfStream(name) !== undefined).sort();
+    made = unled.length;
+    for (const { config } of listed.found) {
       const shard = shardOfStream(config.name);
       if (shard === undefined) continue;
-      streams += 1;
+      made += 1;
       const info = await jsm.streams.info(config.name, { subjects_filter: ALL_SESSIONS });
       faults.push(...shardFaults(info, shard, examined));
       const last = info.state.last_seq;
@@ -46,12 +51,12 @@ export async function shardFindings(examined: ShardsExamined): Promise<Finding[]
   } catch (error) {
     throw toThroughlineError(error, 'listing sessions');
   }
-  const all = streams >= shards ? '' : ': the first session of each makes it';
-  const made = `${streams} of ${counted(shards, 'shard')} made${all}`;
+  const all = made >= shards ? '' : ': the first session of each makes it';
   return [
-    ok('layout', made),
+    ok('layout', `${made} of ${counted(shards, 'shard')} made${all}`),
     ...(await tailFindings({
-      ...{ kind: 'session', logs, snapshots, snapshotEvery, now, faults },
+      ...{ kind: 'session', logs, snapshots, snapshotEvery, now },
+      faults: [...unledFindings('shard', unled), ...faults],
       writes: writesSnapshot,
     })),
   ];

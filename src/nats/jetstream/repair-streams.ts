@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { StreamInfo } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import {
   ALL_SESSIONS,
@@ -18,6 +19,7 @@ import type { AckedPublisher } from './acked-publisher.js';
 import { readStream, type StreamMessage } from './direct-get.js';
 import { publishedUnder } from './dispatch-delivery.js';
 import { highestSeen, type NumbersPorts, numbersFault } from './dispatch-numbers.js';
+import { type ListedStreams, listedStreams } from './list-streams.js';
 import { newestLearningSnapshot, newestShardSnapshot, newestSnapshot, SHARDS } from './topology.js';
 
 /**
@@ -35,14 +37,30 @@ export interface RepairPorts extends NumbersPorts {
   readonly publisher: Pick<AckedPublisher, 'publish'>;
 }
 
-/** The repairs, a line for each stream. */
-export async function repairStreams(ports: RepairPorts): Promise<string[]> {
-  return [
-    ...(await repairDispatches(ports)),
-    ...(await repairSessions(ports)),
-    ...(await repairShards(ports)),
-    ...(await repairLearnings(ports)),
+export interface RepairedStreams {
+  /** The repairs, a line for each stream. */
+  readonly repaired: readonly string[];
+  /** What could not be looked at, and why, a line for each stream. */
+  readonly leftOut: readonly string[];
+}
+
+export async function repairStreams(ports: RepairPorts): Promise<RepairedStreams> {
+  const dispatches = await repairDispatches(ports);
+  const sessions = await listedStreams(ports.jsm, ALL_SESSIONS);
+  const shards = await listedStreams(ports.jsm, ALL_SHARDS);
+  const unled = [
+    ...sessions.unled.filter((name) => sessionOfStream(name) !== undefined),
+    ...shards.unled.filter((name) => shardOfStream(name) !== undefined),
   ];
+  return {
+    repaired: [
+      ...dispatches,
+      ...(await repairSessions(ports, sessions)),
+      ...(await repairShards(ports, shards)),
+      ...(await repairLearnings(ports)),
+    ],
+    leftOut: unled.sort().map((name) => `${name}: nobody leads it`),
+  };
 }
 
 async function repairDispatches(ports: RepairPorts): Promise<string[]> {
@@ -103,33 +121,48 @@ async function isCopy(
   return stored.subject === subject && Buffer.compare(stored.data, data) === 0;
 }
 
-async function repairSessions(ports: RepairPorts): Promise<string[]> {
+async function repairSessions(ports: RepairPorts, { found }: ListedStreams): Promise<string[]> {
   const mended: string[] = [];
-  for await (const { config, state } of ports.jsm.streams.list(ALL_SESSIONS)) {
-    const session = sessionOfStream(config.name);
+  for (const info of found) {
+    const { name } = info.config;
+    const session = sessionOfStream(name);
     if (session === undefined) continue;
     const snapshot = await newestSnapshot(ports.jsm, session);
-    if (state.last_seq >= snapshot) continue;
-    await raise(ports, config.name, sessionSubject(session, VOID_EVENTS), snapshot + MARGIN);
-    mended.push(movedUp(config.name, state.last_seq, snapshot));
+    const last = await lastIfBehind(ports, info, snapshot);
+    if (last === undefined) continue;
+    await raise(ports, name, sessionSubject(session, VOID_EVENTS), snapshot + MARGIN);
+    mended.push(movedUp(name, last, snapshot));
   }
   return mended;
 }
 
-async function repairShards(ports: RepairPorts): Promise<string[]> {
+async function repairShards(ports: RepairPorts, { found }: ListedStreams): Promise<string[]> {
   const mended: string[] = [];
   const nobody = token(VOID_EVENTS, 'session');
-  for await (const { config, state } of ports.jsm.streams.list(ALL_SHARDS)) {
-    const shard = shardOfStream(config.name);
-    const shards = Number(config.metadata?.[SHARDS]);
+  for (const info of found) {
+    const { name, metadata } = info.config;
+    const shard = shardOfStream(name);
+    const shards = Number(metadata?.[SHARDS]);
     if (shard === undefined || !isShardCount(shards)) continue;
     const snapshot = await newestShardSnapshot(ports.jsm, { shard, shards });
-    if (state.last_seq >= snapshot) continue;
+    const last = await lastIfBehind(ports, info, snapshot);
+    if (last === undefined) continue;
     const [intake, stored] = [shardIntake(shard, nobody, VOID_EVENTS), sessionSubject(nobody, VOID_EVENTS)];
-    await raise(ports, config.name, intake, snapshot + MARGIN, stored);
-    mended.push(movedUp(config.name, state.last_seq, snapshot));
+    await raise(ports, name, intake, snapshot + MARGIN, stored);
+    mended.push(movedUp(name, last, snapshot));
   }
   return mended;
+}
+
+/** The last sequence of a stream that is behind a snapshot. It may have moved on since it was listed. */
+async function lastIfBehind(
+  { jsm }: RepairPorts,
+  { config, state }: StreamInfo,
+  snapshot: number,
+): Promise<number | undefined> {
+  if (state.last_seq >= snapshot) return undefined;
+  const { last_seq: last } = (await jsm.streams.info(config.name)).state;
+  return last < snapshot ? last : undefined;
 }
 
 async function repairLearnings(ports: RepairPorts): Promise<string[]> {

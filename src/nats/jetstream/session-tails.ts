@@ -16,6 +16,7 @@ import { toThroughlineError } from '../connection/nats-errors.js';
 import type { NatsPorts } from '../open-nats.js';
 import { eventsOf } from '../stores/stored-events.js';
 import { readStream } from './direct-get.js';
+import { listedStreams } from './list-streams.js';
 
 /** An event of any session. */
 export interface SessionsEvent {
@@ -31,6 +32,13 @@ export interface ReadTail {
   readonly through: number;
   /** Whether there may be more behind it. */
   readonly isMore: boolean;
+}
+
+export interface StreamEnds {
+  /** The last sequence of each stream. */
+  readonly last: Map<string, number>;
+  /** Streams that no server of the cluster leads now. */
+  readonly unled: readonly string[];
 }
 
 /** What is read at a time: of a stream with much that is new, the memory stays bounded. */
@@ -54,19 +62,19 @@ export function sessionTails(
       };
     },
 
-    /** The last sequence of each stream. */
-    async ends(): Promise<Map<string, number>> {
-      const found = new Map<string, number>();
+    async ends(): Promise<StreamEnds> {
+      const isLog = (stream: string) => (isSharded ? shardOfStream : sessionOfStream)(stream) !== undefined;
       try {
         const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
-        for await (const { config, state } of jsm.streams.list(isSharded ? ALL_SHARDS : ALL_SESSIONS)) {
-          const isLog = (isSharded ? shardOfStream : sessionOfStream)(config.name) !== undefined;
-          if (isLog) found.set(config.name, state.last_seq);
-        }
+        const { found, unled } = await listedStreams(jsm, isSharded ? ALL_SHARDS : ALL_SESSIONS);
+        const logs = found.filter(({ config }) => isLog(config.name));
+        return {
+          last: new Map(logs.map(({ config, state }) => [config.name, state.last_seq])),
+          unled: unled.filter(isLog),
+        };
       } catch (error) {
         throw toThroughlineError(error, 'listing the logs of sessions');
       }
-      return found;
     },
 
     /** The events of a stream after a sequence. Throws as `readStream`. */

@@ -1,7 +1,10 @@
+import { ErrorCode, type JetStreamManager, NatsError } from 'nats';
 import { expect, it } from 'vitest';
 import { manySessions } from '../../../src/nats/doctor/session-findings.js';
 import { shardFindings } from '../../../src/nats/doctor/shard-findings.js';
 import { highestSeen } from '../../../src/nats/jetstream/dispatch-numbers.js';
+import { MemorySessionLog } from '../../doubles/memory-session-log.js';
+import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { rejected } from '../../support/builders.js';
 import { bad, of } from '../../support/doctor.js';
 import { newSession, startSystem } from '../../support/system.js';
@@ -41,6 +44,27 @@ it('the doctor counts the shards that were made, names sessions whose snapshot i
   const others = bad(await look(8));
   expect(of(others, 'stream SESSIONS_00')).toMatchObject([
     { level: 'fail', message: 'is one of 1 shards, but the installation has 8 shards' },
+  ]);
+});
+
+it('the doctor names the shards that nobody leads, and counts them among those that were made', async () => {
+  const streams = {
+    list: () => [],
+    names: () => ['SESSIONS_01', 'SESSIONS_00', 'STRANGER'],
+    info: () => Promise.reject(NatsError.errorForCode(ErrorCode.Timeout)),
+  };
+  const jsm = { streams } as unknown as JetStreamManager;
+  const [log, snapshots] = [new MemorySessionLog(), new MemorySnapshotStore()];
+  const how = { shards: 2, replicas: 1, snapshotEvery: 2, now: Date.now() };
+  const found = await shardFindings({ jsm, log, snapshots, ...how });
+  expect(of(found, 'layout')).toMatchObject([{ level: 'ok', message: '2 of 2 shards made' }]);
+  expect(bad(found)).toEqual([
+    {
+      check: 'shards',
+      level: 'fail',
+      message: expect.stringMatching(/^nobody leads the streams of 2 shards \(SESSIONS_00, SESSIONS_01\)/),
+      fix: 'start the servers of the cluster that hold them: nats server report jetstream',
+    },
   ]);
 });
 

@@ -1,0 +1,126 @@
+import { expect, it, vi } from 'vitest';
+import { watchAllSessions } from '../../src/cli/watch-all-sessions.js';
+import { ALL_SESSIONS, sessionStream, type Token, token } from '../../src/contracts/names.js';
+import type { SessionEvent } from '../../src/contracts/session-events.js';
+import { indexFindings } from '../../src/nats/doctor/index-findings.js';
+import { listedStreams } from '../../src/nats/jetstream/list-streams.js';
+import { silentLogger } from '../../src/ports/logger.js';
+import { openPorts } from '../ports/opened.js';
+import { doctor, of } from '../support/doctor.js';
+import { startCluster } from '../support/faults/cluster.js';
+import type { FaultyServer } from '../support/faults/server.js';
+import { hostedCli } from '../support/hosted-cli.js';
+import { soon, startSystem } from '../support/system.js';
+
+const TIMEOUT_MS = 240_000;
+/** The server takes four seconds to list streams of which some do not answer. */
+const env = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_REQUEST_TIMEOUT_MS: '6000' };
+
+function opened(goal: string): SessionEvent {
+  return { v: 1, type: 'session.opened', at: '2026-01-01T00:00:00.000Z', data: { goal } };
+}
+
+it(
+  'a session whose only copy is on a server that is down is still there: in lists, to the doctor, to repair and to watch',
+  async () => {
+    await using cluster = await startCluster();
+    const { servers, url } = cluster;
+    const [first] = servers.values();
+    const on = { nats: { ...(first as FaultyServer), url }, env };
+    const [left, kept, behind] = [
+      token('left', 'session'),
+      token('kept', 'session'),
+      token('behind', 'session'),
+    ];
+    await using system = await soon(() => startSystem({ ...on, fixed: { quietMs: 50, busyMs: 200 } }));
+    const { ports, config } = system;
+    const alone = await openPorts(url, { replicas: 1 });
+    await alone.log.append(left, opened('parse'));
+    for (const session of [kept, behind]) await ports.log.append(session, opened('parse'));
+    await soon(async () => {
+      const entries: string[] = [];
+      for await (const part of ports.index.read(0))
+        entries.push(...part.entries.map(({ figures }) => figures.session));
+      expect(entries.sort()).toEqual([behind, kept, left]);
+    });
+    const jsm = await alone.connection.jetstreamManager({ checkAPI: false });
+    const stream = sessionStream(left);
+    const listed = await listedStreams(jsm, ALL_SESSIONS);
+    expect([listed.found.length, listed.unled]).toEqual([3, []]);
+    const node = servers.get((await jsm.streams.info(stream)).cluster?.leader ?? '') as FaultyServer;
+    const activity = async () =>
+      new Map((await ports.log.activity()).map(({ session, sequence }) => [session, sequence]));
+    const isUnled = new Map([
+      [left, undefined],
+      [kept, 1],
+      [behind, 1],
+    ]);
+    // The others take it for slow then, and leave it out.
+    await node.kill();
+    await soon(async () => expect(await activity()).toEqual(isUnled));
+    await node.restart();
+    await soon(async () => expect(await activity()).toEqual(new Map(isUnled).set(left, 1)));
+    // They know then that it is down, and list it as if it were empty.
+    node.signal('SIGTERM');
+    await node.ended();
+    await soon(async () => {
+      expect((await jsm.streams.list(ALL_SESSIONS).next()).map(({ state }) => state.last_seq)).toContain(0);
+      expect(await activity()).toEqual(isUnled);
+    });
+
+    const { index, log } = ports;
+    expect(await indexFindings({ index, log, now: Date.now() })).toEqual([
+      { check: 'session index', level: 'ok', message: expect.stringMatching(/not compared.*: 1 session$/) },
+    ]);
+    const { code, found } = await doctor(url, env);
+    expect(of(found, 'sessions')).toEqual([
+      {
+        ...{ check: 'sessions', level: 'fail', message: expect.stringContaining(`of 1 session (${left})`) },
+        fix: expect.stringMatching(/^start the servers of the cluster that hold them: /),
+      },
+    ]);
+    expect(code).toBe(1);
+
+    await ports.snapshots.save(behind, { sequence: 700, text: '{"after_sequence":700,"state":{}}' });
+    const options = { env: { ...env, NATS_URL: url } };
+    expect(JSON.parse((await hostedCli(['repair', '--json'], options)).stdout)).toEqual({
+      repaired: [expect.stringMatching(new RegExp(`^${sessionStream(behind)}: numbers moved up from 1 `))],
+      leftOut: [`${stream}: nobody leads it`],
+    });
+    const { stdout: again, stderr: fix } = await hostedCli(['repair'], options);
+    expect(again).toBe(`left out: ${stream}: nobody leads it\nnothing to repair elsewhere\n`);
+    expect(fix).toContain('start the servers of the cluster that hold them, then run "throughline repair"');
+
+    await system.stop();
+    // One that knows sessions from the index and the logs alone.
+    await using fresh = await soon(() => startSystem({ ...on, only: ['tools'] }));
+    await soon(async () => {
+      const { sessions } = await fresh.client.tools.sessionList({});
+      expect(sessions.find(({ session }) => session === left)).toMatchObject({ goal: 'parse', sequence: 1 });
+      expect(sessions.map(({ session }) => session).sort()).toEqual([behind, kept, left]);
+    });
+
+    const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const notes = () =>
+      said.mock.calls.map(([text]) => String(text)).filter((text) => text.startsWith('-- '));
+    const shown: Token[] = [];
+    const failed = (error: unknown) => expect.unreachable(String(error));
+    const show = (session: Token) => void shown.push(session);
+    const cli = { config, logger: silentLogger, url };
+    const watching = await watchAllSessions(cli, alone, { show, failed, project: undefined });
+    const isHidden = `-- nobody leads ${stream}: events there are not shown; start the servers of the cluster that hold them\n`;
+    expect(notes()).toEqual([isHidden]);
+    await alone.log.append(kept, opened('print'));
+    await soon(() => expect(shown).toEqual([kept]));
+    await node.restart();
+    await soon(async () => expect((await listedStreams(jsm, ALL_SESSIONS)).unled).toEqual([]));
+    watching.look();
+    await soon(() => expect(notes()).toEqual([isHidden, `-- led again, and shown from here: ${stream}\n`]));
+    await alone.log.append(left, opened('print'));
+    await soon(() => expect(shown).toEqual([kept, left]));
+    watching.stop();
+    said.mockRestore();
+    await alone.close();
+  },
+  TIMEOUT_MS,
+);
