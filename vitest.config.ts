@@ -39,18 +39,18 @@ export const BOTH_LAYOUTS = [
 ].map((name) => `test/e2e/${name}.test.ts`);
 
 const SOURCE = fileURLToPath(new URL('src', import.meta.url));
-const BUILT_MODULES = fileURLToPath(new URL('.cache/test-modules', import.meta.url));
+const BUILD = fileURLToPath(new URL('dist', import.meta.url));
 
 /**
  * A process for each file: some measure their own, and a handle that one leaks shows there and nowhere else, by a check after
- * its last test. It loads the modules that the global set-up has built, most of them as one file, by itself: a thousand sources
- * through the test runner take each process seconds, and a thousand built ones a second.
+ * its last test. It loads the modules that the global set-up has built, by itself: a thousand sources through the test runner
+ * take each process seconds.
  */
 const PROCESSES = {
   globalSetup: ['test/support/global-setup.ts'],
   setupFiles: ['test/support/nothing-left.ts'],
   pool: 'forks' as const,
-  server: { deps: { external: [/\/\.cache\/test-modules\/.*\.js$/] } },
+  server: { deps: { external: [/\/dist\/.*\.js$/] } },
 };
 const BUILT = { plugins: [{ name: 'built', enforce: 'pre' as const, resolveId: builtModule }] };
 
@@ -58,7 +58,7 @@ const BUILT = { plugins: [{ name: 'built', enforce: 'pre' as const, resolveId: b
 function builtModule(path: string, importer: string | undefined) {
   if (importer === undefined || !path.startsWith('.') || !path.endsWith('.js')) return null;
   const inSource = relative(SOURCE, resolve(dirname(importer), path));
-  return inSource.startsWith('..') ? null : { id: join(BUILT_MODULES, inSource), external: true };
+  return inSource.startsWith('..') ? null : { id: join(BUILD, inSource), external: true };
 }
 
 export default defineConfig({

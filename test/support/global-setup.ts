@@ -12,11 +12,9 @@ export default function setup(): Promise<void> {
 
 async function prepare(): Promise<void> {
   const root = fileURLToPath(new URL('../../', import.meta.url));
-  const run = promisify(execFile);
   // As scripts/test has done it a moment ago.
   if (process.env.THROUGHLINE_TEST_BUILT !== '1')
-    await run('npm', ['run', '--silent', 'build'], { cwd: root });
-  await run(process.execPath, ['scripts/test-modules.mjs'], { cwd: root });
+    await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: root });
   // Only now: what they import has to be built.
   const { prepareTestNats } = await import('./nats-server.js');
   const { natsCli } = await import('./nats-cli.js');
