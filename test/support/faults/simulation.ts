@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { vi } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { type Token, token } from '../../../src/contracts/names.js';
 import { createCommander } from '../../../src/folding/commander.js';
@@ -44,6 +45,16 @@ const CALM_MS = 600_000;
  * time or chance, so a seed gives the same run every time.
  */
 export async function simulate(seed: number): Promise<Simulated> {
+  // A worker that dies stops nothing: its timers would keep each run in memory.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    return await runOf(seed);
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
+async function runOf(seed: number): Promise<Simulated> {
   const chance = chanceOf(seed);
   const scheduler = new ManualScheduler({ pick: (count) => chance.between(0, count - 1) });
   const share = () => (chance.happens(0.3) ? 0 : chance.fraction() * 0.3);
