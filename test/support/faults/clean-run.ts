@@ -68,7 +68,7 @@ export async function cleanRun(
     return time;
   };
   const options = { maxBodyBytes: MAX_BODY_BYTES, maxDeliveries, random: () => 0, now };
-  await startExtractor({ source, log: failing, rejected, logger: silentLogger }, options);
+  const extractor = await startExtractor({ source, log: failing, rejected, logger: silentLogger }, options);
   for (const dispatch of dispatches) {
     await new Promise<void>((resolve, reject) => {
       const deliverIt = (delivery: number) =>
@@ -87,6 +87,7 @@ export async function cleanRun(
       deliverIt(1);
     });
   }
+  await extractor.stop();
   return { log, rejected };
 }
 
