@@ -6,6 +6,7 @@ import { START_HOLDERS } from '../nats/jetstream/list-streams.js';
 import { type SessionsEvent, type StreamEnds, sessionTails } from '../nats/jetstream/session-tails.js';
 import type { NatsPorts } from '../nats/open-nats.js';
 import { silentLogger } from '../ports/logger.js';
+import { batched } from '../runtime/batched.js';
 import { Semaphore } from '../runtime/semaphore.js';
 import { TailFollower } from '../runtime/tail-follower.js';
 import { SessionProjects } from '../services/learnings/session-projects.js';
@@ -62,13 +63,14 @@ export async function watchAllSessions(
     const more = unled.filter((stream) => !hidden.has(stream));
     if (more.length > 0) note(`-- nobody leads ${named(more)}: events there are not shown; ${START_HOLDERS}`);
     const back = [...hidden].filter((stream) => last.has(stream));
-    if (back.length > 0) note(`-- led again, and shown from here: ${named(back)}`);
+    // Where these stood when nobody led them is not known; the others go on where they were.
+    const fresh = back.filter((stream) => !followers.has(stream));
+    if (back.length > 0) note(`-- led again: ${named(back)}`);
+    if (fresh.length > 0) note(`-- shown from here: ${named(fresh)}`);
+    for (const stream of fresh) follow(stream, last.get(stream) ?? 0);
+    const still = new Set(unled);
+    for (const stream of hidden) if (!still.has(stream)) hidden.delete(stream);
     for (const stream of more) hidden.add(stream);
-    for (const stream of back) {
-      hidden.delete(stream);
-      // Where it stood when nobody led it is not known.
-      if (!followers.has(stream)) follow(stream, last.get(stream) ?? 0);
-    }
   };
   /** Where the streams stood at first is not known yet. */
   let heard: Set<string> | undefined = new Set();
@@ -93,12 +95,15 @@ export async function watchAllSessions(
   say(ends);
   for (const stream of heard) if (!hidden.has(stream)) (followers.get(stream) ?? follow(stream, 0)).poke();
   heard = undefined;
-  const look = () => {
-    tails.ends().then((now) => {
-      say(now);
-      for (const [stream, last] of now.last) (followers.get(stream) ?? follow(stream, 0)).endsAt(last);
-    }, failed);
-  };
+  // One look at a time: it waits for streams that nobody leads.
+  const looked = batched(async () => {
+    const before = new Map([...followers].map(([stream, follower]) => [stream, follower.at]));
+    const now = await tails.ends();
+    say(now);
+    for (const [stream, last] of now.last)
+      (followers.get(stream) ?? follow(stream, 0)).endsAt(last, before.get(stream) ?? 0);
+  });
+  const look = () => void looked(undefined).catch(failed);
   const looking = setInterval(look, LOOK_EVERY_MS);
   return {
     look,

@@ -48,10 +48,19 @@ export class TailFollower<Item> {
     if (!this.#isFollowing && !this.#isClosed) void this.#follow();
   }
 
-  /** The log ends here: one that went back to lower numbers is another one. */
-  endsAt(sequence: number): void {
-    if (sequence === this.#after) return;
-    if (sequence < this.#after) this.#after = sequence;
+  /** Sequence up to which it has read. */
+  get at(): number {
+    return this.#after;
+  }
+
+  /**
+   * The log ended here when somebody looked: one that was at lower numbers is another one.
+   *
+   * @param before where this follower was before that look; it may have gone on since
+   */
+  endsAt(sequence: number, before: number): void {
+    if (sequence < before) this.#after = sequence;
+    else if (sequence <= this.#after) return;
     this.poke();
   }
 

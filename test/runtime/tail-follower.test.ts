@@ -62,7 +62,7 @@ describe('a follower of a log', () => {
           }
           down(false);
           await vi.advanceTimersByTimeAsync(100);
-          follower.endsAt(stored.length);
+          follower.endsAt(stored.length, follower.at);
           await vi.advanceTimersByTimeAsync(10_000);
           follower.close();
           expect(told).toEqual(stored);
@@ -77,11 +77,26 @@ describe('a follower of a log', () => {
     follower.poke();
     await vi.advanceTimersByTimeAsync(2000);
     stored.splice(1);
-    follower.endsAt(1);
+    follower.endsAt(1, follower.at);
     stored.push(2);
     follower.poke();
     await vi.advanceTimersByTimeAsync(2000);
     expect(told).toEqual([1, 2, 3, 2]);
+    follower.close();
+  });
+
+  it('a look that took longer than the follower has it tell nothing twice', async () => {
+    const { stored, told, follower } = followed(10);
+    stored.push(1, 2, 3);
+    follower.poke();
+    await vi.advanceTimersByTimeAsync(2000);
+    const [looked, before] = [stored.length, follower.at];
+    stored.push(4);
+    follower.poke();
+    await vi.advanceTimersByTimeAsync(2000);
+    follower.endsAt(looked, before);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(told).toEqual([1, 2, 3, 4]);
     follower.close();
   });
 

@@ -8,6 +8,8 @@ export const API = {
   streamNotFound: 10059,
   /** All servers of the cluster that hold the stream are down. */
   streamOffline: 10118,
+  /** The cluster has no leader, or the stream. */
+  notAvailable: 10008,
   streamNameInUse: 10058,
   consumerNotFound: 10014,
   messageNotFound: 10037,

@@ -32,6 +32,7 @@ export async function projectFindings(examined: ProjectsExamined): Promise<Findi
   const logs = [...eventsByProject(subjects)].map(([key, events]) => ({
     key,
     events,
+    stream: LEARNINGS_STREAM,
     last,
     // Projects share a stream: only the events themselves tell how many there are.
     eventsAfter: async (after: number) => {
@@ -41,7 +42,7 @@ export async function projectFindings(examined: ProjectsExamined): Promise<Findi
   }));
   // The service folds it for the answer, and writes what it has folded.
   const writes = (project: Token) => `throughline learnings ls --project ${project}`;
-  return tailFindings({ kind: 'project', logs, snapshots, snapshotEvery, now, writes, faults: [] });
+  return tailFindings({ jsm, kind: 'project', logs, snapshots, snapshotEvery, now, writes, faults: [] });
 }
 
 function eventsByProject(subjects: Record<string, number>): Map<Token, number> {

@@ -38,9 +38,10 @@ export async function sessionFindings(examined: SessionsExamined): Promise<Findi
         : streamFaults(info, { name: sessionStream(session), subjects: sessionSubjects(session), replicas }),
     ),
   ];
-  const logs = streams.map(({ session, info: { state } }) => ({
+  const logs = streams.map(({ session, info: { config, state } }) => ({
     key: session,
     events: state.messages,
+    stream: config.name,
     last: state.last_seq,
     // The stream is the session's own: its sequences are dense.
     eventsAfter: async (from: number) => Math.max(0, state.last_seq - Math.max(from, state.first_seq - 1)),
@@ -48,7 +49,7 @@ export async function sessionFindings(examined: SessionsExamined): Promise<Findi
   return [
     ...manySessions(streams.length + unled.length),
     ...(await tailFindings({
-      ...{ kind: 'session', logs, snapshots, snapshotEvery, now, faults },
+      ...{ jsm, kind: 'session', logs, snapshots, snapshotEvery, now, faults },
       writes: writesSnapshot,
     })),
   ];

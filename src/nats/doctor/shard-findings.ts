@@ -45,7 +45,7 @@ export async function shardFindings(examined: ShardsExamined): Promise<Finding[]
           const tail = await log.read(key, { after });
           return tail.events.length + tail.skipped;
         };
-        logs.push({ key, events, last, eventsAfter });
+        logs.push({ key, events, stream: config.name, last, eventsAfter });
       }
     }
   } catch (error) {
@@ -55,7 +55,7 @@ export async function shardFindings(examined: ShardsExamined): Promise<Finding[]
   return [
     ok('layout', `${made} of ${counted(shards, 'shard')} made${all}`),
     ...(await tailFindings({
-      ...{ kind: 'session', logs, snapshots, snapshotEvery, now },
+      ...{ jsm, kind: 'session', logs, snapshots, snapshotEvery, now },
       faults: [...unledFindings('shard', unled), ...faults],
       writes: writesSnapshot,
     })),

@@ -1,7 +1,9 @@
+import type { JetStreamManager } from 'nats';
 import type { Token } from '../../contracts/names.js';
 import type { SnapshotStore } from '../../ports/snapshot-store.js';
 import { age } from '../../shared/age.js';
 import { counted } from '../../shared/counted.js';
+import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { REPAIR } from '../jetstream/dispatch-numbers.js';
 import { snapshotTime } from '../stores/snapshot-sequence.js';
 import { type Finding, fail, ok, warn } from './finding.js';
@@ -17,13 +19,15 @@ const MANY_MISSED = 5;
 export interface ExaminedLog {
   readonly key: Token;
   readonly events: number;
-  /** Last sequence of its stream. */
+  readonly stream: string;
+  /** Last sequence of its stream when it was listed. */
   readonly last: number;
   /** Events after a sequence. */
   readonly eventsAfter: (sequence: number) => Promise<number>;
 }
 
 export interface TailsExamined {
+  readonly jsm: JetStreamManager;
   readonly kind: 'session' | 'project';
   readonly logs: readonly ExaminedLog[];
   readonly snapshots: Pick<SnapshotStore, 'load'>;
@@ -73,20 +77,21 @@ export async function tailFindings(examined: TailsExamined): Promise<Finding[]> 
   ];
 }
 
-async function tailsOf({ logs, snapshots }: TailsExamined): Promise<Tail[]> {
+async function tailsOf({ jsm, logs, snapshots }: TailsExamined): Promise<Tail[]> {
   const longest = logs
     .filter(({ events }) => events > 0)
     .sort((one, other) => other.events - one.events)
     .slice(0, MAX_READ);
   const found: Tail[] = [];
   for (let at = 0; at < longest.length; at += AT_A_TIME) {
-    const read = longest.slice(at, at + AT_A_TIME).map(async ({ key, last, eventsAfter }) => {
+    const read = longest.slice(at, at + AT_A_TIME).map(async ({ key, stream, last, eventsAfter }) => {
       const snapshot = await snapshots.load(key);
       const from = snapshot?.sequence ?? 0;
       return {
         key,
         from,
-        last,
+        // The snapshot may be of what came after the list.
+        last: last < from ? await lastOf(jsm, stream) : last,
         events: await eventsAfter(from),
         createdAt: snapshot && snapshotTime(snapshot.text),
       };
@@ -94,6 +99,16 @@ async function tailsOf({ logs, snapshots }: TailsExamined): Promise<Tail[]> {
     found.push(...(await Promise.all(read)));
   }
   return found;
+}
+
+/** Last sequence of a stream now; infinite for one that is gone. */
+async function lastOf(jsm: JetStreamManager, stream: string): Promise<number> {
+  try {
+    return (await jsm.streams.info(stream)).state.last_seq;
+  } catch (error) {
+    if (apiCode(error) === API.streamNotFound) return Number.POSITIVE_INFINITY;
+    throw toThroughlineError(error, `looking at stream ${stream}`);
+  }
 }
 
 function gone({ key, last, from }: Tail, kind: TailsExamined['kind']): Finding {

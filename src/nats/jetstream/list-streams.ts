@@ -18,6 +18,8 @@ export interface ListedStreams {
 export async function listedStreams(jsm: JetStreamManager, subjects: string): Promise<ListedStreams> {
   const { found, faults } = await askedStreams(jsm, subjects);
   for (const fault of faults.values()) if (!isOfUnled(fault)) throw fault;
+  // Without an answer to this either, it is the connection, or the server.
+  if ([...faults.values()].some(isTimeout)) await namesOf(jsm, subjects);
   return { found, unled: [...faults.keys()] };
 }
 
@@ -54,11 +56,16 @@ async function askedStreams(jsm: JetStreamManager, subjects: string) {
     }
   };
   if (!isAlone([...found.values()])) {
-    const left: string[] = [];
-    for await (const name of jsm.streams.names(subjects)) if (!found.has(name)) left.push(name);
+    const left = (await namesOf(jsm, subjects)).filter((name) => !found.has(name));
     await Promise.all(left.map((name) => turns.run(() => ask(name))));
   }
   return { found: [...found.values()], faults };
+}
+
+async function namesOf(jsm: JetStreamManager, subjects: string): Promise<string[]> {
+  const names: string[] = [];
+  for await (const name of jsm.streams.names(subjects)) names.push(name);
+  return names;
 }
 
 /** Whether they come from a server without a cluster, which leaves none out. */
@@ -68,6 +75,10 @@ function isAlone(found: readonly StreamInfo[]): boolean {
 
 /** Whether a cluster answers so, or not at all, for a stream that nobody leads. */
 function isOfUnled(error: unknown): boolean {
-  if (!(error instanceof NatsError)) return false;
-  return error.code === NatsCode.Timeout || (error.api_error?.code ?? 0) >= 500;
+  const code = apiCode(error);
+  return isTimeout(error) || code === API.streamOffline || code === API.notAvailable;
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof NatsError && error.code === NatsCode.Timeout;
 }

@@ -40,6 +40,8 @@ interface KeptRow extends Row {
   known: KnownFigures | undefined;
   /** When it was last heard to move, where that may not be in the figures; else 0. */
   heard: number;
+  /** Whether `at` only stands in for a time that nobody knows. */
+  isGuessed: boolean;
   reached: number;
 }
 
@@ -80,7 +82,7 @@ export class SessionTable {
   moved(session: Token): void {
     const row = this.#row(session);
     const now = this.#now();
-    row.at = Math.max(row.at, now);
+    movedAt(row, now);
     row.heard = now;
     this.#stale.delete(row);
     this.#stale.add(row);
@@ -92,7 +94,7 @@ export class SessionTable {
     // `figures` was read by its schema, which lets only a token through where one wrote it.
     const row = this.#row(figures.session as Token);
     row.stored = Math.max(row.stored, sequence);
-    row.at = Math.max(row.at, Date.parse(at));
+    movedAt(row, Date.parse(at));
     // Who wrote it has folded the session a moment ago.
     this.#figures(row, sequence, figures, this.#now() - SETTLED_MS);
   }
@@ -141,7 +143,9 @@ export class SessionTable {
     for (const { session } of all.filter((each) => !isLed(each))) {
       const row = this.#row(session);
       // Of one that is new here nobody knows when it moved: until now, or it might be taken for an old one.
-      if (row.at === 0) row.at = begun;
+      if (row.at > 0) continue;
+      row.at = begun;
+      row.isGuessed = true;
     }
     const oldestFirst = all.filter(isLed).sort((one, other) => (one.at < other.at ? -1 : 1));
     const behind: ActiveSession[] = [];
@@ -150,7 +154,7 @@ export class SessionTable {
       if (each.sequence > row.stored) behind.push(each);
       if (each.sequence <= row.sequence) continue;
       row.reached = each.sequence;
-      row.at = Math.max(row.at, Date.parse(each.at));
+      movedAt(row, Date.parse(each.at));
       this.#stale.add(row);
     }
     return { behind: behind.reverse(), gone };
@@ -176,10 +180,16 @@ export class SessionTable {
       known: undefined,
       heard: 0,
       reached: 0,
+      isGuessed: false,
     };
     this.#rows.set(session, row);
     return row;
   }
+}
+
+function movedAt(row: KeptRow, at: number): void {
+  row.at = row.isGuessed ? at : Math.max(row.at, at);
+  row.isGuessed = false;
 }
 
 function knownOf(figures: Figures): KnownFigures {

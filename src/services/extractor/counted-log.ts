@@ -3,11 +3,11 @@ import type { StoredEvent } from '../../contracts/session-events.js';
 import type { ReadResult } from '../../ports/event-log.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import type { SnapshotStore } from '../../ports/snapshot-store.js';
-import { carriedBy } from '../../session/checkpoint.js';
+import { batched } from '../../runtime/batched.js';
+import { type Checkpoint, carriedBy } from '../../session/checkpoint.js';
 import { COUNTED_MEMORY, CountedDispatches, type CountedMemory } from '../../session/counted-dispatches.js';
 import { WINDOW_LENGTH } from '../../session/dispatch-window.js';
 import { decodeSnapshot } from '../../session/session-snapshot.js';
-import { batched } from './batched.js';
 
 export interface CountedLogPorts {
   readonly log: Pick<SessionLog, 'read'>;
@@ -58,21 +58,26 @@ export class CountedLog {
   }
 
   async #look(dispatches: readonly number[]): Promise<Looked> {
-    const at = await this.#refreshed();
-    const { sequence: through } = at;
-    const { floor } = at.counted;
-    const counted = new Set(dispatches.filter((dispatch) => at.counted.has(dispatch)));
-    const forgotten = dispatches.filter((dispatch) => dispatch <= floor && !counted.has(dispatch));
-    if (forgotten.length > 0) await this.#search(new Set(forgotten), through, counted);
-    const rejected = new Set(dispatches.filter((dispatch) => at.rejected.has(dispatch)));
-    const newer = new Map(dispatches.map((dispatch) => [dispatch, at.counted.newerThan(dispatch)]));
-    return { through, counted, rejected, floor, newer };
+    for (;;) {
+      const at = await this.#refreshed();
+      const { sequence: through } = at;
+      const { floor } = at.counted;
+      const counted = new Set(dispatches.filter((dispatch) => at.counted.has(dispatch)));
+      const forgotten = dispatches.filter((dispatch) => dispatch <= floor && !counted.has(dispatch));
+      // Where another log has taken the place of that one meanwhile, this one says nothing of it.
+      if (forgotten.length > 0 && !(await this.#search(new Set(forgotten), at, counted))) continue;
+      const rejected = new Set(dispatches.filter((dispatch) => at.rejected.has(dispatch)));
+      const newer = new Map(dispatches.map((dispatch) => [dispatch, at.counted.newerThan(dispatch)]));
+      return { through, counted, rejected, floor, newer };
+    }
   }
 
   /** What has counted by the end of the log. */
   async #refreshed(): Promise<Place> {
-    for (;;) {
-      const at = this.#at ?? (await this.#begin(Number.MAX_SAFE_INTEGER)) ?? this.#first();
+    for (let others = 0; ; others += 1) {
+      // What was known may be of a log that this one took the place of, and the newest snapshot as well.
+      const snapshot = async () => (others < 2 ? this.#begin(Number.MAX_SAFE_INTEGER) : undefined);
+      const at = this.#at ?? (await snapshot()) ?? this.#first();
       this.#at = undefined;
       if (await this.#walk(at, Number.MAX_SAFE_INTEGER)) {
         this.#at = at;
@@ -81,8 +86,12 @@ export class CountedLog {
     }
   }
 
-  /** Adds those of the wanted dispatches that counted by an event through `through`. */
-  async #search(wanted: ReadonlySet<number>, through: number, found: Set<number>): Promise<void> {
+  /** Adds those of the wanted dispatches that counted by an event up to a place; `false` when the log is another one by now. */
+  async #search(
+    wanted: ReadonlySet<number>,
+    { sequence: through, epoch }: Place,
+    found: Set<number>,
+  ): Promise<boolean> {
     const lowest = Math.min(...wanted);
     let at = await this.#begin(through);
     while (at !== undefined && at.counted.floor >= lowest) at = await this.#begin(at.sequence - 1);
@@ -94,7 +103,9 @@ export class CountedLog {
       for (const dispatch of wanted)
         if (dispatch <= counted.floor || counted.has(dispatch)) found.add(dispatch);
     };
-    await this.#walk(at, through, take, past);
+    for (const begin of [at, this.#first()])
+      if (await this.#walk({ ...begin, epoch }, through, take, past)) return true;
+    return false;
   }
 
   /** Goes through the log; `false` when it turns out to be another one than before. */
@@ -106,22 +117,31 @@ export class CountedLog {
   ): Promise<boolean> {
     for (let read = PAGE; read === PAGE && at.sequence < through; ) {
       const page = await this.#ports.log.read(this.#session, { after: at.sequence, through, limit: PAGE });
-      // What was known is of a log that this one took the place of, which is read whole instead: its snapshots stay behind.
-      if (page.restart) Object.assign(at, this.#first());
-      else if (at.epoch !== undefined && page.epoch !== at.epoch) return false;
+      if (page.restart || (at.epoch !== undefined && page.epoch !== at.epoch)) return false;
       at.epoch = page.epoch;
       for (const stored of page.events) {
-        if (stored.event.type === 'session.checkpoint') {
-          const { window } = carriedBy(stored.event, stored.sequence);
-          at.counted = new CountedDispatches(window.counted, this.#memory);
-          at.rejected = rejectedOf(window.recent);
-          onCheckpoint(at.counted);
-        } else count(at, stored, onCounted);
+        const { event, sequence } = stored;
+        if (event.type !== 'session.checkpoint') count(at, stored, onCounted);
+        else if (this.#takeCheckpoint(at, event, sequence)) onCheckpoint(at.counted);
+        at.sequence = sequence;
       }
       at.sequence = Math.max(at.sequence, page.through);
       read = messagesOf(page);
     }
     return true;
+  }
+
+  /** As in the fold, one that cannot be read changes nothing where something came before it. */
+  #takeCheckpoint(at: Place, event: Checkpoint, sequence: number): boolean {
+    try {
+      const { window } = carriedBy(event, sequence);
+      at.counted = new CountedDispatches(window.counted, this.#memory);
+      at.rejected = rejectedOf(window.recent);
+      return true;
+    } catch (error) {
+      if (at.sequence === 0) throw error;
+      return false;
+    }
   }
 
   /** The newest usable snapshot at or before a sequence. */

@@ -77,6 +77,16 @@ it('a list of streams fails where the user may not ask for one that was left out
   });
 });
 
+it('a list of streams fails where the server has answered nothing any more, and does not say that nobody leads them', async () => {
+  const { jsm, seen } = serverWith(['A', 'SILENT'], ['A']);
+  const { names } = jsm.streams;
+  jsm.streams.names = (subjects) => {
+    if (seen.named > 0) throw NatsError.errorForCode(ErrorCode.Timeout);
+    return names(subjects);
+  };
+  await expect(listedStreams(jsm, 'session.>')).rejects.toMatchObject({ code: ErrorCode.Timeout });
+});
+
 it('streams that nobody leads are asked for many at a time, and not all at once', async () => {
   const silent = Array.from({ length: 500 }, (_, index) => `SILENT-${index}`);
   const { jsm, seen } = serverWith(silent, []);

@@ -89,6 +89,16 @@ describe('the keeper', () => {
     await stop();
   });
 
+  it('keeps when a session moved last that nobody led when it was first seen', () => {
+    const table = new SessionTable(() => Date.parse('2026-06-01T00:00:00.000Z'));
+    const begun = Date.parse('2026-06-01T00:00:00.000Z');
+    table.compared([{ session: DEMO, sequence: undefined }], begun);
+    expect(table.get(DEMO)?.at).toBe(begun);
+    const at = '2026-01-01T00:00:00.000Z';
+    table.compared([{ session: DEMO, sequence: 3, at }], begun);
+    expect(table.get(DEMO)?.at).toBe(Date.parse(at));
+  });
+
   it('closes a session again whose log says that it is archived, where the record of that is lost', async () => {
     const parts = installation();
     const { lifecycle, pass, stop } = await keeperOn(parts);
