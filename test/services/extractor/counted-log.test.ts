@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
+import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { token } from '../../../src/contracts/names.js';
+import type { EventOf } from '../../../src/contracts/session-events.js';
 import { CountedLog } from '../../../src/services/extractor/counted-log.js';
 import { encodeSnapshot } from '../../../src/session/session-snapshot.js';
 import { emptyState } from '../../../src/session/session-state.js';
@@ -27,4 +29,43 @@ it('a log that took the place of another one is read whole, also where the newes
   const looked = await Promise.all([1, 2, 3].map((dispatch) => counted.look(dispatch)));
   expect(looked.map(({ counted: has }, at) => has.has(at + 1))).toEqual([true, true, false]);
   expect(looked[0]?.through).toBe(2 * ABOVE);
+});
+
+/** So little that the first of ten dispatches is forgotten. */
+const SMALL = { maxBytes: 8, surely: 8, maxLate: 2 };
+
+it('what was forgotten is looked for again where another log takes the place of this one meanwhile', async () => {
+  const [before, after] = [new MemorySessionLog(), new MemorySessionLog({ sequenceStep: ABOVE })];
+  for (let dispatch = 1; dispatch <= 10; dispatch += 1)
+    for (const log of [before, after]) await log.append(SESSION, recorded(dispatch, implementer()));
+  let reads = 0;
+  const read: MemorySessionLog['read'] = async (session, range) => {
+    reads += 1;
+    // The first read finds what is remembered, the second one looks for what is not.
+    const isOther = reads > 1;
+    const page = await (isOther ? after : before).read(session, range);
+    const restart = isOther && range.after > 0 && range.after < ABOVE;
+    return { ...page, epoch: isOther ? 'after' : 'before', ...(restart && { restart }) };
+  };
+  const counted = new CountedLog({ log: { read } }, SESSION, SMALL);
+  const looked = await counted.look(1);
+  expect([looked.counted.has(1), looked.through]).toEqual([true, 10 * ABOVE]);
+});
+
+it('a checkpoint that cannot be read changes nothing where events came before it', async () => {
+  const log = new MemorySessionLog();
+  const damaged: EventOf<'session.checkpoint'> = {
+    ...{ v: EVENT_VERSION, type: 'session.checkpoint', at: timeOf(2) },
+    data: { state: 'AAAA', reason: 'archived' },
+  };
+  await log.append(SESSION, recorded(1, implementer()));
+  await log.append(SESSION, damaged);
+  const looked = await new CountedLog({ log }, SESSION).look(1);
+  expect(looked.counted.has(1)).toBe(true);
+
+  const alone = new MemorySessionLog();
+  await alone.append(SESSION, damaged);
+  await expect(new CountedLog({ log: alone }, SESSION).look(1)).rejects.toMatchObject({
+    code: 'schema_invalid',
+  });
 });
