@@ -54,7 +54,7 @@ export class TailFollower<Item> {
   }
 
   /**
-   * The log ended here when somebody looked: one that was at lower numbers is another one.
+   * The log ended here at a look: one that was at lower numbers is another one.
    *
    * @param before where this follower was before that look; it may have gone on since
    */

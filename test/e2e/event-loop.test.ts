@@ -151,7 +151,7 @@ it.each([
   ['of 20,000 lines of text with boxes', '[ ] a\n'.repeat(20_000)],
   ['of 59,000 lines, which has too many tasks', '- [x] a\n'.repeat(59_000)],
 ])('a plan %s never holds the event loop for a tenth of a second', async (_what, tasksText) => {
-  expect(await heldBy('run.init', json({ session: 'plans', tasksText }))).toBeLessThan(MAX_HELD_MS);
+  expect(await heldBy('run.init', json({ session: 'plans', tasksText }))).toBeLessThanOrEqual(MAX_HELD_MS);
 });
 
 function rows(count: number): string {

@@ -115,7 +115,8 @@ it(
     await node.restart();
     await soon(async () => expect((await listedStreams(jsm, ALL_SESSIONS)).unled).toEqual([]));
     watching.look();
-    await soon(() => expect(notes()).toEqual([isHidden, `-- led again, and shown from here: ${stream}\n`]));
+    const isBack = [`-- led again: ${stream}\n`, `-- shown from here: ${stream}\n`];
+    await soon(() => expect(notes()).toEqual([isHidden, ...isBack]));
     await alone.log.append(left, opened('print'));
     await soon(() => expect(shown).toEqual([kept, left]));
     watching.stop();

@@ -71,7 +71,7 @@ export const TEST_LAYOUT: SessionLayout =
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
   const layout = options.env?.THROUGHLINE_LAYOUT === undefined ? layoutEnv(TEST_LAYOUT) : {};
   const config = loadConfig({ ...layout, ...options.env }, options.fixed);
-  const { logger: own, warnings } = loggedWarnings();
+  const { logger: own, warnings } = loggedWarnings(MOST_SAID);
   const { logger = own } = options;
   const shutdown = new Shutdown();
   const nats = options.nats ?? (await startTestNats());
@@ -79,7 +79,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   const stop = () =>
     shutdown.release(SOON_MS).catch((error: unknown) => {
       // What did not stop can say what it waited for.
-      for (const { fields, message } of warnings.slice(-MOST_SAID)) console.error(message, fields);
+      for (const { fields, message } of warnings) console.error(message, fields);
       throw error;
     });
   try {
