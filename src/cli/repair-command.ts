@@ -8,7 +8,7 @@ export function repairCommand(program: Command): void {
     .description(
       'Where DISPATCH was restored behind what sessions have seen, or the stream of a session behind its snapshot, moves\n' +
         'their numbers up, and publishes results again that have numbers which were used before. Removes nothing else.\n' +
-        'Streams of a cluster that nobody leads are named and left out.\n' +
+        'Streams of a cluster that have no leader are named and left out.\n' +
         'Run it again if it is interrupted. Needs the rights of an administrator of the account.',
     )
     .option('--json', 'print {"repaired":[…],"leftOut":[…]}, a text for each stream')

@@ -57,18 +57,19 @@ export async function watchAllSessions(
     followers.set(stream, follower);
     return follower;
   };
-  /** Streams that nobody leads, and of which that was said. */
+  /** Streams without a leader, and of which that was said. */
   const hidden = new Set<string>();
-  const say = ({ last, unled }: StreamEnds) => {
-    const more = unled.filter((stream) => !hidden.has(stream));
-    if (more.length > 0) note(`-- nobody leads ${named(more)}: events there are not shown; ${START_HOLDERS}`);
+  const say = ({ last, leaderless }: StreamEnds) => {
+    const more = leaderless.filter((stream) => !hidden.has(stream));
+    if (more.length > 0)
+      note(`-- no leader for ${named(more)}: events there are not shown; ${START_HOLDERS}`);
     const back = [...hidden].filter((stream) => last.has(stream));
-    // Where these stood when nobody led them is not known; the others go on where they were.
+    // Where these stood without a leader is not known; the others go on where they were.
     const fresh = back.filter((stream) => !followers.has(stream));
-    if (back.length > 0) note(`-- led again: ${named(back)}`);
+    if (back.length > 0) note(`-- a leader again for ${named(back)}`);
     if (fresh.length > 0) note(`-- shown from here: ${named(fresh)}`);
     for (const stream of fresh) follow(stream, last.get(stream) ?? 0);
-    const still = new Set(unled);
+    const still = new Set(leaderless);
     for (const stream of hidden) if (!still.has(stream)) hidden.delete(stream);
     for (const stream of more) hidden.add(stream);
   };
@@ -95,7 +96,7 @@ export async function watchAllSessions(
   say(ends);
   for (const stream of heard) if (!hidden.has(stream)) (followers.get(stream) ?? follow(stream, 0)).poke();
   heard = undefined;
-  // One look at a time: it waits for streams that nobody leads.
+  // One look at a time: it waits for streams without a leader.
   const looked = batched(async () => {
     const before = new Map([...followers].map(([stream, follower]) => [stream, follower.at]));
     const now = await tails.ends();

@@ -8,13 +8,13 @@ import type { Unwatch } from './event-log.js';
  */
 export interface SessionActivity {
   /**
-   * Every session that has a log, in any order. One whose log nobody leads is among them: to leave it out would say that
+   * Every session that has a log, in any order. One whose log has no leader is among them: to leave it out would say that
    * it is gone.
    *
-   * @throws ThroughlineError `unavailable` when the logs cannot be reached, or when nobody leads what holds several of
-   * them: their names are not known then
+   * @throws ThroughlineError `unavailable` when the logs cannot be reached, or when what holds several of
+   * them has no leader: their names are not known then
    */
-  activity(): Promise<(ActiveSession | UnledSession)[]>;
+  activity(): Promise<(ActiveSession | LeaderlessSession)[]>;
 
   /**
    * Sequence of a session's newest event; 0 for a session without any. A `read` of the same port that starts once this
@@ -42,11 +42,11 @@ export interface ActiveSession {
 }
 
 /** A session whose log no server of the cluster leads now: it is there, and nobody can say how far it has come. */
-export interface UnledSession {
+export interface LeaderlessSession {
   readonly session: Token;
   readonly sequence: undefined;
 }
 
-export function isLed(each: ActiveSession | UnledSession): each is ActiveSession {
+export function hasLeader(each: ActiveSession | LeaderlessSession): each is ActiveSession {
   return each.sequence !== undefined;
 }

@@ -1,3 +1,4 @@
+import { named } from './named.js';
 import { nearestName } from './nearest-name.js';
 
 const MOST = 5;
@@ -29,8 +30,7 @@ export function nearIdsHint(given: string, ids: Iterable<string>): string {
   const near = nearIds(given, all);
   if (near.length > 0) return `; did you mean ${near.join(', ')}?`;
   if (all.length === 0) return '';
-  const more = all.length > MOST ? ` and ${all.length - MOST} more` : '';
-  return `; known: ${all.slice(0, MOST).join(', ')}${more}`;
+  return `; known: ${named(all, MOST)}`;
 }
 
 function plain(id: string): string {

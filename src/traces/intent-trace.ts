@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isRole, kindOf } from '../contracts/kinds.js';
 import type { RecordedEntry } from '../contracts/trace-entry.js';
+import { named } from '../shared/named.js';
 import { clipText } from '../shared/text.js';
 import { constraintsOf } from './constraints.js';
 import { type KeptList, keep, NOTHING_KEPT, without } from './kept-list.js';
@@ -304,8 +305,7 @@ function objectOf(entry: RecordedEntry): string | undefined {
     return words.length <= MAX_OBJECT || words.includes('(command of ') ? words : clipText(words, MAX_OBJECT);
   }
   if (files.length === 0) return undefined;
-  const rest = files.length - FILES_NAMED;
-  return `${files.slice(0, FILES_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  return named(files, FILES_NAMED);
 }
 
 function withTool(entry: RecordedEntry, object: string | undefined): string {

@@ -1,7 +1,7 @@
 import type { Token } from '../../src/contracts/names.js';
 import { SESSION_EVENTS, type SessionEvent } from '../../src/contracts/session-events.js';
 import type { Unwatch } from '../../src/ports/event-log.js';
-import type { ActiveSession, SessionActivity, UnledSession } from '../../src/ports/session-activity.js';
+import type { ActiveSession, LeaderlessSession, SessionActivity } from '../../src/ports/session-activity.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
 import { MemoryEventLog, type MemoryEventLogOptions } from './memory-event-log.js';
 
@@ -15,12 +15,12 @@ export class MemorySessionLog extends MemoryEventLog<SessionEvent> implements Se
     return this.keys();
   }
 
-  /** Sessions whose logs nobody leads. */
-  readonly unled = new Set<Token>();
+  /** Sessions whose logs have no leader. */
+  readonly leaderless = new Set<Token>();
 
-  async activity(): Promise<(ActiveSession | UnledSession)[]> {
+  async activity(): Promise<(ActiveSession | LeaderlessSession)[]> {
     const active = this.keys().map(async (session) => {
-      if (this.unled.has(session)) return { session, sequence: undefined };
+      if (this.leaderless.has(session)) return { session, sequence: undefined };
       const { events, through } = await this.read(session, { after: 0 });
       return { session, sequence: through, at: events.at(-1)?.event.at ?? '' };
     });

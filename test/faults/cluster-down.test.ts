@@ -46,36 +46,44 @@ it(
     const jsm = await alone.connection.jetstreamManager({ checkAPI: false });
     const stream = sessionStream(left);
     const listed = await listedStreams(jsm, ALL_SESSIONS);
-    expect([listed.found.length, listed.unled]).toEqual([3, []]);
+    expect([listed.found.length, listed.leaderless]).toEqual([3, []]);
     const node = servers.get((await jsm.streams.info(stream)).cluster?.leader ?? '') as FaultyServer;
     const activity = async () =>
       new Map((await ports.log.activity()).map(({ session, sequence }) => [session, sequence]));
-    const isUnled = new Map([
+    const isLeaderless = new Map([
       [left, undefined],
       [kept, 1],
       [behind, 1],
     ]);
     // The others take it for slow then, and leave it out.
     await node.kill();
-    await soon(async () => expect(await activity()).toEqual(isUnled));
+    await soon(async () => expect(await activity()).toEqual(isLeaderless));
     await node.restart();
-    await soon(async () => expect(await activity()).toEqual(new Map(isUnled).set(left, 1)));
+    await soon(async () => expect(await activity()).toEqual(new Map(isLeaderless).set(left, 1)));
     // They know then that it is down, and list it as if it were empty.
     node.signal('SIGTERM');
     await node.ended();
     await soon(async () => {
       expect((await jsm.streams.list(ALL_SESSIONS).next()).map(({ state }) => state.last_seq)).toContain(0);
-      expect(await activity()).toEqual(isUnled);
+      expect(await activity()).toEqual(isLeaderless);
     });
 
     const { index, log } = ports;
     expect(await indexFindings({ index, log, now: Date.now() })).toEqual([
-      { check: 'session index', level: 'ok', message: expect.stringMatching(/not compared.*: 1 session$/) },
+      {
+        check: 'session index',
+        level: 'ok',
+        message: expect.stringMatching(/not compared: 1 session without a leader$/),
+      },
     ]);
     const { code, found } = await doctor(url, env);
     expect(of(found, 'sessions')).toEqual([
       {
-        ...{ check: 'sessions', level: 'fail', message: expect.stringContaining(`of 1 session (${left})`) },
+        ...{
+          check: 'sessions',
+          level: 'fail',
+          message: expect.stringMatching(new RegExp(`^1 session has no leader in the cluster \\(${left}\\)`)),
+        },
         fix: expect.stringMatching(/^start the servers of the cluster that hold them: /),
       },
     ]);
@@ -85,10 +93,10 @@ it(
     const options = { env: { ...env, NATS_URL: url } };
     expect(JSON.parse((await hostedCli(['repair', '--json'], options)).stdout)).toEqual({
       repaired: [expect.stringMatching(new RegExp(`^${sessionStream(behind)}: numbers moved up from 1 `))],
-      leftOut: [`${stream}: nobody leads it`],
+      leftOut: [`${stream} has no leader`],
     });
     const { stdout: again, stderr: fix } = await hostedCli(['repair'], options);
-    expect(again).toBe(`left out: ${stream}: nobody leads it\nnothing to repair elsewhere\n`);
+    expect(again).toBe(`left out: ${stream} has no leader\nnothing to repair elsewhere\n`);
     expect(fix).toContain('start the servers of the cluster that hold them, then run "throughline repair"');
 
     await system.stop();
@@ -108,14 +116,14 @@ it(
     const show = (session: Token) => void shown.push(session);
     const cli = { config, logger: silentLogger, url };
     const watching = await watchAllSessions(cli, alone, { show, failed, project: undefined });
-    const isHidden = `-- nobody leads ${stream}: events there are not shown; start the servers of the cluster that hold them\n`;
+    const isHidden = `-- no leader for ${stream}: events there are not shown; start the servers of the cluster that hold them\n`;
     expect(notes()).toEqual([isHidden]);
     await alone.log.append(kept, opened('print'));
     await soon(() => expect(shown).toEqual([kept]));
     await node.restart();
-    await soon(async () => expect((await listedStreams(jsm, ALL_SESSIONS)).unled).toEqual([]));
+    await soon(async () => expect((await listedStreams(jsm, ALL_SESSIONS)).leaderless).toEqual([]));
     watching.look();
-    const isBack = [`-- led again: ${stream}\n`, `-- shown from here: ${stream}\n`];
+    const isBack = [`-- a leader again for ${stream}\n`, `-- shown from here: ${stream}\n`];
     await soon(() => expect(notes()).toEqual([isHidden, ...isBack]));
     await alone.log.append(left, opened('print'));
     await soon(() => expect(shown).toEqual([kept, left]));

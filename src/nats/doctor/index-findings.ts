@@ -1,5 +1,5 @@
 import { INDEX_BUCKET, type Token } from '../../contracts/names.js';
-import { isLed, type SessionActivity } from '../../ports/session-activity.js';
+import { hasLeader, type SessionActivity } from '../../ports/session-activity.js';
 import type { SessionIndex } from '../../ports/session-index.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { counted } from '../../shared/counted.js';
@@ -28,7 +28,7 @@ export async function indexFindings({ index, log, now }: IndexExamined): Promise
   const all = await log.activity();
   const there = new Set<string>(all.map(({ session }) => session));
   // How far the others have come cannot be said.
-  const logs = all.filter(isLed);
+  const logs = all.filter(hasLeader);
   const reached = new Map<string, number>(logs.map(({ session, sequence }) => [session, sequence]));
 
   const ahead = [...entries].filter(([session, sequence]) => sequence > (reached.get(session) ?? sequence));
@@ -67,9 +67,9 @@ function waiting(sessions: number): string {
   return `; ${counted(sessions, 'session gets its', 'sessions get theirs')} when no results have come for a while`;
 }
 
-/** @param sessions so many have logs that nobody leads */
+/** @param sessions so many have logs without a leader */
 function unseen(sessions: number): string {
-  return sessions === 0 ? '' : `; not compared, since nobody leads its log: ${counted(sessions, 'session')}`;
+  return sessions === 0 ? '' : `; not compared: ${counted(sessions, 'session')} without a leader`;
 }
 
 interface Difference {

@@ -29,9 +29,9 @@ export interface SessionsExamined {
 /** The streams of sessions that have one each, and the snapshots that are far behind them. */
 export async function sessionFindings(examined: SessionsExamined): Promise<Finding[]> {
   const { jsm, replicas, snapshots, snapshotEvery, now } = examined;
-  const { streams, unled } = await sessionStreams(jsm);
+  const { streams, leaderless } = await sessionStreams(jsm);
   const faults = [
-    ...unledFindings('session', unled),
+    ...leaderlessFindings('session', leaderless),
     ...streams.flatMap(({ session, info }) =>
       isMarked(info.config)
         ? leftMarked(session)
@@ -47,7 +47,7 @@ export async function sessionFindings(examined: SessionsExamined): Promise<Findi
     eventsAfter: async (from: number) => Math.max(0, state.last_seq - Math.max(from, state.first_seq - 1)),
   }));
   return [
-    ...manySessions(streams.length + unled.length),
+    ...manySessions(streams.length + leaderless.length),
     ...(await tailFindings({
       ...{ jsm, kind: 'session', logs, snapshots, snapshotEvery, now, faults },
       writes: writesSnapshot,
@@ -78,22 +78,22 @@ export function manySessions(count: number): Finding[] {
   return [warn('layout', message, 'move them to shards: throughline layout migrate')];
 }
 
-/** What no server of the cluster leads: it is there, and nobody can use it or look at it. */
-export function unledFindings(kind: 'session' | 'shard', names: readonly string[]): Finding[] {
+/** What no server of the cluster leads: it is there, and cannot be used or looked at. */
+export function leaderlessFindings(kind: 'session' | 'shard', names: readonly string[]): Finding[] {
   if (names.length === 0) return [];
-  const message = `nobody leads the streams of ${counted(names.length, kind)} (${named(names)}): they take no events and cannot be read`;
+  const message = `${counted(names.length, `${kind} has`, `${kind}s have`)} no leader in the cluster (${named(names)}): events can be neither stored nor read`;
   return [fail(`${kind}s`, message, `${START_HOLDERS}: nats server report jetstream`)];
 }
 
 async function sessionStreams(jsm: JetStreamManager) {
   const streams: { readonly session: Token; readonly info: StreamInfo }[] = [];
   try {
-    const { found, unled } = await listedStreams(jsm, ALL_SESSIONS);
+    const { found, leaderless } = await listedStreams(jsm, ALL_SESSIONS);
     for (const info of found) {
       const session = sessionOfStream(info.config.name);
       if (session !== undefined) streams.push({ session, info });
     }
-    return { streams, unled: unled.flatMap((name) => sessionOfStream(name) ?? []).sort() };
+    return { streams, leaderless: leaderless.flatMap((name) => sessionOfStream(name) ?? []).sort() };
   } catch (error) {
     throw toThroughlineError(error, 'listing sessions');
   }

@@ -13,7 +13,7 @@ import { toThroughlineError } from '../connection/nats-errors.js';
 import { listedStreams } from '../jetstream/list-streams.js';
 import { SHARDS } from '../jetstream/topology.js';
 import { type Finding, fail, ok } from './finding.js';
-import { type SessionsExamined, unledFindings, writesSnapshot } from './session-findings.js';
+import { leaderlessFindings, type SessionsExamined, writesSnapshot } from './session-findings.js';
 import { streamFaults } from './stream-findings.js';
 import { type ExaminedLog, tailFindings } from './tail-findings.js';
 
@@ -28,11 +28,11 @@ export async function shardFindings(examined: ShardsExamined): Promise<Finding[]
   const logs: ExaminedLog[] = [];
   const faults: Finding[] = [];
   let made = 0;
-  let unled: string[] = [];
+  let leaderless: string[] = [];
   try {
     const listed = await listedStreams(jsm, ALL_SHARDS);
-    unled = listed.unled.filter((name) => shardOfStream(name) !== undefined).sort();
-    made = unled.length;
+    leaderless = listed.leaderless.filter((name) => shardOfStream(name) !== undefined).sort();
+    made = leaderless.length;
     for (const { config } of listed.found) {
       const shard = shardOfStream(config.name);
       if (shard === undefined) continue;
@@ -56,7 +56,7 @@ export async function shardFindings(examined: ShardsExamined): Promise<Finding[]
     ok('layout', `${made} of ${counted(shards, 'shard')} made${all}`),
     ...(await tailFindings({
       ...{ jsm, kind: 'session', logs, snapshots, snapshotEvery, now },
-      faults: [...unledFindings('shard', unled), ...faults],
+      faults: [...leaderlessFindings('shard', leaderless), ...faults],
       writes: writesSnapshot,
     })),
   ];

@@ -5,22 +5,22 @@ import { API, apiCode } from '../connection/nats-errors.js';
 /** Streams that are asked for by name at a time: each of them may take as long as the client waits. */
 const AT_ONCE = 250;
 
-/** What to do about streams that nobody leads. */
+/** What to do about streams without a leader. */
 export const START_HOLDERS = 'start the servers of the cluster that hold them';
 
 export interface ListedStreams {
   readonly found: StreamInfo[];
   /** Names of those that no server of the cluster leads now: they are there, and nothing else is known of them. */
-  readonly unled: string[];
+  readonly leaderless: string[];
 }
 
-/** All streams with subjects that match, and the names of those that nobody leads. */
+/** All streams with subjects that match, and the names of those without a leader. */
 export async function listedStreams(jsm: JetStreamManager, subjects: string): Promise<ListedStreams> {
   const { found, faults } = await askedStreams(jsm, subjects);
-  for (const fault of faults.values()) if (!isOfUnled(fault)) throw fault;
+  for (const fault of faults.values()) if (!isOfLeaderless(fault)) throw fault;
   // Without an answer to this either, it is the connection, or the server.
   if ([...faults.values()].some(isTimeout)) await namesOf(jsm, subjects);
-  return { found, unled: [...faults.keys()] };
+  return { found, leaderless: [...faults.keys()] };
 }
 
 /**
@@ -73,8 +73,8 @@ function isAlone(found: readonly StreamInfo[]): boolean {
   return found.length > 0 && found.every(({ cluster }) => cluster === undefined);
 }
 
-/** Whether a cluster answers so, or not at all, for a stream that nobody leads. */
-function isOfUnled(error: unknown): boolean {
+/** Whether a cluster answers so, or not at all, for a stream without a leader. */
+function isOfLeaderless(error: unknown): boolean {
   const code = apiCode(error);
   return isTimeout(error) || code === API.streamOffline || code === API.notAvailable;
 }

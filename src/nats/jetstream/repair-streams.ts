@@ -48,9 +48,9 @@ export async function repairStreams(ports: RepairPorts): Promise<RepairedStreams
   const dispatches = await repairDispatches(ports);
   const sessions = await listedStreams(ports.jsm, ALL_SESSIONS);
   const shards = await listedStreams(ports.jsm, ALL_SHARDS);
-  const unled = [
-    ...sessions.unled.filter((name) => sessionOfStream(name) !== undefined),
-    ...shards.unled.filter((name) => shardOfStream(name) !== undefined),
+  const leaderless = [
+    ...sessions.leaderless.filter((name) => sessionOfStream(name) !== undefined),
+    ...shards.leaderless.filter((name) => shardOfStream(name) !== undefined),
   ];
   return {
     repaired: [
@@ -59,7 +59,7 @@ export async function repairStreams(ports: RepairPorts): Promise<RepairedStreams
       ...(await repairShards(ports, shards)),
       ...(await repairLearnings(ports)),
     ],
-    leftOut: unled.sort().map((name) => `${name}: nobody leads it`),
+    leftOut: leaderless.sort().map((name) => `${name} has no leader`),
   };
 }
 

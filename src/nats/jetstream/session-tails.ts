@@ -38,7 +38,7 @@ export interface StreamEnds {
   /** The last sequence of each stream. */
   readonly last: Map<string, number>;
   /** Streams that no server of the cluster leads now. */
-  readonly unled: readonly string[];
+  readonly leaderless: readonly string[];
 }
 
 /** What is read at a time: of a stream with much that is new, the memory stays bounded. */
@@ -66,11 +66,11 @@ export function sessionTails(
       const isLog = (stream: string) => (isSharded ? shardOfStream : sessionOfStream)(stream) !== undefined;
       try {
         const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
-        const { found, unled } = await listedStreams(jsm, isSharded ? ALL_SHARDS : ALL_SESSIONS);
+        const { found, leaderless } = await listedStreams(jsm, isSharded ? ALL_SHARDS : ALL_SESSIONS);
         const logs = found.filter(({ config }) => isLog(config.name));
         return {
           last: new Map(logs.map(({ config, state }) => [config.name, state.last_seq])),
-          unled: unled.filter(isLog),
+          leaderless: leaderless.filter(isLog),
         };
       } catch (error) {
         throw toThroughlineError(error, 'listing the logs of sessions');

@@ -12,7 +12,7 @@ import type {
   RemovalOptions,
   Unwatch,
 } from '../../ports/event-log.js';
-import type { ActiveSession, SessionActivity, UnledSession } from '../../ports/session-activity.js';
+import type { ActiveSession, LeaderlessSession, SessionActivity } from '../../ports/session-activity.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { pause } from '../../runtime/pauses.js';
 import type { RecordedLayout } from '../jetstream/layout-record.js';
@@ -138,7 +138,7 @@ export class NatsMovingSessionLog implements SessionLog, SessionActivity, EventR
     return [...new Set(found.flat())].sort();
   }
 
-  async activity(): Promise<(ActiveSession | UnledSession)[]> {
+  async activity(): Promise<(ActiveSession | LeaderlessSession)[]> {
     const layout = await this.#now();
     if (layout.layout !== 'moving') return this.#logFor(layout).activity();
     const streams = await this.#streams.list();

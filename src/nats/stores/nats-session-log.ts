@@ -9,7 +9,7 @@ import {
 } from '../../contracts/names.js';
 import { COMMAND_FAMILIES, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
 import type { Unwatch } from '../../ports/event-log.js';
-import type { ActiveSession, SessionActivity, UnledSession } from '../../ports/session-activity.js';
+import type { ActiveSession, LeaderlessSession, SessionActivity } from '../../ports/session-activity.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { followSessions } from '../connection/follow-sessions.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
@@ -58,17 +58,17 @@ export class NatsSessionLog extends NatsEventLog<SessionEvent> implements Sessio
     return sessions.sort();
   }
 
-  async activity(): Promise<(ActiveSession | UnledSession)[]> {
-    const all: (ActiveSession | UnledSession)[] = [];
+  async activity(): Promise<(ActiveSession | LeaderlessSession)[]> {
+    const all: (ActiveSession | LeaderlessSession)[] = [];
     try {
-      const { found, unled } = await listedStreams(this.#ports.jsm, ALL_SESSIONS);
+      const { found, leaderless } = await listedStreams(this.#ports.jsm, ALL_SESSIONS);
       for (const { config, created, state } of found) {
         const session = sessionOfStream(config.name);
         if (session === undefined) continue;
         const at = state.messages === 0 ? created : state.last_ts;
         all.push({ session, sequence: state.last_seq, at: new Date(at).toISOString() });
       }
-      for (const name of unled) {
+      for (const name of leaderless) {
         const session = sessionOfStream(name);
         if (session !== undefined) all.push({ session, sequence: undefined });
       }

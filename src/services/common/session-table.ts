@@ -1,7 +1,7 @@
 import type { Token } from '../../contracts/names.js';
 import type { Figures } from '../../contracts/replies/session-list-reply.js';
 import type { SessionIndexEntry } from '../../contracts/session-index-entry.js';
-import { type ActiveSession, isLed, type UnledSession } from '../../ports/session-activity.js';
+import { type ActiveSession, hasLeader, type LeaderlessSession } from '../../ports/session-activity.js';
 
 /**
  * All sessions, in memory, with what is known of each: from the index, from folds in this process, and from what is heard
@@ -123,14 +123,14 @@ export class SessionTable {
   }
 
   /**
-   * How far all logs had come at a time: others are gone. Those that nobody leads stay as they were known.
+   * How far all logs had come at a time: others are gone. Those without a leader stay as they were known.
    *
    * @param begun when the look at them began, by the clock of the table
    * @returns the sessions that are ahead of their entry in the index, the one that moved last first, and those whose entry
    * is left although their log is gone
    */
   compared(
-    all: readonly (ActiveSession | UnledSession)[],
+    all: readonly (ActiveSession | LeaderlessSession)[],
     begun: number,
   ): { behind: ActiveSession[]; gone: Token[] } {
     const there = new Set(all.map(({ session }) => session));
@@ -140,14 +140,14 @@ export class SessionTable {
       if (row.stored > 0) gone.push(row.session);
       this.removed(row.session);
     }
-    for (const { session } of all.filter((each) => !isLed(each))) {
+    for (const { session } of all.filter((each) => !hasLeader(each))) {
       const row = this.#row(session);
       // Of one that is new here nobody knows when it moved: until now, or it might be taken for an old one.
       if (row.at > 0) continue;
       row.at = begun;
       row.isGuessed = true;
     }
-    const oldestFirst = all.filter(isLed).sort((one, other) => (one.at < other.at ? -1 : 1));
+    const oldestFirst = all.filter(hasLeader).sort((one, other) => (one.at < other.at ? -1 : 1));
     const behind: ActiveSession[] = [];
     for (const each of oldestFirst) {
       const row = this.#row(each.session);

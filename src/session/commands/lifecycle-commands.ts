@@ -3,6 +3,7 @@ import { projectOf, type Token } from '../../contracts/names.js';
 import { RELATIONS } from '../../contracts/relations.js';
 import type { ToolArguments } from '../../contracts/tool-requests.js';
 import { counted } from '../../shared/counted.js';
+import { named } from '../../shared/named.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { archivedText, type Charter } from '../charter.js';
 import { currentNumber } from '../iterations.js';
@@ -51,11 +52,10 @@ export function completeSession(
   if (state.charter.status === 'completed') return answer(overview);
   const open = [...state.board.tasks.values()].filter(isOpen);
   if (open.length > 0 && !force) {
-    const named = open.slice(0, 10).map((task) => `${task.id} (${task.status})`);
-    const more = open.length > 10 ? ` and ${open.length - 10} more` : '';
+    const tasks = named(open.map((task) => `${task.id} (${task.status})`));
     return refuse(
       'open_tasks',
-      `${open.length === 1 ? '1 task is' : `${open.length} tasks are`} open: ${named.join(', ')}${more}. Finish or cancel them, or give force and a reason`,
+      `${open.length === 1 ? '1 task is' : `${open.length} tasks are`} open: ${tasks}. Finish or cancel them, or give force and a reason`,
       {
         tasks: open.map(({ id, status, content }) => ({ id, status, content })),
       },
@@ -63,13 +63,10 @@ export function completeSession(
   }
   const fixes = openFixes(state);
   if (fixes.length > 0 && !force) {
-    const named = fixes
-      .slice(0, 10)
-      .map(({ task, fix }) => `${oneLine(task)}: "${clipText(oneLine(fix), NAMED_FIX)}"`);
-    const more = fixes.length > 10 ? ` and ${fixes.length - 10} more` : '';
+    const asked = fixes.map(({ task, fix }) => `${oneLine(task)}: "${clipText(oneLine(fix), NAMED_FIX)}"`);
     return refuse(
       'open_fixes',
-      `reviews still ask for ${counted(fixes.length, 'fix', 'fixes')}: ${named.join(', ')}${more}. Have their tasks approved, or give force and a reason`,
+      `reviews still ask for ${counted(fixes.length, 'fix', 'fixes')}: ${named(asked)}. Have their tasks approved, or give force and a reason`,
       { fixes },
     );
   }

@@ -1,7 +1,10 @@
+import { named } from '../../shared/named.js';
 import { type Decision, refuse } from './session-decision.js';
 
 /** Shortest prefix that may stand for an id. */
 const SHORTEST_PREFIX = 3;
+/** Ids that a message names. */
+const SHOWN = 5;
 
 export type Resolved<T> = { readonly found: T } | { readonly refusal: Decision };
 
@@ -28,14 +31,10 @@ export function resolveId<T>(
   const found = fitting.length === 1 && only !== undefined ? items.get(only) : undefined;
   if (found !== undefined) return { found };
   if (fitting.length > 1) {
-    const message = `${what} ${JSON.stringify(given)} could be ${listed(fitting)}: give the whole id`;
+    const message = `${what} ${JSON.stringify(given)} could be ${named(fitting, SHOWN)}: give the whole id`;
     return { refusal: refuse('ambiguous', message, { id: given, candidates: fitting.slice(0, 20) }) };
   }
-  const known = items.size === 0 ? `the session has no ${what}s` : `known: ${listed([...items.keys()])}`;
+  const known =
+    items.size === 0 ? `the session has no ${what}s` : `known: ${named([...items.keys()], SHOWN)}`;
   return { refusal: refuse('not_found', `no ${what} ${JSON.stringify(given)}; ${known}`, { id: given }) };
-}
-
-function listed(ids: readonly string[]): string {
-  const shown = ids.slice(0, 5).join(', ');
-  return ids.length > 5 ? `${shown} and ${ids.length - 5} more` : shown;
 }

@@ -47,7 +47,7 @@ it('the doctor counts the shards that were made, names sessions whose snapshot i
   ]);
 });
 
-it('the doctor names the shards that nobody leads, and counts them among those that were made', async () => {
+it('the doctor names the shards that have no leader, and counts them among those that were made', async () => {
   const streams = {
     list: () => [],
     names: () => ['SESSIONS_01', 'SESSIONS_00', 'STRANGER'],
@@ -62,7 +62,7 @@ it('the doctor names the shards that nobody leads, and counts them among those t
     {
       check: 'shards',
       level: 'fail',
-      message: expect.stringMatching(/^nobody leads the streams of 2 shards \(SESSIONS_00, SESSIONS_01\)/),
+      message: expect.stringMatching(/^2 shards have no leader in the cluster \(SESSIONS_00, SESSIONS_01\)/),
       fix: 'start the servers of the cluster that hold them: nats server report jetstream',
     },
   ]);

@@ -48,11 +48,11 @@ function serverWith(names: readonly string[], listed: readonly string[], isAlone
 
 const namesOf = (found: readonly StreamInfo[]) => found.map(({ config }) => config.name).sort();
 
-it('a list of streams holds each once, also what the server left out because nobody led it', async () => {
+it('a list of streams holds each once, also what the server left out because it had no leader', async () => {
   const { jsm } = serverWith(['A', 'B', 'C', 'REMOVED'], ['A', 'C', 'C']);
   expect(namesOf(await listStreams(jsm, 'session.>'))).toEqual(['A', 'B', 'C']);
-  const { found, unled } = await listedStreams(jsm, 'session.>');
-  expect({ found: namesOf(found), unled }).toEqual({ found: ['A', 'B', 'C'], unled: [] });
+  const { found, leaderless } = await listedStreams(jsm, 'session.>');
+  expect({ found: namesOf(found), leaderless }).toEqual({ found: ['A', 'B', 'C'], leaderless: [] });
 });
 
 it.each([
@@ -64,20 +64,20 @@ it.each([
   'a list of streams is not shorter because one of them %s: it is named, or the list fails',
   async (_, name, listed, fault) => {
     const { jsm } = serverWith(['A', name, 'REMOVED'], listed);
-    const { found, unled } = await listedStreams(jsm, 'session.>');
-    expect({ found: namesOf(found), unled }).toEqual({ found: ['A'], unled: [name] });
+    const { found, leaderless } = await listedStreams(jsm, 'session.>');
+    expect({ found: namesOf(found), leaderless }).toEqual({ found: ['A'], leaderless: [name] });
     await expect(listStreams(jsm, 'session.>')).rejects.toThrow(fault);
   },
 );
 
-it('a list of streams fails where the user may not ask for one that was left out, and does not say that nobody leads it', async () => {
+it('a list of streams fails where the user may not ask for one that was left out, and does not say that it has no leader', async () => {
   const { jsm } = serverWith(['A', 'HIDDEN', 'SILENT'], ['A']);
   await expect(listedStreams(jsm, 'session.>')).rejects.toMatchObject({
     code: ErrorCode.PermissionsViolation,
   });
 });
 
-it('a list of streams fails where the server has answered nothing any more, and does not say that nobody leads them', async () => {
+it('a list of streams fails where the server has answered nothing any more, and does not say that they have no leader', async () => {
   const { jsm, seen } = serverWith(['A', 'SILENT'], ['A']);
   const { names } = jsm.streams;
   jsm.streams.names = (subjects) => {
@@ -87,10 +87,10 @@ it('a list of streams fails where the server has answered nothing any more, and 
   await expect(listedStreams(jsm, 'session.>')).rejects.toMatchObject({ code: ErrorCode.Timeout });
 });
 
-it('streams that nobody leads are asked for many at a time, and not all at once', async () => {
+it('streams without a leader are asked for many at a time, and not all at once', async () => {
   const silent = Array.from({ length: 500 }, (_, index) => `SILENT-${index}`);
   const { jsm, seen } = serverWith(silent, []);
-  expect((await listedStreams(jsm, 'session.>')).unled).toEqual(silent);
+  expect((await listedStreams(jsm, 'session.>')).leaderless).toEqual(silent);
   expect(seen.most).toBeGreaterThanOrEqual(100);
   expect(seen.most).toBeLessThan(500);
 });

@@ -4,7 +4,7 @@ import { API } from '../../../src/nats/connection/nats-errors.js';
 import type { EventLogPorts } from '../../../src/nats/stores/nats-event-log.js';
 import { NatsShardedSessionLog } from '../../../src/nats/stores/nats-sharded-session-log.js';
 
-it('the session log in shards does not say which sessions there are while nobody leads one of the shards', async () => {
+it('the session log in shards does not say which sessions there are while one of the shards has no leader', async () => {
   const api_error = { code: 500, err_code: API.streamOffline, description: 'stream is offline' };
   const offline = Object.assign(new NatsError('stream is offline', '500'), { api_error });
   const streams = {

@@ -65,7 +65,7 @@ async function keeperOn(parts: ReturnType<typeof installation>) {
 }
 
 describe('the keeper', () => {
-  it('leaves a session alone whose log nobody leads: its entry stays, and it stands in lists as it was', async () => {
+  it('leaves a session alone whose log has no leader: its entry stays, and it stands in lists as it was', async () => {
     const parts = installation();
     const { log, index } = parts;
     const fresh = token('fresh', 'session');
@@ -76,7 +76,7 @@ describe('the keeper', () => {
     await first.stop();
     await log.append(DEMO, opened('print'));
     await log.append(fresh, opened('new'));
-    log.unled.add(DEMO).add(fresh);
+    log.leaderless.add(DEMO).add(fresh);
 
     const { keeper, table, pass, stop } = await keeperOn(parts);
     expect(keeper.waiting).toBe(0);
@@ -89,7 +89,7 @@ describe('the keeper', () => {
     await stop();
   });
 
-  it('keeps when a session moved last that nobody led when it was first seen', () => {
+  it('keeps when a session moved last that had no leader when it was first seen', () => {
     const table = new SessionTable(() => Date.parse('2026-06-01T00:00:00.000Z'));
     const begun = Date.parse('2026-06-01T00:00:00.000Z');
     table.compared([{ session: DEMO, sequence: undefined }], begun);
