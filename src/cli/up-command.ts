@@ -33,6 +33,7 @@ import { serverToStart } from './nats-server-command.js';
 import { wholeNumber } from './option-parsers.js';
 import { offerToStopOrphan } from './orphaned-server-prompt.js';
 import { type OwnServer, startOwnServer } from './own-server.js';
+import { shellWord } from './shell-word.js';
 import { runUntilSignal } from './signals.js';
 
 interface UpOptions extends MonitoringOptions, InspectorFlags, LayoutOptions {
@@ -169,10 +170,12 @@ async function detached(cli: Cli, options: UpOptions, given: string | undefined)
   out(`throughline ready ${url} store ${storeDir}`);
   const inspector = await inspectorOf(storeDir, pid, cli.config.requestTimeoutMs);
   if (inspector !== null) out(inspectorLine({ url: inspector }));
+  // Without its name, the nearest store would be meant.
+  const down = ['throughline', 'down', ...(options.store === undefined ? [] : ['--store', storeDir])];
   note(
     found
       ? `-- it was running already, process ${pid}`
-      : `-- it runs as process ${pid}: "throughline down" ends it`,
+      : `-- it runs as process ${pid}: "${down.map(shellWord).join(' ')}" ends it`,
   );
 }
 

@@ -43,7 +43,9 @@ describe('up --detach', () => {
     const store = await newStore();
     const metrics = await freePort('127.0.0.1');
     const first = await detach(store, undefined, '--metrics-port', String(metrics));
-    expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining('"throughline down" ends it') });
+    // The words that end this one: without its store they would look for another.
+    const ends = `"throughline down --store ${store}" ends it`;
+    expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining(ends) });
     const [, url = ''] = /^throughline ready (\S+) store /.exec(first.stdout) ?? [];
     const used = await cli(['publish', 'implementer', '-s', 'demo', '--wait'], {
       env: { NATS_URL: url },
