@@ -4,6 +4,7 @@ import { codeOf, ThroughlineError } from '../contracts/errors.js';
 import type { StoredCounts } from '../contracts/replies/forget-reply.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import { counted } from '../shared/counted.js';
+import { recordOf } from '../shared/record-of.js';
 import { agreed, canAsk } from './agreed.js';
 import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
 import { patiently } from './patient-request.js';
@@ -206,17 +207,15 @@ const WORDS: Readonly<Record<keyof StoredCounts, readonly [one: string, many: st
   learnings: ['learning', 'learnings'],
 };
 
+const KINDS = Object.keys(WORDS) as (keyof StoredCounts)[];
+
 /** Of each kind the larger number. */
 function most(one: StoredCounts, other: StoredCounts): StoredCounts {
-  const kinds = Object.keys(WORDS) as (keyof StoredCounts)[];
-  return Object.fromEntries(
-    kinds.map((kind) => [kind, Math.max(one[kind], other[kind])]),
-  ) as unknown as StoredCounts;
+  return recordOf(KINDS, (kind) => Math.max(one[kind], other[kind]));
 }
 
 /** `1,204 events, 1,198 results`: what is not zero. */
 function inWords(counts: StoredCounts): string {
-  const kinds = Object.keys(WORDS) as (keyof StoredCounts)[];
-  const said = kinds.filter((kind) => counts[kind] > 0).map((kind) => counted(counts[kind], ...WORDS[kind]));
+  const said = KINDS.filter((kind) => counts[kind] > 0).map((kind) => counted(counts[kind], ...WORDS[kind]));
   return said.length === 0 ? NOTHING : said.join(', ');
 }
