@@ -1,35 +1,18 @@
-// Freezes events, a snapshot of their first part and the state that all of them give, for
-// test/fixtures/<what>/<version>. What is frozen must always load, so nothing that exists is written over: a new
-// kind of event or a new format gets a new folder.
+// Writes a session and a project as this version stores them: events, a snapshot of their first part, and the state that
+// all events give, in test/fixtures/<what>/<version of package.json>. Every later version must read what a released one
+// has frozen. Until its release, a version may change its formats, and is frozen again.
 //
-//   npm run build && node scripts/freeze-corpus.mjs sessions v2
-//
-// A change of the rules by which events are folded gives old events a new state. `--expected` writes that of a folder that
-// is there, and leaves its events and its snapshot; test/fixtures/sessions/README.md says why each time.
-//
-//   npm run build && node scripts/freeze-corpus.mjs sessions v1 --expected
+//   npm run build && node scripts/freeze-corpus.mjs
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const [what, version, again] = process.argv.slice(2);
-if (
-  !['sessions', 'learnings'].includes(what) ||
-  !/^v[1-9]\d*$/.test(version ?? '') ||
-  ![undefined, '--expected'].includes(again)
-) {
-  throw new Error('usage: node scripts/freeze-corpus.mjs sessions|learnings v<number> [--expected]');
-}
+const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
 
-const { default: files, expectedState } = await import(`./corpus/${what}.mjs`);
-const folder = fileURLToPath(new URL(`../test/fixtures/${what}/${version}/`, import.meta.url));
-if (again === undefined) {
+for (const what of ['sessions', 'learnings']) {
+  const { default: files } = await import(`./corpus/${what}.mjs`);
+  const folder = fileURLToPath(new URL(`../test/fixtures/${what}/${version}/`, import.meta.url));
   await mkdir(folder, { recursive: true });
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text, { flag: 'wx' });
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   console.log(`${folder}: ${Object.keys(files).join(', ')}`);
-} else {
-  const lines = (await readFile(join(folder, 'events.jsonl'), 'utf8')).trimEnd().split('\n');
-  const events = lines.map((line) => JSON.parse(line));
-  await writeFile(join(folder, 'expected-state.json'), expectedState(events));
-  console.log(`${folder}: expected-state.json`);
 }

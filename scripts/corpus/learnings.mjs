@@ -88,6 +88,6 @@ for (const [index, event] of events.entries()) {
 
 export default {
   'events.jsonl': `${events.map((event) => JSON.stringify(event)).join('\n')}\n`,
-  'snapshot.json': snapshot,
-  'expected-state.json': `${JSON.stringify(JSON.parse(encodeLearnings(state, at())).state, null, 1)}\n`,
+  'snapshot.json': `${snapshot}\n`,
+  'expected-state.json': `${JSON.stringify(JSON.parse(encodeLearnings(state, at())).state)}\n`,
 };

@@ -244,17 +244,11 @@ command('session.checkpoint', checkpointOf(folded(events), 'archived', events.le
 command('session.reopened', { reason: 'A bug was found' });
 dispatch(302, 'reviewer', { task_id: '9', assessment: 'approved' });
 
-function folded(events, limits) {
+function folded(events) {
   return events.reduce(
     (state, event, index) => evolve(state, { sequence: index + 1, event }),
-    emptyState('frozen', limits),
+    emptyState('frozen'),
   );
-}
-
-/** The text of the state that events give, under the limits that they were frozen with. */
-export function expectedState(events, limits) {
-  const state = folded(events, limits);
-  return `${JSON.stringify({ sequence: state.sequence, ...stateToJson(state) }, null, 1)}\n`;
 }
 
 const state = emptyState('frozen');
@@ -267,6 +261,6 @@ for (const [index, event] of events.entries()) {
 
 export default {
   'events.jsonl': `${events.map((event) => JSON.stringify(event)).join('\n')}\n`,
-  'snapshot.json': snapshot,
-  'expected-state.json': expectedState(events),
+  'snapshot.json': `${snapshot}\n`,
+  'expected-state.json': `${JSON.stringify({ sequence: state.sequence, ...stateToJson(state) })}\n`,
 };

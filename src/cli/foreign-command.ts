@@ -106,7 +106,8 @@ async function eachStream(
     const { name } = stream.config;
     const found: ForeignMessage[] = [];
     try {
-      for await (const message of foreignIn(scanned, stream)) if (isMeant(message)) found.push(message);
+      for await (const message of foreignIn(scanned, stream))
+        if (isMeant(message) && message.version === undefined) found.push(message);
     } catch (error) {
       if (codeOf(error) !== 'permission_denied') throw error;
       note(`-- ${name} was skipped: this user may not read it`);

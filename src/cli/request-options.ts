@@ -124,7 +124,6 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   timeoutMs: 'most milliseconds to wait for it',
   text: 'words that all stand in it; of a fact also its id',
   task: 'only what is of this task',
-  closed: 'also those that a later dispatch has closed',
   subject: 'only facts about this, such as a file',
   relation: 'only facts with one of these relations',
   tag: `only facts with one of these: ${FACT_TAGS.join(', ')}`,

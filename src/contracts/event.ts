@@ -5,7 +5,7 @@ import { z } from 'zod';
  * `{"session"|"project":…,"after"?:…,"decided_on"?:…,"v":1,"type":…,"at":…,"id"?:…,"data":{…}}`.
  *
  * It names its session or project and, for a command, the sequence that it was decided on: a copy of an event in
- * another log, or later in its own, must not count. Events of earlier versions have neither.
+ * another log, or later in its own, must not count.
  *
  * `after` stands where the log was asked to store it directly behind that sequence, or not at all; `decided_on` where
  * others may have come in between: such an event counts unless one of these is a command that counts.
@@ -119,11 +119,11 @@ export function readEvent<Event>(
   );
 }
 
-/** Whether a stored message names another session or project than that of its log. */
+/** True if a stored message does not name the session or project of its log. */
 export function belongsElsewhere(json: object, kind: LogKind, key: string): boolean {
   const { session, project }: { session?: unknown; project?: unknown } = json;
   const owner = kind === 'session' ? session : project;
-  return owner !== undefined && owner !== key;
+  return owner !== key;
 }
 
 /** The JSON of a message, or `undefined`. */

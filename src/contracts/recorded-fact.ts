@@ -6,7 +6,6 @@ import { SEVERITIES } from './severity.js';
 
 export const recordedFact = z
   .object({
-    id: z.string().optional().describe('Earlier versions wrote it; it follows from the words.'),
     subject: z.string().describe('What the fact is about.'),
     relation: z.string().describe('How subject and object belong together.'),
     object: z.string().describe('What is said of the subject.'),

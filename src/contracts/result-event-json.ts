@@ -1,4 +1,3 @@
-import { FOLLOWING_FACTS } from './event-versions.js';
 import type { Verdict } from './kinds.js';
 import type { AnyResult, TestRun } from './results.js';
 
@@ -23,6 +22,7 @@ interface ResultEvent {
       readonly result_key?: string | undefined;
     };
     readonly facts: readonly unknown[];
+    readonly facts_complete?: true | undefined;
     readonly facts_omitted?: number | undefined;
     readonly repairs?: readonly unknown[] | undefined;
     readonly repairs_omitted?: number | undefined;
@@ -38,7 +38,7 @@ const PLAIN = /^[ !#-[\]-~]*$/;
 
 /** The JSON of an event; `undefined` for one with anything but an outcome in it. */
 export function resultEventJson({ v, type, at, data }: ResultEvent): string | undefined {
-  if (v !== FOLLOWING_FACTS || data.facts.length > 0 || data.repairs !== undefined) return undefined;
+  if (data.facts_complete || data.facts.length > 0 || data.repairs !== undefined) return undefined;
   if (data.facts_omitted !== undefined || data.repairs_omitted !== undefined) return undefined;
   const { sequence, task, at: publishedAt, role, outcome, checked, result_key } = data.dispatch;
   const said = checked === undefined ? outcomeJson(outcome) : undefined;

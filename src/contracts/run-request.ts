@@ -59,23 +59,13 @@ export const tasksDocument = z
       })
       .describe('Which text it was.'),
     tasks: z.array(progressTask).describe('The tasks.'),
-    problems: z
-      .number()
-      .describe(
-        'How many lines were not placed. Earlier versions counted those that were placed by a guess too.',
-      ),
-    guesses: z
-      .number()
-      .exactOptional()
-      .describe('How many lines were placed by a guess. Earlier versions counted tasks without an id too.'),
+    problems: z.number().describe('How many lines were not placed.'),
+    guesses: z.number().exactOptional().describe('How many lines were placed by a guess.'),
     unnamed: z
       .number()
       .exactOptional()
       .describe('How many tasks have no id, and are named by their place or text.'),
-    firstProblems: z
-      .array(planProblem)
-      .exactOptional()
-      .describe('The first reports of all three. Earlier versions kept only their number.'),
+    firstProblems: z.array(planProblem).exactOptional().describe('The first reports of all three.'),
     moreProblems: z.number().exactOptional().describe('How many reports there are beyond these.'),
     shortened: z
       .object({

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { EVENT_VERSION, type EventFormat, parseEvent, type Stored, timestamp } from './event.js';
-import { FOLLOWING_FACTS } from './event-versions.js';
 import { ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
 import { recordedFact, recordedRepair } from './recorded-fact.js';
 import { resultEventJson } from './result-event-json.js';
@@ -17,10 +16,7 @@ import {
 import { taskEvents } from './task-events.js';
 import { traceEvents } from './trace-entry.js';
 
-/**
- * The events of a session stream, version 1 but for most results. The subject of each names its type as well. Events are
- * never rewritten: a new shape is a new version beside the old one.
- */
+/** The events of a session stream. The subject of each names its type as well. */
 const sequence = z.int().positive().describe('Sequence in the DISPATCH stream.');
 
 /** What every kind of result may have told: a kind has some of it. */
@@ -73,11 +69,7 @@ function hasVerdict({ role, outcome }: { role: Role; outcome: Outcome }): boolea
 }
 
 const factRecorded = z.object({
-  v: z
-    .literal([EVENT_VERSION, FOLLOWING_FACTS])
-    .describe(
-      'Version of the format of the event: in version 2, `facts` has only what does not follow from the outcome.',
-    ),
+  v: z.literal(EVENT_VERSION).describe('Version of the format of the event.'),
   type: z.literal('fact.recorded').describe('Type of the event.'),
   at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
   data: z
@@ -93,9 +85,11 @@ const factRecorded = z.object({
       facts: z
         .array(recordedFact)
         .readonly()
-        .describe(
-          'The facts that it gave; in version 2 only those in its own words, the others follow from the outcome.',
-        ),
+        .describe('The facts that it gave in its own words. The others follow from the outcome.'),
+      facts_complete: z
+        .literal(true)
+        .optional()
+        .describe('The outcome was cut for this event, so `facts` has those that would follow from it, too.'),
       facts_omitted: z.int().positive().optional().describe('Facts that the dispatch gave beyond the limit.'),
       repairs: z
         .array(recordedRepair)
@@ -130,9 +124,7 @@ const dispatchRejected = z.object({
           meant: z
             .enum(ROLES)
             .optional()
-            .describe(
-              'The role whose result it seems to be, where it was published as that of another; earlier versions did not write it.',
-            ),
+            .describe('The role whose result it seems to be, where it was published as that of another.'),
         })
         .describe('Why it could not be used.'),
     })

@@ -185,7 +185,6 @@ export const TOOLS = {
         .enum(['open', 'closed', 'all'])
         .optional()
         .describe('Facts that hold, that a later result has closed, or both. Default: those that hold.'),
-      closed: flag.describe('As is: all, which earlier versions did not know.'),
       limit: limit(200, 20),
       cursor,
     },

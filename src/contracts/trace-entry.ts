@@ -88,12 +88,7 @@ export const recordedEntry = z
     reasoning: z.string().exactOptional().describe('Why it was done.'),
     output: z.string().exactOptional().describe('What it gave.'),
     error: z.string().exactOptional().describe('What went wrong.'),
-    constraints: z
-      .array(z.string())
-      .exactOptional()
-      .describe(
-        'Of a request: its constraints. Earlier versions wrote none: they are read from reasoning then.',
-      ),
+    constraints: z.array(z.string()).exactOptional().describe('Of a request: its constraints.'),
     constraints_omitted: z.int().positive().exactOptional().describe('Further ones that were left out.'),
     size: z.number().describe('Size of the entry as it came, in characters.'),
   })

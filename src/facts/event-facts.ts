@@ -1,19 +1,17 @@
-import { FOLLOWING_FACTS } from '../contracts/event-versions.js';
 import { KEPT } from '../contracts/kept.js';
 import type { AnyResult, ExplicitFact, ReviewIssue, RoleResult, TestRun } from '../contracts/results.js';
 import type { FactRecorded, Outcome } from '../contracts/session-events.js';
 import { bySeverity } from '../contracts/severity.js';
 import { clipText, quoted } from '../shared/text.js';
-import { CONVENTION, EXTRACTION_RULES, explicitFacts, SUGGESTIONS, suggestions } from './extraction-rules.js';
+import { CONVENTION, EXTRACTION_RULES, explicitFacts } from './extraction-rules.js';
 import { RuleBasedFactExtractor } from './fact-extractor.js';
 import { saysTheSame } from './fact-id.js';
 import type { RecordedFact } from './fact-types.js';
 
 /**
- * Most facts only repeat a field of the outcome, which stands on the same event. Such an event leaves them out: version 2
- * holds the facts in the agent's own words and suggestions alone, and the others follow from its outcome, by the rules as
- * they are. Where they would not be the very same, because the outcome was cut, the event is of version 1 and holds all of
- * them.
+ * Most facts only repeat a field of the outcome, which stands on the same event. An event leaves them out: it holds the
+ * facts in the agent's own words, and the others follow from its outcome, by the rules as they are. Where they would not be
+ * the very same, because the outcome was cut, the event holds all of them and says so (`facts_complete`).
  *
  * Events are never rewritten, so what follows from one must not change either: other rules need another version.
  */
@@ -23,9 +21,9 @@ const MOST = Math.floor(
   KEPT.fact.bytesPerDispatch / (4 * (KEPT.fact.subject + KEPT.fact.relation + KEPT.fact.object)),
 );
 
-/** The same rules, but for facts in the agent's own words and suggestions: the event holds them as they are. */
+/** The same rules, but for facts in the agent's own words: the event holds them as they are. */
 const FOLLOWING = new RuleBasedFactExtractor({
-  rules: EXTRACTION_RULES.filter(({ name }) => name !== SUGGESTIONS).map((rule) =>
+  rules: EXTRACTION_RULES.map((rule) =>
     rule.name === 'facts'
       ? { name: rule.name, extract: ({ facts }) => (facts ?? []) as RecordedFact[] }
       : rule,
@@ -33,8 +31,9 @@ const FOLLOWING = new RuleBasedFactExtractor({
 });
 
 /** All facts of an event: those that it holds, and those that follow from its outcome. */
-export function factsOfEvent({ v, data: { dispatch, facts } }: FactRecorded): readonly RecordedFact[] {
-  if (v !== FOLLOWING_FACTS) return facts;
+export function factsOfEvent({ data }: FactRecorded): readonly RecordedFact[] {
+  const { dispatch, facts } = data;
+  if (data.facts_complete) return facts;
   const { role, task, outcome } = dispatch;
   // Not a whole result, only the fields that the rules read: an outcome has the same fields, and `FOLLOWING` takes facts as recorded.
   const said = { ...outcome, task_id: task, facts } as unknown as RoleResult['result'];
@@ -48,9 +47,8 @@ export function factsOfEvent({ v, data: { dispatch, facts } }: FactRecorded): re
 export function factsBeyond(result: AnyResult, outcome: Outcome): readonly RecordedFact[] | undefined {
   const { facts = NONE } = result;
   if (!isWhole(result, outcome) || factsAtMost(result) > MOST) return undefined;
-  const suggested = suggestions(result, result.task_id);
-  if (facts.length === 0 && suggested.length === 0) return NO_FACTS;
-  const own = [...explicitFacts(facts), ...suggested];
+  if (facts.length === 0) return NO_FACTS;
+  const own = explicitFacts(facts);
   return own.filter((fact, at) => own.findIndex((each) => saysTheSame(each, fact)) === at);
 }
 

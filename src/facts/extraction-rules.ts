@@ -20,9 +20,6 @@ export interface ExtractionRule {
 export const CONVENTION =
   /\b(always|never|conventions?|naming|consistent(?:ly)?|must not|should not|do not|don't|avoid|prefer|everywhere|across the (?:code ?base|repo(?:sitory)?))\b/i;
 
-/** The rule by which the required fixes of an approval become suggestions. It came after events of version 2. */
-export const SUGGESTIONS = 'suggestions';
-
 /** The rules of the product, in their order. */
 export const EXTRACTION_RULES: readonly ExtractionRule[] = [
   {
@@ -94,9 +91,12 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
   },
   {
     // The approval closes its own findings: what it would still like to have done stays as a suggestion.
-    name: SUGGESTIONS,
+    name: 'suggestions',
     field: 'required_fixes',
-    extract: (result, taskId) => suggestions(result, taskId),
+    extract: ({ assessment, required_fixes }, taskId) =>
+      assessment === 'approved'
+        ? facts(task(taskId), RELATIONS.suggested, required_fixes, ['dependency'])
+        : [],
   },
   {
     name: 'blockers',
@@ -104,13 +104,6 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     extract: (result, taskId) => facts(task(taskId), BLOCKED_BY, result.blockers, ['dependency', 'error']),
   },
 ];
-
-/** What an approval would still like to have done. */
-export function suggestions({ assessment, required_fixes }: AnyResult, taskId: string): RecordedFact[] {
-  return assessment === 'approved'
-    ? facts(task(taskId), RELATIONS.suggested, required_fixes, ['dependency'])
-    : [];
-}
 
 /** Facts in the words of their agent as an event has them. */
 export function explicitFacts(facts: readonly ExplicitFact[]): RecordedFact[] {

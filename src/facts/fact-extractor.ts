@@ -83,7 +83,7 @@ const RULES_BY_ROLE = rulesByRole(EXTRACTION_RULES);
 /** A recorded fact together with the dispatch that said it, and the event that carries it. */
 export function sessionFact(fact: RecordedFact, origin: DispatchOrigin, eventSequence = 0): SessionFact {
   const finding = fact.severity && { severity: fact.severity, ...(fact.fix && { fix: fact.fix }) };
-  const said = {
+  return {
     subject: fact.subject,
     relation: fact.relation,
     object: fact.object,
@@ -97,5 +97,4 @@ export function sessionFact(fact: RecordedFact, origin: DispatchOrigin, eventSeq
     confidence: fact.confidence ?? 1,
     ...(origin.history && { history: origin.history }),
   };
-  return fact.id === undefined ? said : { id: fact.id, ...said };
 }

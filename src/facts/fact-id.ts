@@ -16,9 +16,9 @@ export function createFactId(subject: string, relation: string, object: string):
   return hash('sha256', said).slice(0, 16);
 }
 
-/** Id of a fact, as its event carries it or made from its words. */
-export function factId({ id, subject, relation, object }: RecordedFact): string {
-  return id ?? createFactId(subject, relation, object);
+/** The id of a fact, made from its words. */
+export function factId({ subject, relation, object }: RecordedFact): string {
+  return createFactId(subject, relation, object);
 }
 
 /** Whether two facts would have the same id, without making it. */

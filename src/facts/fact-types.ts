@@ -12,8 +12,6 @@ export type SessionFactTag = FactTag;
  * a copy that has a `validTo`.
  */
 export interface SessionFact {
-  /** As its event carries it; `factId(fact)` gives the id of any fact. */
-  readonly id?: string | undefined;
   readonly subject: string;
   readonly relation: string;
   readonly object: string;
@@ -42,8 +40,6 @@ export interface SessionFact {
 
 /** The part of a fact that travels on an event; the dispatch beside it says the rest. */
 export interface RecordedFact {
-  /** Events that an earlier version wrote have it. It says nothing that the words do not. */
-  readonly id?: string | undefined;
   readonly subject: string;
   readonly relation: string;
   readonly object: string;

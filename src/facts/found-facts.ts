@@ -84,8 +84,7 @@ function closedAsOf({ closedBy }: SessionFact, asOf: number): boolean {
 }
 
 function filterOf(args: ToolArguments<'fact-find'>, asOf: number): (fact: SessionFact) => boolean {
-  const { task, subject, relation, tag } = args;
-  const is = args.is ?? (args.closed ? 'all' : 'open');
+  const { task, subject, relation, tag, is = 'open' } = args;
   const asked = (args.text ?? '').toLowerCase();
   return (fact) =>
     (is === 'all' || closedAsOf(fact, asOf) === (is === 'closed')) &&

@@ -37,13 +37,11 @@ export async function lostBeginning(
   if (kept === undefined || kept.lastEvent === 0) return undefined;
   // In a stream that sessions share, no sequence tells whether a log is whole: what it comes to does.
   const { state } = await foldedLog(log, session, kept.limits, kept.sequence);
-  // An earlier version did not write down when the session began.
-  const { startedAt = state.startedAt } = kept;
-  if (textOf(state, kept.sequence) === textOf({ ...kept, startedAt }, kept.sequence)) return undefined;
+  if (textOf(state, kept.sequence) === textOf(kept, kept.sequence)) return undefined;
   if (first === undefined || knowsMore(kept, state)) return kept;
   logger.warn(
     { session, sequence: kept.sequence },
-    'the snapshot of a session differs from its log, as one of an earlier version may: the log counts',
+    'the snapshot of a session differs from its log: the log counts',
   );
   return undefined;
 }

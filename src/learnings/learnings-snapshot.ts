@@ -14,7 +14,7 @@ import { type Entry, type LearningState, learningOf } from './learnings-state.js
 
 /**
  * The snapshot of a project: `{"after_sequence":N,"created_at":…,"project":…,"v":1,"last_event"?:M,"state":{…}}` on one
- * line, in that order. Those of earlier versions do not name their project; `last_event` is there where it is below N.
+ * line, in that order. `last_event` is there where it is below N.
  */
 const LEARNINGS_SNAPSHOT_VERSION = 1;
 
@@ -65,7 +65,7 @@ const entry = z.object({
 const snapshotJson = z.object({
   after_sequence: z.int().nonnegative(),
   created_at: text,
-  project: text.exactOptional(),
+  project: text,
   v: z.literal(LEARNINGS_SNAPSHOT_VERSION),
   last_event: z.int().nonnegative().exactOptional(),
   state: z.object({
@@ -155,8 +155,7 @@ export function decodeLearnings(project: string, snapshot: string): DecodedLearn
       const issue = parsed.error.issues[0];
       return { ok: false, reason: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}` };
     }
-    const { after_sequence: sequence, last_event: lastEvent = sequence, state } = parsed.data;
-    const owner = parsed.data.project ?? project;
+    const { after_sequence: sequence, last_event: lastEvent = sequence, project: owner, state } = parsed.data;
     if (owner !== project) return { ok: false, reason: `it belongs to project ${owner}` };
     const entries = new Map(state.entries.map((each) => [each.proposal.id, entryFromJson(each)]));
     const active = new Map<string, Learning>();

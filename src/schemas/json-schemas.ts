@@ -97,7 +97,7 @@ const errorReply = z.object({
 
 /** What stands in an event beside what its type says: whose it is, and what it was decided on. */
 const envelope = (owner: 'session' | 'project') => ({
-  [owner]: z.string().optional().describe(`The ${owner} that it is of; earlier versions did not write it.`),
+  [owner]: z.string().describe(`The ${owner} that it is of.`),
   after: z.int().nonnegative().optional().describe('Stored directly behind this sequence, or not at all.'),
   decided_on: z
     .int()

@@ -37,7 +37,7 @@ export function checkpointOf(
 /**
  * The state that a checkpoint carries, with all events of it at a sequence.
  *
- * @throws ThroughlineError `schema_invalid` where it is damaged, or of a later version
+ * @throws ThroughlineError `schema_invalid` where it is damaged, or of another version
  */
 export function carriedBy(
   { data }: Checkpoint,
@@ -105,7 +105,7 @@ function countedAt({ late, late_floor: floor, ...counted }: CountedJson, event: 
 function unreadable(why: string, cause?: unknown): ThroughlineError {
   return new ThroughlineError(
     'schema_invalid',
-    `a checkpoint of the session cannot be read: ${why}. Use the version that wrote it, or a later one; of a damaged log restore a backup`,
+    `a checkpoint of the session cannot be read: ${why}. Use the version of Throughline that wrote it; if the log is damaged, restore a backup`,
     { cause },
   );
 }

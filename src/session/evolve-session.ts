@@ -23,7 +23,7 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
   const isFirst = state.lastEvent === 0;
   state.lastEvent = sequence;
   if (SESSION_EVENTS.isCommand(event.type)) state.lastCommand = sequence;
-  if (state.startedAt === '' || (state.startedAt ?? '') > event.at) state.startedAt = event.at;
+  if (state.startedAt === '' || state.startedAt > event.at) state.startedAt = event.at;
   if (event.at > state.lastEventAt) state.lastEventAt = event.at;
   switch (event.type) {
     case 'fact.recorded': {

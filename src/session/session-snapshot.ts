@@ -14,13 +14,12 @@ import { stateFromJson, stateToJson } from './session-state-json.js';
 
 /**
  * The text of a snapshot:
- * `{"after_sequence":N,"created_at":…,"session":…,"v":3,"last_event"?:M,"last_command"?:L,"checkpoint"?:C,"state":{…}}` on one
+ * `{"after_sequence":N,"created_at":…,"session":…,"v":1,"last_event"?:M,"last_command"?:L,"checkpoint"?:C,"state":{…}}` on one
  * line, in that order; `last_event` is there where it is below N, `last_command` where it is below that.
  */
-export const SNAPSHOT_VERSION = 3;
+export const SNAPSHOT_VERSION = 1;
 
 const words = {
-  id: z.string().exactOptional(),
   subject: z.string(),
   relation: z.string(),
   object: z.string(),
@@ -153,7 +152,7 @@ export const stateJson = z.object({
     compaction: z.object({ threshold: z.number(), block: z.number() }),
   }),
   last_event_at: z.string(),
-  started_at: z.string().exactOptional(),
+  started_at: z.string(),
   settled: z.object({ counts: dispatchCounts, ledgers: z.array(taskLedger) }),
   facts: z.array(
     z.object({

@@ -24,7 +24,7 @@ import type { Task } from './task-board.js';
 export interface SessionStateJson {
   readonly limits: SessionLimits;
   readonly last_event_at: string;
-  readonly started_at?: string;
+  readonly started_at: string;
   /** With the newest dispatches, for people: a state is read back from what is settled. */
   readonly counts: DispatchCounts;
   readonly ledgers: readonly LedgerCounters[];
@@ -66,7 +66,7 @@ export function stateToJson(state: SessionState): SessionStateJson {
   return {
     limits: state.limits,
     last_event_at: state.lastEventAt,
-    ...(state.startedAt !== undefined && { started_at: state.startedAt }),
+    started_at: state.startedAt,
     counts: current.counts,
     ledgers: [...current.ledgers.values()].map(ledgerCounters),
     settled: { counts: settled.counts, ledgers: [...settled.ledgers.values()] },

@@ -109,8 +109,8 @@ export interface SessionState {
   lastCommand: number;
   /** Time of the newest event, ISO 8601; empty before the first. Ages in prompts are counted from it. */
   lastEventAt: string;
-  /** Time of the oldest event, ISO 8601; empty before the first, unknown where an earlier version has left it out. */
-  startedAt: string | undefined;
+  /** Time of the oldest event, ISO 8601; empty before the first. */
+  startedAt: string;
   /** Sequence of the newest checkpoint, at which everything before it stands; 0 for none. */
   checkpoint: number;
 }

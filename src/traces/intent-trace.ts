@@ -3,7 +3,6 @@ import { isRole, kindOf } from '../contracts/kinds.js';
 import type { RecordedEntry } from '../contracts/trace-entry.js';
 import { named } from '../shared/named.js';
 import { clipText } from '../shared/text.js';
-import { constraintsOf } from './constraints.js';
 import { type KeptList, keep, NOTHING_KEPT, without } from './kept-list.js';
 import { changedFiles, changeOf, effectOf, isOfShell, namesPath, ownFiles } from './tool-effects.js';
 
@@ -213,15 +212,11 @@ function isRequest({ state, action, reasoning }: RecordedEntry): boolean {
   return (state === 'REQUEST' || action === 'INTENT_SELECTION') && reasoning !== undefined;
 }
 
-/** Only a request is kept whole, with its constraints: those of earlier versions have them in their words alone. */
+/** Only a request is kept whole. */
 function shortened(entry: RecordedEntry): RecordedEntry {
   const { reasoning } = entry;
-  if (reasoning === undefined) return entry;
-  if (!isRequest(entry))
-    return reasoning.length <= MAX_LINE ? entry : { ...entry, reasoning: clipText(reasoning, MAX_LINE) };
-  if (entry.constraints !== undefined) return entry;
-  const { size, ...before } = entry;
-  return { ...before, constraints: [...constraintsOf(reasoning).texts], size };
+  if (reasoning === undefined || reasoning.length <= MAX_LINE || isRequest(entry)) return entry;
+  return { ...entry, reasoning: clipText(reasoning, MAX_LINE) };
 }
 
 /** Of a request that is neither the first nor the newest any more, a line is enough. */

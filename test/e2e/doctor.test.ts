@@ -154,6 +154,25 @@ describe('throughline doctor on a healthy installation', () => {
     ]);
   });
 
+  it('the doctor names events that have another version, since no session counts them', async () => {
+    const session = newSession('future');
+    const { sequence: after } = await system.client.publishImplementer(session, implemented('1'));
+    await system.client.compile({ session, taskId: '2', taskPrompt: 'x', after });
+    const event = { session, v: 2, type: 'inbox.added', at: '2026-01-01T00:00:00Z', data: {} };
+    await system.ports.connection
+      .jetstream()
+      .publish(`session.${session}.inbox.added`, JSON.stringify(event));
+    const { code, found } = await doctor(system.url);
+    expect(code).toBe(1);
+    expect(of(found, 'event versions')).toMatchObject([
+      {
+        level: 'fail',
+        message: `1 of the newest 1000 of ${sessionStream(session as Token)}: 2 (an event of version 2)`,
+        fix: expect.stringContaining('reads events of version 1'),
+      },
+    ]);
+  });
+
   it('the doctor warns of an instance of another version', async () => {
     const found = await examine(system.ports, { ...EXPECTED, version: '9.9.9' });
     expect(levels(found)).toMatchObject({ 'service prompt-compiler': 'warn', 'service extractor': 'warn' });

@@ -1,7 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EVENT_VERSION } from '../../src/contracts/event.js';
-import { FOLLOWING_FACTS } from '../../src/contracts/event-versions.js';
 import type { FactTag } from '../../src/contracts/fact-tags.js';
 import type { RoleResult } from '../../src/contracts/results.js';
 import { type FactRecorded, SESSION_EVENTS } from '../../src/contracts/session-events.js';
@@ -14,11 +12,11 @@ import { implementer, recorded, reviewer, roleResults, stored } from '../support
 
 const RULES = new RuleBasedFactExtractor();
 
-/** The same event as earlier versions wrote it: with all facts. */
+/** The same event with all facts. */
 function inFull(event: FactRecorded, returned: RoleResult): FactRecorded {
   const { facts, omitted } = RULES.extract(returned, event.data.dispatch.task);
   const data = { ...event.data, facts, ...(omitted > 0 && { facts_omitted: omitted }) };
-  return { ...event, v: EVENT_VERSION, data };
+  return { ...event, data: { ...data, facts_complete: true } };
 }
 
 /** The state of a session with these events, as its snapshot has it. */
@@ -164,7 +162,7 @@ describe('an event without the facts that follow from its outcome', () => {
   it('an event repeats no field of its outcome as a fact, and keeps the words of its agent', () => {
     const facts = [{ subject: 'parser', relation: 'Depends On', object: 'lexer' }];
     const event = recorded(1, implementer({ files_modified: ['src/a.ts'], blockers: ['no access'], facts }));
-    expect(event.v).toBe(FOLLOWING_FACTS);
+    expect(event.data.facts_complete).toBeUndefined();
     expect(event.data.facts).toEqual([
       { subject: 'parser', relation: 'depends_on', object: 'lexer', tags: [] },
     ]);
@@ -173,16 +171,12 @@ describe('an event without the facts that follow from its outcome', () => {
     ]);
   });
 
-  it('an event of an approval holds its suggestions; one without them, as earlier versions wrote it, has none', () => {
+  it('the suggestions of an approval follow from its outcome', () => {
     const event = recorded(1, reviewer({ assessment: 'approved', required_fixes: ['name the cases'] }));
-    expect(event.v).toBe(FOLLOWING_FACTS);
-    expect(event.data.facts).toEqual([
-      { subject: 'task:1', relation: 'suggested', object: 'name the cases', tags: ['dependency'] },
-    ]);
-    const relationsOf = (each: FactRecorded) => factsOfEvent(each).map(({ relation }) => relation);
-    expect(relationsOf(event)).toContain('suggested');
-    const before = { ...event, data: { ...event.data, facts: [] } };
-    expect(relationsOf(before)).toEqual(relationsOf(event).filter((relation) => relation !== 'suggested'));
+    expect(event.data.facts).toEqual([]);
+    expect(factsOfEvent(event)).toContainEqual({
+      ...{ subject: 'task:1', relation: 'suggested', object: 'name the cases', tags: ['dependency'] },
+    });
   });
 
   const many = Array.from({ length: 51 }, (_, n) => `src/${n}.ts`);
@@ -204,11 +198,13 @@ describe('an event without the facts that follow from its outcome', () => {
     ['a convention over two lines', reviewer({ issues: [{ severity: 'minor', message: 'do\nnot leak' }] })],
   ])('an event holds all facts where they would not follow: %s', (_, returned) => {
     const event = recorded(1, returned);
-    expect(event.v).toBe(EVENT_VERSION);
+    expect(event.data.facts_complete).toBe(true);
     expect(event.data.facts).toEqual(RULES.extract(returned, '1').facts);
   });
 
   it('a long summary in plain words still follows from its outcome', () => {
-    expect(recorded(1, implementer({ summary: 'some words '.repeat(80) })).v).toBe(FOLLOWING_FACTS);
+    expect(recorded(1, implementer({ summary: 'some words '.repeat(80) })).data).not.toHaveProperty(
+      'facts_complete',
+    );
   });
 });

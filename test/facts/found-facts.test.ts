@@ -47,7 +47,7 @@ describe('finding facts', () => {
 
   it('a closed fact says which dispatch closed it, and when', () => {
     const closed = [{ task: '1', role: 'reviewer', dispatch: 6, closed_by: 9, closed_at: timeOf(9) }];
-    expect(find({ text: 'empty list', closed: true }).facts).toMatchObject(closed);
+    expect(find({ text: 'empty list', is: 'all' }).facts).toMatchObject(closed);
     expect(find({ text: 'empty list', is: 'closed' }).facts).toMatchObject(closed);
   });
 

@@ -11,11 +11,11 @@ import { decodeLearnings, encodeLearnings } from '../../src/learnings/learnings-
 import { emptyLearnings, type LearningState } from '../../src/learnings/learnings-state.js';
 
 /**
- * Learnings as earlier versions stored them, made by `scripts/freeze-corpus.mjs`. They must always load: what a
- * later version adds to a state may stand beside what is expected here, but nothing may be missing or changed.
+ * Learnings as each version stores them, made by `scripts/freeze-corpus.mjs`. What a released version has frozen must always
+ * load: what a later version adds to a state may stand beside what is expected here, but nothing may be missing or changed.
  */
 const CORPUS = new URL('../fixtures/learnings/', import.meta.url);
-const VERSIONS = readdirSync(CORPUS).sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
+const VERSIONS = readdirSync(CORPUS).sort((one, other) => one.localeCompare(other, 'en', { numeric: true }));
 
 function frozen(version: string) {
   const text = (name: string) => readFileSync(new URL(`${version}/${name}`, CORPUS), 'utf8');

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileRequest } from '../../src/contracts/compile-request.js';
-import { EVENT_VERSION } from '../../src/contracts/event.js';
-import { FOLLOWING_FACTS } from '../../src/contracts/event-versions.js';
 import type { RecordedEntry } from '../../src/contracts/trace-entry.js';
 import { factsOfEvent } from '../../src/facts/event-facts.js';
 import type { LearningsInPrompt } from '../../src/learnings/format-learnings.js';
@@ -182,8 +180,8 @@ function byOthers(say: Say): Played {
   if (dispatch.role !== 'implementer') throw new Error('unreachable');
   for (let sequence = 1; sequence <= 3; sequence += 1) {
     // With all facts of its own, and with those that follow from the outcome.
-    const v = sequence === 1 ? FOLLOWING_FACTS : EVENT_VERSION;
-    played.foldWhole({ ...honest, v, data: { dispatch: { ...dispatch, sequence, outcome }, facts } });
+    const data = { dispatch: { ...dispatch, sequence, outcome }, facts };
+    played.foldWhole({ ...honest, data: sequence === 1 ? data : { ...data, facts_complete: true } });
   }
   played.foldWhole(rejected(4, { task: dispatch.task, reason: say(), fix: say() }));
   const entries: RecordedEntry[] = Array.from({ length: 27 }, (_, index) => ({

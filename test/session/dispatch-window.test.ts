@@ -118,8 +118,8 @@ describe('a full window', () => {
   });
 });
 
-describe('a dispatch that comes after more newer ones than earlier versions remembered', () => {
-  it('a dispatch that comes after more newer ones than earlier versions remembered counts, and once', () => {
+describe('a dispatch that comes after thousands of newer ones', () => {
+  it('a dispatch that comes after thousands of newer ones counts, and once', () => {
     const window = windowOf(...upTo(10_000).map((sequence) => sequence * 2));
     expect(window.insert({ sequence: 3 })).toBe('folded');
     expect(window.insert({ sequence: 3 })).toBe('repeated');

@@ -1,24 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EVENT_VERSION } from '../../src/contracts/event.js';
-import type { FactRecorded } from '../../src/contracts/session-events.js';
-import { factsOfEvent } from '../../src/facts/event-facts.js';
 import { factId } from '../../src/facts/fact-id.js';
-import type { SessionFact } from '../../src/facts/fact-types.js';
 import { REMEMBERED_RESULTS } from '../../src/session/counted-results.js';
 import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { DEFAULT_LIMITS, emptyState, factsOf, noDispatches } from '../../src/session/session-state.js';
-import {
-  implementer,
-  recorded,
-  rejected,
-  reviewer,
-  roleResults,
-  sayings,
-  stored,
-  timeOf,
-} from '../support/builders.js';
+import { implementer, recorded, rejected, reviewer, sayings, stored, timeOf } from '../support/builders.js';
 import {
   type DispatchEvent,
   foldedInOrder,
@@ -183,36 +170,6 @@ describe('a result that is published again', () => {
     expect(counted([...before, recorded(3000, returned, 'r1')])).toBe(REMEMBERED_RESULTS);
     const one = recorded(2999, implementer(), 'one more');
     expect(counted([...before, one, recorded(3000, returned, 'r1')])).toBe(REMEMBERED_RESULTS + 2);
-  });
-});
-
-describe('the events of an earlier version, whose facts carry their ids,', () => {
-  const withIds = (event: FactRecorded): FactRecorded => ({
-    ...event,
-    v: EVENT_VERSION,
-    data: { ...event.data, facts: factsOfEvent(event).map((fact) => ({ id: factId(fact), ...fact })) },
-  });
-  const factsAfter = (events: readonly FactRecorded[]) =>
-    factsOf(foldedInOrder(events, DEFAULT_LIMITS))
-      .all()
-      .map((fact) => ({ ...fact, id: factId(fact) }));
-
-  it('old events whose facts carry their ids give the same facts, wherever they stand and if they come in both forms', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.tuple(roleResults, fc.integer({ min: 0, max: 3 })), { maxLength: 12 }),
-        (given) => {
-          const events = given.map(([returned], index) => recorded(index + 1, returned));
-          const mixed = events.flatMap((event, index) => {
-            const forms = [[event], [withIds(event)], [event, withIds(event)], [withIds(event), event]];
-            return forms[given[index]?.[1] ?? 0] ?? [];
-          });
-          const eventless = (facts: readonly SessionFact[]) =>
-            facts.map(({ eventSequence: _, ...fact }) => fact);
-          expect(eventless(factsAfter(mixed))).toEqual(eventless(factsAfter(events)));
-        },
-      ),
-    );
   });
 });
 

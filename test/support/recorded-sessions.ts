@@ -7,16 +7,12 @@ import type { System } from './system.js';
 
 /** Sessions that are there at once, as logs: nobody has to play them. */
 
-/** Appends a session of test/fixtures/sessions, as that version stored it. */
-export async function appendRecorded(
-  { ports }: Pick<System, 'ports'>,
-  session: string,
-  version = 'v5',
-): Promise<void> {
-  const file = new URL(`../fixtures/sessions/${version}/events.jsonl`, import.meta.url);
+/** Appends the session of test/fixtures/sessions. */
+export async function appendRecorded({ ports }: Pick<System, 'ports'>, session: string): Promise<void> {
+  const file = new URL('../fixtures/sessions/0.1.0/events.jsonl', import.meta.url);
   for (const line of readFileSync(file, 'utf8').trimEnd().split('\n')) {
     const event = SESSION_EVENTS.parse(JSON.parse(line));
-    if (event === undefined) throw new Error(`${version}: not an event any more: ${line}`);
+    if (event === undefined) throw new Error(`not an event: ${line}`);
     await ports.log.append(token(session, 'session'), event);
   }
 }

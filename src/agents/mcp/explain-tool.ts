@@ -13,7 +13,7 @@ const MOST = 10;
 export const explainTool: McpTool<'explain'> = async (memory, input) => {
   const client = await memory.client();
   const { session } = memory;
-  const found = await client.tools.factFind({ session, text: input.fact, closed: true, limit: MOST });
+  const found = await client.tools.factFind({ session, text: input.fact, is: 'all', limit: MOST });
   if (found.facts.length === 0) {
     return {
       text: `No fact holds ${JSON.stringify(input.fact)}: recall finds facts by what they are about.`,

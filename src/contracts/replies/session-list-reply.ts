@@ -28,10 +28,7 @@ export const sessionFigures = z
     ...common,
     brief: z.literal(false).describe('All figures are there.'),
     status: z.enum(['open', 'completed']).describe('Whether it is done.'),
-    startedAt: z.iso
-      .datetime()
-      .exactOptional()
-      .describe('When it began, ISO 8601 in UTC; unknown of one that an earlier version has folded.'),
+    startedAt: z.iso.datetime().exactOptional().describe('When it began, ISO 8601 in UTC.'),
     project: z.string().exactOptional().describe('The project whose learnings it uses.'),
     goal: z.string().exactOptional().describe('What it is for, up to 300 characters.'),
     results: count('Results that could be read.'),

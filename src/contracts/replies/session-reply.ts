@@ -134,12 +134,7 @@ export const sessionView = z
       .exactOptional()
       .describe('Where it is archived and takes no results: since when, and why.'),
     sequence: place('Sequence of its newest event; 0 for a session without events.'),
-    started_at: z
-      .string()
-      .nullable()
-      .describe(
-        'When it began, ISO 8601 in UTC; null without an event, and of one that an earlier version has folded.',
-      ),
+    started_at: z.string().nullable().describe('When it began, ISO 8601 in UTC; null without an event.'),
     last_event_at: z
       .string()
       .nullable()
@@ -147,7 +142,6 @@ export const sessionView = z
     iteration: count('Number of the newest iteration; 0 before the first.'),
     board: board.describe('How many tasks its board has.'),
     plan: planTotals.nullable().describe('How many tasks its plan has; null before run.init.'),
-    tasks: board.describe('As board, which earlier versions called so.'),
     notes: count('How many notes it has.'),
     unread: count('Messages that were not read.'),
     facts: count('Valid facts.'),

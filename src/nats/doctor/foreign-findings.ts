@@ -1,7 +1,8 @@
 import { codeOf } from '../../contracts/errors.js';
+import { EVENT_VERSION } from '../../contracts/event.js';
 import { counted } from '../../shared/counted.js';
 import { type ForeignMessage, foreignIn, type Scanned, scannedStreams } from '../foreign/scan-foreign.js';
-import { type Finding, ok, warn } from './finding.js';
+import { type Finding, fail, ok, warn } from './finding.js';
 
 /** Bounds of the scan: the streams that were written to last, and of each the newest messages. */
 const STREAMS = 100;
@@ -17,13 +18,16 @@ export async function foreignFindings(scanned: Scanned): Promise<Finding[]> {
   const unread: string[] = [];
   for (const stream of streams) {
     const foreign: ForeignMessage[] = [];
+    const otherVersions: ForeignMessage[] = [];
     try {
-      for await (const message of foreignIn(scanned, stream, NEWEST)) foreign.push(message);
+      for await (const message of foreignIn(scanned, stream, NEWEST))
+        (message.version === undefined ? foreign : otherVersions).push(message);
     } catch (error) {
       if (codeOf(error) !== 'permission_denied') throw error;
       unread.push(stream.config.name);
     }
-    if (foreign.length > 0) found.push(described(foreign));
+    if (otherVersions.length > 0) found.push(fail('event versions', said(otherVersions), OTHER_VERSION_FIX));
+    if (foreign.length > 0) found.push(warn(CHECK, said(foreign), FIX));
   }
   const hidden = found.length - SHOWN;
   if (hidden > 0) {
@@ -39,10 +43,11 @@ export async function foreignFindings(scanned: Scanned): Promise<Finding[]> {
 const FIX =
   'check which users may send requests. The messages count nowhere; "throughline foreign rm" removes them';
 
-function described(foreign: readonly ForeignMessage[]): Finding {
+const OTHER_VERSION_FIX = `no session or project counts them, since this version reads events of version ${EVENT_VERSION}: use the version of Throughline that wrote them, or begin with an empty store`;
+
+function said(foreign: readonly ForeignMessage[]): string {
   const [first] = foreign;
   const named = foreign.slice(0, SHOWN).map(({ sequence, what }) => `${sequence} (${what})`);
   const more = foreign.length > SHOWN ? ' …' : '';
-  const message = `${foreign.length} of the newest ${NEWEST} of ${first?.stream}: ${named.join(', ')}${more}`;
-  return warn(CHECK, message, FIX);
+  return `${foreign.length} of the newest ${NEWEST} of ${first?.stream}: ${named.join(', ')}${more}`;
 }

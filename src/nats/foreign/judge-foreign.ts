@@ -1,4 +1,4 @@
-import { belongsElsewhere, jsonOf, type LogKind } from '../../contracts/event.js';
+import { belongsElsewhere, EVENT_VERSION, jsonOf, type LogKind } from '../../contracts/event.js';
 import { lifecycleRecord } from '../../contracts/lifecycle-record.js';
 import {
   DISPATCH_STREAM,
@@ -73,7 +73,16 @@ export function judgeOf(stream: string): Judge | undefined {
 
 const ELSEWHERE = 'under a subject that it does not belong to';
 
-/** An event of a later version, which this one cannot read, is not foreign: it has the envelope of events. */
+/** Returns the version of an event that this version of Throughline cannot read; `undefined` for any other message. */
+export function unreadVersion(stream: string, { data }: StreamMessage): number | undefined {
+  const isLog =
+    stream === LEARNINGS_STREAM || (shardOfStream(stream) ?? sessionOfStream(stream)) !== undefined;
+  const json = isLog ? jsonOf(data) : undefined;
+  const { v }: { v?: unknown } = typeof json === 'object' && json !== null ? json : {};
+  return typeof v === 'number' && v !== EVENT_VERSION ? v : undefined;
+}
+
+/** An event of another version, which this one cannot read, is not foreign: it has the envelope of events. */
 function ofLog(
   kind: LogKind,
   key: Token,

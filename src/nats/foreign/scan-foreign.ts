@@ -4,7 +4,7 @@ import type { RejectedStore } from '../../ports/rejected-store.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { batchesOf } from '../jetstream/direct-get.js';
 import { foreignRejection } from '../stores/nats-rejected-store.js';
-import { judgeOf } from './judge-foreign.js';
+import { judgeOf, unreadVersion } from './judge-foreign.js';
 
 /** A message that was stored as the answer to a request, or by anyone else who has no business there. */
 export interface ForeignMessage {
@@ -14,6 +14,8 @@ export interface ForeignMessage {
   readonly bytes: number;
   /** What it is, in words. */
   readonly what: string;
+  /** Set for an event of ours in a format that this version does not read: it is not foreign. */
+  readonly version?: number;
 }
 
 export interface Scanned {
@@ -59,8 +61,11 @@ export async function* foreignIn(
   for await (const messages of batchesOf(scanned.connection, name, '>', { seq: from }, scanned.timeoutMs)) {
     for (const message of messages) {
       const { sequence, subject, data } = message;
+      const found = { stream: name, sequence, subject, bytes: data.length };
       const what = judge(message);
-      if (what !== undefined) yield { stream: name, sequence, subject, bytes: data.length, what };
+      const version = what === undefined ? unreadVersion(name, message) : undefined;
+      if (what !== undefined) yield { ...found, what };
+      else if (version !== undefined) yield { ...found, what: `an event of version ${version}`, version };
     }
   }
 }

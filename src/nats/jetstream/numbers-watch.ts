@@ -28,7 +28,7 @@ export class NumbersWatch {
   }
 
   /**
-   * Skipped where the user may not list streams, as users of earlier versions may not.
+   * Skipped where the user may not list streams.
    *
    * @throws ThroughlineError `config_invalid` when numbers are used again
    */

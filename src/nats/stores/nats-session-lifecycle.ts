@@ -45,7 +45,7 @@ const UNREADABLE =
  * installations have none.
  *
  * What is new is read when a write is announced, and every 800 ms in any case; everything is read again after a
- * reconnect. A user who may not read the bucket, as those of earlier versions, knows of no record.
+ * reconnect. A user who may not read the bucket knows of no record.
  */
 export class NatsSessionLifecycle implements SessionLifecycle {
   readonly #connection: NatsConnection;

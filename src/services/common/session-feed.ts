@@ -62,7 +62,7 @@ export class SessionFeed {
   readonly ready: Promise<void>;
   #isReady: () => void = () => {};
 
-  /** Has the table hold all that was stored until now, where nothing is heard of it: a user of an earlier version may not. */
+  /** Has the table hold all that was stored until now, where the user may not subscribe to events. */
   async catchUp(): Promise<void> {
     await this.ready;
     if (this.#isDeaf) await this.compare();

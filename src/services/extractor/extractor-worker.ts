@@ -3,7 +3,6 @@ import { type DispatchFault, type ParsedBody, parseDispatchBody } from '../../co
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
-import { FOLLOWING_FACTS } from '../../contracts/event-versions.js';
 import { ROLES, type Role } from '../../contracts/kinds.js';
 import { parseDispatchSubject, type Token } from '../../contracts/names.js';
 import { outcomeOf } from '../../contracts/outcome.js';
@@ -293,8 +292,9 @@ export function recordedEvent(
   const beyond = factsBeyond(told.result, dispatch.outcome);
   const { facts, omitted } = beyond === undefined ? rules.extract(told, task) : { facts: beyond, omitted: 0 };
   const data: FactRecorded['data'] = { dispatch, facts };
+  if (beyond === undefined) data.facts_complete = true;
   if (omitted > 0) data.facts_omitted = omitted;
   if (repairs.length > 0) data.repairs = repairs;
   if (repairsOmitted > 0) data.repairs_omitted = repairsOmitted;
-  return { v: beyond === undefined ? EVENT_VERSION : FOLLOWING_FACTS, type: 'fact.recorded', at, data };
+  return { v: EVENT_VERSION, type: 'fact.recorded', at, data };
 }

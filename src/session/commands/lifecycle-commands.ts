@@ -10,7 +10,7 @@ import { currentNumber } from '../iterations.js';
 import { unread } from '../notebook.js';
 import { type DispatchCounts, factsOf, type SessionState } from '../session-state.js';
 import { isOpen } from '../task-board.js';
-import { type BoardCounts, type TaskCounts, taskCounts } from '../task-counts.js';
+import { type TaskCounts, taskCounts } from '../task-counts.js';
 import { answer, append, type Decision, refuse } from './session-decision.js';
 
 /** The commands on the session itself, each decided on a state. */
@@ -122,14 +122,12 @@ export interface SessionOverview extends Readonly<Charter>, TaskCounts {
   readonly name: string;
   /** Sequence of its newest event; 0 for a session without events. */
   readonly sequence: number;
-  /** Time of its oldest event, ISO 8601 in UTC; `null` without one, and where it is not known. */
+  /** Time of its oldest event, ISO 8601 in UTC; `null` without one. */
   readonly started_at: string | null;
   /** Time of its newest event, ISO 8601 in UTC; `null` without one. */
   readonly last_event_at: string | null;
   /** Number of the newest iteration; 0 before the first. */
   readonly iteration: number;
-  /** As `board`, which earlier versions called so. */
-  readonly tasks: BoardCounts;
   readonly notes: number;
   /** Messages that have not been read. */
   readonly unread: number;
@@ -152,7 +150,6 @@ export function overview(state: SessionState): { readonly session: SessionOvervi
       last_event_at: lastEventAt || null,
       iteration: currentNumber(history),
       ...counted,
-      tasks: counted.board,
       notes: notebook.notes.size,
       unread: unread(notebook).length,
       facts: factsOf(state).count(),
