@@ -86,7 +86,7 @@ describe('a published result', () => {
     const dispatch = await jsm.streams.getMessage(DISPATCH_STREAM, { seq: sequence });
     expect(stored.subject).toBe(`session.${session}.fact.recorded`);
     expect(stored.json()).toMatchObject({
-      v: 2,
+      v: 1,
       type: 'fact.recorded',
       at: dispatch.time.toISOString(),
       data: { dispatch: { sequence, at: dispatch.time.toISOString() } },

@@ -29,7 +29,7 @@ describe('the end of an iteration', () => {
     const kv = await system.ports.connection.jetstream().views.kv(SNAPSHOT_BUCKET);
     expect((await kv.get(name))?.json()).toMatchObject({
       after_sequence: sequence,
-      v: 3,
+      v: 1,
       state: { iterations: [{ number: 1, complete: true, summary: 'first' }], last: { task: 2 } },
     });
   });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => nats.stop());
 
-/** Variables of earlier versions, and those of today that differ between processes. */
+/** Variables that differ between processes, some of them unknown. */
 const ODD = {
   THROUGHLINE_MAX_FACTS: '10',
   THROUGHLINE_STALL_THRESHOLDS: '1',

@@ -217,6 +217,6 @@ describe('the SDK', () => {
     expect((await tools.sessionComplete({ session })).session).toMatchObject({ status: 'completed' });
     expect((await tools.sessionRestart({ session })).session).toMatchObject({ status: 'open' });
     const { session: shown, sequence } = await tools.sessionShow({ session });
-    expect(shown).toMatchObject({ name: session, sequence, iteration: 1, tasks: { total: 1, completed: 1 } });
+    expect(shown).toMatchObject({ name: session, sequence, iteration: 1, board: { total: 1, completed: 1 } });
   });
 });

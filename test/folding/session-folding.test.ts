@@ -228,7 +228,7 @@ describe('a snapshot', () => {
 
   it.each<[string, (text: string) => string]>([
     ['that is not JSON', (text) => text.slice(0, -5)],
-    ['of an unknown version', (text) => text.replace('"v":3', '"v":999')],
+    ['of an unknown version', (text) => text.replace('"v":1', '"v":999')],
     ['whose state is damaged', (text) => text.replace(/"facts":\[/, '"facts":[7,')],
     ['of another session', (text) => text.replace('"session":"demo"', '"session":"other"')],
   ])('a snapshot %s is logged, and the one before it is taken', async (_, damage) => {

@@ -127,7 +127,7 @@ describe('the text of a snapshot', () => {
     expect(Object.keys(JSON.parse(text))).toEqual([
       ...['after_sequence', 'created_at', 'session', 'v', 'last_command', 'state'],
     ]);
-    const head = `{"after_sequence":4,"created_at":"${NOW}","session":"demo","v":3,"last_command":0,"state":{"limits":`;
+    const head = `{"after_sequence":4,"created_at":"${NOW}","session":"demo","v":1,"last_command":0,"state":{"limits":`;
     expect(text.startsWith(head)).toBe(true);
   });
 

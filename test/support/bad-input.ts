@@ -86,7 +86,7 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'session-show': {},
   'fact-find': {
     ...{ text: 'parser', task: '1', subject: 'a.ts', relation: ['issue'], tag: 'error' },
-    ...{ is: 'all', closed: true, limit: 5, cursor: cursorOf('facts', 9, 0, 9, 'abcd') },
+    ...{ is: 'all', limit: 5, cursor: cursorOf('facts', 9, 0, 9, 'abcd') },
   },
   'dispatch-show': { dispatch: 1, timeoutMs: 0 },
   'plan-show': { id: '2.1', status: 'blocked' },

@@ -7,7 +7,7 @@ import {
   type TraceEntryInput,
 } from '../../src/contracts/trace-entry.js';
 import { approximateTokenizer } from '../../src/shared/tokenizer.js';
-import { addEntry, DEFAULT_RHYTHM, emptyTrace, pin } from '../../src/traces/intent-trace.js';
+import { addEntry, DEFAULT_RHYTHM, pin } from '../../src/traces/intent-trace.js';
 import { recentLines, SUMMARY_HEADER, summarise } from '../../src/traces/trace-summary.js';
 import { recordedOf, section, step, steps, summaryOf, traceOf, used } from '../compaction/entries.js';
 import { hostileTexts } from '../support/builders.js';
@@ -120,13 +120,6 @@ describe('the constraints of a summary', () => {
   it('a trace summary takes no rule from code in a request', () => {
     const { text } = summaryOf(traceOf([request('Mend it.\n```\nit must never\n```\nSoon.'), ...steps(19)]));
     expect(section(text, 'Constraints')).toEqual([]);
-  });
-
-  it('a trace summary reads the constraints of entries that were stored without them', () => {
-    let trace = emptyTrace('INT-1');
-    for (const { constraints: _, ...old } of [request(RULES), ...steps(19)].map(recordedOf))
-      trace = addEntry(trace, old, DEFAULT_RHYTHM);
-    expect(section(summaryOf(trace).text, 'Constraints')).toHaveLength(2);
   });
 
   it('a trace summary has a text that was pinned by hand at once, and below the first block the recent lines have it', () => {

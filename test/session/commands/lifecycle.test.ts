@@ -271,7 +271,6 @@ describe('session-show', () => {
           iteration: 2,
           board: counts,
           plan: null,
-          tasks: counts,
           notes: 1,
           unread: 1,
           facts: 3,
