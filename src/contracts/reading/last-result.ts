@@ -16,20 +16,19 @@ export function lastResult(message: string): ResultText | undefined {
   return lastMarked(message) ?? lastFenced(message) ?? whole(message);
 }
 
+/** Looks at each part of the text once: a text may repeat a marker a hundred thousand times. */
 function lastMarked(message: string): ResultText | undefined {
-  for (let end = message.length, at = last(message, BEGIN, end); at >= 0; at = last(message, BEGIN, end)) {
-    const closes = message.indexOf(END, at);
+  for (let end = message.length; end > 0; ) {
+    const at = message.lastIndexOf(BEGIN, end - 1);
+    if (at < 0) return undefined;
+    const part = message.slice(at, end);
+    const closes = part.indexOf(END);
     // Of one that is cut off, what is there.
-    const block = message.slice(at, closes < 0 || closes >= end ? end : closes + END.length);
+    const block = closes < 0 ? part : part.slice(0, closes + END.length);
     if (block.includes('{')) return { text: block, marked: true };
     end = at;
   }
   return undefined;
-}
-
-/** Where a word stands last before an end; -1 for nowhere. */
-function last(message: string, word: string, end: number): number {
-  return end === 0 ? -1 : message.lastIndexOf(word, end - 1);
 }
 
 function lastFenced(message: string): ResultText | undefined {
