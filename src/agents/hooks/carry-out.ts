@@ -46,7 +46,7 @@ export async function carryOut(call: HookCall, tools: HookTools): Promise<HookAn
     case 'before-agent':
       return beforeAgent(call, tools);
     case 'after-tool': {
-      const entry = toolEntry(call, named(call, tools));
+      const entry = await toolEntry(call, named(call, tools), tools);
       const waiting = state.keep(
         await tools.redact({ kind: 'trace', session: tools.at.session, entry } as const),
       );
@@ -148,7 +148,7 @@ async function promptSubmitted(call: HookCall, tools: HookTools): Promise<HookAn
   // asked that.
   if (isSentBack(call.prompt) || call.agent !== '') return undefined;
   tools.state.unmark(agentKey(call, tools));
-  const entry = requestEntry(call, named(call, tools));
+  const entry = await requestEntry(call, named(call, tools), tools);
   const unkept = await keepOrGive({ kind: 'trace', session: tools.at.session, entry }, tools);
   const client = await tools.connect();
   // One with the contract was compiled already.

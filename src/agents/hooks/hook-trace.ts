@@ -1,9 +1,13 @@
 import { isAbsolute, relative } from 'node:path';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
+import { redactedStart } from '../../redaction/redacted.js';
 import { isObject } from '../../shared/is-object.js';
 import type { HookCall } from './hook-call.js';
+import type { HookTools } from './hook-tools.js';
 
-/** Trace entries of what an agent is asked and does. Everything is bounded: a tool may be given a whole file. */
+/**
+ * Trace entries of what an agent is asked and does, without secrets. Everything is bounded: a tool may be given a whole file.
+ */
 
 const MAX_PROMPT = 20_000;
 const MAX_COMMAND = 20_000;
@@ -23,20 +27,31 @@ export function intentOf(client: string, conversation: string): string {
   return `${client}-${conversation || 'unknown'}`.slice(0, 128);
 }
 
+type Redacting = Pick<HookTools, 'redact'>;
+
 /** What the user asked. */
-export function requestEntry({ prompt }: HookCall, { id, at, intent }: Named): TraceEntryInput {
+export async function requestEntry(
+  { prompt }: HookCall,
+  { id, at, intent }: Named,
+  { redact }: Redacting,
+): Promise<TraceEntryInput> {
   return {
     id,
     timestamp: at,
     intent_id: intent,
     state: 'REQUEST',
     action_type: 'INTENT_SELECTION',
-    payload: { reasoning: prompt.slice(0, MAX_PROMPT) },
+    payload: { reasoning: await redactedStart(prompt, MAX_PROMPT, redact) },
   };
 }
 
 /** What a tool did: its name, files, command and status, and neither what it was given nor what it gave. */
-export function toolEntry(call: HookCall, { id, at, intent }: Named): TraceEntryInput {
+export async function toolEntry(
+  call: HookCall,
+  { id, at, intent }: Named,
+  { redact }: Redacting,
+): Promise<TraceEntryInput> {
+  const start = (text: string, most: number) => redactedStart(text, most, redact);
   const files = filesOf(call);
   const command = commandOf(call.input);
   const fault = faultOf(call);
@@ -47,13 +62,13 @@ export function toolEntry(call: HookCall, { id, at, intent }: Named): TraceEntry
     state: 'ACTION',
     action_type: 'TOOL_EXECUTION',
     payload: {
-      tool_name: call.tool.slice(0, MAX_NAME),
+      tool_name: await start(call.tool, MAX_NAME),
       ...(files.length > 0 && { target_files: files }),
-      ...(command !== undefined && { command: command.slice(0, MAX_COMMAND) }),
+      ...(command !== undefined && { command: await start(command, MAX_COMMAND) }),
     },
     result: {
       status: fault === undefined ? 'SUCCESS' : 'FAILURE',
-      ...(fault !== undefined && fault !== '' && { error_message: fault.slice(0, MAX_ERROR) }),
+      ...(fault !== undefined && fault !== '' && { error_message: await start(fault, MAX_ERROR) }),
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { ThroughlineClient } from '../../client/throughline-client.js';
 import type { Config } from '../../config/config.js';
 import { codeOf, messageOf } from '../../contracts/errors.js';
-import { mayHoldSecret } from '../../redaction/secret-hints.js';
+import { redacted } from '../../redaction/redacted.js';
 import { agentSession } from '../agent-session.js';
 import { carryOut, type HookAnswer } from './carry-out.js';
 import { type HookCall, readCall } from './hook-call.js';
@@ -71,15 +71,4 @@ function written(
   if (text.length <= most) return text;
   log(`the answer has ${text.length} characters, the client takes ${most}: it is left out`);
   return '';
-}
-
-/** Without secrets. The rules are loaded for a text that may hold one. */
-async function redacted<T>(value: T): Promise<T> {
-  if (!mayHoldSecret(JSON.stringify(value))) return value;
-  const [{ redactJson }, { secretlintScanner }] = await Promise.all([
-    import('../../redaction/redactor.js'),
-    import('../../redaction/secretlint-scanner.js'),
-  ]);
-  // Only strings are changed.
-  return redactJson(value, secretlintScanner()).value as T;
 }

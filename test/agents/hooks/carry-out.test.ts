@@ -188,6 +188,33 @@ describe('an agent at work', () => {
     expect(onDisk(place.stateDir)).toContain('"target_files":["src/printer.rs"]');
   });
 
+  it.each([
+    ['a prompt', 20_000, (text: string) => ({ ...base, hook_event_name: 'UserPromptSubmit', prompt: text })],
+    ['a command', 20_000, tool],
+    [
+      'a fault',
+      2000,
+      (text: string) => ({ ...tool('ls'), hook_event_name: 'PostToolUseFailure', error: text }),
+    ],
+    ['the name of a tool', 200, (text: string) => ({ ...tool('ls'), tool_name: text })],
+  ])(
+    'of a secret in %s nothing is kept, wherever the text of %i characters ends',
+    async (_, most, payload) => {
+      const secret = `ghp_${'a1B2'.repeat(9)}`;
+      for (const shown of [1, 20, 39, 40]) {
+        const place = hookPlace();
+        place.setDown(true);
+        const pad = 'x '.repeat(most).slice(0, most - shown - 1);
+        for (const after of ['', ` ${'y '.repeat(100_000)}`])
+          await place.run('claude', payload(`${pad} ${secret}${after}`));
+        const kept = onDisk(place.stateDir);
+        expect(kept.includes('x x x')).toBe(true);
+        expect(kept.includes('ghp_')).toBe(false);
+        expect(kept.length).toBeLessThan(6 * most + 2000);
+      }
+    },
+  );
+
   it('secrets reach neither the disk nor the server', async () => {
     const secret = 'Bearer abcdefghijklmnopqrstuvwxyz0123456789';
     const place = hookPlace();
