@@ -11,6 +11,7 @@ import { wholeNumber } from './option-parsers.js';
 export interface MonitoringOptions {
   readonly metricsPort?: number;
   readonly metricsHost?: string;
+  readonly metricsName?: readonly string[];
   readonly otel?: boolean;
   readonly otelSessions?: boolean;
 }
@@ -25,25 +26,31 @@ export function addMonitoringOptions(command: Command): Command {
       wholeNumber(0, 65_535),
     )
     .option('--metrics-host <address>', `address that this port listens on (default: ${LOOPBACK})`)
+    .option(
+      '--metrics-name <host...>',
+      'names under which this port is asked beside localhost and its address',
+    )
     .option('--otel', 'send spans with the OpenTelemetry SDK that is installed, as its OTEL_ variables say')
     .option('--otel-sessions', 'name sessions in these spans (default: no span says which session it is of)');
 }
 
 /** The same options as arguments, for another process. */
 export function monitoringArguments(options: MonitoringOptions): string[] {
-  const { metricsPort, metricsHost, otel, otelSessions } = options;
+  const { metricsPort, metricsHost, metricsName, otel, otelSessions } = options;
   return [
     ...(metricsPort === undefined ? [] : ['--metrics-port', String(metricsPort)]),
     ...(metricsHost === undefined ? [] : ['--metrics-host', metricsHost]),
+    ...(metricsName === undefined ? [] : ['--metrics-name', ...metricsName]),
     ...(otel ? ['--otel'] : []),
     ...(otelSessions ? ['--otel-sessions'] : []),
   ];
 }
 
 /** @throws ThroughlineError `usage` for options that change nothing without another one */
-export function checkMonitoring({ metricsPort, metricsHost }: MonitoringOptions): void {
-  if (metricsPort === undefined && metricsHost !== undefined)
-    throw new ThroughlineError('usage', '--metrics-host is only for --metrics-port: give that, too');
+export function checkMonitoring({ metricsPort, metricsHost, metricsName }: MonitoringOptions): void {
+  const option = metricsHost !== undefined ? 'host' : metricsName !== undefined ? 'name' : undefined;
+  if (metricsPort === undefined && option !== undefined)
+    throw new ThroughlineError('usage', `--metrics-${option} is only for --metrics-port: give that, too`);
 }
 
 /** Starts what these options ask for. Comes before the services: how they start is to be seen as well. */
@@ -53,7 +60,7 @@ export async function startMonitoring(
   shutdown: Shutdown,
 ): Promise<{ readonly monitoring: Monitoring; readonly tracing: Tracing }> {
   checkMonitoring(options);
-  const { metricsPort: port, metricsHost, otel, otelSessions } = options;
+  const { metricsPort: port, metricsHost = LOOPBACK, metricsName: names = [], otel, otelSessions } = options;
   const monitoring = new Monitoring();
   if (otel) {
     const { startOtelSdk } = await import('../monitoring/otel-sdk.js');
@@ -62,7 +69,7 @@ export async function startMonitoring(
   if (port !== undefined) {
     const { startMonitoringServer } = await import('../monitoring/monitoring-server.js');
     await watchThisProcess({ monitoring, shutdown });
-    const server = await startMonitoringServer(monitoring, { host: metricsHost ?? LOOPBACK, port });
+    const server = await startMonitoringServer(monitoring, { host: metricsHost, names, port });
     shutdown.add('the metrics', () => server.stop());
     logger.info({ url: server.url }, 'metrics are served at /metrics');
   }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { messageOf, systemCode, ThroughlineError } from '../contracts/errors.js';
+import { isKnownHost, type KnownHosts, knownHosts } from './known-hosts.js';
 import type { Monitoring } from './monitoring.js';
 import { MONITORING_PATHS, type MonitoringPage, monitoringPage } from './monitoring-page.js';
 
@@ -13,14 +14,16 @@ export interface MonitoringServer {
 /**
  * Serves the monitoring pages.
  *
+ * @param names under which it is reached beside the address that it listens on
  * @param port 0 for any free one
  * @throws ThroughlineError `config_invalid` when the port cannot be listened on
  */
 export async function startMonitoringServer(
   monitoring: Monitoring,
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, names, port }: { readonly host: string; readonly names?: readonly string[]; readonly port: number },
 ): Promise<MonitoringServer> {
-  const server = createServer((request, response) => void answer(monitoring, request, response));
+  const hosts = knownHosts(host, names);
+  const server = createServer((request, response) => void answer(monitoring, hosts, request, response));
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => reject(notListening(host, port, cause)));
     server.listen(port, host, resolve);
@@ -39,12 +42,17 @@ export async function startMonitoringServer(
 
 async function answer(
   monitoring: Monitoring,
-  { method, url = '/' }: IncomingMessage,
+  hosts: KnownHosts,
+  { method, url = '/', headers }: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const [path = '/'] = url.split('?');
   const isRead = method === 'GET' || method === 'HEAD';
-  const page = isRead ? ((await monitoringPage(monitoring, path)) ?? NOT_FOUND) : NOT_ALLOWED;
+  const page = !isKnownHost(headers.host, hosts)
+    ? NOT_KNOWN
+    : isRead
+      ? ((await monitoringPage(monitoring, path)) ?? NOT_FOUND)
+      : NOT_ALLOWED;
   response.writeHead(page.status, {
     'content-type': page.type,
     'content-length': Buffer.byteLength(page.body),
@@ -54,6 +62,11 @@ async function answer(
   response.end(method === 'HEAD' ? undefined : page.body);
 }
 
+const NOT_KNOWN: MonitoringPage = {
+  status: 403,
+  type: 'text/plain; charset=utf-8',
+  body: 'this host is not known: ask by the address, or start the services with --metrics-name and that host\n',
+};
 const NOT_FOUND: MonitoringPage = {
   status: 404,
   type: 'text/plain; charset=utf-8',

@@ -49,6 +49,7 @@ export interface HookState {
 export const MAX_WAITING = 2000;
 const PRIVATE = 0o700;
 const MAX_LOG = 1_000_000;
+const MAX_LINE = 1000;
 
 /**
  * @param folder where it lies; made with the first thing that is kept
@@ -124,9 +125,13 @@ export function logHook(folder: string, line: string): void {
     mkdirSync(folder, { recursive: true, mode: PRIVATE });
     const file = join(folder, 'hook.log');
     if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG) renameSync(file, `${file}.1`);
-    appendFileSync(file, `${new Date().toISOString()} ${withoutSecret(oneLine(line)).slice(0, 1000)}\n`, {
-      mode: 0o600,
-    });
+    appendFileSync(
+      file,
+      `${new Date().toISOString()} ${withoutSecret(oneLine(line.slice(0, 4 * MAX_LINE))).slice(0, MAX_LINE)}\n`,
+      {
+        mode: 0o600,
+      },
+    );
   } catch {
     // There is no one else to tell.
   }

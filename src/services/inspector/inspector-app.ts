@@ -7,6 +7,7 @@ import type { Monitoring } from '../../monitoring/monitoring.js';
 import { MONITORING_PATHS } from '../../monitoring/monitoring-page.js';
 import type { LiveTransport } from '../../ports/live-transport.js';
 import type { Logger } from '../../ports/logger.js';
+import type { KnownHosts } from '../../monitoring/known-hosts.js';
 import { VERSION } from '../../version.js';
 import { type AccessOptions, signedIn } from './access.js';
 import { ask, errorAnswer, smallBody } from './ask-route.js';
@@ -22,10 +23,8 @@ import { securityHeaders } from './security-headers.js';
 export interface InspectorParts extends AccessOptions {
   readonly transport: LiveTransport;
   readonly role: InspectorRole;
-  /** Names under which browsers may reach it, beside those of this machine. */
-  readonly hosts: readonly string[];
-  /** Whether it listens to other machines. */
-  readonly isOpen: boolean;
+  /** Names under which browsers may reach it. */
+  readonly hosts: KnownHosts;
   readonly feed: LiveFeed;
   readonly history: HealthHistory;
   /** Longest wait for the answer to a request, in milliseconds. */
@@ -42,7 +41,7 @@ export function inspectorApp(parts: InspectorParts): Hono<{ Bindings: HttpBindin
   const { transport, role, feed, history, logger } = parts;
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.use(securityHeaders);
-  app.use(knownHost(parts.hosts, parts.isOpen));
+  app.use(knownHost(parts.hosts));
   const { monitoring } = parts;
   if (monitoring !== undefined) {
     for (const path of MONITORING_PATHS) app.get(path, (c) => monitoringAnswer(c, monitoring));

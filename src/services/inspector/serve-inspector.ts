@@ -5,12 +5,12 @@ import type { InspectorRole } from '../../contracts/inspector-api.js';
 import type { HealthShown } from '../../contracts/replies/health-reply.js';
 import { toolSubject } from '../../contracts/request-names.js';
 import { openLiveTransport } from '../../nats/connection/nats-live-transport.js';
+import { knownHosts } from '../../monitoring/known-hosts.js';
 import { namedLogger } from '../common/named-logger.js';
 import { natsOptions } from '../common/nats-options.js';
 import type { Context } from '../common/service-context.js';
 import { HealthHistory } from './health-history.js';
 import { inspectorApp } from './inspector-app.js';
-import { isLoopbackName } from './known-host.js';
 import { listening } from './listening.js';
 import { LiveFeed } from './live-feed.js';
 import { newerBy, promptEntryOf } from './live-sources.js';
@@ -74,8 +74,7 @@ export async function serveInspector(
     cookieName: `throughline_token_${port}`,
     transport,
     role,
-    hosts: [host, ...(options.names ?? [])],
-    isOpen: !isLoopbackName(host),
+    hosts: knownHosts(host, options.names),
     feed,
     history,
     timeoutMs: requestTimeoutMs + afterTimeoutMs,

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
+import { knownHosts } from '../../../src/monitoring/known-hosts.js';
 import { signedIn } from '../../../src/services/inspector/access.js';
 import { knownHost } from '../../../src/services/inspector/known-host.js';
 import { sameOrigin } from '../../../src/services/inspector/same-origin.js';
@@ -9,9 +10,10 @@ const TOKEN = 'abcdefgh-ABCDEFGH_0123456789';
 const COOKIE = `throughline_token_4280=${TOKEN}`;
 
 function app({ hosts = [] as string[], isOpen = false } = {}) {
+  const at = isOpen ? '0.0.0.0' : '127.0.0.1';
   const made = new Hono();
   made.use(securityHeaders);
-  made.use(knownHost(hosts, isOpen));
+  made.use(knownHost(knownHosts(at, hosts)));
   made.use(signedIn({ token: TOKEN, cookieName: 'throughline_token_4280' }));
   made.use(sameOrigin);
   made.all('*', (c) => c.text('in'));
