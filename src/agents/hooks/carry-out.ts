@@ -18,7 +18,7 @@ import { intentOf, requestEntry, toolEntry } from './hook-trace.js';
 import { namedTask } from './named-task.js';
 import type { ReturnedResult } from './returned-result.js';
 import { saidByAgent } from './said-by-agent.js';
-import { flush, flushBeside, keepOrGive } from './send-waiting.js';
+import { flush, flushBeside, keepOrGive, refusalKey } from './send-waiting.js';
 
 /** What goes to the client, as the value that its table writes; `undefined` for nothing. */
 export type HookAnswer = string | Readonly<Record<string, unknown>> | undefined;
@@ -39,10 +39,10 @@ export async function carryOut(call: HookCall, tools: HookTools): Promise<HookAn
       // The history is made of what the server has.
       if (call.source === 'compact') await sent;
       const [answer] = await Promise.all([sessionStart(call, tools, client), sent]);
-      return answer;
+      return withRefusal(answer, call, tools);
     }
     case 'prompt':
-      return promptSubmitted(call, tools);
+      return withRefusal(await promptSubmitted(call, tools), call, tools);
     case 'before-agent':
       return beforeAgent(call, tools);
     case 'after-tool': {
@@ -74,6 +74,17 @@ export async function carryOut(call: HookCall, tools: HookTools): Promise<HookAn
       await flush(tools, await tools.connect());
       return undefined;
   }
+}
+
+/** The context of an answer, with what the agent has to know of a result of its session that was refused. */
+function withRefusal(
+  answer: string | undefined,
+  { event, agent }: HookCall,
+  { state, at }: HookTools,
+): HookAnswer {
+  if (event.answer !== 'context' || agent !== '') return answer;
+  const refused = state.recall(refusalKey(at.session));
+  return refused === undefined ? answer : [refused, answer].filter(Boolean).join('\n\n');
 }
 
 async function sessionStart(call: HookCall, tools: HookTools, client: ThroughlineClient): Promise<string> {
@@ -143,7 +154,7 @@ function firstNot<T>(items: readonly T[], passes: (item: T) => boolean): number 
   return at < 0 ? items.length : at;
 }
 
-async function promptSubmitted(call: HookCall, tools: HookTools): Promise<HookAnswer> {
+async function promptSubmitted(call: HookCall, tools: HookTools): Promise<string | undefined> {
   // In some clients what an agent is told that was sent back comes as a prompt, and what a sub-agent is told: no person has
   // asked that.
   if (isSentBack(call.prompt) || call.agent !== '') return undefined;
@@ -249,6 +260,12 @@ async function stopped(call: HookCall, tools: HookTools): Promise<HookAnswer> {
     }
   }
   await flush(tools, await tools.connect(), unkept);
+  const refusal = refusalKey(at.session);
+  const refused = mayGoBack && !goesBack ? state.recall(refusal) : undefined;
+  if (refused !== undefined) {
+    goesBack = true;
+    fault = refused;
+  }
   if (!goesBack || role === undefined) return undefined;
   // On a disk that takes no mark it would be sent back again and again: then not at all.
   return state.markSentBack(key) ? sentBackText(role, fault) : undefined;

@@ -1,5 +1,5 @@
 import type { ThroughlineClient } from '../../client/throughline-client.js';
-import { codeOf, messageOf } from '../../contracts/errors.js';
+import { codeOf, messageOf, withRemedy } from '../../contracts/errors.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import type { Waiting } from './hook-state.js';
 import type { HookTools } from './hook-tools.js';
@@ -60,7 +60,9 @@ export async function flush(
     }
     const { session, role, text, messageId } = what;
     const options = { messageId, timeoutMs: Math.max(1, leftMs()) };
-    await settled(() => client.publishText(session, role, text, options), [name]);
+    const told = (error: unknown) =>
+      tellLater(session, `The result of your ${role} was not stored: ${why(error)}`);
+    await settled(() => client.publishText(session, role, text, options), [name], undefined, told);
   }
   for (const [session, all] of entries) await append(session, all.slice(0, AT_ONCE));
 
@@ -82,11 +84,24 @@ export async function flush(
     );
   }
 
-  /** @param smaller sends the same in smaller messages, where it can be parted */
+  /** Leaves it to the next hook that can tell the agent. */
+  function tellLater(session: string, text: string): void {
+    try {
+      state.remember(refusalKey(session), text);
+    } catch (error) {
+      log(`${codeOf(error)}: the agent is not told: ${messageOf(error)}`);
+    }
+  }
+
+  /**
+   * @param smaller sends the same in smaller messages, where it can be parted
+   * @param refused is told of what would be refused the next time as well
+   */
   async function settled(
     send: () => Promise<unknown>,
     names: readonly string[],
     smaller?: () => Promise<void>,
+    refused?: (error: unknown) => void,
   ): Promise<void> {
     try {
       await send();
@@ -95,9 +110,20 @@ export async function flush(
       // Any other refusal would be the same the next time.
       if (PASSING.has(codeOf(error))) throw error;
       log(`${codeOf(error)}: ${names.length} not sent: ${messageOf(error)}`);
+      refused?.(error);
     }
     for (const name of names) if (name !== '') state.forget(name);
   }
+}
+
+/** Names what an agent of a session has yet to be told of a result that was refused. */
+export function refusalKey(session: string): string {
+  return JSON.stringify(['refused', session]);
+}
+
+function why(error: unknown): string {
+  const fix = codeOf(error) === 'too_large' ? 'shorten it: name files in place of their content' : undefined;
+  return withRemedy(messageOf(error), fix);
 }
 
 const PASSING: ReadonlySet<string> = new Set([

@@ -75,6 +75,28 @@ describe('an agent that stops', () => {
     expect(place.published).toEqual([expect.stringContaining('"status":"completed"')]);
   });
 
+  it('an agent whose result is larger than the server takes is sent back with the limit and the fix', async () => {
+    const place = hookPlace({ maxBytes: 10_000 });
+    const large = RESULT.replace('"s"', JSON.stringify('x '.repeat(10_000)));
+    const { reason } = JSON.parse(await place.run('claude', stop(large)));
+    expect(reason).toMatch(/more than the 10000 bytes that the server takes. To fix it: shorten/);
+    expect(await place.run('claude', stop(RESULT))).toBe('');
+    expect(place.published).toHaveLength(1);
+  });
+
+  it.each(['UserPromptSubmit', 'SessionStart'])(
+    'an agent that cannot be sent back is told at %s that its result was not stored, once',
+    async (event) => {
+      const place = hookPlace({ maxBytes: 10_000 });
+      const large = RESULT.replace('"s"', JSON.stringify('x '.repeat(10_000)));
+      expect(await place.run('claude', stop(large, { agent_type: 'helper' }))).toBe('');
+      const next = { ...base, hook_event_name: event, prompt: 'go on', source: 'resume' };
+      const told = 'implementer was not stored: dispatch.demo.implementer: more than the 10000 bytes';
+      expect(await place.run('claude', next)).toContain(told);
+      expect(await place.run('claude', next)).not.toContain(told);
+    },
+  );
+
   it('an agent of another name owes nothing, and its example in a fence is not published', async () => {
     const place = hookPlace();
     expect(await place.run('claude', stop('Done.', { agent_type: 'Explore' }))).toBe('');

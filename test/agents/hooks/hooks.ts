@@ -46,6 +46,11 @@ export function hookPlace(
   const transport: ClientTransport = {
     async publish(subject, body) {
       if (isDown) throw unavailable();
+      if (String(body).length > maxBytes)
+        throw new ThroughlineError(
+          'too_large',
+          `${subject}: more than the ${maxBytes} bytes that the server takes`,
+        );
       asked.push({ subject, body });
       published.push(String(body));
       return { sequence: published.length };
