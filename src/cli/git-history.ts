@@ -14,11 +14,24 @@ export interface CommitSelection {
   readonly path?: readonly string[] | undefined;
 }
 
+/** The commits that were read. */
+export interface History {
+  readonly commits: readonly CommitResult[];
+  /** How many of them had a subject or files too long for a dispatch. */
+  readonly shortened: number;
+}
+
 /** A commit as a result; its `result_id` is its hash. */
 export type CommitResult = ResultOf<'implementer'> & { readonly result_id: string };
 
 // A commit of many thousand files would not fit a dispatch, and gives no more facts than one of this many.
 const MAX_FILES = 1000;
+/** Bytes of their names as JSON. */
+const MAX_FILES_BYTES = 150_000;
+/** Characters: an event keeps fewer. */
+const MAX_SUBJECT = 10_000;
+/** Bytes of any field that are read. */
+const MAX_FIELD = 65_536;
 
 /**
  * The commits of a repository as results, oldest first; merges are left out, since they change no file. A commit is the
@@ -26,18 +39,22 @@ const MAX_FILES = 1000;
  *
  * @throws ThroughlineError `usage` that names the option which git does not understand
  */
-export async function readCommits(repo: string, selection: CommitSelection): Promise<CommitResult[]> {
+export async function readCommits(repo: string, selection: CommitSelection): Promise<History> {
   const { limit, branch, since, path = [] } = selection;
   // The commit itself, and not its name: a name may pass for an option.
   const commit = branch === undefined ? 'HEAD' : await commitOf(repo, branch);
   if (since !== undefined) await checkDate(repo, since);
-  const log = await gitOf(repo, [
+  const reader = new CommitReader();
+  const args = [
     ...['-c', 'log.showSignature=false', 'log', '--no-merges', '--full-diff', '-z', '--name-only'],
     ...['--encoding=UTF-8', `--max-count=${limit}`, '--format=%x00%H%x00%h%x00%s%x00'],
     ...(since === undefined ? [] : [`--since=${since}`]),
     ...[commit, '--', ...path],
-  ]);
-  return parseLog(log).reverse();
+  ];
+  const ran = await git(repo, args, (chunk) => reader.read(chunk));
+  if (!ran.ok) throw new ThroughlineError('usage', `--repo ${repo}: ${ran.stderr}`);
+  const { commits, shortened } = reader;
+  return { commits: commits.reverse(), shortened: shortened.size };
 }
 
 async function commitOf(repo: string, branch: string): Promise<string> {
@@ -62,36 +79,67 @@ async function checkDate(repo: string, since: string): Promise<void> {
 }
 
 /**
- * Each commit reads: empty field, hash, short hash, subject, empty field, then its files up to the empty field that opens
- * the next commit. A line break stands before the first file. Any of subject and file may hold anything but NUL.
+ * Reads commits from the output of `git log` as it comes, so that no field has to fit into memory. Each commit reads: empty field,
+ * hash, short hash, subject, empty field, then its files up to the empty field that opens the next commit. A line break stands
+ * before the first file. Any of subject and file may hold anything but NUL.
  */
-function parseLog(log: string): CommitResult[] {
-  const fields = log.split('\0');
-  const commits: CommitResult[] = [];
-  let at = 0;
-  while (fields[at] === '' && fields[at + 1]) {
-    const [hash = '', name = '', subject = ''] = fields.slice(at + 1, at + 4);
-    at += 5;
-    const firstFile = at;
-    while (fields[at]) at += 1;
-    const files = fields.slice(firstFile, at);
-    if (files[0] !== undefined) files[0] = files[0].slice(1);
-    commits.push({
-      task_id: name,
-      result_id: hash,
+class CommitReader {
+  readonly commits: CommitResult[] = [];
+  /** Commits of which something was left out. */
+  readonly shortened = new Set<string>();
+  #field: Buffer[] = [];
+  #bytes = 0;
+  /** Of the next field within its commit. */
+  #place = 0;
+  #hash = '';
+  #name = '';
+  #files: string[] = [];
+  #room = 0;
+
+  read(chunk: Buffer): void {
+    for (let from = 0; from < chunk.length; ) {
+      const nul = chunk.indexOf(0, from);
+      const part = chunk.subarray(from, nul < 0 ? chunk.length : nul);
+      if (this.#bytes < MAX_FIELD) this.#field.push(part);
+      this.#bytes += part.length;
+      from += part.length + (nul < 0 ? 0 : 1);
+      if (nul >= 0) this.#ended();
+    }
+  }
+
+  #ended(): void {
+    const text = Buffer.concat(this.#field).toString('utf8');
+    const isWhole = this.#bytes <= MAX_FIELD;
+    this.#field = [];
+    this.#bytes = 0;
+    if (this.#place > 4 && text === '') this.#place = 0;
+    const place = this.#place;
+    this.#place += 1;
+    if (place === 1) this.#hash = text;
+    else if (place === 2) this.#name = text;
+    else if (place === 3) this.#opens(text);
+    else if (place > 4) this.#takesFile(place === 5 ? text.slice(1) : text, isWhole);
+  }
+
+  #opens(subject: string): void {
+    if (subject.length > MAX_SUBJECT) this.shortened.add(this.#hash);
+    this.#files = [];
+    this.#room = MAX_FILES_BYTES;
+    this.commits.push({
+      task_id: this.#name,
+      result_id: this.#hash,
       history: true,
       status: 'completed',
-      summary: subject || '(no subject)',
-      files_modified: files.slice(0, MAX_FILES),
+      summary: subject.slice(0, MAX_SUBJECT).toWellFormed() || '(no subject)',
+      files_modified: this.#files,
     });
   }
-  return commits;
-}
 
-async function gitOf(repo: string, args: readonly string[]): Promise<string> {
-  const ran = await git(repo, args);
-  if (ran.ok) return ran.stdout;
-  throw new ThroughlineError('usage', `--repo ${repo}: ${ran.stderr}`);
+  #takesFile(file: string, isWhole: boolean): void {
+    this.#room -= Buffer.byteLength(JSON.stringify(file));
+    if (isWhole && this.#room >= 0 && this.#files.length < MAX_FILES) this.#files.push(file);
+    else this.shortened.add(this.#hash);
+  }
 }
 
 interface GitRun {
@@ -100,12 +148,13 @@ interface GitRun {
   readonly stderr: string;
 }
 
-function git(repo: string, args: readonly string[]): Promise<GitRun> {
+/** @param onOutput gets the output in place of `stdout` */
+function git(repo: string, args: readonly string[], onOutput?: (chunk: Buffer) => void): Promise<GitRun> {
   return new Promise((resolve, reject) => {
     const child = spawn('git', ['-C', repo, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
-    child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+    child.stdout.on('data', onOutput ?? ((chunk: Buffer) => stdout.push(chunk)));
     child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
     child.once('error', (cause) => {
       reject(new ThroughlineError('usage', `git cannot be run: ${cause.message}`, { cause }));

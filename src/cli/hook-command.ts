@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { logHook } from '../agents/hooks/hook-state.js';
 import { HOOK_CLIENTS, hookClient } from '../agents/hooks/hook-table.js';
@@ -16,6 +15,8 @@ const STARTS = 2;
 const MOST_BUSY_MS = 3000;
 const LEAST_MS = 50;
 const MOST_MS = 60_000;
+/** Bytes of one event: to parse more takes longer than a hook has. */
+const MAX_INPUT = 16 * 1024 * 1024;
 
 interface HookOptions {
   readonly nats?: string;
@@ -89,11 +90,25 @@ export async function hook(name: string, { nats: url, within }: HookOptions = {}
     const { openClient } = await import('./open-client.js');
     return openClient({ config: known, url: server }, { checkReplies: false });
   };
-  const answer = await runHook(name, client, await text(process.stdin), {
+  const input = await boundedInput();
+  if (input === undefined) return give(`the input is larger than ${MAX_INPUT} bytes: it is left out`);
+  const answer = await runHook(name, client, input, {
     ...{ config: known, stateDir, url: server, directory: process.cwd() },
     ...{ log, leftMs, connect: once(connect) },
   });
   end(answer);
+}
+
+/** Reads standard input; `undefined` if it is larger than a hook takes. */
+async function boundedInput(): Promise<string | undefined> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of process.stdin) {
+    bytes += part.length;
+    if (bytes > MAX_INPUT) return undefined;
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
 }
 
 /** The time that a hook may take whose start took so long, both in milliseconds. */

@@ -41,7 +41,7 @@ export function importCommand(program: Command): void {
       wholeNumber(1, REMEMBERED_RESULTS),
       200,
     )
-    .option('--json', 'print {"commits":N,"known":N,"sequence":N,"facts":N,"kept":N}')
+    .option('--json', 'print {"commits":N,"shortened":N,"known":N,"sequence":N,"facts":N,"kept":N}')
     .addHelpText(
       'after',
       examples(
@@ -52,7 +52,7 @@ export function importCommand(program: Command): void {
     .action(async (options: ImportOptions, command: Command) => {
       const cli = cliOf(command);
       const session = sessionOf(cli, options.session);
-      const commits = await readCommits(options.repo, options);
+      const { commits, shortened } = await readCommits(options.repo, options);
       const progress = showProgress(options.json !== true, commits.length, 'commit', 'published');
       const onWaiting = waitingNote(() => PUBLISH_TIMEOUT_MS);
       const { sequence, known, kept } = await withClient(
@@ -74,11 +74,16 @@ export function importCommand(program: Command): void {
         { tries: { timeoutMs: PUBLISH_TIMEOUT_MS, onWaiting } },
       );
       const facts = factsGiven(commits);
-      if (options.json) out(JSON.stringify({ commits: commits.length, known, sequence, facts, kept }));
+      if (options.json)
+        out(JSON.stringify({ commits: commits.length, shortened, known, sequence, facts, kept }));
       else if (commits.length === 0) out('0 commits imported: none was found');
       else {
         const before = known ? `, ${known} of them were known already` : '';
         out(`${counted(commits.length, 'commit')} imported${before}; the last one is dispatch ${sequence}`);
+        if (shortened > 0)
+          out(
+            `${counted(shortened, 'commit')} shortened: a subject or list of files was too long for a dispatch`,
+          );
         const given = `they give ${counted(facts, 'fact')}`;
         if (kept === undefined) out(`${given}; what the session knew of them it did not say in time`);
         else out(`${given}; the session now holds ${counted(kept, 'valid fact')} in all`);

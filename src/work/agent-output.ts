@@ -4,6 +4,8 @@ import type { AgentAnswer } from './run-types.js';
 
 /** Of a line of JSON: more are not looked through. */
 const MAX_DEPTH = 6;
+/** Of an output with more lines the last ones count: a line that is no JSON takes as long as a thousand characters of it. */
+const MAX_LINES = 10_000;
 /** `tokens used: 1,234`, as Codex says it, also with the number in the next line. */
 const TOKENS = /^tokens used:?\s{0,3}\n?\s{0,3}(\d[\d,]{0,15})/im;
 /** Our own, for a command of yours: `cost: $0.12`. */
@@ -26,7 +28,10 @@ export function agentOutput(stdout: string, stderr: string): AgentAnswer {
 function jsonOf(stdout: string): unknown[] {
   const whole = parsed(stdout.trim());
   if (whole !== undefined) return isResult(whole) ? [] : [whole];
-  const lines = stdout.split('\n').filter((line) => line.trim() !== '');
+  const lines = stdout
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(-MAX_LINES);
   const values = lines.flatMap((line) => parsed(line.trim()) ?? []);
   // A text with an object in one of its lines is a text.
   return values.length > 0 && values.length * 2 > lines.length ? values : [];

@@ -1,4 +1,5 @@
 import { ThroughlineError } from '../contracts/errors.js';
+import { redactedEnd } from '../redaction/redacted.js';
 import { agentOutput } from './agent-output.js';
 import { type GroupEnd, runGroup } from './process-group.js';
 import type { RunFolder } from './run-folder.js';
@@ -32,8 +33,8 @@ export function commandAgent(command: string, place: CommandPlace): Agent {
       THROUGHLINE_RESULT_ID: call.resultId,
     });
     const answer = agentOutput(end.stdout, end.stderr);
-    if (wasNotStarted(end)) throw notStarted(call.role, command, end);
-    const fault = faultOf(end);
+    if (wasNotStarted(end)) throw await notStarted(call.role, command, end);
+    const fault = await faultOf(end);
     return { ...answer, ...(fault !== undefined && !call.signal.aborted && { fault }) };
   };
 }
@@ -46,7 +47,7 @@ export function commandAgent(command: string, place: CommandPlace): Agent {
 export function commandCheck(command: string, place: CommandPlace): Check {
   return async (call) => {
     const end = await logged(command, call, '', place);
-    if (wasNotStarted(end)) throw notStarted('check', command, end);
+    if (wasNotStarted(end)) throw await notStarted('check', command, end);
     return { passed: end.code === 0, command, output: `${end.stdout}${end.stderr}` };
   };
 }
@@ -69,14 +70,14 @@ async function logged(
     },
   });
   ended();
-  folder.log(name, `\n-- ${faultOf(end) ?? 'ended with code 0'}\n`);
+  folder.log(name, `\n-- ${(await faultOf(end)) ?? 'ended with code 0'}\n`);
   return end;
 }
 
-function faultOf({ code, signal, stderr, fault }: GroupEnd): string | undefined {
+async function faultOf({ code, signal, stderr, fault }: GroupEnd): Promise<string | undefined> {
   if (code === 0) return undefined;
   const how = fault ?? (signal === null ? `ended with code ${code}` : `ended by ${signal}`);
-  const said = lastWords(stderr);
+  const said = await lastWords(stderr);
   return said === '' ? how : `${how}: ${said}`;
 }
 
@@ -84,17 +85,19 @@ function wasNotStarted({ code, stdout, fault }: GroupEnd): boolean {
   return fault !== undefined || (NOT_STARTED.has(code) && stdout.trim() === '');
 }
 
-function notStarted(what: string, command: string, end: GroupEnd): ThroughlineError {
+async function notStarted(what: string, command: string, end: GroupEnd): Promise<ThroughlineError> {
   return new ThroughlineError(
     'not_found',
-    `--${what} ${JSON.stringify(command)} cannot be started: ${end.fault ?? lastWords(end.stderr)}`,
+    `--${what} ${JSON.stringify(command)} cannot be started: ${end.fault ?? (await lastWords(end.stderr))}`,
   );
 }
 
-function lastWords(text: string): string {
+/** Returns the last line without secrets, which would not be found once they are cut. */
+async function lastWords(text: string): Promise<string> {
   const words = text.trim();
   const last = words.slice(words.lastIndexOf('\n') + 1);
-  return last.length <= MAX_FAULT ? last : `… ${last.slice(-MAX_FAULT)}`;
+  const safe = await redactedEnd(last, MAX_FAULT);
+  return last.length <= MAX_FAULT ? safe : `… ${safe}`;
 }
 
 function shellQuoted(path: string): string {

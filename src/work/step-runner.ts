@@ -1,5 +1,6 @@
 import { ThroughlineError } from '../contracts/errors.js';
 import { sentBackText } from '../prompt/sent-back.js';
+import { redactedEnd } from '../redaction/redacted.js';
 import { LATE, withinDeadline } from '../shared/deadline.js';
 import { linkedSignal } from '../shared/linked-signal.js';
 import { type AgentResult, ownResult, readAnswer, resultIdOf } from './agent-result.js';
@@ -48,7 +49,7 @@ export async function runStep(
   const { reviewer } = tools.agents;
   if (tools.check !== undefined) {
     const { passed, command, output = '' } = await checked(tools.check, task, step.round, directory, tools);
-    if (!passed) return publishOwn(task, 'reviewer', step.round, failedCheck(command, output), tools);
+    if (!passed) return publishOwn(task, 'reviewer', step.round, await failedCheck(command, output), tools);
     if (reviewer === undefined) {
       const passing = { assessment: 'approved', strengths: [`The check "${command}" passed`] } as const;
       return publishOwn(task, 'reviewer', step.round, passing, tools);
@@ -115,7 +116,7 @@ async function agentTurn(
     prompt = `${compiled.prompt}\n\n${again}`;
     messages = [...compiled.messages, { role: 'user', content: again }];
   }
-  const summary = `No result from the ${role}: ${end(fault, MAX_FINDING)}`;
+  const summary = `No result from the ${role}: ${end(await redactedEnd(fault, MAX_FINDING + 1), MAX_FINDING)}`;
   const own =
     role === 'implementer'
       ? ({ status: 'failed', summary } as const)
@@ -238,8 +239,9 @@ async function publishOwn(
   if (refused !== undefined) throw new ThroughlineError('internal', `task ${task.id}: ${refused}`);
 }
 
-function failedCheck(command: string, output: string) {
-  const said = end(output.trim(), MAX_FINDING);
+async function failedCheck(command: string, output: string) {
+  // Redacted before it is cut: half a secret is not found.
+  const said = end(await redactedEnd(output.trim(), MAX_FINDING + 1), MAX_FINDING);
   const message = `The check "${command}" failed${said === '' ? '' : `: ${said}`}`;
   return {
     assessment: 'needs_changes',

@@ -143,7 +143,17 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   work: {
     holds: 'runs of a plan with agents: the steps of a task, agents that are commands, git worktrees',
-    imports: ['client', 'contracts', 'files', 'ledger', 'nats-server', 'ports', 'prompt', 'shared'],
+    imports: [
+      'client',
+      'contracts',
+      'files',
+      'ledger',
+      'nats-server',
+      'ports',
+      'prompt',
+      'redaction',
+      'shared',
+    ],
   },
   agents: {
     holds:

@@ -105,6 +105,7 @@ const importing = (session: string, repo: string, ...args: string[]) =>
 
 interface Imported {
   readonly commits: number;
+  readonly shortened: number;
   readonly known?: number;
   readonly sequence: number;
   readonly facts: number;
@@ -153,6 +154,35 @@ describe('import git', () => {
     expect(newest.stdout).toMatch(
       /^1 commit imported; the last one is dispatch \d+\nthey give 3 facts; the session now holds 3 valid facts in all\n$/,
     );
+  });
+
+  it('import git shortens a commit that no dispatch can hold, says so, and imports the others', async () => {
+    const repo = join(folder, 'huge');
+    await run('git', ['init', '-q', '--bare', repo], { env: gitEnv() });
+    const fast = spawn('git', ['-C', repo, 'fast-import', '--quiet'], { env: gitEnv() });
+    const commit = (subject: string, files: readonly string[]) =>
+      [
+        'commit refs/heads/main',
+        'committer n <n@example.com> 1767225600 +0000',
+        `data ${Buffer.byteLength(subject)}`,
+        subject,
+        ...files.flatMap((file) => [`M 644 inline ${file}`, 'data 1', 'x']),
+        '',
+      ].join('\n');
+    const long = (at: number) => `${'\u00fc'.repeat(100)}/${'d'.repeat(200)}/${'e'.repeat(200)}/${at}`;
+    const files = Array.from({ length: 1500 }, (_, at) => `a/${long(at)}`);
+    fast.stdin.end(
+      [commit(`Huge ${'s'.repeat(3_000_000)}`, []), commit('Many', files), commit('Small', ['a.txt'])].join(
+        '',
+      ),
+    );
+    const [code] = await once(fast, 'close');
+    expect(code).toBe(0);
+    await run('git', ['-C', repo, 'symbolic-ref', 'HEAD', 'refs/heads/main'], { env: gitEnv() });
+    const session = newSession('huge');
+    expect(await imported(session, repo)).toMatchObject({ commits: 3, shortened: 2 });
+    const summaries = (await recordedIn(session)).map(({ summary = '' }) => summary.slice(0, 6));
+    expect(summaries).toEqual(['Huge s', 'Many', 'Small']);
   });
 
   it('import git changes nothing when it is repeated, whatever is selected then', async () => {

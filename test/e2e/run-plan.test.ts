@@ -217,10 +217,12 @@ describe('runPlan', () => {
 
   it('approves by a check alone, and takes one that fails as a finding', async () => {
     const passes = [false, true, true];
+    const secret = `ghp_${'a1B2'.repeat(9)}`;
     const check = async () => ({
       passed: passes.shift() ?? true,
       command: 'npm test',
-      output: 'expected 3, got 4',
+      // Its end is a finding: where that begins stands a secret.
+      output: `${secret} expected 3, got 4 ${'x '.repeat(180)}`,
     });
     const { session, agents, run } = await prepared('check', { check });
     const { implementer } = agents;
@@ -228,6 +230,7 @@ describe('runPlan', () => {
     // A check that fails spares the review.
     expect(agents.asked().slice(0, 3)).toEqual(['2.1 implementer 1', '2.1 implementer 2', '2.1 reviewer 2']);
     expect(agents.calls[1]?.prompt).toContain('expected 3, got 4');
+    expect(agents.calls[1]?.prompt).not.toContain('a1B2a1B2');
     expect((await resultsOf(session))[1]).toBe('2.1 reviewer needs_changes');
     const alone = await prepared('check-alone');
     const { client } = system;
