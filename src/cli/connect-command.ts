@@ -5,11 +5,12 @@ import {
   CONNECT_NAMES,
   type ConnectClientName,
   type Scope,
+  type Where,
 } from '../agents/connect/client-table.js';
-import { backupOf, connectPlan, type FileChange, removePlan } from '../agents/connect/connect-plan.js';
+import { connectPlan, type FileChange, removePlan } from '../agents/connect/connect-plan.js';
 import { installedProgram } from '../agents/connect/installed-program.js';
 import type { ProjectFields } from '../agents/connect/project-file.js';
-import { readTextFile, writeChanges } from '../agents/connect/write-changes.js';
+import { readerOf, writeChanges } from '../agents/connect/write-changes.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
 import { counted } from '../shared/counted.js';
@@ -79,19 +80,20 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
   }
   const place = placeOf(cli, scope);
   const plan = scope === 'project' ? await plainPlan(place.project) : undefined;
-  const changes = connectPlan(client, place, readTextFile, projectFields(options, scope), plan);
+  const changes = connectPlan(client, place, readerOf(place), projectFields(options, scope), plan);
   if (changes.length === 0) note(`-- ${title} is connected already: nothing to change`);
-  else if (!(await written(cli, changes, options))) return;
-  for (const { path, backup } of changes)
-    if (backup === 'make') note(`-- ${shown(path)} is kept as ${shown(backupOf(path))}`);
+  else if (!(await written(cli, changes, options, place))) return;
+  for (const { path, backup, record } of changes)
+    if (backup === 'make') note(`-- ${shown(path)} is kept as ${record.copy}`);
   for (const step of confirm(scope)) note(`-- to confirm: ${step}`);
   if (options.dryRun !== true) await offerServer(cli);
 }
 
 async function disconnect(cli: Cli, client: ConnectClientName, options: ConnectOptions): Promise<void> {
   const scope = options.user === true ? 'user' : 'project';
-  const changes = removePlan(client, placeOf(cli, scope), readTextFile);
-  if (changes.length > 0) await written(cli, changes, options);
+  const place = placeOf(cli, scope);
+  const changes = removePlan(client, place, readerOf(place));
+  if (changes.length > 0) await written(cli, changes, options, place);
   else
     note(
       `-- ${CONNECT_CLIENTS[client].title} is not connected ${scope === 'user' ? 'for you' : 'in this folder'}: nothing to take out`,
@@ -99,7 +101,12 @@ async function disconnect(cli: Cli, client: ConnectClientName, options: ConnectO
 }
 
 /** Shows the changes, and writes them where that is wanted. */
-async function written(cli: Cli, changes: readonly FileChange[], options: ConnectOptions): Promise<boolean> {
+async function written(
+  cli: Cli,
+  changes: readonly FileChange[],
+  options: ConnectOptions,
+  place: Where,
+): Promise<boolean> {
   const inColour = coloured(cli);
   for (const { path, before, after } of changes)
     out(diffLines(shown(path), before, after, inColour), inColour);
@@ -119,7 +126,7 @@ async function written(cli: Cli, changes: readonly FileChange[], options: Connec
       return false;
     }
   }
-  writeChanges(changes);
+  writeChanges(changes, place);
   const removed = changes.filter(({ after }) => after === undefined).length;
   const kept = changes.length - removed;
   if (kept > 0) note(`-- ${counted(kept, 'file')} written`);

@@ -11,7 +11,7 @@ import {
 import type { EntryState } from '../agents/connect/config-edit.js';
 import { clientState } from '../agents/connect/connect-plan.js';
 import { installedProgram } from '../agents/connect/installed-program.js';
-import { readTextFile } from '../agents/connect/write-changes.js';
+import { readerOf } from '../agents/connect/write-changes.js';
 import { messageOf } from '../contracts/errors.js';
 import { type Cli, cliOf, examples, note, out } from './command-context.js';
 import { placeOf } from './connect-place.js';
@@ -64,7 +64,8 @@ async function connectedClient(
   const problems: string[] = [];
   const stateIn = (scope: Scope): EntryState | 'unreadable' => {
     try {
-      return clientState(client, placeOf(cli, scope), readTextFile);
+      const place = placeOf(cli, scope);
+      return clientState(client, place, readerOf(place));
     } catch (error) {
       problems.push(messageOf(error));
       return 'unreadable';
@@ -78,7 +79,8 @@ async function connectedClient(
         `${title} has part of what connects it, or an older version: run "throughline connect ${client}${option}" again`,
       );
     }
-    const own = states[scope] === 'connected' ? problem?.(placeOf(cli, scope), readTextFile) : undefined;
+    const place = placeOf(cli, scope);
+    const own = states[scope] === 'connected' ? problem?.(place, readerOf(place)) : undefined;
     if (own !== undefined) problems.push(own);
   }
   const isConnected = states.project === 'connected' || states.user === 'connected';

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import {
   chmod,
   mkdir,
@@ -13,10 +14,13 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { CONNECT_NAMES } from '../../src/agents/connect/client-table.js';
 import { hostedCli as cli } from '../support/hosted-cli.js';
 import { onTerminal, PTY_MISSING } from '../support/pty.js';
+
+const run = promisify(execFile);
 
 /** A project and a home of its own; with the programs that the path has. */
 async function place(...programs: string[]) {
@@ -107,7 +111,11 @@ describe('connecting a client', () => {
     const kept = text.split('\n').filter((line) => SETTINGS.split('\n').includes(line));
     expect(kept).toEqual(expect.arrayContaining(['  // Mine, and it stays.']));
     expect(text).toContain('"command": "say done" }] }, // rings');
-    expect(await at.read('.claude/settings.json.before-throughline')).toBe(SETTINGS);
+    const [, copy = ''] = /settings\.json is kept as (\S+)/.exec(written.stderr) ?? [];
+    expect(copy.startsWith(join(at.home, '.local/state/throughline/projects'))).toBe(true);
+    expect(await readFile(copy, 'utf8')).toBe(SETTINGS);
+    expect((await stat(copy)).mode & 0o777).toBe(0o600);
+    expect(await readdir(join(at.project, '.claude'))).toEqual(['settings.json']);
     expect((await at.connect('claude', '--remove', '--yes')).code).toBe(0);
     expect(await at.read('.claude/settings.json')).toBe(SETTINGS);
     expect(await readdir(join(at.project, '.claude'))).toEqual(['settings.json']);
@@ -336,8 +344,8 @@ describe('connecting a client', () => {
     await using at = await place('throughline', 'claude');
     await at.write('.claude/settings.json', SETTINGS);
     // A folder that cannot be made: its place is taken by a file.
-    await writeFile(join(at.home, 'taken'), '');
-    await symlink(join(at.home, 'taken', 'mcp.json'), join(at.project, '.mcp.json'));
+    await writeFile(join(at.project, 'taken'), '');
+    await symlink(join('taken', 'mcp.json'), join(at.project, '.mcp.json'));
     const before = await at.files();
     const { code, stderr } = await at.connect('claude', '--yes');
     expect(code).toBe(2);
@@ -346,21 +354,21 @@ describe('connecting a client', () => {
     expect(await at.files()).toEqual(before);
   });
 
-  it('a symbolic link that leads to no file yet stays one', async () => {
+  it('a symbolic link of the user that leads to no file yet stays one', async () => {
     await using at = await place('throughline', 'codex');
-    await mkdir(join(at.project, '.codex'));
+    await mkdir(join(at.home, '.codex'));
     const real = join(at.home, 'dotfiles', 'codex.toml');
-    await symlink(real, join(at.project, '.codex/config.toml'));
-    await at.connect('codex', '--yes');
+    await symlink(real, join(at.home, '.codex/config.toml'));
+    await at.connect('codex', '--yes', '--user');
     expect(await readFile(real, 'utf8')).toContain('throughline hook codex');
-    await at.connect('codex', '--remove', '--yes');
-    expect(await readlink(join(at.project, '.codex/config.toml'))).toBe(real);
+    await at.connect('codex', '--remove', '--yes', '--user');
+    expect(await readlink(join(at.home, '.codex/config.toml'))).toBe(real);
     expect(await readdir(join(at.home, 'dotfiles'))).toEqual([]);
   });
 
-  it('a configuration that is a symbolic link stays one', async () => {
+  it('a configuration that is a symbolic link within the project stays one', async () => {
     await using at = await place('throughline', 'codex');
-    const real = join(at.home, 'dotfiles.toml');
+    const real = join(at.project, 'shared.toml');
     await writeFile(real, 'model = "x"\n', { mode: 0o600 });
     await mkdir(join(at.project, '.codex'));
     await symlink(real, join(at.project, '.codex/config.toml'));
@@ -369,6 +377,131 @@ describe('connecting a client', () => {
     expect(await readFile(real, 'utf8')).toContain('throughline hook codex');
     await at.connect('codex', '--remove', '--yes');
     expect(await readFile(real, 'utf8')).toBe('model = "x"\n');
+  });
+});
+
+describe('connecting in a repository that was cloned', () => {
+  /** Clones a repository of these files and symbolic links into the project. */
+  async function clone(
+    at: Awaited<ReturnType<typeof place>>,
+    files: Readonly<Record<string, string>>,
+    links: Readonly<Record<string, string>> = {},
+  ) {
+    const origin = join(at.home, 'origin');
+    const git = (...args: string[]) =>
+      run('git', args, { cwd: origin, env: { ...at.env, GIT_CONFIG_NOSYSTEM: '1' } });
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(join(origin, name, '..'), { recursive: true });
+      await writeFile(join(origin, name), text);
+    }
+    for (const [name, target] of Object.entries(links)) {
+      await mkdir(join(origin, name, '..'), { recursive: true });
+      await symlink(target, join(origin, name));
+    }
+    await git('init', '-q');
+    await git('add', '-A');
+    await git('-c', 'user.name=n', '-c', 'user.email=n@example.com', 'commit', '-q', '-m', 'x');
+    await git('clone', '-q', origin, at.project);
+    await rm(origin, { recursive: true });
+  }
+
+  it('no copy is written through a link of the repository', async () => {
+    await using at = await place('throughline', 'codex');
+    const profile = join(at.home, '.bash_profile');
+    await clone(
+      at,
+      { '.codex/config.toml': 'model = "$(touch /tmp/owned)"\n' },
+      { '.codex/config.toml.before-throughline': profile },
+    );
+    expect((await at.connect('codex', '--yes')).code).toBe(0);
+    await expect(readFile(profile)).rejects.toThrow('ENOENT');
+    expect((await at.connect('codex', '--remove', '--yes')).code).toBe(0);
+    expect(await readlink(join(at.project, '.codex/config.toml.before-throughline'))).toBe(profile);
+    expect(await at.read('.codex/config.toml')).toBe('model = "$(touch /tmp/owned)"\n');
+  });
+
+  it.each([
+    ['a link to a file of the user', 'claude', '.claude/settings.json', 'settings.json'],
+    ['a link to no file yet', 'codex', '.codex/config.toml', 'missing/config.toml'],
+    ['a folder that is a link', 'gemini', '.gemini', 'there'],
+    ['a folder that is a link to nothing', 'cursor', '.cursor', 'missing'],
+    ['a link of the project file', 'opencode', '.throughline.json', 'settings.json'],
+  ])('nothing is read or written through %s', async (_, client, name, target) => {
+    await using at = await place('throughline', client);
+    await mkdir(join(at.home, 'there'));
+    await writeFile(join(at.home, 'settings.json'), '{"mine": true}');
+    await clone(at, { 'a.txt': 'x' }, { [name]: join(at.home, target) });
+    const before = await at.files();
+    const { code, stderr } = await at.connect(client, '--yes');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/leads out of the project, to .*: remove the symbolic link/);
+    expect(await at.files()).toEqual(before);
+  });
+
+  it.each([
+    ['a pipe', (file: string) => run('mkfifo', [file]), 'is not a regular file'],
+    ['a link to a device', (file: string) => symlink('/dev/zero', file), 'leads out of the project'],
+    ['a huge file', (file: string) => writeFile(file, '{}'.padEnd(2_000_000)), 'is larger than'],
+    ['brackets within each other', (file: string) => writeFile(file, '['.repeat(500_000)), 'is not JSON'],
+  ])('%s in place of a configuration is named at once', async (_, make, why) => {
+    await using at = await place('throughline', 'claude');
+    await make(join(at.project, '.mcp.json'));
+    for (const args of [
+      ['claude', '--yes'],
+      ['claude', '--remove', '--yes'],
+      ['ls', '--json'],
+    ]) {
+      const { code, stdout, stderr } = await at.connect(...args);
+      expect(code).toBe(args[0] === 'ls' ? 0 : 2);
+      expect(stdout + stderr).toContain('.mcp.json');
+      expect(stdout + stderr).toContain(why);
+    }
+  });
+
+  it('lines between our marks that connect did not write are neither changed nor removed', async () => {
+    await using at = await place('throughline', 'codex');
+    const mine = '# >>> throughline notes\n[mcp_servers.throughline]\ncommand = "mine"\n# <<< throughline\n';
+    await clone(at, {
+      '.codex/config.toml': mine,
+      '.codex/config.toml.before-throughline': 'model = "evil"\n',
+    });
+    for (const option of [[], ['--remove']]) {
+      const { code, stderr } = await at.connect('codex', '--yes', ...option);
+      expect(code).toBe(2);
+      expect(stderr).toContain('did not write the lines between');
+    }
+    expect(await at.read('.codex/config.toml')).toBe(mine);
+    expect(await at.read('.codex/config.toml.before-throughline')).toBe('model = "evil"\n');
+    await at.write('.codex/config.toml', 'model = "x"\n');
+    await at.connect('codex', '--yes');
+    await at.connect('codex', '--remove', '--yes');
+    expect(await at.read('.codex/config.toml')).toBe('model = "x"\n');
+    expect(await at.read('.codex/config.toml.before-throughline')).toBe('model = "evil"\n');
+  });
+
+  it('lines between our marks that were changed since are left to the user', async () => {
+    await using at = await place('throughline', 'codex');
+    await at.connect('codex', '--yes');
+    const connected = await at.read('.codex/config.toml');
+    const changed = connected.replace('args = ["mcp"]', 'args = ["mcp", "--session", "mine"]');
+    await at.write('.codex/config.toml', changed);
+    expect((await at.connect('codex', '--remove', '--yes')).stderr).toContain('did not write the lines');
+    expect(await at.read('.codex/config.toml')).toBe(changed);
+    await at.write('.codex/config.toml', connected);
+    expect((await at.connect('codex', '--remove', '--yes')).code).toBe(0);
+    expect(await readdir(at.project)).toEqual([]);
+  });
+
+  it('a file that only begins like ours is neither changed nor removed', async () => {
+    await using at = await place('throughline', 'opencode');
+    const mine = '// Written by "throughline connect opencode", and changed by me\nexport default 1;\n';
+    await clone(at, { '.opencode/plugin/throughline.js': mine, '.throughline.json': '{"session": "app"}' });
+    for (const option of [[], ['--remove']]) {
+      const { code, stderr } = await at.connect('opencode', '--yes', ...option);
+      expect(code).toBe(2);
+      expect(stderr).toContain('throughline.js: "throughline connect" did not write it');
+    }
+    expect(await at.read('.opencode/plugin/throughline.js')).toBe(mine);
   });
 });
 

@@ -3,7 +3,7 @@ import { parse, stripComments } from 'jsonc-parser';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { ConfigFile } from './client-table.js';
 import { hasAll, hasAny, withEntries, withoutEntries } from './json-entries.js';
-import { hasAnyBlock, hasBlock, withBlock, withoutServer } from './toml-block.js';
+import { hasAnyBlock, hasBlock, linesOfBlock, withBlock, withoutServer } from './toml-block.js';
 
 /** What we have in a file: all of it, another version of it, or nothing. */
 export type EntryState = 'connected' | 'outdated' | 'absent';
@@ -25,6 +25,16 @@ export function entryState(file: ConfigFile, text: string | undefined): EntrySta
       if (!text.startsWith(OWN)) return 'absent';
       return text === file.text ? 'connected' : 'outdated';
   }
+}
+
+/**
+ * Returns the lines that are ours as a whole, so that a hash of them shows whether they still are: between the marks in TOML, a
+ * file of our own. Entries in JSON show it by the program that they name.
+ */
+export function ownLines(file: ConfigFile, text: string | undefined): string | undefined {
+  if (text === undefined || file.kind === 'json') return undefined;
+  if (file.kind === 'toml') return linesOfBlock(text);
+  return text.startsWith(OWN) ? text : undefined;
 }
 
 /**

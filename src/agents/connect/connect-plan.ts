@@ -9,6 +9,7 @@ import {
   type Where,
 } from './client-table.js';
 import { connectedText, disconnectedText, type EntryState, entryState } from './config-edit.js';
+import { type ConnectRecord, recordedHash, recordOf, requireOurs } from './connect-record.js';
 import { isOnlyProject, type ProjectFields, projectText, projectTextBefore } from './project-file.js';
 
 /** What connecting and taking out does to files, before it is done. */
@@ -20,17 +21,15 @@ export interface FileChange {
   readonly after: string | undefined;
   /** What becomes of the copy of the file from before the first edit. */
   readonly backup: 'make' | 'drop' | 'leave';
+  readonly record: ConnectRecord;
+  /** What is recorded of the lines that are ours; left out where none are left. */
+  readonly hash?: string;
 }
 
 /** Where plans read: the text of a file, or `undefined` where there is none. */
 export type ReadText = (path: string) => string | undefined;
 
 export const PROJECT_FILE_NAME = '.throughline.json';
-
-/** The copy of a file from before the first edit. */
-export function backupOf(path: string): string {
-  return `${path}.before-throughline`;
-}
 
 /**
  * The files that connecting changes; none where everything stands there already.
@@ -46,10 +45,14 @@ export function connectPlan(
   plan?: string,
 ): FileChange[] {
   const files = CONNECT_CLIENTS[client].files(where).map((file): FileChange => {
-    const before = read(file.path);
+    const { path } = file;
+    const record = recordOf(path, where);
+    const before = read(path);
+    requireOurs(file, before, read(record.hash));
     const isFirst = before !== undefined && entryState(file, before) === 'absent';
-    const backup = isFirst && read(backupOf(file.path)) === undefined ? 'make' : 'leave';
-    return { path: file.path, before, after: connectedText(file, before), backup };
+    const backup = isFirst ? 'make' : 'leave';
+    const after = connectedText(file, before);
+    return { path, before, after, backup, record, hash: recordedHash(file, after) };
   });
   return [...files, ...(where.scope === 'project' ? [projectChange(where, read, given, plan)] : [])].filter(
     isChange,
@@ -59,11 +62,13 @@ export function connectPlan(
 /** The files that taking a client out changes; none where it is not connected. */
 export function removePlan(client: ConnectClientName, where: Where, read: ReadText): FileChange[] {
   const files = CONNECT_CLIENTS[client].files(where).flatMap((file): FileChange[] => {
-    const before = read(file.path);
+    const { path } = file;
+    const record = recordOf(path, where);
+    const before = read(path);
     if (before === undefined) return [];
-    const copy = read(backupOf(file.path));
-    const after = disconnectedText(file, before, copy);
-    return [{ path: file.path, before, after, backup: copy === undefined ? 'leave' : 'drop' }];
+    requireOurs(file, before, read(record.hash));
+    const after = disconnectedText(file, before, read(record.copy));
+    return [{ path, before, after, backup: 'drop', record }];
   });
   const others = CONNECT_NAMES.filter((name) => name !== client);
   const goes = where.scope === 'project' && files.some(isChange) && noneOf(others, where, read);
@@ -84,20 +89,25 @@ function projectChange(where: Where, read: ReadText, given: ProjectFields, plan?
   const before = read(path);
   const name = projectOf(basename(where.project));
   const defaults = { session: name, project: name, ...(plan !== undefined && { plan }) };
+  const record = recordOf(path, where);
   // One from before the first client is the user's.
   const isFirst =
-    before !== undefined && read(backupOf(path)) === undefined && noneOf(CONNECT_NAMES, where, read);
+    before !== undefined && read(record.hash) === undefined && noneOf(CONNECT_NAMES, where, read);
   const after = projectText(before, given, defaults, path);
-  return { path, before, after, backup: isFirst ? 'make' : 'leave' };
+  const hash = recordedHash(undefined, after);
+  return { path, before, after, backup: isFirst ? 'make' : 'leave', record, hash };
 }
 
 function projectRemoved(where: Where, read: ReadText): FileChange[] {
   const path = join(where.project, PROJECT_FILE_NAME);
   const before = read(path);
   if (before === undefined) return [];
-  const copy = read(backupOf(path));
-  if (copy !== undefined) return [{ path, before, after: projectTextBefore(before, copy), backup: 'drop' }];
-  return isOnlyProject(before) ? [{ path, before, after: undefined, backup: 'leave' }] : [];
+  const record = recordOf(path, where);
+  const copy = read(record.copy);
+  if (copy !== undefined)
+    return [{ path, before, after: projectTextBefore(before, copy), backup: 'drop', record }];
+  const isOurs = read(record.hash) !== undefined && isOnlyProject(before);
+  return isOurs ? [{ path, before, after: undefined, backup: 'drop', record }] : [];
 }
 
 /** Whether no client is connected. A file that cannot be read may hold us. */

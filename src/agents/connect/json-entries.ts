@@ -240,7 +240,7 @@ function valueAt(text: string, path: readonly string[], name: string): unknown {
 
 function treeOf(text: string, name: string): Node {
   const errors: ParseError[] = [];
-  const tree = parseTree(text, errors, { allowTrailingComma: true });
+  const tree = unlessTooDeep(() => parseTree(text, errors, { allowTrailingComma: true }));
   const [error] = errors;
   if (tree === undefined || error !== undefined) {
     const line = text.slice(0, error?.offset ?? 0).split('\n').length;
@@ -251,6 +251,16 @@ function treeOf(text: string, name: string): Node {
   }
   if (tree.type !== 'object') throw wrongType(name, 'the file', 'an object');
   return tree;
+}
+
+/** Parses by recursion; `undefined` for a text with too many brackets within each other. */
+export function unlessTooDeep<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 function plain(node: Node): unknown {

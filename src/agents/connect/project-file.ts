@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { isObject } from '../../shared/is-object.js';
+import { unlessTooDeep } from './json-entries.js';
 
 /** What `throughline connect` writes at the top of a project: what its agents work on. */
 export interface ProjectFields {
@@ -26,7 +27,7 @@ export function projectText(
 ): string {
   let result = text === undefined || text.trim() === '' ? '{}\n' : text;
   const errors: ParseError[] = [];
-  const there: unknown = parse(result, errors);
+  const there: unknown = unlessTooDeep(() => parse(result, errors));
   if (!isObject(there) || errors.length > 0) {
     throw new ThroughlineError(
       'config_invalid',

@@ -46,6 +46,11 @@ export function hasAnyBlock(text: string): boolean {
   return blockIn(text) !== undefined;
 }
 
+/** Returns what stands between the two lines; `undefined` without them. */
+export function linesOfBlock(text: string): string | undefined {
+  return blockIn(text)?.inside;
+}
+
 /** The text without the block. A table of others that was written into it stays. */
 export function withoutBlock(text: string, { isOurs }: TomlBlock, name: string): string {
   tableOf(text, name);

@@ -1,13 +1,25 @@
-import { copyFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, sep } from 'node:path';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { readTextFile, replaceFile, targetOf } from '../../files/text-file.js';
-import { backupOf, type FileChange } from './connect-plan.js';
-
-export { readTextFile };
+import { makePrivateFolder } from '../../files/user-state.js';
+import type { Where } from './client-table.js';
+import type { FileChange, ReadText } from './connect-plan.js';
 
 /** Whether anyone may write a file. */
 const WRITABLE = 0o222;
+
+type Place = Pick<Where, 'scope' | 'project'>;
+
+/** Returns what reads the files that connecting writes: those of a project must lie in it. */
+export function readerOf(place: Place): ReadText {
+  return (path) => readTextFile(path, boundsOf(path, place));
+}
+
+/** Files of a project belong to a repository, which is not trusted; others are the user's own. */
+function boundsOf(path: string, { scope, project }: Place): string | undefined {
+  return scope === 'project' && path.startsWith(`${project}${sep}`) ? project : undefined;
+}
 
 /**
  * Writes all changes, or none: what fails takes the earlier ones back. A file is replaced as a whole, with its rights, and
@@ -16,9 +28,10 @@ const WRITABLE = 0o222;
  * @throws ThroughlineError `conflict` for a file that has changed in between; `config_invalid` for one that is read-only, or cannot be
  * written
  */
-export function writeChanges(changes: readonly FileChange[]): void {
+export function writeChanges(changes: readonly FileChange[], place: Place): void {
+  const read = readerOf(place);
   for (const { path, before } of changes) {
-    if (readTextFile(path) !== before) {
+    if (read(path) !== before) {
       throw new ThroughlineError(
         'conflict',
         `${path} has changed in between, so nothing was written: run this again`,
@@ -35,13 +48,14 @@ export function writeChanges(changes: readonly FileChange[]): void {
   const done: FileChange[] = [];
   try {
     for (const change of changes) {
-      if (change.backup === 'make') copyFileSync(change.path, backupOf(change.path));
-      put(change.path, change.after);
+      const { path, before, after, backup, record } = change;
+      if (backup === 'make') keep(record.copy, before ?? '');
+      put(path, after, place);
       done.push(change);
     }
   } catch (cause) {
-    for (const { path, before } of done.reverse()) put(path, before);
-    for (const { path, backup } of changes) if (backup === 'make') rmSync(backupOf(path), { force: true });
+    for (const { path, before } of done.reverse()) put(path, before, place);
+    for (const { record, backup } of changes) if (backup === 'make') rmSync(record.copy, { force: true });
     const failed = changes[done.length]?.path;
     throw new ThroughlineError(
       'config_invalid',
@@ -49,15 +63,28 @@ export function writeChanges(changes: readonly FileChange[]): void {
       { cause },
     );
   }
-  for (const { path, backup } of changes) if (backup === 'drop') rmSync(backupOf(path), { force: true });
+  for (const { record, backup, hash } of changes) {
+    if (hash !== undefined) keep(record.hash, hash);
+    if (backup !== 'drop') continue;
+    rmSync(record.copy, { force: true });
+    rmSync(record.hash, { force: true });
+  }
 }
 
-function put(path: string, text: string | undefined): void {
+/** Keeps a text in the state directory, for the user alone. */
+function keep(path: string, text: string): void {
+  makePrivateFolder(dirname(path));
+  rmSync(path, { force: true });
+  writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
+}
+
+function put(path: string, text: string | undefined, place: Place): void {
+  const within = boundsOf(path, place);
   if (text !== undefined) {
-    replaceFile(path, text);
+    replaceFile(path, text, within);
     return;
   }
-  const target = targetOf(path);
+  const target = targetOf(path, within);
   rmSync(target, { force: true });
   removeEmptyFolders(dirname(target));
 }
