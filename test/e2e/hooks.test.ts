@@ -258,6 +258,14 @@ describe('a hook never harms the agent', () => {
     expect(newer).toMatchObject({ code: 0, stdout: '' });
   });
 
+  it('with an input that is too large it ends without an answer, and says so', async () => {
+    const state = await newFolder();
+    const input = JSON.stringify({ ...JSON.parse(start), prompt: 'x'.repeat(17_000_000) });
+    const env = { XDG_STATE_HOME: state };
+    expect(await patient('claude', { env, input })).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    expect(await log(state)).toEqual([expect.stringContaining('the input is larger than 16777216 bytes')]);
+  });
+
   it('with an input that never ends it gives up in time', async () => {
     const state = await newFolder();
     const child = spawn(process.execPath, [BIN, 'hook', 'claude'], {

@@ -89,12 +89,22 @@ export function withoutEntries(text: string, { fields, lists }: JsonEntries, nam
     if (node !== undefined && isOurs(plain(node))) result = removed(result, node, name);
   }
   for (; lists !== undefined; ) {
-    const [first] = ours(result, lists, name);
+    const found = ours(result, lists, name);
+    const [first] = found;
     if (first === undefined) break;
+    // Each is found by parsing the whole file again.
+    if (found.length > MAX_OURS)
+      throw new ThroughlineError(
+        'config_invalid',
+        `${name}: ${lists.under} has ${found.length} entries that run throughline: remove them by hand, then run this again`,
+      );
     result = removed(result, first.node.node, name);
   }
   return result;
 }
+
+/** Entries of ours in one file: there is one for each event of a client. */
+const MAX_OURS = 200;
 
 interface Found {
   readonly list: string;

@@ -128,6 +128,17 @@ describe('connecting, in a file of JSON', () => {
   });
 });
 
+describe('connecting, in a hostile file', () => {
+  it('a file of thousands of entries that run throughline is named at once', () => {
+    const [file] = FILES.filter(({ kind, path }) => kind === 'json' && path.endsWith('settings.json'));
+    if (file === undefined) throw new Error('no client has settings');
+    const hooks = Array(10_000).fill({ hooks: [{ type: 'command', command: 'throughline hook claude' }] });
+    expect(() => connectedText(file, JSON.stringify({ hooks: { Stop: hooks } }))).toThrow(
+      'hooks has 10000 entries that run throughline: remove them by hand',
+    );
+  });
+});
+
 describe('connecting, in a file of TOML', () => {
   const tables = fc
     .record(
