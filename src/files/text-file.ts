@@ -100,7 +100,7 @@ function realFolder(folder: string): string {
   } catch (error) {
     const code = systemCode(error);
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
-    // A link to nothing may lead anywhere: it is no folder of the project.
+    // A link to nothing may lead anywhere: it is not a folder of the project.
     if (isLink(folder)) return sep;
     return dirname(folder) === folder
       ? folder

@@ -4,7 +4,7 @@ import type { AgentAnswer } from './run-types.js';
 
 /** Of a line of JSON: more are not looked through. */
 const MAX_DEPTH = 6;
-/** Of an output with more lines the last ones count: a line that is no JSON takes as long as a thousand characters of it. */
+/** Of an output with more lines the last ones count: a line that is not JSON takes as long as a thousand characters of it. */
 const MAX_LINES = 10_000;
 /** `tokens used: 1,234`, as Codex says it, also with the number in the next line. */
 const TOKENS = /^tokens used:?\s{0,3}\n?\s{0,3}(\d[\d,]{0,15})/im;

@@ -245,6 +245,7 @@ async function stopped(call: HookCall, tools: HookTools): Promise<HookAnswer> {
     role !== undefined && call.event.answer === 'again' && !call.again && !state.isSentBack(key);
   let goesBack = mayGoBack;
   let unkept: Waiting | undefined;
+  let messageId: string | undefined;
   if (block !== undefined) {
     const found = await readResult(block, role);
     fault = found.fault ?? '';
@@ -254,17 +255,15 @@ async function stopped(call: HookCall, tools: HookTools): Promise<HookAnswer> {
       const given = call.agent === '' ? at.resultId : undefined;
       const id = given ?? resultId({ ...call, client: name }, found.text);
       const text = withResultId(found.text, id, given !== undefined);
-      const messageId = `${at.session}:${id}`;
+      messageId = `${at.session}:${id}`;
       const result = { kind: 'result', session: at.session, role: found.role, text, messageId } as const;
       unkept = await keepOrGive(result, tools);
     }
   }
-  await flush(tools, await tools.connect(), unkept);
-  const refusal = refusalKey(at.session);
-  const refused = mayGoBack && !goesBack ? state.recall(refusal) : undefined;
-  if (refused !== undefined) {
+  const refused = await flush(tools, await tools.connect(), unkept);
+  if (mayGoBack && messageId !== undefined && refused.includes(messageId)) {
     goesBack = true;
-    fault = refused;
+    fault = state.recall(refusalKey(at.session)) ?? 'it was refused';
   }
   if (!goesBack || role === undefined) return undefined;
   // On a disk that takes no mark it would be sent back again and again: then not at all.

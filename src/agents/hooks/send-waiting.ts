@@ -46,12 +46,15 @@ interface KeptEntry {
 /**
  * Sends what waits, and what could not be kept: results first, then the entries of each session at once. What fails for now
  * stays.
+ *
+ * @returns the message ids of results that were refused for good: their session is told by a later hook
  */
 export async function flush(
   { state, log, leftMs }: HookTools,
   client: ThroughlineClient,
   unkept?: Waiting,
-): Promise<void> {
+): Promise<readonly string[]> {
+  const refused: string[] = [];
   const entries = new Map<string, KeptEntry[]>();
   for (const { name, what } of [...state.waiting(), ...(unkept ? [{ name: '', what: unkept }] : [])]) {
     if (what.kind === 'trace') {
@@ -60,11 +63,14 @@ export async function flush(
     }
     const { session, role, text, messageId } = what;
     const options = { messageId, timeoutMs: Math.max(1, leftMs()) };
-    const told = (error: unknown) =>
+    const onRefused = (error: unknown) => {
+      refused.push(messageId);
       tellLater(session, `The result of your ${role} was not stored: ${why(error)}`);
-    await settled(() => client.publishText(session, role, text, options), [name], undefined, told);
+    };
+    await settled(() => client.publishText(session, role, text, options), [name], { onRefused });
   }
   for (const [session, all] of entries) await append(session, all.slice(0, AT_ONCE));
+  return refused;
 
   async function append(session: string, some: readonly KeptEntry[]): Promise<void> {
     const send = () =>
@@ -80,7 +86,7 @@ export async function flush(
     await settled(
       send,
       some.map(({ name }) => name),
-      some.length > 1 ? inTwo : undefined,
+      some.length > 1 ? { smaller: inTwo } : {},
     );
   }
 
@@ -95,13 +101,15 @@ export async function flush(
 
   /**
    * @param smaller sends the same in smaller messages, where it can be parted
-   * @param refused is told of what would be refused the next time as well
+   * @param onRefused is told of what would be refused the next time as well
    */
   async function settled(
     send: () => Promise<unknown>,
     names: readonly string[],
-    smaller?: () => Promise<void>,
-    refused?: (error: unknown) => void,
+    {
+      smaller,
+      onRefused,
+    }: { readonly smaller?: () => Promise<void>; readonly onRefused?: (error: unknown) => void },
   ): Promise<void> {
     try {
       await send();
@@ -110,7 +118,7 @@ export async function flush(
       // Any other refusal would be the same the next time.
       if (PASSING.has(codeOf(error))) throw error;
       log(`${codeOf(error)}: ${names.length} not sent: ${messageOf(error)}`);
-      refused?.(error);
+      onRefused?.(error);
     }
     for (const name of names) if (name !== '') state.forget(name);
   }

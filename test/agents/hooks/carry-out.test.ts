@@ -90,6 +90,8 @@ describe('an agent that stops', () => {
       const place = hookPlace({ maxBytes: 10_000 });
       const large = RESULT.replace('"s"', JSON.stringify('x '.repeat(10_000)));
       expect(await place.run('claude', stop(large, { agent_type: 'helper' }))).toBe('');
+      // It is not the fault of another agent.
+      expect(await place.run('claude', stop(RESULT, { agent_id: 'a2' }))).toBe('');
       const next = { ...base, hook_event_name: event, prompt: 'go on', source: 'resume' };
       const told = 'implementer was not stored: dispatch.demo.implementer: more than the 10000 bytes';
       expect(await place.run('claude', next)).toContain(told);
