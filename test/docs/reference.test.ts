@@ -148,7 +148,7 @@ memory, and not all of it. A prompt that has the contract already stays as it is
 ## Traces
 
 What a tool did is kept as a trace entry of the conversation: tool, files, command and status; not what the tool was given
-or gave. Secrets are taken out before anything is written. Entries wait in a folder, and are sent by the next hook that
+or gave. Secrets are taken out before a text is cut and before anything is written. Entries wait in a folder, and are sent by the next hook that
 talks to the server, at the latest when 20 of them wait: the hook of a tool needs no connection otherwise.
 
 \`\`\`sh
@@ -164,6 +164,8 @@ throughline trace show checkout --intent claude-3f8c0a52-7a0e-4b57-9d0c-5a2f4a0c
   wrong is one line in \`~/.local/state/throughline/hook.log\`, or under \`XDG_STATE_HOME\` if it is set.
 - Results and trace entries that could not be sent wait there, and go out with the next hook that reaches the server: at
   most 2000 of them.
+- A result that the server refuses, such as one larger than it takes, is told to its agent with the limit and the fix: the
+  agent is sent back once, or reads it with the next prompt of the session. An event of more than 16 MB is left out.
 - It starts no process. One server and its services are started by \`throughline up --detach\`, found by every further
   call, and ended by \`throughline down\`.
 

@@ -30,20 +30,6 @@ describe('the last result of a message', () => {
     expect(lastResult('done')).toBeUndefined();
   });
 
-  it.each([
-    'BEGIN_DISPATCH_RESULT',
-    'END_DISPATCH_RESULT',
-    'BEGIN_DISPATCH_RESULT END_DISPATCH_RESULT ',
-    '```\n',
-    '{',
-  ])('a text of two megabytes that repeats %j is read within a second', (part) => {
-    const text = part.repeat(2_000_000 / part.length);
-    const before = process.cpuUsage();
-    lastResult(text);
-    lastResult(`${block('{"task_id":"1"}')}${text}`);
-    expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
-  });
-
   it('whatever stands before a block, the block is found as it is', () => {
     const before = fc.oneof(
       fc.string(),

@@ -4,6 +4,7 @@ import { compiledResult } from '../../../src/contracts/compiled-results.js';
 import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
 import { KEPT } from '../../../src/contracts/kept.js';
 import { kindOf, ROLES, type Role, verdictsOf } from '../../../src/contracts/kinds.js';
+import { lastResult } from '../../../src/contracts/reading/last-result.js';
 import { readResult } from '../../../src/contracts/reading/read-result.js';
 import { Repairs, repairsInWords } from '../../../src/contracts/reading/repairs.js';
 import { ALIASES } from '../../../src/contracts/reading/synonyms.js';
@@ -13,7 +14,7 @@ import { RuleBasedFactExtractor } from '../../../src/facts/fact-extractor.js';
 import { recordedEvent } from '../../../src/services/extractor/extractor-worker.js';
 import { BAD_VALUES, DISPATCHES, mutated } from '../../support/bad-input.js';
 import { factsFrom, roleResults, sayings, timeOf } from '../../support/builders.js';
-import { cpuMs } from '../../support/cpu-time.js';
+import { cpuMs, growth } from '../../support/cpu-time.js';
 
 const bytes = (json: unknown) => Buffer.from(JSON.stringify(json));
 const parsed = (json: unknown, role: Role) =>
@@ -240,5 +241,22 @@ describe('the repairs of a result', () => {
     expect(repairsInWords(told)).toMatch(
       /^read with 35 repairs: issues\.0: could not be read .*; and 11 more$/,
     );
+  });
+});
+
+describe('the last result of a hostile message', () => {
+  it.each([
+    'BEGIN_DISPATCH_RESULT',
+    'END_DISPATCH_RESULT',
+    'BEGIN_DISPATCH_RESULT END_DISPATCH_RESULT ',
+    '```\n',
+    '{',
+  ])('a message that repeats %j takes time in proportion to its length', (part) => {
+    const found = (length: number) => {
+      const text = part.repeat(length / part.length);
+      lastResult(text);
+      lastResult(`BEGIN_DISPATCH_RESULT{"task_id":"1"}END_DISPATCH_RESULT${text}`);
+    };
+    expect(growth(found)).toBeLessThan(3);
   });
 });
