@@ -48,7 +48,7 @@ const BUILD = fileURLToPath(new URL('dist', import.meta.url));
  */
 const PROCESSES = {
   globalSetup: ['test/support/global-setup.ts'],
-  setupFiles: ['test/support/nothing-left.ts'],
+  setupFiles: ['test/support/file-report.ts', 'test/support/nothing-left.ts'],
   pool: 'forks' as const,
   server: { deps: { external: [/\/dist\/.*\.js$/] } },
 };
@@ -78,6 +78,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: SYSTEM,
+          setupFiles: ['test/support/file-report.ts'],
           pool: 'threads',
           isolate: false,
         },
