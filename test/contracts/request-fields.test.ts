@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { checkedRequest } from '../../src/contracts/checked.js';
@@ -10,6 +9,7 @@ import { TOOLS } from '../../src/contracts/tool-requests.js';
 import { traceEntry } from '../../src/contracts/trace-entry.js';
 import { type Contract, ofSession, REQUESTS, TRACE_ENTRY } from '../support/bad-input.js';
 import { cpuMs } from '../support/cpu-time.js';
+import * as fc from '../support/properties.js';
 
 /** Every request, and what is checked by itself within one. */
 const CONTRACTS: readonly Contract[] = [

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { resultEventJson } from '../../src/contracts/result-event-json.js';
 import { hostileTexts, implementer, recorded, roleResults } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 
 it('the JSON of an event that is written for its schema is that of JSON.stringify, whatever its texts hold', () => {
   const few = fc.array(hostileTexts, { maxLength: 3 });

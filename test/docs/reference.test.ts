@@ -4,8 +4,8 @@ import { HOOK_CLIENTS, type HookClient, MOMENTS } from '../../src/agents/hooks/h
 import { SETTINGS } from '../../src/config/settings.js';
 import { STALL_SIGNALS, sessionSettings, TOKENIZERS } from '../../src/contracts/session-settings.js';
 import { resolvedSettings } from '../../src/session/resolved-settings.js';
-import { BOTH_LAYOUTS } from '../../vitest.config.js';
 import { LAYERS, PURE } from '../architecture/layers.js';
+import { BOTH_LAYOUTS } from '../tiers.js';
 import { ROOT } from './pages.js';
 
 /** Pages that are written from the code: `npm run docs` writes them, and these tests compare. */

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EVENT_VERSION } from '../../src/contracts/event.js';
 import type { SessionEvent, StoredEvent } from '../../src/contracts/session-events.js';
@@ -16,6 +15,7 @@ import { tracesToJson } from '../../src/traces/session-traces.js';
 import { recordedOf, step, steps } from '../compaction/entries.js';
 import { folded } from '../session/arrivals.js';
 import { implementer, recorded, rejected, reviewer, stored, timeOf } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 
 const NOW = '2026-02-01T00:00:00.000Z';
 const bytes = (state: SessionState) => encodeSnapshot(state, NOW);
