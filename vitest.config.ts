@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { BOTH_LAYOUTS, isSystem, TESTS, TIER, tierOf } from './test/tiers.js';
+import { TIER } from './test/support/tier.js';
+import { BOTH_LAYOUTS, isSystem, TESTS, tierOf } from './test/tiers.js';
 
 const SOURCE = fileURLToPath(new URL('src', import.meta.url));
 const BUILD = fileURLToPath(new URL('dist', import.meta.url));

@@ -1,14 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Tier } from './support/tier.js';
 
 /**
  * Which tests run when. `default` is what `./scripts/test` runs before every commit, in minutes: lint, types, all unit tests
  * with a fifth of the runs of each property, and those tests of the system that are listed here. `all` runs every test there
  * is, as often as it says, and with sessions in shards as well: `./scripts/test --all`, or a file that is named.
  */
-export type Tier = 'default' | 'all';
-export const TIER: Tier = process.env.THROUGHLINE_TEST_TIER === 'default' ? 'default' : 'all';
-
 /** Folders of tests that need a server, the built package, or a process of their own. The other folders hold unit tests. */
 const SYSTEM_FOLDERS = [
   'cli',

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { TIER } from '../tiers.js';
+import { runs, TIER } from './tier.js';
 
 /**
  * Everything of fast-check, with the runs of a property that the tier asks for. The tier `all` takes as many as the test
@@ -7,15 +7,9 @@ import { TIER } from '../tiers.js';
  */
 export * from 'fast-check';
 
-const SHARE = 5;
 const SEED = 20_260_801;
 /** Runs of a property that says nothing, as in fast-check. */
 const USUAL_RUNS = 100;
-
-/** Returns how many of some runs this tier takes; at least one. */
-export function runs(count: number): number {
-  return TIER === 'all' ? count : Math.ceil(count / SHARE);
-}
 
 /** As `assert` of fast-check: with the runs and the seed of the tier. Examples of the test are all taken. */
 export function assert<Ts>(property: fc.IAsyncProperty<Ts>, params?: fc.Parameters<Ts>): Promise<void>;
