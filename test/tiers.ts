@@ -19,8 +19,12 @@ const SYSTEM_FOLDERS = [
   'nats-server',
   'ports',
 ];
-/** Tests of the system in other folders: the pages as a static site, in a browser. */
-const SYSTEM_ELSEWHERE = within('docs', 'site');
+/** Tests of the system in other folders. */
+const SYSTEM_ELSEWHERE = [
+  ...within('docs', 'site'),
+  ...within('entries', 'server'),
+  ...within('services/learnings', 'learning-decisions'),
+];
 /** Unit tests in those folders: values in, values out, with no server and no process. */
 const UNIT_AMONG_SYSTEM = [
   ...within(
@@ -31,7 +35,7 @@ const UNIT_AMONG_SYSTEM = [
   ...within('cli/review', 'review-screen review-steps'),
   ...within('client', 'learning-methods tool-methods'),
   ...within('docker', 'compose'),
-  ...within('nats-server', 'binary-cache find-server server-pin server-version'),
+  ...within('nats-server', 'binary-cache server-pin server-version'),
   ...within('nats/backup', 'lifecycle-look restore-refusal stream-files'),
   ...within('nats/foreign', 'judge-foreign'),
   ...within('nats/jetstream', 'list-streams plain-pub-ack session-places'),
@@ -52,6 +56,7 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
     tests: [
       ...within('e2e', 'session-tools session-tools-wire conflicts plan ledger ledger-compile rounds'),
       ...within('e2e', 'learnings iteration-prompt board-and-plan session-settings'),
+      ...within('services/learnings', 'learning-decisions'),
     ],
   },
   {
@@ -68,6 +73,8 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
       ...within('inspector', 'served-page'),
       ...within('cli', 'default-url usage-hint output'),
       ...within('client', 'publish-until-stored'),
+      ...within('entries', 'server'),
+      ...within('nats-server', 'find-server'),
     ],
   },
   {
@@ -112,6 +119,9 @@ export function isSystem(path: string): boolean {
   if (system.has(path)) return true;
   return SYSTEM_FOLDERS.some((folder) => path.startsWith(`test/${folder}/`)) && !unit.has(path);
 }
+
+/** A tier, or the long version of the fault suite. */
+export type TestedTier = Tier | 'long';
 
 /** Returns the first tier that runs a file of tests. */
 export function tierOf(path: string): Tier {
