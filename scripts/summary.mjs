@@ -30,7 +30,7 @@ for (const { file, layout, ms, cpuMs, server, process: started } of files) {
     .join(', ');
   const name = `${relative(process.cwd(), file)}${layout === undefined ? '' : `, ${layout}`}`;
   const time = `${seconds(ms)} (${seconds(cpuMs)} of its process)`;
-  console.log(`${time.padStart(30)}  ${name}: started ${what || 'nothing'}`);
+  console.log(`${time.padStart(32)}  ${name}: started ${what || 'nothing'}`);
 }
 console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
 process.exitCode = failed === 0 && passed > 0 && report.success ? 0 : 1;

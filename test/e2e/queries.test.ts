@@ -177,8 +177,8 @@ describe('reading tools', () => {
     const [long, short] = [newSession('long'), newSession('short')];
     const { log } = system.ports;
     const fill = async (name: typeof long, count: number) => {
-      for (let from = 0; from < count; from += 500) {
-        const events = Array.from({ length: Math.min(500, count - from) }, (_, index) => {
+      for (let from = 0; from < count; from += 100) {
+        const events = Array.from({ length: Math.min(100, count - from) }, (_, index) => {
           const dispatch = from + index + 1;
           return dispatch % 10 === 0 ? rejected(dispatch) : recorded(dispatch, implementer());
         });
