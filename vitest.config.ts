@@ -2,41 +2,8 @@ import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-
-/** Tests that need a server, a built package, or a process of their own: where they count its time, or what it has loaded. */
-export const SYSTEM = [
-  'test/{e2e,faults,inspector,nats,nats-server,ports,docker,client}/**/*.test.ts',
-  'test/cli/**/*.test.ts',
-  'test/architecture/expressions.test.ts',
-  'test/contracts/{dispatch-body,list-limits,request-fields}.test.ts',
-  'test/contracts/reading/{mended-json,read-result}.test.ts',
-  'test/docs/site.test.ts',
-  'test/learnings/learning-text.test.ts',
-  'test/ledger/tasks-md/speed.test.ts',
-  'test/redaction/secretlint-scanner.test.ts',
-  'test/session/commands/dense-dependencies.test.ts',
-  'test/shared/text-time.test.ts',
-  'test/tokenizers/load-tokenizer.test.ts',
-  'test/traces/intent-trace.test.ts',
-];
-
-/** What runs with sessions in shards as well as with a stream each: the way of a result, and what is asked about it. */
-export const BOTH_LAYOUTS = [
-  'backup',
-  'compile',
-  'conflicts',
-  'ingest',
-  'ledger',
-  'ledger-compile',
-  'lost-answers',
-  'once',
-  'plan',
-  'queries',
-  'rejected-results',
-  'session-tools',
-  'session-tools-wire',
-  'trace',
-].map((name) => `test/e2e/${name}.test.ts`);
+import { TIER } from './test/support/tier.js';
+import { BOTH_LAYOUTS, isSystem, TESTS, tierOf } from './test/tiers.js';
 
 const SOURCE = fileURLToPath(new URL('src', import.meta.url));
 const BUILD = fileURLToPath(new URL('dist', import.meta.url));
@@ -48,7 +15,7 @@ const BUILD = fileURLToPath(new URL('dist', import.meta.url));
  */
 const PROCESSES = {
   globalSetup: ['test/support/global-setup.ts'],
-  setupFiles: ['test/support/nothing-left.ts'],
+  setupFiles: ['test/support/file-report.ts', 'test/support/nothing-left.ts'],
   pool: 'forks' as const,
   server: { deps: { external: [/\/dist\/.*\.js$/] } },
 };
@@ -60,6 +27,17 @@ function builtModule(path: string, importer: string | undefined) {
   const inSource = relative(SOURCE, resolve(dirname(importer), path));
   return inSource.startsWith('..') ? null : { id: join(BUILD, inSource), external: true };
 }
+
+const SHARDED = {
+  extends: true as const,
+  ...BUILT,
+  test: {
+    name: 'sharded',
+    include: BOTH_LAYOUTS,
+    env: { THROUGHLINE_TEST_LAYOUT: 'sharded' },
+    ...PROCESSES,
+  },
+};
 
 export default defineConfig({
   test: {
@@ -76,23 +54,23 @@ export default defineConfig({
         // Values in, values out: these share a process, and what they import is loaded once.
         test: {
           name: 'unit',
-          include: ['test/**/*.test.ts'],
-          exclude: SYSTEM,
-          pool: 'threads',
+          include: TESTS.filter((path) => !isSystem(path)),
+          setupFiles: ['test/support/file-report.ts'],
+          // Processes and not threads: the time of a thread is not told apart from that of the others.
+          pool: 'forks',
           isolate: false,
         },
       },
-      { extends: true, ...BUILT, test: { name: 'system', include: SYSTEM, ...PROCESSES } },
       {
         extends: true,
         ...BUILT,
         test: {
-          name: 'sharded',
-          include: BOTH_LAYOUTS,
-          env: { THROUGHLINE_TEST_LAYOUT: 'sharded' },
+          name: 'system',
+          include: TESTS.filter((path) => isSystem(path) && (TIER === 'all' || tierOf(path) === TIER)),
           ...PROCESSES,
         },
       },
+      ...(TIER === 'all' ? [SHARDED] : []),
     ],
   },
 });

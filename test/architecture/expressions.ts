@@ -61,7 +61,7 @@ async function recordedWhile(work: () => Promise<void>): Promise<Expression[]> {
       const made = new target(...(args as [string, string]));
       // The frame below this one is what calls.
       const caller = new Error('who calls').stack?.split('\n')[2];
-      const path = caller?.split(SRC)[1]?.split(':')[0];
+      const path = caller?.split(SRC)[1]?.split(/[:?]/)[0];
       if (path !== undefined)
         recorded.set(`${path} ${made}`, { path, source: made.source, flags: made.flags });
       return made;

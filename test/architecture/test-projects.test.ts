@@ -1,25 +1,41 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { matchesGlob } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { BOTH_LAYOUTS, SYSTEM } from '../../vitest.config.js';
+import config from '../../vitest.config.js';
+import { TIER } from '../support/tier.js';
+import { BOTH_LAYOUTS, DEFAULT_SYSTEM, isSystem, NAMED, TESTS, tierOf } from '../tiers.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-it('every test that counts processor time runs in a process of its own, where no other test adds to it', () => {
-  const tests = readdirSync(`${ROOT}test`, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.test.ts'))
-    .map((name) => `test/${name}`);
-  const counting = tests.filter((path) =>
-    readFileSync(ROOT + path, 'utf8').match(/^import .*support\/cpu-time\.js/m),
+it('every file of tests that the tier holds runs in exactly one of the projects unit and system', () => {
+  const projects = config.test?.projects ?? [];
+  const included = projects.map((project) => {
+    if (typeof project !== 'object' || !('test' in project)) throw new Error('a project without tests');
+    return { name: project.test?.name, include: project.test?.include ?? [] };
+  });
+  const [unit, system] = ['unit', 'system'].map(
+    (wanted) => included.find(({ name }) => name === wanted)?.include ?? [],
   );
-  expect(counting.length).toBeGreaterThan(5);
-  expect(counting.filter((path) => !SYSTEM.some((glob) => matchesGlob(path, glob)))).toEqual([]);
+  const held = TESTS.filter((path) => TIER === 'all' || tierOf(path) === TIER);
+  expect([...(unit ?? []), ...(system ?? [])].sort()).toEqual(held);
+  expect(TESTS.length).toBeGreaterThan(400);
+});
+
+it('the tiers name no test that is not there, and none twice', () => {
+  expect(NAMED.filter((path) => !existsSync(ROOT + path))).toEqual([]);
+  const listed = DEFAULT_SYSTEM.flatMap(({ tests }) => tests);
+  expect(listed.filter((path, index) => listed.indexOf(path) !== index)).toEqual([]);
+  expect(listed.filter((path) => !isSystem(path))).toEqual([]);
+});
+
+it('the default tier holds all unit tests, and a part of the tests of the system', () => {
+  expect(TESTS.filter((path) => !isSystem(path) && tierOf(path) !== 'default')).toEqual([]);
+  const system = TESTS.filter(isSystem);
+  expect(system.filter((path) => tierOf(path) === 'default').length).toBeLessThan(system.length / 2);
 });
 
 it('every test that runs in both layouts is there, and takes the layout from its surroundings', () => {
   for (const path of BOTH_LAYOUTS) {
-    expect(existsSync(ROOT + path), path).toBe(true);
     expect(readFileSync(ROOT + path, 'utf8'), path).toMatch(/startSystem|systemOfFile/);
   }
 });

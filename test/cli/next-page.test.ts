@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { Command } from 'commander';
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { nextPageCommand } from '../../src/cli/next-page.js';
+import * as fc from '../support/properties.js';
 
 /** The command that a call of `throughline session ls` names for its next page. */
 async function named(...args: string[]): Promise<string> {

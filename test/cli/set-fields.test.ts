@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fieldChange, withFields } from '../../src/cli/set-fields.js';
+import * as fc from '../support/properties.js';
 
 const RESULT = { task_id: '1', issues: [{ message: 'a' }, { message: 'b' }], notes: 'n' };
 const set = (...pairs: string[]) =>

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkedRequest } from '../../src/contracts/checked.js';
 import { compileRequest } from '../../src/contracts/compile-request.js';
@@ -39,6 +38,7 @@ import {
   REQUESTS,
   spoiled,
 } from '../support/bad-input.js';
+import * as fc from '../support/properties.js';
 
 const LIMIT = 256 * 1024;
 const RULES = new RuleBasedFactExtractor();

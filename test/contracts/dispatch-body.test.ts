@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compiledResult } from '../../src/contracts/compiled-results.js';
 import { type ParsedBody, parseDispatchBody } from '../../src/contracts/dispatch-body.js';
@@ -6,6 +5,7 @@ import type { Role } from '../../src/contracts/kinds.js';
 import { redactJson } from '../../src/redaction/redactor.js';
 import { hostileTexts, roleResults } from '../support/builders.js';
 import { cpuMs } from '../support/cpu-time.js';
+import * as fc from '../support/properties.js';
 
 const LIMIT = 256 * 1024;
 const DONE = { task_id: '2.1', status: 'completed', summary: 'added the store' };

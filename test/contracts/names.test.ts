@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isRole, ROLES } from '../../src/contracts/kinds.js';
 import {
@@ -18,6 +17,7 @@ import {
   vectorKey,
   vectorSubjects,
 } from '../../src/contracts/names.js';
+import * as fc from '../support/properties.js';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-';
 const tokens = fc.string({ unit: fc.constantFrom(...ALPHABET), minLength: 1, maxLength: 64 });

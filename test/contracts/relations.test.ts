@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDispatchBody } from '../../src/contracts/dispatch-body.js';
 import { KINDS } from '../../src/contracts/kinds.js';
 import { PROTECTED_RELATIONS } from '../../src/contracts/relations.js';
 import { factsFrom } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 
 const blanks = fc.constantFrom(
   '',

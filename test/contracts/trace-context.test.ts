@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readTraceContext, traceHeaders } from '../../src/contracts/trace-context.js';
 import { attacks } from '../support/attacks.js';
+import * as fc from '../support/properties.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';

@@ -4,8 +4,8 @@ import { HOOK_CLIENTS, type HookClient, MOMENTS } from '../../src/agents/hooks/h
 import { SETTINGS } from '../../src/config/settings.js';
 import { STALL_SIGNALS, sessionSettings, TOKENIZERS } from '../../src/contracts/session-settings.js';
 import { resolvedSettings } from '../../src/session/resolved-settings.js';
-import { BOTH_LAYOUTS } from '../../vitest.config.js';
 import { LAYERS, PURE } from '../architecture/layers.js';
+import { BOTH_LAYOUTS } from '../tiers.js';
 import { ROOT } from './pages.js';
 
 /** Pages that are written from the code: `npm run docs` writes them, and these tests compare. */
@@ -203,12 +203,13 @@ environment. Only \`nats\` imports the NATS client, and only \`config\` reads th
 \`test\` mirrors \`src\`. Beside that it holds one suite per port that the in-memory ports (\`test/doubles\`) and real NATS
 both run (\`test/ports\`), the whole system (\`test/e2e\`), what must be survived (\`test/faults\`), the import rules
 (\`test/architecture\`) and what the pages say (\`test/docs\`). \`npm run test:unit\` runs what needs no server.
-\`npm run test:faults\` runs the fault suite, and with \`-- --long\` all of it.
+\`npm run test:faults\` runs the fault suite, and with \`-- --long\` all of it. [test/tiers.ts](../../test/tiers.ts) says which
+tests \`./scripts/test\` runs: [Contributing](../contributing.md) tells when to run which tier.
 
-Sessions have a stream each in these tests, unless they say otherwise. A part of \`test/e2e\` runs with sessions in shards
-as well, as the project \`sharded\` of the test runner: ${BOTH_LAYOUTS.map((path) => `\`${path.replace('test/e2e/', '').replace('.test.ts', '')}\``).join(', ')}.
-\`THROUGHLINE_TEST_LAYOUT=sharded npx vitest run --project system test/e2e\` runs all of it so; the ports' suites, the
-simulation and the crash points take both layouts each time.
+Sessions have a stream each in these tests, unless they say otherwise; the ports' suites take both layouts each time. In the
+tier \`all\` the crash points and what compares layouts do so too, and a part of \`test/e2e\` runs with sessions in shards as well,
+as the project \`sharded\` of the test runner: ${BOTH_LAYOUTS.map((path) => `\`${path.replace('test/e2e/', '').replace('.test.ts', '')}\``).join(', ')}.
+\`THROUGHLINE_TEST_LAYOUT=sharded npx vitest run --project system test/e2e\` runs all of it so.
 
 ## Benchmarks
 

@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import { connect, type NatsConnection } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, type Token, token } from '../../src/contracts/names.js';
-import { PER_SESSION, type SessionLayout, shardOf, streamOf } from '../../src/contracts/session-layout.js';
+import { PER_SESSION, shardOf, streamOf } from '../../src/contracts/session-layout.js';
 import { type BackupOptions, backUp } from '../../src/nats/backup/back-up.js';
 import { LIFECYCLE_STREAM } from '../../src/nats/stores/lifecycle-bucket.js';
 import { canonicalState, renumbered } from '../../src/session/copied-events.js';
 import { cli, startCli } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';
 import { forgotten, furnished, renamed, storedText } from '../support/forgetting.js';
-import { layoutEnv } from '../support/layouts.js';
+import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { startTestNats } from '../support/nats-server.js';
 import { allDealtWith, eventsOf, implemented, type System, soon, startSystem } from '../support/system.js';
 
 /** What happens to sessions while a backup runs, at the moment at which it does most harm. */
 
-const LAYOUTS: readonly SessionLayout[] = [PER_SESSION, { layout: 'sharded', shards: 4 }];
+const LAYOUTS = testedLayouts(4);
 
 /** What happens before a stream is copied for the first time, or each time. */
 type Meanwhile = Readonly<Record<string, () => Promise<void>>>;

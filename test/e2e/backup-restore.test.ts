@@ -12,7 +12,6 @@ import {
   type Token,
 } from '../../src/contracts/names.js';
 import type { StoredEvent } from '../../src/contracts/session-events.js';
-import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
 import { readStream } from '../../src/nats/jetstream/direct-get.js';
 import type { NatsPorts } from '../../src/nats/open-nats.js';
 import { evolve } from '../../src/session/evolve-session.js';
@@ -21,7 +20,7 @@ import { DEFAULT_LIMITS, emptyState, type SessionState } from '../../src/session
 import { BIN, cleanEnv, cli } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
-import { layoutEnv } from '../support/layouts.js';
+import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
 import {
   allDealtWith,
@@ -34,7 +33,7 @@ import {
   startSystem,
 } from '../support/system.js';
 
-const LAYOUTS: readonly SessionLayout[] = [PER_SESSION, { layout: 'sharded', shards: 4 }];
+const LAYOUTS = testedLayouts(4);
 /** A few events: snapshots are written while the backup runs. */
 const OFTEN = { THROUGHLINE_SNAPSHOT_EVERY: '5' };
 

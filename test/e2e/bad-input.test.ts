@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import type { NatsConnection } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROLES } from '../../src/contracts/kinds.js';
@@ -18,6 +17,7 @@ import {
   spoiled,
 } from '../support/bad-input.js';
 import { type RunningProcess, startCli } from '../support/cli.js';
+import * as fc from '../support/properties.js';
 import {
   allDealtWith,
   eventsOf,

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NatsPorts } from '../../src/nats/open-nats.js';
 import { BAD_BODIES, mutated, ofSession, REQUESTS } from '../support/bad-input.js';
 import { holding } from '../support/event-loop.js';
+import * as fc from '../support/properties.js';
 import { openPorts, type System, startSystem } from '../support/system.js';
 
 /** The longest that one request may keep all others waiting, in milliseconds. */

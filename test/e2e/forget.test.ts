@@ -1,18 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { token } from '../../src/contracts/names.js';
-import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { sessionReader } from '../../src/services/common/open-sessions.js';
 import { encodeSnapshot } from '../../src/session/session-snapshot.js';
 import { forgotten, furnished, renamed, storedText } from '../support/forgetting.js';
 import { hostedCli as cli } from '../support/hosted-cli.js';
-import { layoutEnv } from '../support/layouts.js';
+import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
 import { soon } from '../support/soon.js';
 import { filesHolding } from '../support/store-files.js';
 import { allDealtWith, implemented, type System, startSystem } from '../support/system.js';
 
-const LAYOUTS: readonly SessionLayout[] = [PER_SESSION, { layout: 'sharded', shards: 1 }];
+const LAYOUTS = testedLayouts(1);
 
 const ZERO = {
   ...{ events: 0, dispatches: 0, rejected: 0, snapshots: 0, prompts: 0, telemetry: 0, index: 0 },

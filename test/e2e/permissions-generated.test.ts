@@ -7,7 +7,7 @@ import {
   token,
 } from '../../src/contracts/names.js';
 import { toolSubject } from '../../src/contracts/request-names.js';
-import { PER_SESSION, type SessionLayout, streamOf } from '../../src/contracts/session-layout.js';
+import { streamOf } from '../../src/contracts/session-layout.js';
 import { createSessionReader } from '../../src/folding/session-folding.js';
 import { connectThroughline } from '../../src/index.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
@@ -20,6 +20,7 @@ import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
 import { attemptsOn, mayPublish, type Names, repliesAt } from '../support/access-attempts.js';
 import { allRejected } from '../support/all-rejected.js';
 import { type GuardedSystem, startGuardedSystem } from '../support/guarded-system.js';
+import { testedLayouts } from '../support/layouts.js';
 import { allDealtWith, implemented, reviewed, soon } from '../support/system.js';
 import type { TestUser } from '../support/users.js';
 
@@ -30,7 +31,7 @@ import type { TestUser } from '../support/users.js';
  */
 
 /** Neighbours in one shard, where there are shards. */
-const LAYOUTS: readonly SessionLayout[] = [PER_SESSION, { layout: 'sharded', shards: 1 }];
+const LAYOUTS = testedLayouts(1);
 
 const VICTIM: Names = { session: token('victim', 'session'), project: token('vproject', 'project') };
 const OWN: Names = { session: token('mine', 'session'), project: token('mproject', 'project') };

@@ -177,8 +177,8 @@ describe('reading tools', () => {
     const [long, short] = [newSession('long'), newSession('short')];
     const { log } = system.ports;
     const fill = async (name: typeof long, count: number) => {
-      for (let from = 0; from < count; from += 500) {
-        const events = Array.from({ length: Math.min(500, count - from) }, (_, index) => {
+      for (let from = 0; from < count; from += 100) {
+        const events = Array.from({ length: Math.min(100, count - from) }, (_, index) => {
           const dispatch = from + index + 1;
           return dispatch % 10 === 0 ? rejected(dispatch) : recorded(dispatch, implementer());
         });
@@ -187,16 +187,17 @@ describe('reading tools', () => {
     };
     await fill(short, 200);
     await fill(long, 5000);
-    const median = async (name: string) => {
-      const times: number[] = [];
-      for (let round = 0; round < 15; round += 1) {
-        const started = performance.now();
-        expect((await tools.timelineList({ session: name })).entries).toHaveLength(100);
-        times.push(performance.now() - started);
-      }
-      return times.sort((a, b) => a - b)[7] ?? Number.POSITIVE_INFINITY;
+    const timed = async (name: string) => {
+      const started = performance.now();
+      expect((await tools.timelineList({ session: name })).entries).toHaveLength(100);
+      return performance.now() - started;
     };
-    const usual = await median(short);
-    expect(await median(long)).toBeLessThan(20 + 3 * usual);
+    const times: { readonly usual: number; readonly asked: number }[] = [];
+    // In turn, so that what else the machine does slows both alike.
+    for (let round = 0; round < 15; round += 1)
+      times.push({ usual: await timed(short), asked: await timed(long) });
+    const median = (values: number[]) => values.sort((a, b) => a - b)[7] ?? Number.POSITIVE_INFINITY;
+    const usual = median(times.map((each) => each.usual));
+    expect(median(times.map((each) => each.asked))).toBeLessThan(20 + 3 * usual);
   });
 });

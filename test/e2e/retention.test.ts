@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { loadConfig } from '../../src/config/config.js';
 import { DISPATCH_STREAM, REJECTED_STREAM, token } from '../../src/contracts/names.js';
-import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
+import { PER_SESSION } from '../../src/contracts/session-layout.js';
 import { connectThroughline } from '../../src/index.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { Shutdown } from '../../src/runtime/shutdown.js';
@@ -9,12 +9,12 @@ import { claim } from '../../src/services/lifecycle/forget-claim.js';
 import { resumeForgets } from '../../src/services/lifecycle/forget-project.js';
 import { serve } from '../../src/services/serve.js';
 import { capturedLog } from '../support/captured-log.js';
-import { layoutEnv } from '../support/layouts.js';
+import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { type KeeperOptions, retentionKeeper, stopKeepersAfterEach } from '../support/retention.js';
 import { allDealtWith, eventsOf, implemented, type System, soon, startSystem } from '../support/system.js';
 import { startGuardedNats } from '../support/users.js';
 
-const LAYOUTS: readonly SessionLayout[] = [PER_SESSION, { layout: 'sharded', shards: 2 }];
+const LAYOUTS = testedLayouts(2);
 const DAY = 86_400_000;
 const FAST = { quietMs: 50, busyMs: 200, restMs: 60_000 };
 

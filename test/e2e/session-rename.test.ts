@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Token, token } from '../../src/contracts/names.js';
-import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
+import { PER_SESSION } from '../../src/contracts/session-layout.js';
 import { canonicalState } from '../../src/session/copied-events.js';
 import { cli } from '../support/cli.js';
 import { forgotten, furnished, renamed, storedText } from '../support/forgetting.js';
-import { layoutEnv } from '../support/layouts.js';
+import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { allDealtWith, implemented, reviewed, type System, soon, startSystem } from '../support/system.js';
 
 /** Sessions that get another name. */
 
-const LAYOUTS: readonly SessionLayout[] = [PER_SESSION, { layout: 'sharded', shards: 2 }];
+const LAYOUTS = testedLayouts(2);
 
 describe.each(LAYOUTS)('session rename, $layout', (layout) => {
   let system: System;

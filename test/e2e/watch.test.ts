@@ -2,13 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
 import { BIN, cleanEnv } from '../support/cli.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
-import { layoutEnv } from '../support/layouts.js';
+import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { allDealtWith, implemented, newSession, soon, startSystem } from '../support/system.js';
 
-const LAYOUTS: readonly SessionLayout[] = [PER_SESSION, { layout: 'sharded', shards: 2 }];
+const LAYOUTS = testedLayouts(2);
 
 interface Watch extends AsyncDisposable {
   lines(): string[];

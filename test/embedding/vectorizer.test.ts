@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { TextsRefusedError, ThroughlineError } from '../../src/contracts/errors.js';
 import { token } from '../../src/contracts/names.js';
@@ -9,6 +8,7 @@ import { type ScriptedEmbedder, scriptedEmbedder } from '../support/embedders.js
 import { bagVector } from '../support/embedding-server.js';
 import { learningId, learningOf, mapOf, someHistory } from '../support/learning-maps.js';
 import { loggedWarnings } from '../support/logged.js';
+import * as fc from '../support/properties.js';
 
 const project = token('demo', 'project');
 

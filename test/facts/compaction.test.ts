@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
 import { MOST_VALUE, worthOf } from '../../src/facts/fact-value.js';
 import { fact, factsFrom, implementer, reviewer, roleResults, sayings } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 
 /** Five facts; those of dispatches 2 and 3 are closed by 4 and 5. */
 function fiveFacts(): InMemorySessionFactStore {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FactTag } from '../../src/contracts/fact-tags.js';
 import type { RoleResult } from '../../src/contracts/results.js';
@@ -9,6 +8,7 @@ import { evolve } from '../../src/session/evolve-session.js';
 import { encodeSnapshot } from '../../src/session/session-snapshot.js';
 import { emptyState } from '../../src/session/session-state.js';
 import { implementer, recorded, reviewer, roleResults, stored } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 
 const RULES = new RuleBasedFactExtractor();
 

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KEPT } from '../../src/contracts/kept.js';
 import { createFactId, factId, recordedFact } from '../../src/facts/fact-id.js';
 import { lengthOf } from '../../src/shared/text.js';
 import { hostileTexts } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 
 describe('createFactId', () => {
   it('a fact id is a stable 16 hex characters', () => {

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type FactsAsked, rankFacts } from '../../src/facts/fact-ranking.js';
 import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
 import type { SessionFact } from '../../src/facts/fact-types.js';
 import { factsFrom, implementer, reviewer, roleResults, sayings } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 
 function asked(overrides: Partial<FactsAsked> = {}): FactsAsked {
   return {

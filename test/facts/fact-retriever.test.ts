@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { tokensOf } from '../../src/facts/fact-choice.js';
 import { KeywordFactRetriever } from '../../src/facts/fact-retriever.js';
 import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
 import type { FactQuery, SessionFact } from '../../src/facts/fact-types.js';
 import { fact, factsFrom, implementer, reviewer, roleResults } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 
 function retrieverOf(facts: readonly SessionFact[]): KeywordFactRetriever {
   const store = new InMemorySessionFactStore();

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../src/contracts/results.js';
 import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
@@ -13,6 +12,7 @@ import {
   sayings,
   timeOf,
 } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 
 function storeOf(...dispatches: readonly (readonly SessionFact[])[]): InMemorySessionFactStore {
   const store = new InMemorySessionFactStore();

@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { FactIndex } from '../../src/facts/fact-index.js';
 import { rankFacts } from '../../src/facts/fact-ranking.js';
 import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
 import type { IndexedFact } from '../../src/facts/fact-types.js';
 import { fact, factsFrom, roleResults } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 
 const NEWEST_FIRST = (a: IndexedFact, b: IndexedFact) =>
   b.fact.sourceSequence - a.fact.sourceSequence || a.slot - b.slot;

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   factLine,
@@ -8,6 +7,7 @@ import {
 } from '../../src/facts/format-facts.js';
 import { lengthOf } from '../../src/shared/text.js';
 import { fact, hostileTexts } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 
 describe('formatSessionFacts', () => {
   it('formatSessionFacts of no facts is empty: no header without a fact', () => {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkedRequest } from '../../src/contracts/checked.js';
 import type { FoundFact } from '../../src/contracts/replies/fact-reply.js';
@@ -8,6 +7,7 @@ import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
 import type { SessionFact } from '../../src/facts/fact-types.js';
 import { factHistory, factOfId, findFacts } from '../../src/facts/found-facts.js';
 import { factsFrom, implementer, reviewer, roleResults, timeOf } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 
 type Asked = Omit<ToolInput<'fact-find'>, 'session'>;
 

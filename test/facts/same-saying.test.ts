@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { FactIndex } from '../../src/facts/fact-index.js';
 import { Sayings, saySame } from '../../src/facts/same-saying.js';
 import { fact } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 
 const word = fc.constantFrom('parse', 'case 7', 'case 8', 'the router', 'src/a.ts', 'retry', 'close');
 const said = fc.record({

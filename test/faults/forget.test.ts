@@ -1,17 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { token } from '../../src/contracts/names.js';
-import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
 import type { ServiceName } from '../../src/services/serve.js';
 import { type RunningProcess, startCli } from '../support/cli.js';
 import { forgotten, furnished, storedText } from '../support/forgetting.js';
-import { layoutEnv } from '../support/layouts.js';
+import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
 import { soon } from '../support/soon.js';
 import { filesHolding } from '../support/store-files.js';
 import { allDealtWith, implemented, reviewed, type System, startSystem } from '../support/system.js';
 
-const LAYOUTS: readonly SessionLayout[] = [PER_SESSION, { layout: 'sharded', shards: 2 }];
+const LAYOUTS = testedLayouts(2);
 
 describe.each(LAYOUTS)('forgetting, $layout', (layout) => {
   const started: (() => Promise<unknown>)[] = [];

@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Archived } from '../../src/contracts/lifecycle-record.js';
 import { token } from '../../src/contracts/names.js';
-import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
 import { type RunningProcess, startCli } from '../support/cli.js';
-import { layoutEnv } from '../support/layouts.js';
+import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { startTestNats } from '../support/nats-server.js';
 import { soon } from '../support/soon.js';
 import { allDealtWith, implemented, type System, startSystem } from '../support/system.js';
@@ -15,7 +14,7 @@ type Moment = (records: {
   readonly to: Archived | undefined;
 }) => boolean;
 
-const LAYOUTS: readonly SessionLayout[] = [PER_SESSION, { layout: 'sharded', shards: 2 }];
+const LAYOUTS = testedLayouts(2);
 
 describe.each(LAYOUTS)('a rename whose service is killed, $layout', (layout) => {
   const started: (() => Promise<unknown>)[] = [];

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Token, token } from '../../src/contracts/names.js';
-import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
+import { PER_SESSION } from '../../src/contracts/session-layout.js';
 import { createSessionReader, createSnapshotWriter } from '../../src/folding/session-folding.js';
 import type { NatsPorts } from '../../src/nats/open-nats.js';
 import { systemClock } from '../../src/ports/clock.js';
@@ -8,10 +8,11 @@ import { silentLogger } from '../../src/ports/logger.js';
 import type { SessionLifecycle } from '../../src/ports/session-lifecycle.js';
 import { createSessionRename } from '../../src/services/lifecycle/rename-session.js';
 import { openPorts } from '../ports/opened.js';
+import { testedLayouts } from '../support/layouts.js';
 import { canonicalOf, mortal, sessionsOfAllShapes, taker } from '../support/moved-layout.js';
 import { startTestNats } from '../support/nats-server.js';
 
-const LAYOUTS: readonly SessionLayout[] = [PER_SESSION, { layout: 'sharded', shards: 2 }];
+const LAYOUTS = testedLayouts(2);
 const SESSIONS = 24;
 /** More requests than a renaming makes. */
 const MOST = 500;

@@ -4,8 +4,9 @@ import { countedEvents } from '../support/faults/clean-run.js';
 import { expectCleanEnd } from '../support/faults/end-check.js';
 import { seeds, withSeed } from '../support/faults/settings.js';
 import { type Simulated, simulate } from '../support/faults/simulation.js';
+import { runs } from '../support/tier.js';
 
-const RUNS = seeds(150, 5000);
+const RUNS = seeds(runs(150), 5000);
 
 it(`the simulation ends clean on a network that loses, delays, doubles and reorders: ${RUNS.length} seeds from ${RUNS[0]}`, async () => {
   let retried = 0;

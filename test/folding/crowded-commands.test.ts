@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { token } from '../../src/contracts/names.js';
 import type { StoredEvent } from '../../src/contracts/session-events.js';
@@ -14,6 +13,7 @@ import { MemorySessionLog } from '../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
 import { implementer, recorded, timeOf } from '../support/builders.js';
 import { countedEvents } from '../support/faults/clean-run.js';
+import * as fc from '../support/properties.js';
 
 /** More than a command waits for. */
 const MANY = 40;

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
 import { copyLog, isSameSession, PagedCopy } from '../../src/folding/log-copy.js';
@@ -6,6 +5,7 @@ import { renumbered } from '../../src/session/copied-events.js';
 import { MemorySessionLog } from '../doubles/memory-session-log.js';
 import { implementer, recorded } from '../support/builders.js';
 import { type LogStep, logSteps, played } from '../support/generated-logs.js';
+import * as fc from '../support/properties.js';
 
 const SESSION = 'demo' as Token;
 const OTHER = 'other' as Token;

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BestLearnings, follow, mostRecent } from '../../src/learnings/best-learnings.js';
 import type { Learning } from '../../src/learnings/learning-types.js';
 import { learningOf, mapOf, someHistory } from '../support/learning-maps.js';
+import * as fc from '../support/properties.js';
 
 describe('the best learnings', () => {
   it('the best learnings are those of a full sort, in whatever order they come', () => {

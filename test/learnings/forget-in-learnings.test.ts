@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Unstamped } from '../../src/contracts/decision.js';
 import type { LearningEvent } from '../../src/contracts/learning-events.js';
@@ -8,6 +7,7 @@ import { learningsCheckpoint } from '../../src/learnings/learnings-checkpoint.js
 import { encodeLearnings } from '../../src/learnings/learnings-snapshot.js';
 import { emptyLearnings, type LearningState } from '../../src/learnings/learnings-state.js';
 import { learning, proposal } from '../support/learnings.js';
+import * as fc from '../support/properties.js';
 import { histories } from './histories.js';
 
 const AT = '2026-01-01T00:00:00.000Z';

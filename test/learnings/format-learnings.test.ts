@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatCompactProposals, formatRelevantLearnings } from '../../src/learnings/format-learnings.js';
 import { inPrompt, proposal, ranked } from '../support/learnings.js';
+import * as fc from '../support/properties.js';
 
 const THREE = [
   ranked(0.89, { content: 'Prefers explicit error handling over silent failures' }),

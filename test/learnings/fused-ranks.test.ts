@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fused } from '../../src/learnings/fused-ranks.js';
 import { learningOf } from '../support/learning-maps.js';
+import * as fc from '../support/properties.js';
 
 const NUMBERS = Array.from({ length: 12 }, (_, n) => n);
 const LEARNINGS = NUMBERS.map((n) => learningOf(n));

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ResultOf } from '../../src/contracts/results.js';
 import { NOTE_TYPES, type NoteType } from '../../src/contracts/session-meta-events.js';
@@ -22,6 +21,7 @@ import {
   proposed,
   storedEvents,
 } from '../support/learning-project.js';
+import * as fc from '../support/properties.js';
 
 const note = (content: string, type: NoteType = 'learning', id = 'NOT-1'): Note => ({
   id,

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import type { Unstamped } from '../../src/contracts/decision.js';
 import {
   DEMAND_KINDS,
@@ -9,6 +8,7 @@ import {
 import { learningsCheckpoint } from '../../src/learnings/learnings-checkpoint.js';
 import { emptyLearnings } from '../../src/learnings/learnings-state.js';
 import { idOf } from '../support/learning-project.js';
+import * as fc from '../support/properties.js';
 
 /** Any events about few texts, so that they meet; most of them fit what came before, some do not. */
 const texts = fc.constantFrom('Name it', 'Close it', 'Never close it', 'Zeile\u2028"x" 😀');

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   demandId,
@@ -12,6 +11,7 @@ import {
 import { lengthOf } from '../../src/shared/text.js';
 import { hostileTexts } from '../support/builders.js';
 import { cpuMs } from '../support/cpu-time.js';
+import * as fc from '../support/properties.js';
 
 const id = (text: string) => learningId('demo', text);
 const demand = (text: string) => demandId('demo', text);

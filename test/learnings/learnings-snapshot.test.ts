@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { StoredLearningEvent } from '../../src/contracts/learning-events.js';
 import { decideLearning } from '../../src/learnings/commands/decide-learning.js';
@@ -16,6 +15,7 @@ import {
   proposed,
   storedEvents,
 } from '../support/learning-project.js';
+import * as fc from '../support/properties.js';
 import { histories } from './histories.js';
 
 const NOW = '2026-02-01T00:00:00.000Z';

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LexicalIndex } from '../../src/learnings/lexical-index.js';
 import { learningOf, mapOf, someHistory, someText } from '../support/learning-maps.js';
+import * as fc from '../support/properties.js';
 
 function found(learnings: ReturnType<typeof mapOf>, query: string, maxResults = 10) {
   const index = new LexicalIndex();

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeLearnings } from '../../src/learnings/learnings-snapshot.js';
 import { withRenamed } from '../../src/learnings/rename-in-learnings.js';
 import { folded } from '../support/learning-project.js';
+import * as fc from '../support/properties.js';
 import { histories } from './histories.js';
 
 const AT = '2026-01-01T00:00:00.000Z';

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VectorIndex } from '../../src/learnings/vector-index.js';
 import { bagVector } from '../support/embedding-server.js';
 import { learningId, learningOf, mapOf, someHistory, someText } from '../support/learning-maps.js';
+import * as fc from '../support/properties.js';
 
 const ALL = { maxResults: 100, minSimilarity: 0 };
 const at = (...numbers: number[]) => Float32Array.from(numbers);

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { stallThresholds } from '../../src/ledger/stall.js';
@@ -15,6 +14,7 @@ import {
 import { type Arrivals, folded, foldedInOrder, jittered, permuted } from '../session/arrivals.js';
 import { implementer, recorded, reviewer, stored } from '../support/builders.js';
 import { progressRebuilt, progressTask, runInitialized } from '../support/ledgers.js';
+import * as fc from '../support/properties.js';
 
 const NOW = '2026-02-01T00:00:00.000Z';
 const LIMITS: readonly SessionLimits[] = [

@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../src/contracts/results.js';
 import type { ProgressTask } from '../../src/contracts/run-request.js';
 import { driftOf, outlookOf } from '../../src/ledger/next-task.js';
 import type { TaskLedger } from '../../src/ledger/task-ledger.js';
 import { APPROVED, blocked, completed, ledgerAfter, needsChanges, progressTask } from '../support/ledgers.js';
+import * as fc from '../support/properties.js';
 
 /** A parent in progress with one part done, and an optional task. */
 const TASKS = [

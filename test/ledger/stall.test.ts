@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../src/contracts/results.js';
 import { STALL_SIGNALS, type StallSignal } from '../../src/contracts/session-settings.js';
@@ -12,6 +11,7 @@ import {
 import { signalsOf } from '../../src/ledger/task-ledger.js';
 import { implementer, reviewer, roleResults } from '../support/builders.js';
 import { APPROVED, blocked, completed, failed, ledgerAfter, needsChanges } from '../support/ledgers.js';
+import * as fc from '../support/properties.js';
 import { FAILING, SIGNAL_CASES } from './stall-cases.js';
 
 /** The signals raised after these results. */

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../src/contracts/results.js';
 import { digestOf } from '../../src/ledger/outcome-digest.js';
@@ -16,6 +15,7 @@ import {
   OUTCOME_NAMES,
   OUTCOMES,
 } from '../support/ledgers.js';
+import * as fc from '../support/properties.js';
 
 const REVIEW = reviewer({
   assessment: 'needs_changes',

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Durations } from '../../src/monitoring/histogram.js';
 import { byLabel, MetricRegistry } from '../../src/monitoring/metric-registry.js';
 import { METRICS, type Metric } from '../../src/monitoring/metric-table.js';
 import { attacks } from '../support/attacks.js';
+import * as fc from '../support/properties.js';
 
 /** Lines of one metric, without those that every scrape has. */
 async function linesOf(registry: MetricRegistry, name: string): Promise<string[]> {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DiffSide, diffCounts, diffRows, foldedRows } from '../../src/page/prompt/diff-lines.js';
+import * as fc from '../support/properties.js';
 
 const said = (side: DiffSide | undefined) => side?.pieces.map(({ text }) => text).join('');
 const texts = fc.array(fc.constantFrom('', 'a', 'a b c', 'a b d', 'z', 'a b c d e f'), { maxLength: 12 });

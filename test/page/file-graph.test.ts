@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fileGraph, shortPath } from '../../src/page/facts/file-graph.js';
+import * as fc from '../support/properties.js';
 
 const listed = fc.integer({ min: 0, max: 30 }).chain((count) =>
   fc.record({

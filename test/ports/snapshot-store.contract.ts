@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
 import type { ReplacingSnapshotStore, StoredSnapshot } from '../../src/ports/snapshot-store.js';
+import * as fc from '../support/properties.js';
 import { newSession } from './opened.js';
 
 /** A snapshot store, and what only its maker can do with it. */

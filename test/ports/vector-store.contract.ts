@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredVector, VectorStore } from '../../src/ports/vector-store.js';
 import { learningId } from '../support/learning-maps.js';
+import * as fc from '../support/properties.js';
 import { newSession } from './opened.js';
 
 /** A vector store, and the same store as another process holds it. */

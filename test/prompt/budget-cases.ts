@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import type { DispatchRequest } from '../../src/contracts/compile-request.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
@@ -7,6 +6,7 @@ import { emptyState, type SessionState } from '../../src/session/session-state.j
 import { distinctTexts } from '../../src/shared/distinct-texts.js';
 import { implementer, recorded, reviewer, stored } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
+import * as fc from '../support/properties.js';
 import { dispatchRequest } from './parts.js';
 
 export const OBJECTIVE = 'Write the parser of the query language.';

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type CompileRequest,
@@ -14,6 +13,7 @@ import { evolve } from '../../src/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';
 import { emptyState, type SessionState } from '../../src/session/session-state.js';
 import { hostileTexts, implementer, recorded, reviewer, roleResults, stored } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 
 function request(overrides: Partial<CompileRequestInput> = {}): CompileRequest {
   return compileRequest.parse({

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FACT_TAGS } from '../../src/contracts/fact-tags.js';
 import { ROLES, type Role } from '../../src/contracts/kinds.js';
@@ -12,6 +11,7 @@ import { evolve } from '../../src/session/evolve-session.js';
 import { emptyState, type SessionState } from '../../src/session/session-state.js';
 import { hostileTexts, implementer, recorded, rejected, reviewer, stored } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
+import * as fc from '../support/properties.js';
 import { TASK_PROMPT } from './budget-cases.js';
 import { compiledOrError, dispatchRequest, partsOf, roomOf } from './parts.js';
 

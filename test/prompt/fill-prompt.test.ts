@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { beginnings, excerpts } from '../../src/prompt/excerpt.js';
 import {
@@ -9,6 +8,7 @@ import {
   type Shown,
 } from '../../src/prompt/fill-prompt.js';
 import { approximateTokenizer } from '../../src/shared/tokenizer.js';
+import * as fc from '../support/properties.js';
 
 type Name = 'must' | 'notes' | 'text';
 

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SessionState } from '../../src/session/session-state.js';
 import { hostileTexts } from '../support/builders.js';
 import { Played } from '../support/played.js';
+import * as fc from '../support/properties.js';
 import { promptOf } from './iterations.js';
 
 describe('text from agents and people', () => {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileRequest } from '../../src/contracts/compile-request.js';
 import type { RecordedEntry } from '../../src/contracts/trace-entry.js';
@@ -19,6 +18,7 @@ import {
   iterationSections,
   type Section,
 } from '../support/prompt-structure.js';
+import * as fc from '../support/properties.js';
 import { dispatchRequest } from './parts.js';
 
 /** Gives the next text at each call, and starts over after the last. */

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import { ROLES } from '../../src/contracts/kinds.js';
@@ -10,6 +9,7 @@ import { approximateTokenizer } from '../../src/shared/tokenizer.js';
 import { loadTokenizer } from '../../src/tokenizers/load-tokenizer.js';
 import { stored } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
+import * as fc from '../support/properties.js';
 import { CONSTRAINTS, FULL, OBJECTIVE, type PromptCase, promptCases, TASK_PROMPT } from './budget-cases.js';
 import { compiledOrError, dispatchRequest, measured, partsOf, roomOf } from './parts.js';
 

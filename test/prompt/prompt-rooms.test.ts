@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type CompileRequest, compileRequest } from '../../src/contracts/compile-request.js';
 import { ThroughlineError } from '../../src/contracts/errors.js';
@@ -12,6 +11,7 @@ import { implementer, recorded, reviewer } from '../support/builders.js';
 import { inPrompt, proposal, ranked } from '../support/learnings.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
 import { Played } from '../support/played.js';
+import * as fc from '../support/properties.js';
 
 const KINDS = ['iteration', 'session-start'] as const;
 type Kind = (typeof KINDS)[number];

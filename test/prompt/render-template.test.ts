@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderTemplate, unknownPlaceholders } from '../../src/prompt/render-template.js';
+import * as fc from '../support/properties.js';
 
 describe('a template', () => {
   it('a template is filled in one pass: a placeholder inside a value stays text', () => {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type CompileRequestInput, compileRequest } from '../../src/contracts/compile-request.js';
 import { ROLES } from '../../src/contracts/kinds.js';
@@ -9,6 +8,7 @@ import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapsh
 import { emptyState, type SessionState } from '../../src/session/session-state.js';
 import { implementer, recorded, roleResults, stored } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
+import * as fc from '../support/properties.js';
 
 const AT = '2026-02-01T00:00:00Z';
 

@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { redactJson, redactLine, redactText } from '../../src/redaction/redactor.js';
 import type { Secret, SecretScanner } from '../../src/redaction/secret-scanner.js';
 import { NO_SCANNER } from '../../src/redaction/secret-scanner.js';
 import { secretlintScanner } from '../../src/redaction/secretlint-scanner.js';
 import { hostileTexts } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 import { leaks, planted } from '../support/secrets.js';
 
 const real = secretlintScanner();

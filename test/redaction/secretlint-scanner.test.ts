@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { redactJson, redactText } from '../../src/redaction/redactor.js';
 import { mayHoldSecret, RULE_HINTS } from '../../src/redaction/secret-hints.js';
@@ -7,6 +6,7 @@ import { SECRET_PATTERNS } from '../../src/redaction/secret-patterns.js';
 import { ruleNames, scannerFor, secretlintScanner } from '../../src/redaction/secretlint-scanner.js';
 import { hostileTexts } from '../support/builders.js';
 import { cpuMs } from '../support/cpu-time.js';
+import * as fc from '../support/properties.js';
 import { leaks, planted, SECRETS } from '../support/secrets.js';
 
 const scanner = secretlintScanner();

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Semaphore } from '../../src/runtime/semaphore.js';
+import * as fc from '../support/properties.js';
 
 describe('Semaphore', () => {
   it('a semaphore runs all work, in its order, never more at a time than allowed, whatever fails', async () => {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { TailFollower } from '../../src/runtime/tail-follower.js';
+import * as fc from '../support/properties.js';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { recall } from '../../src/search/likely-files.js';
 import { PAST_LIMITS, type PastResult, PastResults } from '../../src/search/past-results.js';
 import { tokens } from '../../src/search/tokens.js';
+import * as fc from '../support/properties.js';
 
 const SMALL = { results: 12, resultBytes: 900, files: 15, pathBytes: 600 };
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { plainWords, tokens } from '../../src/search/tokens.js';
+import * as fc from '../support/properties.js';
 
 describe('tokens', () => {
   it.each([

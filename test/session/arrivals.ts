@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import type { RoleResult } from '../../src/contracts/results.js';
 import type { DispatchRejected, FactRecorded, StoredEvent } from '../../src/contracts/session-events.js';
 import { resultsToJson } from '../../src/session/counted-results.js';
@@ -15,6 +14,7 @@ import {
 import { stateToJson } from '../../src/session/session-state-json.js';
 import { tracesToJson } from '../../src/traces/session-traces.js';
 import { recorded, rejected, roleResults, stored } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 
 /** An event of a dispatch. */
 export type DispatchEvent = FactRecorded | DispatchRejected;

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../src/contracts/results.js';
 import type { FactRecorded, SessionEvent } from '../../src/contracts/session-events.js';
@@ -8,6 +7,7 @@ import { seenState } from '../../src/session/seen-state.js';
 import { recorded, reviewer } from '../support/builders.js';
 import { APPROVED, blocked, completed, digest, failed, needsChanges } from '../support/ledgers.js';
 import { type Played, timeAt, withTasks } from '../support/played.js';
+import * as fc from '../support/properties.js';
 
 /** The event of a result of a board task, published so many minutes after the first event. */
 function published(sequence: number, minutes: number, returned: RoleResult, id?: string): FactRecorded {

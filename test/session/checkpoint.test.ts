@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SessionEvent, StoredEvent } from '../../src/contracts/session-events.js';
 import { carriedBy, checkpointOf } from '../../src/session/checkpoint.js';
@@ -8,6 +7,7 @@ import { evolve } from '../../src/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';
 import { DEFAULT_LIMITS, emptyState, factsOf, type SessionState } from '../../src/session/session-state.js';
 import { implementer, recorded, rejected, reviewer, timeOf } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 import { type DispatchEvent, folded, jittered, permuted, said } from './arrivals.js';
 
 const NOW = '2026-02-01T00:00:00.000Z';

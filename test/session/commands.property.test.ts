@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../src/contracts/results.js';
 import { NOTE_TYPES } from '../../src/contracts/session-meta-events.js';
@@ -11,6 +10,7 @@ import { isOpen, numberOf } from '../../src/session/task-board.js';
 import { isReady } from '../../src/session/task-dependencies.js';
 import { recorded, rejected, roleResults } from '../support/builders.js';
 import { argumentsOf, Played } from '../support/played.js';
+import * as fc from '../support/properties.js';
 import { held } from './arrivals.js';
 
 /** Any call of any tool, about few tasks, notes and messages, so that calls meet; or a dispatch that comes in. */

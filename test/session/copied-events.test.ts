@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
 import type { StoredEvent } from '../../src/contracts/session-events.js';
@@ -8,6 +7,7 @@ import { DEFAULT_LIMITS } from '../../src/session/session-state.js';
 import { MemorySessionLog } from '../doubles/memory-session-log.js';
 import { stored as inOrder, recorded, rejected, reviewer } from '../support/builders.js';
 import { type LogStep, logSteps, played } from '../support/generated-logs.js';
+import * as fc from '../support/properties.js';
 import { folded, said } from './arrivals.js';
 
 const SESSION = 'demo' as Token;

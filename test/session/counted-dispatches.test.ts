@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   COUNTED_MEMORY,
@@ -6,6 +5,7 @@ import {
   type CountedJson,
   type CountedMemory,
 } from '../../src/session/counted-dispatches.js';
+import * as fc from '../support/properties.js';
 
 const SMALL: CountedMemory = { maxBytes: 12, surely: 4, maxLate: 2 };
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { factId } from '../../src/facts/fact-id.js';
 import { REMEMBERED_RESULTS } from '../../src/session/counted-results.js';
@@ -6,6 +5,7 @@ import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { DEFAULT_LIMITS, emptyState, factsOf, noDispatches } from '../../src/session/session-state.js';
 import { implementer, recorded, rejected, reviewer, sayings, stored, timeOf } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 import {
   type DispatchEvent,
   foldedInOrder,

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
 import { NO_RULES, type RETENTION_TERMS, type RetentionRules } from '../../src/contracts/retention-record.js';
@@ -12,6 +11,7 @@ import {
   withRule,
 } from '../../src/session/retention-rules.js';
 import { spanMs } from '../../src/shared/age.js';
+import * as fc from '../support/properties.js';
 
 const DAY = 86_400_000;
 const NOW = Date.parse('2026-11-23T12:00:00.000Z');

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { StoredEvent } from '../../src/contracts/session-events.js';
 import { REMEMBERED_RESULTS } from '../../src/session/counted-results.js';
@@ -12,6 +11,7 @@ import {
   type SessionState,
 } from '../../src/session/session-state.js';
 import { implementer, recorded, rejected, reviewer, stored } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 import { folded, jittered, permuted, said } from './arrivals.js';
 
 const NOW = '2026-02-01T00:00:00.000Z';

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { largestFitting } from '../../src/shared/largest-fitting.js';
+import * as fc from '../support/properties.js';
 
 describe('the largest number that fits', () => {
   it('the largest number that fits is found from any guess, and none where not even the least fits', () => {

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clipText, lengthOf, oneLine, quoted, quotedLines } from '../../src/shared/text.js';
 import { hostileTexts } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 
 const NOT_ONE_LINE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 

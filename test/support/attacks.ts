@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { hostileTexts } from './builders.js';
+import * as fc from './properties.js';
 
 /** What a memory may be made to hold by an author who wants to speak as the prompt itself. */
 export const ATTACKS: readonly string[] = [

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import type { z } from 'zod';
 import { compileRequest, pastPromptRequest } from '../../src/contracts/compile-request.js';
 import {
@@ -26,6 +25,7 @@ import {
   tracePinRequest,
 } from '../../src/contracts/trace-entry.js';
 import { ATTACKS, attacks } from './attacks.js';
+import * as fc from './properties.js';
 
 /** Everything that is sent to Throughline, and what can be wrong with it. */
 

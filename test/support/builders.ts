@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { EVENT_VERSION } from '../../src/contracts/event.js';
 import type { Role } from '../../src/contracts/kinds.js';
 import { RESULTS, type ResultOf, type RoleResult } from '../../src/contracts/results.js';
@@ -13,6 +12,7 @@ import { RuleBasedFactExtractor, sessionFact } from '../../src/facts/fact-extrac
 import { recordedFact } from '../../src/facts/fact-id.js';
 import type { DispatchOrigin, SessionFact } from '../../src/facts/fact-types.js';
 import { recordedEvent } from '../../src/services/extractor/extractor-worker.js';
+import * as fc from './properties.js';
 
 /** Small values for tests: each builder gives a valid one, and takes what the test is about. */
 

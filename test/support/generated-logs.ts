@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { EVENT_VERSION } from '../../src/contracts/event.js';
 import type { Token } from '../../src/contracts/names.js';
 import type { FactRecorded, SessionEvent } from '../../src/contracts/session-events.js';
 import type { MemorySessionLog } from '../doubles/memory-session-log.js';
 import { recorded, rejected, roleResults, timeOf } from './builders.js';
+import * as fc from './properties.js';
 
 /** What comes to the log of a session in any order: results, commands that were decided on any state, and other messages. */
 export type LogStep =

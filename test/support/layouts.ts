@@ -1,4 +1,5 @@
-import type { SessionLayout } from '../../src/contracts/session-layout.js';
+import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
+import { TIER } from './tier.js';
 
 /** A layout as environment variables. */
 export function layoutEnv(layout: SessionLayout): Record<string, string> {
@@ -14,4 +15,9 @@ export function layoutFlags(layout: SessionLayout): string[] {
     ...['--layout', layout.layout],
     ...(layout.layout === 'sharded' ? ['--shards', String(layout.shards)] : []),
   ];
+}
+
+/** Returns the layouts that a test of the whole system runs in: in the default tier only the default layout. */
+export function testedLayouts(shards: number): readonly SessionLayout[] {
+  return TIER === 'all' ? [PER_SESSION, { layout: 'sharded', shards }] : [PER_SESSION];
 }

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { type Token, token } from '../../src/contracts/names.js';
 import type { Learning } from '../../src/learnings/learning-types.js';
 import { timeOf } from './builders.js';
+import * as fc from './properties.js';
 
 /** Learnings in force, for the tests of what finds them. */
 

@@ -7,6 +7,7 @@ import { renderServerConfig } from '../../src/nats-server/server-config.js';
 import { NATS_SERVER_PIN } from '../../src/nats-server/server-pin.js';
 import { untilReady } from '../../src/nats-server/server-ready.js';
 import type { BackedNats, TestNatsOptions } from './nats-server.js';
+import { started as countStarted } from './started.js';
 
 const LOOPBACK = '127.0.0.1';
 const STORE = '/data';
@@ -49,6 +50,7 @@ export async function startContainerNats(storeDir: string, options: TestNatsOpti
   // Ryuk, testcontainers' cleaner, is a second image to pull, with the engine's socket in its hands. Each
   // server here is stopped by its id, so there is nothing for it to clean.
   process.env.TESTCONTAINERS_RYUK_DISABLED ??= 'true';
+  countStarted('server');
   const port = await freePort(LOOPBACK);
   const monitorPort = options.monitor === true ? await freePort(LOOPBACK) : undefined;
   const monitorBindings = monitorPort === undefined ? [] : [{ container: MONITOR_PORT, host: monitorPort }];

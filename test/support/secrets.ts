@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from './properties.js';
 
 /** Made-up secrets of every kind that is redacted: none of them ever opened anything. */
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EVENT_VERSION } from '../../src/contracts/event.js';
 import type { SessionEvent, StoredEvent } from '../../src/contracts/session-events.js';
@@ -16,6 +15,8 @@ import { tracesToJson } from '../../src/traces/session-traces.js';
 import { recordedOf, step, steps } from '../compaction/entries.js';
 import { folded } from '../session/arrivals.js';
 import { implementer, recorded, rejected, reviewer, stored, timeOf } from '../support/builders.js';
+import * as fc from '../support/properties.js';
+import { runs } from '../support/tier.js';
 
 const NOW = '2026-02-01T00:00:00.000Z';
 const bytes = (state: SessionState) => encodeSnapshot(state, NOW);
@@ -314,8 +315,8 @@ describe('snapshot and tail', () => {
     expect(bytes(restored(bytes(state)))).toBe(bytes(state));
   });
 
-  it('snapshots of traces stay below a fixed bound with 12 intents of 1,000 entries each', () => {
-    const entries = Array.from({ length: 12_000 }, (_, index) =>
+  it(`snapshots of traces stay below a fixed bound with 12 intents of ${runs(1000)} entries each`, () => {
+    const entries = Array.from({ length: 12 * runs(1000) }, (_, index) =>
       step(index, { intent_id: `INT-${index % 12}`, payload: { reasoning: 'because '.repeat(30) } }),
     );
     const state = emptyState('demo');

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   ACTION_TYPES,
@@ -11,6 +10,7 @@ import { addEntry, DEFAULT_RHYTHM, pin } from '../../src/traces/intent-trace.js'
 import { recentLines, SUMMARY_HEADER, summarise } from '../../src/traces/trace-summary.js';
 import { recordedOf, section, step, steps, summaryOf, traceOf, used } from '../compaction/entries.js';
 import { hostileTexts } from '../support/builders.js';
+import * as fc from '../support/properties.js';
 
 const ASK = 'Write a parser for the new grammar, keep the old one running, and prove both with tests.';
 const request = (reasoning: string, id = 'ask'): TraceEntryInput => ({

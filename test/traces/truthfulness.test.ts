@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TraceEntryInput } from '../../src/contracts/trace-entry.js';
 import { approximateTokenizer } from '../../src/shared/tokenizer.js';
 import { addEntry, emptyTrace } from '../../src/traces/intent-trace.js';
 import { summarise } from '../../src/traces/trace-summary.js';
 import { recordedOf } from '../compaction/entries.js';
+import * as fc from '../support/properties.js';
 import { type Effect, type Trace, untruths } from '../support/trace-reader.js';
 
 /** Every statement of a summary is checked against the entries, by a reader of its own, after each entry. */

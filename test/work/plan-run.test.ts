@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Verdict } from '../../src/contracts/kinds.js';
 import type { RunRules } from '../../src/work/plan-run.js';
 import { nextStep, type WorkTask } from '../../src/work/task-step.js';
 import { type Answers, PlayedRun, type PlayedTask } from '../support/played-run.js';
+import * as fc from '../support/properties.js';
 
 /** The rules of a run, on sessions that are only played. */
 

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { parse } from 'jsonc-parser';
 import { parse as parseToml, stringify } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { CONNECT_CLIENTS, CONNECT_NAMES, type ConfigFile } from '../../../src/agents/connect/client-table.js';
 import { connectedText, disconnectedText, entryState } from '../../../src/agents/connect/config-edit.js';
+import * as fc from '../../support/properties.js';
 
 const where = {
   scope: 'project' as const,

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { plainRole, withResultId } from '../../../src/agents/hooks/hook-results.js';
 import { returnedResult } from '../../../src/agents/hooks/returned-result.js';
 import { ROLES, VERDICTS } from '../../../src/contracts/kinds.js';
 import { lastResult } from '../../../src/contracts/reading/last-result.js';
+import * as fc from '../../support/properties.js';
 
 const results = fc.record(
   {

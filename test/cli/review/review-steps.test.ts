@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ACTIONS } from '../../../src/cli/review/review-keys.js';
 import {
@@ -12,6 +11,7 @@ import {
 } from '../../../src/cli/review/review-steps.js';
 import type { ErrorCode } from '../../../src/contracts/error-codes.js';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
+import * as fc from '../../support/properties.js';
 import { SIMILAR, viewOf } from '../../support/proposals.js';
 
 const key = (pressed: string): ReviewEvent => ({ kind: 'key', key: pressed });

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lastResult } from '../../../src/contracts/reading/last-result.js';
+import * as fc from '../../support/properties.js';
 
 const block = (json: string) => `BEGIN_DISPATCH_RESULT\n${json}\nEND_DISPATCH_RESULT`;
 

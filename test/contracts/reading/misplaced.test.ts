@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
 import { kindOf, ROLES, type Role } from '../../../src/contracts/kinds.js';
 import { roleResults } from '../../support/builders.js';
+import * as fc from '../../support/properties.js';
 
 const parsed = (json: unknown, role: Role) =>
   parseDispatchBody(Buffer.from(JSON.stringify(json)), role, 64 * 1024);

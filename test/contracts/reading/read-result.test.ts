@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compiledResult } from '../../../src/contracts/compiled-results.js';
 import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
@@ -15,6 +14,7 @@ import { recordedEvent } from '../../../src/services/extractor/extractor-worker.
 import { BAD_VALUES, DISPATCHES, mutated } from '../../support/bad-input.js';
 import { factsFrom, roleResults, sayings, timeOf } from '../../support/builders.js';
 import { cpuMs, growth } from '../../support/cpu-time.js';
+import * as fc from '../../support/properties.js';
 
 const bytes = (json: unknown) => Buffer.from(JSON.stringify(json));
 const parsed = (json: unknown, role: Role) =>

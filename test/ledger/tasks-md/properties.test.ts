@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseTasksMd } from '../../../src/ledger/tasks-md/parse-tasks-md.js';
+import * as fc from '../../support/properties.js';
 import { OUTLINES } from './outlines.js';
 import { fixture } from './support.js';
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseTasksMd } from '../../../src/ledger/tasks-md/parse-tasks-md.js';
 import { cpuMs } from '../../support/cpu-time.js';
+import * as fc from '../../support/properties.js';
 
 const flat = Array.from(
   { length: 5000 },

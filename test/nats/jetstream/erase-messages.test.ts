@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { type JetStreamManager, type NatsConnection, StorageType, type StoredMsg } from 'nats';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
@@ -8,6 +7,7 @@ import { type ErasePorts, eraseMessages, erasures } from '../../../src/nats/jets
 import { turnOver } from '../../../src/nats/jetstream/turn-over.js';
 import { silentLogger } from '../../../src/ports/logger.js';
 import { startTestNats, type TestNats } from '../../support/nats-server.js';
+import * as fc from '../../support/properties.js';
 import { filesHolding } from '../../support/store-files.js';
 
 let nats: TestNats;

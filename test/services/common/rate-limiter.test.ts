@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { RateLimiter } from '../../../src/services/common/rate-limiter.js';
+import * as fc from '../../support/properties.js';
 
 /** A limiter with a clock of its own. */
 function limiterOf(perSecond: number) {

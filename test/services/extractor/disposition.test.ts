@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Disposition, dispose, retryDelay } from '../../../src/services/extractor/disposition.js';
+import * as fc from '../../support/properties.js';
 
 /** What a delivery was told, in order. */
 function told(disposition: Disposition): readonly unknown[] {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
@@ -6,6 +5,7 @@ import { LateGuard, type LateGuardPorts } from '../../../src/services/extractor/
 import { CountedDispatches, type CountedMemory } from '../../../src/session/counted-dispatches.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { implementer, recorded, rejected } from '../../support/builders.js';
+import * as fc from '../../support/properties.js';
 
 const SESSION = token('hot', 'session');
 /** So little that a dispatch is forgotten after nine newer ones. */

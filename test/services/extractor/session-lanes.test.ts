@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import type { DispatchDelivery } from '../../../src/ports/dispatch-source.js';
 import { SessionLanes } from '../../../src/services/extractor/session-lanes.js';
+import * as fc from '../../support/properties.js';
 
 const FULL = new ThroughlineError('store_full', 'the log is full');
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import { QuietSessions } from '../../../src/services/keeper/quiet-sessions.js';
+import * as fc from '../../support/properties.js';
 
 const TIMES = { quietMs: 5, busyMs: 15, restMs: 60 };
 const A = token('a', 'session');

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { renamedSession, ThroughlineError } from '../../../src/contracts/errors.js';
 import { type Token, token } from '../../../src/contracts/names.js';
@@ -13,6 +12,7 @@ import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.j
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { implementer, recorded } from '../../support/builders.js';
+import * as fc from '../../support/properties.js';
 
 const [DEMO, PARSER, OTHER] = ['demo', 'parser', 'other'].map((name) => token(name, 'session')) as [
   Token,

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bodyPart } from '../../../src/services/tools/body-part.js';
+import * as fc from '../../support/properties.js';
 
 const SMALL = 16_384 + 6 * 64;
 

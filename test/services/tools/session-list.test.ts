@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { type Token, token } from '../../../src/contracts/names.js';
@@ -13,6 +12,7 @@ import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.j
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { recorded, reviewer } from '../../support/builders.js';
+import * as fc from '../../support/properties.js';
 
 function opened(name: string, at: string): [Token, SessionEvent] {
   const data = { goal: `goal of ${name}`, project: 'shop' };

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import type { Token } from '../../../src/contracts/names.js';
@@ -9,6 +8,7 @@ import { NO_PROMPTS, type PromptTraces, type RecentPrompt } from '../../../src/p
 import { createTimelineService } from '../../../src/services/tools/timeline-service.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { implementer, recorded, rejected, reviewer } from '../../support/builders.js';
+import * as fc from '../../support/properties.js';
 import { DEMO } from '../../workers/spied-ports.js';
 
 type Asked = Omit<ToolInput<'timeline-list'>, 'session'>;

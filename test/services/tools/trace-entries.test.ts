@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import type { TraceShown } from '../../../src/contracts/replies/trace-reply.js';
@@ -7,6 +6,7 @@ import type { RecordedEntry } from '../../../src/contracts/trace-entry.js';
 import { createTraceEntries } from '../../../src/services/tools/trace-entries.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { implementer, recorded } from '../../support/builders.js';
+import * as fc from '../../support/properties.js';
 import { DEMO } from '../../workers/spied-ports.js';
 
 function entry(id: string, intent: string): RecordedEntry {

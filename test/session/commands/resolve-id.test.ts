@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { resolveId } from '../../../src/session/commands/resolve-id.js';
 import { Played, withTasks } from '../../support/played.js';
+import * as fc from '../../support/properties.js';
 
 /** Ids that stand for themselves. */
 function items(...numbers: number[]): Map<string, string> {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { argumentsOf, Played, timeAt, withTasks } from '../../support/played.js';
+import * as fc from '../../support/properties.js';
 
 describe('task-add', () => {
   it('task-add adds TAS-1 with its defaults, and answers with the whole task', () => {

@@ -1,0 +1,137 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Tier } from './support/tier.js';
+
+/**
+ * Which tests run when. `default` is what `./scripts/test` runs before every commit, in minutes: lint, types, all unit tests
+ * with a fifth of the runs of each property, and those tests of the system that are listed here. `all` runs every test there
+ * is, as often as it says, and with sessions in shards as well: `./scripts/test --all`, or a file that is named.
+ */
+/** Folders of tests that need a server, the built package, or a process of their own. The other folders hold unit tests. */
+const SYSTEM_FOLDERS = [
+  'cli',
+  'client',
+  'docker',
+  'e2e',
+  'faults',
+  'inspector',
+  'nats',
+  'nats-server',
+  'ports',
+];
+/** Tests of the system in other folders. */
+const SYSTEM_ELSEWHERE = [
+  ...within('docs', 'site'),
+  ...within('entries', 'server'),
+  ...within('services/learnings', 'learning-decisions'),
+];
+/** Unit tests in those folders: values in, values out, with no server and no process. */
+const UNIT_AMONG_SYSTEM = [
+  ...within(
+    'cli',
+    'command-logger own-server program progress-line read-session-file session-lines set-fields',
+  ),
+  ...within('cli', 'show-learning show-reply whole-program'),
+  ...within('cli/review', 'review-screen review-steps'),
+  ...within('client', 'learning-methods tool-methods'),
+  ...within('docker', 'compose'),
+  ...within('nats-server', 'binary-cache server-pin server-version'),
+  ...within('nats/backup', 'lifecycle-look restore-refusal stream-files'),
+  ...within('nats/foreign', 'judge-foreign'),
+  ...within('nats/jetstream', 'list-streams plain-pub-ack session-places'),
+  ...within('nats/stores', 'nats-moving-session-log nats-sharded-session-log'),
+];
+
+/** The tests of the system in the default tier, by what they protect: they find the most regressions in a second. */
+export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly tests: readonly string[] }[] = [
+  {
+    protects: 'the way of a result: published, read, rejected, stored once, asked for, and put into a prompt',
+    tests: [
+      ...within('e2e', 'ingest once rejected-results tolerant-reading lost-answers message-ids'),
+      ...within('e2e', 'compile not-caught-up queries observer publish-closed'),
+    ],
+  },
+  {
+    protects: 'sessions: their tools, plans, traces and learnings',
+    tests: [
+      ...within('e2e', 'session-tools session-tools-wire conflicts plan ledger ledger-compile rounds'),
+      ...within('e2e', 'learnings iteration-prompt board-and-plan session-settings'),
+      ...within('services/learnings', 'learning-decisions'),
+    ],
+  },
+  {
+    protects: 'ports: one suite for each, in memory and on real NATS, in both layouts',
+    tests: [
+      ...within('ports', 'dispatch-source learning-log prompt-ring rejected-store session-index'),
+      ...within('ports', 'session-lifecycle session-log snapshot-store telemetry-store vector-store'),
+    ],
+  },
+  {
+    protects: 'what agents and people use: commands, hooks, the MCP server, and the inspector in a browser',
+    tests: [
+      ...within('e2e', 'cli compile-cli hooks mcp'),
+      ...within('inspector', 'served-page'),
+      ...within('cli', 'default-url usage-hint output'),
+      ...within('client', 'publish-until-stored'),
+      ...within('entries', 'server'),
+      ...within('nats-server', 'find-server'),
+    ],
+  },
+  {
+    protects: 'security: users of the roles, secrets, and hostile input',
+    tests: [...within('e2e', 'permissions secrets bad-input'), ...within('nats/connection', 'nats-access')],
+  },
+  {
+    protects: 'data: a crash, a backup, and a session that is forgotten',
+    tests: [...within('e2e', 'crash backup forget'), ...within('faults', 'crash-points simulation')],
+  },
+  {
+    protects: 'the connection to NATS: what it publishes and reads, and what it does when it breaks',
+    tests: [
+      ...within('nats/jetstream', 'acked-publisher direct-get publish-together dispatch-consumption'),
+      ...within('nats/connection', 'connect-nats nats-errors'),
+      ...within('nats/micro', 'micro-service'),
+    ],
+  },
+];
+
+/** Tests that run with sessions in shards as well, in the tier `all`: the way of a result, and what is asked about it. */
+export const BOTH_LAYOUTS = [
+  ...within('e2e', 'backup compile conflicts ingest ledger ledger-compile lost-answers once plan queries'),
+  ...within('e2e', 'rejected-results session-tools session-tools-wire trace'),
+];
+
+const unit = new Set(UNIT_AMONG_SYSTEM);
+const system = new Set(SYSTEM_ELSEWHERE);
+const defaults = new Set(DEFAULT_SYSTEM.flatMap(({ tests }) => tests));
+
+/** Every file of tests, as a path from the root of the repository. */
+export const TESTS: readonly string[] = readdirSync(fileURLToPath(new URL('.', import.meta.url)), {
+  recursive: true,
+  encoding: 'utf8',
+})
+  .filter((name) => name.endsWith('.test.ts'))
+  .map((name) => `test/${name.replaceAll('\\', '/')}`)
+  .sort();
+
+/** Returns true for a test that needs a server, the built package, or a process of its own. */
+export function isSystem(path: string): boolean {
+  if (system.has(path)) return true;
+  return SYSTEM_FOLDERS.some((folder) => path.startsWith(`test/${folder}/`)) && !unit.has(path);
+}
+
+/** A tier, or the long version of the fault suite. */
+export type TestedTier = Tier | 'long';
+
+/** Returns the first tier that runs a file of tests. */
+export function tierOf(path: string): Tier {
+  return !isSystem(path) || defaults.has(path) ? 'default' : 'all';
+}
+
+/** Paths that the lists above name, so that a test can tell which of them is not there. */
+export const NAMED: readonly string[] = [...system, ...unit, ...defaults, ...BOTH_LAYOUTS];
+
+/** Returns the paths of some tests in one folder. */
+function within(folder: string, names: string): string[] {
+  return names.split(' ').map((name) => `test/${folder}/${name}.test.ts`);
+}
