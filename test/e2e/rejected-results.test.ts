@@ -1,3 +1,4 @@
+import { headers } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import { sessionRequest } from '../../src/contracts/names.js';
@@ -9,6 +10,7 @@ import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
 import { DEFAULT_LIMITS } from '../../src/session/session-state.js';
 import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
 import {
+  allDealtWith,
   eventsOf,
   implemented,
   newestOf,
@@ -234,5 +236,31 @@ describe('a publisher that waits', () => {
     expect(refused.message).toMatch(
       /^stored as dispatch 1, but what became of it is not known: .*extractor runs/,
     );
+  });
+});
+
+describe('an empty body', () => {
+  it('is rejected with its reason, with and without headers, and so is whatever stands in place of our own empty messages', async () => {
+    const { client, ports } = system;
+    const session = newSession('empty');
+    const js = ports.connection.jetstream();
+    const id = headers();
+    id.set('Nats-Msg-Id', session);
+    const sent = [
+      await js.publish(`dispatch.${session}.implementer`),
+      await js.publish(`dispatch.${session}.implementer`, '', { headers: id }),
+    ];
+    for (const { seq: after } of sent) {
+      const refused = await refusal(client.compile({ session, ...TASK, after }));
+      expect(refused).toMatchObject({ code: 'dispatch_rejected', details: { code: 'marker_missing' } });
+    }
+    sent.push(await js.publish('dispatch.void'), await js.publish('dispatch.void', '{"task_id":"1"}'));
+    await allDealtWith(ports);
+    const { rejected } = await client.tools.rejectedList({});
+    for (const { seq } of sent)
+      expect(rejected.find(({ sequence }) => sequence === seq)).toMatchObject({ reason: expect.any(String) });
+    expect(rejected.find(({ sequence }) => sequence === sent[0]?.seq)).toMatchObject({
+      reason: 'the body is empty',
+    });
   });
 });

@@ -10,6 +10,7 @@ import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
 import { PagedCopy } from '../../folding/log-copy.js';
 import type { Clock } from '../../ports/clock.js';
 import type { SessionLog } from '../../ports/session-log.js';
+import { checkForeign } from '../../session/foreign-events.js';
 import { archivedSince, asFree, asReady, type IsMine } from '../common/archived-record.js';
 import { importing } from '../common/own-name.js';
 import { NOTICED_MS, SETTLED_MS } from './forget-session.js';
@@ -130,6 +131,7 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     const copy = copies.get(key) ?? new PagedCopy(log, session, `import:${found.at}`);
     copies.set(key, copy);
     requireNumbers(events, asked.dispatches);
+    for (const event of events) await checkForeign(event, Date.parse(clock()));
     const first = events[0]?.sequence ?? 1;
     await copy.catchUp(first - 1);
     if (first - 1 <= copy.count && (await copy.add(events)) === 'differs') {
