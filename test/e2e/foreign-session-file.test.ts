@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ThroughlineError } from '../../src/contracts/errors.js';
+import { codeOf, type ThroughlineError } from '../../src/contracts/errors.js';
 import type { StoredEvent } from '../../src/contracts/session-events.js';
 import { hostedCli as cli } from '../support/hosted-cli.js';
-import { allDealtWith, implemented, systemOfFile } from '../support/system.js';
+import { allDealtWith, implemented, startSystem, systemOfFile } from '../support/system.js';
 
 /** Session files that someone has changed: command and service refuse what our own code cannot have written. */
 
@@ -19,8 +19,6 @@ type State = Json & {
   last: Json;
   last_event_at: string;
   window: { counted: Json; recent: Json[] };
-  facts: Json[];
-  tasks: Json[];
 };
 
 let folder: string;
@@ -80,8 +78,14 @@ async function imported(session: string, stored: StoredEvent): Promise<Throughli
 
 const FAR = Number.MAX_SAFE_INTEGER;
 const steps = (numbers: readonly number[]) => Buffer.from(numbers).toString('base64');
-/** 250 MB of text in some 250 KB. */
-const BOMB = () => changed((state) => JSON.stringify({ v: 3, state, more: ' '.repeat(250_000_000) }));
+/** 250 MB in some 250 KB: as many parts as it takes, each packed alone. */
+const BOMB = (): StoredEvent => {
+  const { event } = checkpoint;
+  if (event.type !== 'session.checkpoint') throw new Error('no checkpoint');
+  const part = gzipSync(' '.repeat(1_000_000));
+  const state = Buffer.concat(Array<Buffer>(250).fill(part)).toString('base64');
+  return { ...checkpoint, event: { ...event, data: { ...event.data, state } } };
+};
 
 it.each<[string, string, () => StoredEvent]>([
   [
@@ -96,8 +100,8 @@ it.each<[string, string, () => StoredEvent]>([
   ['behind', 'state.last.task', () => withState(({ last }) => Object.assign(last, { task: 1 }))],
   [
     'source',
-    'sourceSequence',
-    () => withState(({ facts }) => Object.assign(facts[0] ?? {}, { sourceSequence: 99 })),
+    'state.window.recent.0.sequence',
+    () => withState(({ window }) => Object.assign(window.recent[0] ?? {}, { sequence: 99 })),
   ],
   [
     'future',
@@ -136,7 +140,7 @@ it.each<[string, string, () => StoredEvent]>([
     const stored = make();
     const path = await fileOf(stored);
     const { code, stderr } = await as('session', 'import', path, '--as', `cli-${name}`);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(field) });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(field) });
     expect(stderr).toContain('(schema_invalid)');
     const refused = await imported(`service-${name}`, stored);
     expect(refused).toMatchObject({ code: 'schema_invalid', message: expect.stringContaining(field) });
@@ -169,4 +173,22 @@ it('the file as it was exported is imported, and later results count', async () 
   await system.client.compile({ session: 'copy', taskId: '5', taskPrompt: 'next', after: sequence });
   const { session } = await system.client.tools.sessionShow({ session: 'copy' });
   expect(session.dispatches).toMatchObject({ implementer: 4 });
+});
+
+it('a file is imported although two processes take it at the same time', async () => {
+  await using other = await startSystem({ nats: system.nats, only: ['tools'] });
+  const stored = { ...checkpoint, sequence: 1 };
+  const names = Array.from({ length: 12 }, (_, at) => `twice-${at}`);
+  const refused = await Promise.all(
+    names.map(async (session) => {
+      const of = { session, file: 'e'.repeat(64), dispatches: 100 };
+      const atOnce = (more: object) =>
+        Promise.allSettled(
+          Array.from({ length: 6 }, () => other.client.requestTool('session-import', { ...of, ...more })),
+        );
+      const ended = [...(await atOnce({})), ...(await atOnce({ events: [stored] }))];
+      return ended.flatMap((each) => (each.status === 'rejected' ? [codeOf(each.reason)] : []));
+    }),
+  );
+  expect(refused.flat()).toEqual([]);
 });

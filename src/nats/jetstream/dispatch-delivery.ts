@@ -86,6 +86,10 @@ export class NatsDelivery implements DispatchDelivery {
     return isEmpty && this.#headers?.has(HEADERS.void) === true;
   }
 
+  get isBare(): boolean {
+    return this.body.length === 0 && this.#headers === undefined;
+  }
+
   ack(): void {
     this.#settle(ACK);
   }

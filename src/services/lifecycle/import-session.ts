@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { checkedRequest } from '../../contracts/checked.js';
-import { ThroughlineError } from '../../contracts/errors.js';
+import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import type { Archived } from '../../contracts/lifecycle-record.js';
 import { type Token, token } from '../../contracts/names.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
@@ -45,6 +45,9 @@ const MARGIN = 1200;
 const RAISE_MS = 1500;
 /** Numbers that an import moves up, which takes some minutes and cannot be taken back. */
 const MOST_RAISED = 10_000_000;
+/** Refusals that rest on the record of a session. */
+const REFUSALS: ReadonlySet<string> = new Set(['session_exists', 'session_importing']);
+const MOST_ATTEMPTS = 3;
 const OTHER_NAME = 'import the file under another name, with --as NAME';
 /** Imports whose sequences are remembered; of others they are read again. */
 const MAX_COPIES = 8;
@@ -144,11 +147,24 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     return { session, state: 'importing', events: events.length === 0 ? 0 : copy.count };
   }
 
+  /** What this process knows may be of a moment ago: before it refuses a file, it reads the record. */
+  async function handleKnowing(session: Token, asked: Asked): Promise<Reply> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await handle(session, asked);
+      } catch (error) {
+        if (!REFUSALS.has(codeOf(error)) || attempt === MOST_ATTEMPTS) throw error;
+        await lifecycle.change(session, () => 'keep');
+        if (!isOf(importOf(session), asked)) throw error;
+      }
+    }
+  }
+
   return async (request) => {
     const { session: name, ...asked } = checkedRequest(TOOLS['session-import'].request, request);
     const session = token(name, 'session');
     const before = turns.get(session) ?? Promise.resolve();
-    const turn = before.catch(() => {}).then(() => handle(session, asked));
+    const turn = before.catch(() => {}).then(() => handleKnowing(session, asked));
     turns.set(session, turn);
     try {
       return await turn;
