@@ -181,7 +181,7 @@ async function erase(
     if (await lifecycle.spare(session, unless.since)) return undefined;
   }
   const { begun } = held.record;
-  // Results behind the boundary were held back until now, so they are no events yet.
+  // Results behind the boundary were held back until now, so none of them is an event yet.
   const dispatches =
     begun === undefined
       ? newest
