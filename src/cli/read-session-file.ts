@@ -16,6 +16,7 @@ import {
   sessionFileHead,
 } from '../contracts/session-file.js';
 import { CanonicalState, CopiedSequences, rankedNext } from '../session/copied-events.js';
+import { checkForeign } from '../session/foreign-events.js';
 
 /** Where a session file is read: more than once, so what comes from a pipe is kept. */
 export interface SessionSource {
@@ -85,7 +86,7 @@ export async function checkedSessionFile(
       if (stored.sequence <= sequence) throw damaged(place, `sequence: must be above ${sequence}`);
       sequence = stored.sequence;
       dispatches = Math.max(dispatches, newestNamed(stored.event)?.sequence ?? 0);
-      added(place, state, stored);
+      await added(place, state, stored);
       if (state.count % TOLD_EVERY === 0) onEvents(state.count);
     }
     if (end === undefined) hash.update(`${text}\n`);
@@ -177,8 +178,9 @@ function checked<Schema extends z.ZodType>(place: string, schema: Schema, json: 
   }
 }
 
-function added(place: string, state: CanonicalState, stored: StoredEvent): void {
+async function added(place: string, state: CanonicalState, stored: StoredEvent): Promise<void> {
   try {
+    await checkForeign(stored, Date.now());
     state.add([stored]);
   } catch (error) {
     throw codeOf(error) === 'schema_invalid' ? damaged(place, messageOf(error)) : error;

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import type { ThroughlineClient } from '../client/throughline-client.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
 import { token } from '../contracts/names.js';
@@ -112,7 +113,8 @@ export function rejectedCommand(program: Command): void {
         // The oldest first, as they came.
         const ids = found.entries.map((entry) => entry.id).reverse();
         for (const each of ids.slice(0, MAX_LISTED)) {
-          const { dispatch: sequence } = await client.tools.rejectedRetry({ id: each });
+          const sequence = await retriedAs(client, each, one === undefined);
+          if (sequence === undefined) continue;
           if (options.json) out(JSON.stringify({ id: each, sequence }));
           else out(`${each} published again as dispatch ${sequence}`);
         }
@@ -125,6 +127,21 @@ export function rejectedCommand(program: Command): void {
     });
 
   removeCommand(rejected);
+}
+
+/** Retries one. Among all, one that has counted ends nothing: it is told, and left. */
+async function retriedAs(
+  client: ThroughlineClient,
+  id: number,
+  isOfAll: boolean,
+): Promise<number | undefined> {
+  try {
+    return (await client.tools.rejectedRetry({ id })).dispatch;
+  } catch (error) {
+    if (!isOfAll || !(error instanceof ThroughlineError) || error.code !== 'duplicate') throw error;
+    note(`-- ${error.message}`);
+    return undefined;
+  }
 }
 
 /** Numbers of messages that one line names. */

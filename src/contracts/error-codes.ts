@@ -100,9 +100,10 @@ export const ERROR_TEXTS = {
     fix: 'give more of the id: details names those that fit',
   },
   duplicate: {
-    about: 'an open task with the same content exists',
-    cause: 'an agent adds a task that is on the board already',
-    fix: 'use the task whose id the message names',
+    about: 'an open task with the same content exists, or a rejected result has counted before',
+    cause:
+      'an agent adds a task that is on the board already; a result is retried that its session has already',
+    fix: 'use the task whose id the message names; remove the result with "throughline rejected rm"',
   },
   near_duplicate: {
     about: 'a learning says nearly the same',

@@ -71,6 +71,8 @@ const forgotten = z.object({
   dispatches: z.int().nonnegative(),
   /** Last sequence of an event of the session then: its next log starts above, and a snapshot up to it is not one. */
   sequence: z.int().nonnegative(),
+  /** The same numbers when it was first recorded: what came later belongs to the next session of the name. */
+  begun: z.object({ dispatches: z.int().nonnegative(), sequence: z.int().nonnegative() }).optional(),
   /** Whether the numbers are those from which nothing of the old session can come any more; then it may be erased. */
   settled: z.boolean().optional(),
   /** Whether accepted learnings that rest on it alone go, too. */

@@ -115,6 +115,8 @@ export const HEADERS = {
   retryId: 'Throughline-Retry-Id',
   /** The message id that a dispatch was first published under, where a repair has stored a copy under another. */
   messageId: 'Throughline-Message-Id',
+  /** An empty message of our own, which only moves the numbers of a stream up. */
+  void: 'Throughline-Void',
   part: 'Throughline-Part',
   parts: 'Throughline-Parts',
 } as const;

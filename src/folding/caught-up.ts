@@ -10,17 +10,64 @@ const FIRST_WAIT_MS = 1;
 /** If an announcement gets lost, the session is read anyway. */
 const LONGEST_WAIT_MS = 100;
 
+/** Requests that wait in a process: each is woken by every event of its session, and looks at least every 100 ms. */
+const MOST_WAITING = { ofSession: 200, ofAll: 1000 } as const;
+/** A wait is over by then, or has been given up: where there is room, it is taken sooner. */
+const RETRY_AFTER_MS = 1000;
+
+/** Bounds the requests that wait at a time, for one session and for all of a process. */
+export class Waiters {
+  readonly #most: { readonly ofSession: number; readonly ofAll: number };
+  readonly #ofSession = new Map<Token, number>();
+  #all = 0;
+
+  constructor(most: { readonly ofSession: number; readonly ofAll: number } = MOST_WAITING) {
+    this.#most = most;
+  }
+
+  /**
+   * Takes a place.
+   *
+   * @returns gives it back
+   * @throws ThroughlineError `rate_limited`, with `retryAfterMs` in its details
+   */
+  enter(session: Token): () => void {
+    const own = this.#ofSession.get(session) ?? 0;
+    const { ofSession, ofAll } = this.#most;
+    if (own >= ofSession) throw tooMany(`session ${session} has`, ofSession);
+    if (this.#all >= ofAll) throw tooMany('all sessions together have', ofAll);
+    this.#ofSession.set(session, own + 1);
+    this.#all += 1;
+    return () => {
+      this.#all -= 1;
+      const left = (this.#ofSession.get(session) ?? 1) - 1;
+      if (left === 0) this.#ofSession.delete(session);
+      else this.#ofSession.set(session, left);
+    };
+  }
+}
+
+function tooMany(who: string, most: number): ThroughlineError {
+  return new ThroughlineError(
+    'rate_limited',
+    `${who} ${most} requests that wait for a result: try again in ${RETRY_AFTER_MS} ms`,
+    { details: { retryAfterMs: RETRY_AFTER_MS, waiting: most } },
+  );
+}
+
 /**
  * Loads a session once it has folded a dispatch: read your writes.
  *
- * @throws ThroughlineError `not_caught_up` after `timeoutMs`, with the sequence of the session
+ * @throws ThroughlineError `not_caught_up` after `timeoutMs`, with the sequence of the session; `rate_limited` where too many
+ * wait already
  */
 export async function caughtUp(
-  { reader, log }: { reader: SessionReader; log: SessionLog },
+  { reader, log, waiters }: { reader: SessionReader; log: SessionLog; waiters: Waiters },
   session: Token,
   dispatch: number,
   timeoutMs: number,
 ): Promise<LoadedSession> {
+  let leave: (() => void) | undefined;
   const deadline = performance.now() + timeoutMs;
   // Before the first look: what is stored after it is announced, and no second look is needed to be sure.
   const announced = announcements(log, session);
@@ -32,11 +79,14 @@ export async function caughtUp(
       replayed += loaded.replayed;
       const { dispatches, sequence } = loaded.folded.state;
       if (dispatches.has(dispatch)) return { ...loaded, replayed };
+      // One that is folded already waits for nothing, and needs no place.
+      leave ??= waiters.enter(session);
       const left = deadline - performance.now();
       if (left <= 0) throw notCaughtUp(session, dispatch, dispatches.newest(), sequence, timeoutMs);
       if (await announced.next(Math.min(left, wait.take()))) wait.reset();
     }
   } finally {
+    leave?.();
     announced.close();
   }
 }

@@ -41,6 +41,11 @@ export interface DispatchDelivery {
   readonly messageId?: string;
   /** The span that it was published in. */
   readonly trace?: TraceContext | undefined;
+  /**
+   * True for a message without body and headers, which may be the answer of the server to a request of someone who may not
+   * publish: it must change no session. Default: not.
+   */
+  readonly isBare?: boolean;
   /** 1 for the first delivery. */
   readonly delivery: number;
   /** Whether it was surely never delivered before, nor by a consumer that was lost and made again. */

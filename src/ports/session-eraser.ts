@@ -53,6 +53,9 @@ export interface SessionEraser {
 
   marks(session: Token): Promise<Marks>;
 
+  /** The highest dispatch that its events after a sequence name; 0 for none. Throws as `count`. */
+  newestNamed(session: Token, after: number): Promise<number>;
+
   /** Its newest event, and the newest result of it that is stored, whether it is an event yet or not. Throws as `count`. */
   lastMoved(session: Token): Promise<LastMoved>;
 

@@ -217,7 +217,8 @@ export class PastResults {
     const wordIds = words === '' ? [] : words.split(' ').map((word) => this.#words.add(word));
     const rests = paths.split('\n');
     let path = '';
-    const fileIds = Array.from({ length: total === 0 ? 0 : read() }, (_, index) => {
+    const files = total === 0 ? 0 : Math.min(read(), rests.length);
+    const fileIds = Array.from({ length: files }, (_, index) => {
       path = path.slice(0, read()) + (rests[index] ?? '');
       const id = this.#paths.add(path);
       this.#touch(id, read(), total - read());

@@ -13,12 +13,16 @@ import { type SessionStateJson, stateFromJson, stateToJson } from './session-sta
  */
 export type Checkpoint = EventOf<'session.checkpoint'>;
 
-/** Larger than any state: what unpacks to more is none. */
-const MAX_UNPACKED = 256 * 1024 * 1024;
+/** Larger than any state that fits one message when it is packed: what unpacks to more is not read, or written. */
+export const MAX_UNPACKED = 16 * 1024 * 1024;
 
 const carried = z.object({ v: z.literal(SNAPSHOT_VERSION), state: stateJson });
 
-/** What a checkpoint of this state says. */
+/**
+ * Returns what a checkpoint of this state says.
+ *
+ * @throws ThroughlineError `too_large` for a state that could not be read back
+ */
 export function checkpointOf(
   state: SessionState,
   reason: Checkpoint['data']['reason'],
@@ -26,6 +30,13 @@ export function checkpointOf(
 ): Checkpoint['data'] {
   const newest = state.dispatches.recent().at(-1);
   const text = JSON.stringify({ v: SNAPSHOT_VERSION, state: stateToJson(state) });
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_UNPACKED)
+    throw new ThroughlineError(
+      'too_large',
+      `the state of session ${state.session} has ${bytes} bytes, and a checkpoint holds ${MAX_UNPACKED}: delete notes, messages or tasks that are not needed any longer`,
+      { details: { session: state.session, bytes, limit: MAX_UNPACKED } },
+    );
   return {
     state: gzipSync(text).toString('base64'),
     reason,
@@ -43,15 +54,25 @@ export function carriedBy(
   { data }: Checkpoint,
   sequence: number,
 ): Omit<SessionStateJson, 'counts' | 'ledgers'> {
+  let text: string;
+  try {
+    text = gunzipSync(Buffer.from(data.state, 'base64'), { maxOutputLength: MAX_UNPACKED }).toString();
+  } catch (cause) {
+    throw unreadable('it is not gzip and Base64', cause);
+  }
+  return movedTo(carriedIn(text), sequence);
+}
+
+/** Returns the state in the text that a checkpoint carries. Throws as `carriedBy`. */
+export function carriedIn(text: string): CarriedState {
   let json: unknown;
   try {
-    const unpacked = gunzipSync(Buffer.from(data.state, 'base64'), { maxOutputLength: MAX_UNPACKED });
-    json = JSON.parse(unpacked.toString());
+    json = JSON.parse(text);
   } catch (cause) {
-    throw unreadable('it is not JSON in gzip and Base64', cause);
+    throw unreadable('it is not JSON', cause);
   }
   const parsed = carried.safeParse(json);
-  if (parsed.success) return movedTo(parsed.data.state, sequence);
+  if (parsed.success) return parsed.data.state;
   const [issue] = parsed.error.issues;
   throw unreadable(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`);
 }
@@ -81,10 +102,10 @@ export function restoreCheckpoint(
   }
 }
 
-type Carried = z.output<typeof stateJson>;
+export type CarriedState = z.output<typeof stateJson>;
 
 /** The same with all sequences of events at one; those of dispatches stay. */
-function movedTo(state: Carried, event: number): Carried {
+function movedTo(state: CarriedState, event: number): CarriedState {
   const { counted, recent } = state.window;
   return {
     ...state,
@@ -102,7 +123,7 @@ function countedAt({ late, late_floor: floor, ...counted }: CountedJson, event: 
   };
 }
 
-function unreadable(why: string, cause?: unknown): ThroughlineError {
+export function unreadable(why: string, cause?: unknown): ThroughlineError {
   return new ThroughlineError(
     'schema_invalid',
     `a checkpoint of the session cannot be read: ${why}. Use the version of Throughline that wrote it; if the log is damaged, restore a backup`,

@@ -136,9 +136,11 @@ const keptKeyedTexts = keptListOf(keyedText).meta({
   description: 'The newest texts of a list.',
 });
 
+/** Characters of the steps of `COUNTED_MEMORY.surely` dispatches, however far they are apart, and of all that fit its bytes. */
+const MOST_STEPS = 300_000;
 const counted = z.object({
   floor: z.number(),
-  steps: z.string(),
+  steps: z.string().max(MOST_STEPS),
   late: z.array(z.tuple([z.number(), z.number()])),
   late_floor: z.number(),
 });

@@ -194,6 +194,7 @@ const HEADERS: Readonly<Record<keyof typeof names.HEADERS, string>> = {
   dispatchTime: `${ON_REJECTED}: when it was published`,
   retryId: `${ON_REJECTED}: the id that a retry publishes it under`,
   messageId: 'a result that a repair has stored again: the id that it was first published under',
+  void: 'an empty message of our own, which moves the numbers of a stream up and is removed again',
   part: `${ON_REJECTED}, stored in several messages since one cannot hold it: which part this is`,
   parts: 'the same: how many parts there are',
 };

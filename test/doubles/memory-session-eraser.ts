@@ -22,6 +22,10 @@ export class MemorySessionEraser implements SessionEraser, LearningEraser {
     return { dispatches: 0, sequence: 0 };
   }
 
+  async newestNamed(): Promise<number> {
+    return 0;
+  }
+
   async lastMoved(): Promise<LastMoved> {
     return { sequence: 1, at: '2025-01-01T00:00:00.000Z' };
   }

@@ -68,7 +68,7 @@ it('a message id lets a publish be tried again, and is named when the answer did
 
 it('a message id cannot be used up by another session when a rejected result is retried', async () => {
   await using system = await startSystem({ only: [] });
-  const { rejected, source } = system.ports;
+  const { rejected } = system.ports;
   const [attacker, session] = [token('a', 'session'), token('b', 'session')];
   const subject = dispatchSubject(session, 'implementer');
   for (const sequence of [1, 2, 3]) await rejected.put(rejectionOf(session, sequence));
@@ -82,7 +82,7 @@ it('a message id cannot be used up by another session when a rejected result is 
   }
   await publisher.close();
   for (const { id } of await allRejected(rejected)) {
-    const sequence = await retryRejected({ source, rejected }, id);
+    const sequence = await retryRejected(system.ports, id);
     expect(await storedAt(system, sequence)).toMatchObject({
       subject,
       text: '{}',
@@ -94,16 +94,16 @@ it('a message id cannot be used up by another session when a rejected result is 
 
 it('a message id stays the same for a retry that was cut short', async () => {
   await using system = await startSystem({ only: [] });
-  const { rejected, source } = system.ports;
+  const { rejected } = system.ports;
   const session = token('b', 'session');
   await rejected.put(rejectionOf(session, 1));
   const [entry] = await allRejected(rejected);
   const remove = vi.spyOn(rejected, 'remove').mockRejectedValueOnce(new Error('killed'));
-  await expect(retryRejected({ source, rejected }, entry?.id ?? 0)).rejects.toThrow('killed');
+  await expect(retryRejected(system.ports, entry?.id ?? 0)).rejects.toThrow('killed');
   remove.mockRestore();
   const jsm = await system.ports.connection.jetstreamManager();
   const { state } = await jsm.streams.info(DISPATCH_STREAM);
-  expect(await retryRejected({ source, rejected }, entry?.id ?? 0)).toBe(state.last_seq);
+  expect(await retryRejected(system.ports, entry?.id ?? 0)).toBe(state.last_seq);
 });
 
 function rejectionOf(session: Token, sequence: number): Rejection {

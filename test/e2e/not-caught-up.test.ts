@@ -1,5 +1,6 @@
 import { connect } from 'nats';
 import { expect, it } from 'vitest';
+import { codeOf, ThroughlineError } from '../../src/contracts/errors.js';
 import { connectThroughline } from '../../src/index.js';
 import { implemented, startSystem } from '../support/system.js';
 
@@ -28,4 +29,29 @@ it('a client that waits for a result gets not_caught_up after five seconds, or s
     code: 'not_caught_up',
     message: expect.stringContaining('after 50 ms'),
   });
+});
+
+it('a flood of requests that wait for a result is refused beyond a limit with a time to try again, and delays no other session', async () => {
+  await using system = await startSystem({ only: ['extractor', 'compiler'] });
+  const { sequence } = await system.client.publishImplementer('other', implemented('1'));
+  const flood = Array.from({ length: 500 }, () =>
+    system.client.compile({ ...ASKED, afterTimeoutMs: 2000 }).catch((error: ThroughlineError) => error),
+  );
+  await system.client.compile({ ...ASKED, session: 'other', after: sequence });
+  const ended = (await Promise.all(flood)).map((each) =>
+    each instanceof ThroughlineError ? each : undefined,
+  );
+  const refused = ended.filter((each) => each?.code === 'rate_limited');
+  expect(refused.length).toBeGreaterThan(200);
+  expect(refused[0]?.details).toMatchObject({
+    retryAfterMs: expect.any(Number),
+    waiting: expect.any(Number),
+  });
+  expect(ended.filter((each) => each?.code === 'not_caught_up').length).toBeGreaterThan(50);
+  // Each has given its place back.
+  expect(await codeOfWait()).toBe('not_caught_up');
+
+  async function codeOfWait(): Promise<unknown> {
+    return system.client.compile({ ...ASKED, afterTimeoutMs: 50 }).then(String, codeOf);
+  }
 });

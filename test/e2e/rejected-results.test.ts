@@ -1,7 +1,9 @@
+import { headers } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import { sessionRequest } from '../../src/contracts/names.js';
 import { toolSubject } from '../../src/contracts/tool-requests.js';
+import { Waiters } from '../../src/folding/caught-up.js';
 import { createSessionReader } from '../../src/folding/session-folding.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { createDispatchResults } from '../../src/services/tools/dispatch-results.js';
@@ -9,6 +11,7 @@ import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
 import { DEFAULT_LIMITS } from '../../src/session/session-state.js';
 import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
 import {
+  allDealtWith,
   eventsOf,
   implemented,
   newestOf,
@@ -158,7 +161,9 @@ describe('dispatch-show', () => {
       logger: silentLogger,
       maxSessions: 1,
     });
-    const show = createDispatchResults({ reader, log: system.ports.log, afterTimeoutMs: 1000 });
+    const show = createDispatchResults({
+      ...{ reader, log: system.ports.log, waiters: new Waiters(), afterTimeoutMs: 1000 },
+    });
     expect(await show({ session, dispatch: facts.sequence })).toEqual({
       dispatch: facts.sequence,
       sequence: await newestOf(system, session),
@@ -234,5 +239,29 @@ describe('a publisher that waits', () => {
     expect(refused.message).toMatch(
       /^stored as dispatch 1, but what became of it is not known: .*extractor runs/,
     );
+  });
+});
+
+describe('an empty body', () => {
+  it('is rejected with its reason, with and without headers, and so is whatever stands in place of our own empty messages', async () => {
+    const { client, ports } = system;
+    const session = newSession('empty');
+    const js = ports.connection.jetstream();
+    const id = headers();
+    id.set('Nats-Msg-Id', session);
+    const sent = [
+      await js.publish(`dispatch.${session}.implementer`),
+      await js.publish(`dispatch.${session}.implementer`, '', { headers: id }),
+    ];
+    const refused = await refusal(client.compile({ session, ...TASK, after: sent[1]?.seq ?? 0 }));
+    expect(refused).toMatchObject({ code: 'dispatch_rejected', details: { code: 'marker_missing' } });
+    sent.push(await js.publish('dispatch.void'), await js.publish('dispatch.void', '{"task_id":"1"}'));
+    await allDealtWith(ports);
+    const { rejected } = await client.tools.rejectedList({});
+    for (const { seq } of sent)
+      expect(rejected.find(({ sequence }) => sequence === seq)).toMatchObject({ reason: expect.any(String) });
+    expect(rejected.find(({ sequence }) => sequence === sent[0]?.seq)).toMatchObject({
+      reason: 'the body is empty',
+    });
   });
 });

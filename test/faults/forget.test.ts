@@ -91,4 +91,34 @@ describe.each(LAYOUTS)('forgetting, $layout', (layout) => {
       await soon(async () => expect(await filesHolding(system.nats.storeDir, 'CANARY')).toEqual([]));
     },
   );
+
+  test('killed while it waits, the results that were sent after the request count in the next session of the name', async () => {
+    const system = await systemWith(['extractor', 'compiler', 'keeper']);
+    const { client, ports } = system;
+    const first = await process(system, 'tools');
+    await client.publishImplementer('victim', implemented('1', { summary: 'CANARY first' }));
+    await allDealtWith(ports);
+    void client.tools.sessionForget({ session: 'victim', confirm: 'victim' }).catch(() => {});
+    const lifecycle = await ports.openLifecycle();
+    started.push(async () => lifecycle.close());
+    const status = () => lifecycle.forgotten(token('victim', 'session'))?.status;
+    await soon(() => expect(status()).toBe('forgetting'));
+    first.signal('SIGKILL');
+    await first.exited;
+    // All have noticed by then, and hold back what comes in.
+    await sleep(2500);
+    const sent: number[] = [];
+    for (let at = 0; at < 5; at += 1)
+      sent.push((await client.publishImplementer('victim', implemented(`n${at}`))).sequence);
+
+    await process(system, 'tools');
+    await soon(() => expect(status()).toBe('forgotten'));
+    await allDealtWith(ports);
+    const events = (await ports.log.read(token('victim', 'session'), { after: 0 })).events;
+    const named = events.flatMap(({ event }) =>
+      event.type === 'fact.recorded' ? event.data.dispatch.sequence : [],
+    );
+    expect(named.sort((one, other) => one - other)).toEqual(sent);
+    expect(await storedText(system)).not.toContain('CANARY');
+  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { token } from '../../src/contracts/names.js';
-import { caughtUp } from '../../src/folding/caught-up.js';
+import { caughtUp, Waiters } from '../../src/folding/caught-up.js';
 import { soon } from '../support/soon.js';
 import { DEMO, spiedPorts, upTo } from '../workers/spied-ports.js';
 
@@ -21,7 +21,7 @@ function watched() {
   });
   const reader = ports.reader();
   const until = (dispatch: number, timeoutMs = LONG_MS) =>
-    caughtUp({ reader, log: ports.log }, DEMO, dispatch, timeoutMs);
+    caughtUp({ reader, log: ports.log, waiters: new Waiters() }, DEMO, dispatch, timeoutMs);
   return { ...ports, watching, until };
 }
 

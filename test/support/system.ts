@@ -14,6 +14,7 @@ import {
 import type { ResultOf } from '../../src/contracts/results.js';
 import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
 import { localTasksFile } from '../../src/files/local-tasks-file.js';
+import { Waiters } from '../../src/folding/caught-up.js';
 import { createCommander } from '../../src/folding/commander.js';
 import type { SessionReader } from '../../src/folding/session-folding.js';
 import { connectThroughline } from '../../src/index.js';
@@ -235,6 +236,7 @@ export function compilerOn(reader: SessionReader, log: SessionLog, afterTimeoutM
     keeper: { add: () => undefined },
     learnings: () => async () => ({}),
     tokenizers: async () => approximateTokenizer,
+    waiters: new Waiters(),
     afterTimeoutMs,
   });
 }

@@ -8,6 +8,7 @@ import { inUse } from '../jetstream/session-places.js';
 import { LifecycleBucket } from '../stores/lifecycle-bucket.js';
 import { NatsRetentionStore } from '../stores/nats-retention-store.js';
 import { type BackupManifest, readManifest, type StoredStream } from './backup-manifest.js';
+import { ownConfig, ownConsumer, requireOwn } from './own-config.js';
 import { INSTALLATION_STREAM, ownStreams } from './own-streams.js';
 import {
   closedDispatch,
@@ -57,6 +58,7 @@ const BUCKET_TRIES = 5;
 export async function restore(connection: NatsConnection, options: RestoreOptions): Promise<Restored> {
   const { directory, timeoutMs } = options;
   const manifest = await readManifest(directory);
+  requireOwn(manifest, directory);
   const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
   const publisher = new AckedPublisher(connection, timeoutMs);
   try {
@@ -64,18 +66,17 @@ export async function restore(connection: NatsConnection, options: RestoreOption
     await checkAll(manifest, options);
     await markRestoring({ jsm, publisher }, manifest.id, options.replicas ?? 1);
     const done = await restoreAll({ connection, jsm }, manifest, there, options);
-    const dispatch = manifest.streams.find(({ name }) => name === DISPATCH_STREAM)?.config;
+    const stored = manifest.streams.find(({ name }) => name === DISPATCH_STREAM);
+    const dispatch = ownConfig(DISPATCH_STREAM, stored?.config ?? {});
     // Consumers with a filter need the subjects. Services still wait for the bucket.
-    if (dispatch !== undefined) {
-      await openDispatch(jsm, dispatch);
-      await makeConsumers(jsm, manifest);
-    }
+    await openDispatch(jsm, dispatch);
+    await makeConsumers(jsm, manifest);
     // Otherwise what is old by now would be removed at once, before anyone has looked at it.
     await new NatsRetentionStore(
       new LifecycleBucket(connection, { replicas: options.replicas ?? 1, timeoutMs }),
     ).changeRules(pausedRules);
     await restoreBucket({ connection, jsm }, manifest, options);
-    if (dispatch !== undefined) await unmarkDispatch(jsm, dispatch);
+    await unmarkDispatch(jsm, dispatch);
     return { manifest, ...done };
   } catch (error) {
     throw toThroughlineError(error, 'restoring');
@@ -152,7 +153,7 @@ async function wholeOrRemoved(
 }
 
 async function restoreOne(
-  { connection }: Server,
+  { connection, jsm }: Server,
   { id, layout }: BackupManifest,
   stored: StoredStream,
   { directory, replicas }: RestoreOptions,
@@ -161,7 +162,7 @@ async function restoreOne(
   const { name, firstSequence, lastSequence, messages } = stored;
   // A stream that was left fenced when a move had ended would never take an event again.
   const used = layout.layout === 'per-session' ? inUse(stored.config, firstSequence) : stored.config;
-  const config = { ...used, ...(replicas !== undefined && { num_replicas: replicas }) };
+  const config = { ...ownConfig(name, used), ...(replicas !== undefined && { num_replicas: replicas }) };
   const told = async function* () {
     for await (const piece of readCopy(directory, stored)) {
       yield piece;
@@ -176,6 +177,9 @@ async function restoreOne(
     },
     told(),
   );
+  // A copy may hold consumers, which would deliver to anyone.
+  if (state.consumer_count > 0)
+    for await (const consumer of jsm.consumers.list(name)) await jsm.consumers.delete(name, consumer.name);
   if (state.last_seq >= lastSequence) return state;
   throw new ThroughlineError(
     'internal',
@@ -186,8 +190,9 @@ async function restoreOne(
 /** Consumers go on at the first dispatch that they had not dealt with when the backup began. */
 async function makeConsumers(jsm: JetStreamManager, { consumers }: BackupManifest): Promise<void> {
   for (const { config, start } of consumers) {
+    const own = ownConsumer(config);
     const from = { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: start };
-    await jsm.consumers.add(DISPATCH_STREAM, { ...config, ...from });
+    if (own !== undefined) await jsm.consumers.add(DISPATCH_STREAM, { ...own, ...from });
   }
 }
 

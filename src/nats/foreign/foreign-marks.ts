@@ -46,8 +46,9 @@ function copyOf(headers: MsgHdrs): string {
 const MAX_PUB_ACK = 2048;
 
 /**
- * By headers and body, for a stream that takes any body: no result is empty and without a header, none is the answer to
- * a publish, and none is an answer of JetStream or of the services' protocol.
+ * By headers and body, for a stream that takes any body: no result is the answer to a publish, and none is an answer of
+ * JetStream or of the services' protocol. An empty body may be the answer to a read of nothing, or a result whose publisher
+ * has a PubAck for it: nobody can tell, so it is not foreign.
  */
 export function foreignDispatch(
   headers: MsgHdrs | undefined,
@@ -56,10 +57,6 @@ export function foreignDispatch(
 ): string | undefined {
   const foreign = foreignBy(headers, readBy);
   if (foreign !== undefined) return foreign;
-  if (data.length === 0) {
-    const bare = headers === undefined || headers.keys().every((name) => COPIED.has(name));
-    return bare ? 'empty, as the answer to a read of nothing' : undefined;
-  }
   return isServerAnswer(data) ? 'an answer of the server' : undefined;
 }
 

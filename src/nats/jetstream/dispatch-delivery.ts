@@ -1,5 +1,5 @@
 import type { Msg, MsgHdrs, NatsConnection } from 'nats';
-import { HEADERS } from '../../contracts/names.js';
+import { HEADERS, VOID_DISPATCHES } from '../../contracts/names.js';
 import type { TraceContext } from '../../contracts/trace-context.js';
 import type { DispatchDelivery } from '../../ports/dispatch-source.js';
 import { traceOf } from '../trace-of.js';
@@ -78,6 +78,16 @@ export class NatsDelivery implements DispatchDelivery {
   /** Read only when it is asked for: most processes record no spans. */
   get trace(): TraceContext | undefined {
     return traceOf(this.#headers);
+  }
+
+  /** True for an empty message of our own. */
+  get isVoid(): boolean {
+    const isEmpty = this.subject === VOID_DISPATCHES && this.body.length === 0;
+    return isEmpty && this.#headers?.has(HEADERS.void) === true;
+  }
+
+  get isBare(): boolean {
+    return this.body.length === 0 && this.#headers === undefined;
   }
 
   ack(): void {

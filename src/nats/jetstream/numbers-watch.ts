@@ -1,7 +1,7 @@
 import { codeOf } from '../../contracts/errors.js';
-import { VOID_DISPATCHES } from '../../contracts/names.js';
 import type { DispatchDelivery } from '../../ports/dispatch-source.js';
 import type { Logger } from '../../ports/logger.js';
+import type { NatsDelivery } from './dispatch-delivery.js';
 import type { SeenDispatch } from './dispatch-numbers.js';
 
 /** A refused dispatch comes again after this time, and is checked again then. */
@@ -50,8 +50,11 @@ export class NumbersWatch {
   }
 
   /** Hands a dispatch on at once, or when its number is known to be its own; otherwise it comes again later. */
-  pass<Delivery extends DispatchDelivery>(delivery: Delivery, handler: (delivery: Delivery) => void): void {
-    if (delivery.subject === VOID_DISPATCHES) {
+  pass<Delivery extends DispatchDelivery & Pick<NatsDelivery, 'isVoid'>>(
+    delivery: Delivery,
+    handler: (delivery: Delivery) => void,
+  ): void {
+    if (delivery.isVoid) {
       delivery.ack();
       return;
     }

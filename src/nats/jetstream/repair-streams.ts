@@ -28,6 +28,7 @@ import { newestLearningSnapshot, newestShardSnapshot, newestSnapshot, SHARDS } f
  */
 
 const VOID_EVENTS = 'void';
+const VOID = { [HEADERS.void]: '1' };
 const VOID_LEARNINGS = 'learning.void.void';
 /** Numbers above the highest that is known to have been seen: someone may have seen a few more. */
 const MARGIN = 1200;
@@ -201,7 +202,7 @@ export async function raiseWithin(
   while (last < to && performance.now() - began < mostMs) {
     const count = Math.min(AT_ONCE, to - last);
     const stored = await Promise.all(
-      Array.from({ length: count }, () => publisher.publish(subject, nothing)),
+      Array.from({ length: count }, () => publisher.publish(subject, nothing, { headers: VOID })),
     );
     last = Math.max(...stored.map((each) => (each.outcome === 'stored' ? each.sequence : 0)));
     if (last === 0) throw new ThroughlineError('unavailable', `stream ${stream} takes no ${subject}`);

@@ -1,4 +1,5 @@
 import type { StoredMsg } from 'nats';
+import { readEvent } from '../../contracts/event.js';
 import {
   compiledSubject,
   DISPATCH_STREAM,
@@ -17,6 +18,7 @@ import {
   VECTOR_BUCKET,
   vectorKey,
 } from '../../contracts/names.js';
+import { newestNamed, SESSION_EVENTS } from '../../contracts/session-events.js';
 import { type SessionLayout, streamOf } from '../../contracts/session-layout.js';
 import {
   ERASED_KINDS,
@@ -29,6 +31,7 @@ import {
   type SessionEraser,
 } from '../../ports/session-eraser.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { readStream } from '../jetstream/direct-get.js';
 import { eraseMessages } from '../jetstream/erase-messages.js';
 import { newestSnapshot } from '../jetstream/topology.js';
 import { type TurnOverPorts, turnOver } from '../jetstream/turn-over.js';
@@ -39,6 +42,8 @@ interface Place {
   readonly subjects: string;
 }
 
+/** Longest wait for one batch of events, in milliseconds. */
+const READ_MS = 5000;
 /** Longer than the name of any session. */
 const NOBODY = '-'.repeat(65);
 
@@ -84,6 +89,17 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
       this.#found(0, () => newestSnapshot(this.#ports.jsm, session)),
     ]);
     return { dispatches, sequence: Math.max(last, snapshot) };
+  }
+
+  async newestNamed(session: Token, after: number): Promise<number> {
+    const { stream, subjects } = placeOf(await this.#layout(), session, 'events');
+    const { connection } = this.#ports;
+    const messages = await readStream(connection, stream, subjects, { from: after + 1 }, READ_MS);
+    const named = messages.map(({ data, foreign }) => {
+      const stored = foreign === undefined ? readEvent(SESSION_EVENTS, session, data) : undefined;
+      return (stored && newestNamed(stored.event)?.sequence) ?? 0;
+    });
+    return named.reduce((newest, each) => Math.max(newest, each), 0);
   }
 
   async lastMoved(session: Token): Promise<LastMoved> {

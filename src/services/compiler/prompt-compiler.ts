@@ -4,7 +4,7 @@ import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
 import { isToken, type Token, token } from '../../contracts/names.js';
 import type { CompileReply, ExplainedFact, LedgerReport } from '../../contracts/replies/compile-reply.js';
 import type { TokenizerName } from '../../contracts/session-settings.js';
-import { caughtUp } from '../../folding/caught-up.js';
+import { caughtUp, type Waiters } from '../../folding/caught-up.js';
 import type { LoadedSession, SessionReader } from '../../folding/session-folding.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import type { ChosenFacts } from '../../prompt/chosen-facts.js';
@@ -32,7 +32,9 @@ export interface PromptCompilerOptions {
   /** The tokenizer that a session's settings name. */
   readonly tokenizers: (name: TokenizerName) => Promise<Tokenizer>;
   readonly learnings: PromptLearnings;
-  /** Longest wait for the dispatch named in `after`, in milliseconds. */
+  /** Bounds how many requests wait for the dispatch named in `after`. */
+  readonly waiters: Waiters;
+  /** Longest wait for it, in milliseconds. */
   readonly afterTimeoutMs: number;
   /** Default: times that nobody reads. */
   readonly times?: CompileTimes;
@@ -163,11 +165,11 @@ function loadFor(
   request: CompileRequest,
   options: PromptCompilerOptions,
 ): Promise<LoadedSession> {
-  const { reader, log } = options;
+  const { reader, log, waiters } = options;
   if (request.asOf !== undefined) return reader.loadAsOf(session, request.asOf);
   if (request.after === undefined) return reader.load(session);
   const timeoutMs = Math.min(options.afterTimeoutMs, request.afterTimeoutMs ?? Number.POSITIVE_INFINITY);
-  return caughtUp({ reader, log }, session, request.after, timeoutMs).then((loaded) => {
+  return caughtUp({ reader, log, waiters }, session, request.after, timeoutMs).then((loaded) => {
     requireUsable(loaded.folded.state, request.after);
     return loaded;
   });

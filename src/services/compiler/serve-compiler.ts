@@ -1,4 +1,5 @@
 import { COMPILE_SUBJECT, COMPILER_SERVICE, PAST_PROMPT_SUBJECT } from '../../contracts/names.js';
+import { Waiters } from '../../folding/caught-up.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-endpoint.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
@@ -52,6 +53,7 @@ export async function serveCompiler(
       secrets: scannerFor({ redact: true }),
     }),
     tokenizers: loadTokenizer,
+    waiters: new Waiters(),
     afterTimeoutMs: config.afterTimeoutMs,
   };
   const compile = createPromptCompiler({ ...options, telemetry, keeper, times });

@@ -1,3 +1,4 @@
+import { KEPT } from '../../contracts/kept.js';
 import type { Token } from '../../contracts/names.js';
 import type { StoredEvent } from '../../contracts/session-events.js';
 import type { ReadResult } from '../../ports/event-log.js';
@@ -20,8 +21,10 @@ export interface Looked {
   readonly through: number;
   /** Which of the dispatches that were asked for have counted. */
   readonly counted: ReadonlySet<number>;
-  /** Which of these count as rejected alone: an event that records one takes the place of that. */
-  readonly rejected: ReadonlySet<number>;
+  /** Those of them that are known to count as recorded. */
+  readonly recorded: ReadonlySet<number>;
+  /** Those of them that count as rejected, and that an event which records one still replaces. */
+  readonly replaceable: ReadonlySet<number>;
   /** Highest dispatch that the fold has forgotten by then. */
   readonly floor: number;
   /** For each that was asked for, how many newer ones the fold remembers by then. */
@@ -30,6 +33,8 @@ export interface Looked {
 
 /** Events read and folded in one turn of the event loop. */
 const PAGE = 500;
+/** Rejections that are told from recorded results, of each session that is looked through. */
+const MOST_REJECTIONS = 1000;
 
 /**
  * Which dispatches of one session have counted, by its log: the rule of the fold, and nothing else of it.
@@ -66,9 +71,11 @@ export class CountedLog {
       const forgotten = dispatches.filter((dispatch) => dispatch <= floor && !counted.has(dispatch));
       // Where another log has taken the place of that one meanwhile, this one says nothing of it.
       if (forgotten.length > 0 && !(await this.#search(new Set(forgotten), at, counted))) continue;
-      const rejected = new Set(dispatches.filter((dispatch) => at.rejected.has(dispatch)));
+      const remembered = dispatches.filter((dispatch) => dispatch > floor && counted.has(dispatch));
+      const recorded = new Set(remembered.filter((dispatch) => at.rejections.isRecorded(dispatch)));
+      const replaceable = new Set(dispatches.filter((dispatch) => isReplaceable(at, dispatch)));
       const newer = new Map(dispatches.map((dispatch) => [dispatch, at.counted.newerThan(dispatch)]));
-      return { through, counted, rejected, floor, newer };
+      return { through, counted, recorded, replaceable, floor, newer };
     }
   }
 
@@ -134,9 +141,9 @@ export class CountedLog {
   /** As in the fold, one that cannot be read changes nothing where something came before it. */
   #takeCheckpoint(at: Place, event: Checkpoint, sequence: number): boolean {
     try {
-      const { window } = carriedBy(event, sequence);
+      const { window, rejections } = carriedBy(event, sequence);
       at.counted = new CountedDispatches(window.counted, this.#memory);
-      at.rejected = rejectedOf(window.recent);
+      at.rejections = new Rejections(rejections, window.recent);
       return true;
     } catch (error) {
       if (at.sequence === 0) throw error;
@@ -153,7 +160,8 @@ export class CountedLog {
       if (decoded.ok) {
         const { dispatches, sequence } = decoded.state;
         const counted = new CountedDispatches(dispatches.counted().toJSON(), this.#memory);
-        return { counted, rejected: rejectedOf(dispatches.recent()), sequence, epoch: undefined };
+        const rejections = new Rejections(dispatches.settled().rejections, dispatches.recent());
+        return { counted, rejections, sequence, epoch: undefined };
       }
       before = snapshot.sequence - 1;
     }
@@ -161,37 +169,65 @@ export class CountedLog {
 
   #first(): Place {
     const counted = new CountedDispatches(undefined, this.#memory);
-    return { counted, rejected: new Set(), sequence: 0, epoch: undefined };
+    return { counted, rejections: new Rejections([], []), sequence: 0, epoch: undefined };
   }
 }
 
 interface Place {
   counted: CountedDispatches;
-  /** Those that count as rejected, of the newest: older ones are settled. */
-  rejected: Set<number>;
+  rejections: Rejections;
   sequence: number;
   epoch: string | undefined;
 }
 
-function count(
-  { counted, rejected }: Place,
-  { sequence, event }: StoredEvent,
-  onCounted: (dispatch: number) => void,
-): void {
-  if (event.type !== 'fact.recorded' && event.type !== 'dispatch.rejected') return;
-  const { dispatch } = event.data;
-  if (event.type === 'fact.recorded') rejected.delete(dispatch.sequence);
-  if (!counted.count(dispatch.sequence, sequence, dispatch.checked)) return;
-  if (event.type === 'dispatch.rejected') {
-    rejected.add(dispatch.sequence);
-    const oldest = rejected.values().next();
-    if (rejected.size > WINDOW_LENGTH && !oldest.done) rejected.delete(oldest.value);
+/** Dispatches whose events are known to be rejections: the newest, as the fold remembers them. */
+class Rejections {
+  readonly #known: number[];
+  /** At or below this one a dispatch may be a rejection that was forgotten. */
+  #floor: number;
+
+  constructor(
+    settled: readonly { readonly sequence: number }[],
+    recent: readonly { readonly kind: string; readonly sequence: number }[],
+  ) {
+    this.#known = settled.map(({ sequence }) => sequence);
+    this.#floor = settled.length < KEPT.rejection.list ? 0 : (this.#known[0] ?? 0);
+    for (const { kind, sequence } of recent) if (kind === 'rejected') this.add(sequence);
   }
-  onCounted(dispatch.sequence);
+
+  has(dispatch: number): boolean {
+    return this.#known.includes(dispatch);
+  }
+
+  /** True if a dispatch that has counted is surely not one of them. */
+  isRecorded(dispatch: number): boolean {
+    return dispatch > this.#floor && !this.has(dispatch);
+  }
+
+  add(dispatch: number): void {
+    this.#known.splice(this.#known.findLastIndex((each) => each < dispatch) + 1, 0, dispatch);
+    if (this.#known.length > MOST_REJECTIONS) this.#floor = this.#known.shift() ?? this.#floor;
+  }
+
+  remove(dispatch: number): void {
+    const at = this.#known.indexOf(dispatch);
+    if (at >= 0) this.#known.splice(at, 1);
+  }
 }
 
-function rejectedOf(recent: readonly { readonly kind: string; readonly sequence: number }[]): Set<number> {
-  return new Set(recent.flatMap(({ kind, sequence }) => (kind === 'rejected' ? [sequence] : [])));
+/** True if it is a rejection in the fold's window: a settled one stays as it is. */
+function isReplaceable({ counted, rejections }: Place, dispatch: number): boolean {
+  return rejections.has(dispatch) && counted.newerThan(dispatch) < WINDOW_LENGTH;
+}
+
+function count(at: Place, { sequence, event }: StoredEvent, onCounted: (dispatch: number) => void): void {
+  if (event.type !== 'fact.recorded' && event.type !== 'dispatch.rejected') return;
+  const { dispatch } = event.data;
+  if (event.type === 'fact.recorded' && isReplaceable(at, dispatch.sequence))
+    at.rejections.remove(dispatch.sequence);
+  if (!at.counted.count(dispatch.sequence, sequence, dispatch.checked)) return;
+  if (event.type === 'dispatch.rejected') at.rejections.add(dispatch.sequence);
+  onCounted(dispatch.sequence);
 }
 
 function messagesOf({ events, skipped }: ReadResult<unknown>): number {

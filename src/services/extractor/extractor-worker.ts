@@ -218,14 +218,16 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     fault: DispatchFault,
   ): Promise<WorkOutcome> {
     const { code, reason, fix, meant } = fault;
-    const { sequence, at, subject, body } = held.delivery;
+    const { sequence, at, subject, body, isBare = false } = held.delivery;
     // What has another name now has no log to note it in.
-    const noted = code === 'session_renamed' ? undefined : session;
+    const noted = code === 'session_renamed' || isBare ? undefined : session;
     const isSame = noted && (await sameLife(ports.lifecycle, noted));
     // The note first: the fold takes it once however often it comes, the rejected store only for a while. But a log
     // that is given up keeps no dispatch from being rejected: then `after` does not hear of it.
     const refused = noted && (await noteRejected(held, noted, role, fault));
-    const told = refused === undefined ? reason : `${reason}; not noted on its session: ${refused}`;
+    // It was stored before, and not acknowledged: kept here as well it could be retried, and count twice.
+    if (refused === 'counted') return DONE;
+    const told = refused === undefined ? reason : `${reason}; not noted on its session: ${refused.because}`;
     const why = { code, reason: told, ...(fix !== undefined && { fix }), ...(meant && { meant }) };
     await isSame?.();
     await ports.rejected.put({ session, role, subject, sequence, at, ...why, body });
@@ -236,13 +238,13 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     return refused === undefined ? rejected : { kind: 'unnoted', rejected };
   }
 
-  /** Notes a rejection on its session. Where the log refuses that, and is given up, it says why. */
+  /** Notes a rejection on its session, unless the dispatch has counted. If the log refuses it and is given up, says why. */
   async function noteRejected(
     held: Held,
     session: Token,
     role: Role | undefined,
     { code, reason, task, fix, meant }: DispatchFault,
-  ): Promise<string | undefined> {
+  ): Promise<'counted' | { readonly because: string } | undefined> {
     const { sequence, at } = held.delivery;
     const event: DispatchRejected = {
       v: EVENT_VERSION,
@@ -254,10 +256,10 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       },
     };
     try {
-      await guard.record(session, event, () => event, held.isNew);
-      return undefined;
+      const counts = await guard.record(session, event, () => event, held.isNew);
+      return counts === 'fact.recorded' ? 'counted' : undefined;
     } catch (fault) {
-      if (isRefusal(fault) && isGivenUp(held)) return messageOf(fault);
+      if (isRefusal(fault) && isGivenUp(held)) return { because: messageOf(fault) };
       throw fault;
     }
   }

@@ -20,6 +20,7 @@ import { CountedLog, type CountedLogPorts } from './counted-log.js';
  * message id, which costs the server a tenth of a publish or more, and none is stored again however late it comes.
  */
 export type DispatchEvent = FactRecorded | DispatchRejected;
+type Counts = DispatchEvent['type'];
 
 export interface LateGuardPorts extends CountedLogPorts {
   readonly log: Pick<SessionLog, 'append' | 'read'>;
@@ -74,10 +75,11 @@ export class LateGuard {
    * Appends the event of a dispatch; resolves when the dispatch counts, by this event or another one.
    *
    * @param again makes the same event once more: while an append is under way it is not kept
+   * @returns by which kind of event it counts, as far as that is known
    * @param isNew whether no worker can have appended an event of it before
    * @throws ThroughlineError `unavailable` when the log cannot be reached
    */
-  record(session: Token, event: DispatchEvent, again: () => DispatchEvent, isNew: boolean): Promise<void> {
+  record(session: Token, event: DispatchEvent, again: () => DispatchEvent, isNew: boolean): Promise<Counts> {
     const { type, data } = event;
     const { sequence: dispatch } = data.dispatch;
     if (!isNew || dispatch <= (this.#looked.peek(session)?.floor ?? 0)) {
@@ -86,13 +88,13 @@ export class LateGuard {
     return this.#ports.log.append(session, event, TOGETHER).then((appended) => {
       const sequence = sequenceOf(appended);
       const { surely } = this.#memory;
-      if (sequence <= surely / 2) return undefined;
+      if (sequence <= surely / 2) return type;
       const long = this.#long.get(session) ?? { marks: [], reached: 0 };
       this.#long.set(session, long);
       // Of so short a log nothing is forgotten.
       const isSure = sequence <= surely || this.#isSure(long, dispatch, sequence);
       this.#reached(long, sequence);
-      return isSure ? undefined : this.#recordLate(session, type, dispatch, again);
+      return isSure ? type : this.#recordLate(session, type, dispatch, again);
     });
   }
 
@@ -102,20 +104,21 @@ export class LateGuard {
     type: DispatchEvent['type'],
     dispatch: number,
     again: () => DispatchEvent,
-  ): Promise<void> {
+  ): Promise<Counts> {
     const counted = this.#looked.get(session) ?? new CountedLog(this.#ports, session, this.#memory);
     this.#looked.set(session, counted);
     for (let proof = 0; proof < MAX_PROOFS; proof += 1) {
       const looked = await counted.look(dispatch);
       // One that was given up and can be recorded after all counts as recorded.
-      const isReplaced = type === 'fact.recorded' && looked.rejected.has(dispatch);
-      if (looked.counted.has(dispatch) && !isReplaced) return;
+      const isReplaced = type === 'fact.recorded' && looked.replaceable.has(dispatch);
+      if (looked.counted.has(dispatch) && !isReplaced)
+        return looked.recorded.has(dispatch) ? 'fact.recorded' : type;
       const isForgotten = dispatch <= looked.floor;
       const event = isForgotten ? proven(again(), looked.through) : again();
       const sequence = sequenceOf(await this.#ports.log.append(session, event));
       // Each event since that look may be of a newer dispatch, and the fold forgets the oldest first.
       const newer = (looked.newer.get(dispatch) ?? 0) + sequence - looked.through;
-      if (!isForgotten && newer <= this.#memory.surely) return;
+      if (!isForgotten && newer <= this.#memory.surely) return type;
     }
     throw new ThroughlineError(
       'unavailable',

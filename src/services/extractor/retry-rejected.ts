@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { dispatchMessageId } from '../../contracts/names.js';
+import { dispatchMessageId, parseDispatchSubject } from '../../contracts/names.js';
 import type { DispatchSource } from '../../ports/dispatch-source.js';
-import type { RejectedStore } from '../../ports/rejected-store.js';
+import type { RejectedStore, WholeRejection } from '../../ports/rejected-store.js';
+import { CountedLog, type CountedLogPorts } from './counted-log.js';
+
+export interface RetryPorts extends CountedLogPorts {
+  readonly source: Pick<DispatchSource, 'publish'>;
+  readonly rejected: Pick<RejectedStore, 'get' | 'remove'>;
+}
 
 /**
  * Publishes one rejected dispatch again, to the subject it came from, and only then removes it from the store.
@@ -12,21 +18,39 @@ import type { RejectedStore } from '../../ports/rejected-store.js';
  *
  * @param corrected what to publish in its place: the body, the subject, or both
  * @returns the sequence of the new dispatch
- * @throws ThroughlineError `not_found` when no rejection has this id
+ * @throws ThroughlineError `not_found` when no rejection has this id, `duplicate` when its session has counted this dispatch
  */
 export async function retryRejected(
-  { source, rejected }: { readonly source: DispatchSource; readonly rejected: RejectedStore },
+  ports: RetryPorts,
   id: number,
   corrected?: { readonly subject: string; readonly body: Uint8Array },
 ): Promise<number> {
+  const { source, rejected } = ports;
   const entry = await rejected.get(id);
   if (entry === undefined) throw new ThroughlineError('not_found', `no rejected result has the number ${id}`);
   const { subject, body } = corrected ?? entry;
+  await requireUncounted(ports, entry, subject);
   // Corrected in another way, it is another result.
   const retryId = corrected === undefined ? entry.retryId : `${entry.retryId}:${correctionOf(corrected)}`;
   const { sequence } = await source.publish(subject, body, dispatchMessageId(entry.session, retryId));
   await rejected.remove(id);
   return sequence;
+}
+
+/** Throws where a result would count a second time in its session. */
+async function requireUncounted(
+  ports: RetryPorts,
+  { id, session, sequence }: WholeRejection,
+  subject: string,
+): Promise<void> {
+  if (session === undefined || parseDispatchSubject(subject).session !== session) return;
+  const { recorded } = await new CountedLog(ports, session).look(sequence);
+  if (!recorded.has(sequence)) return;
+  throw new ThroughlineError(
+    'duplicate',
+    `${id} has counted as dispatch ${sequence} of session ${session}, and nothing was published: remove it with "throughline rejected rm ${id}"`,
+    { details: { id, dispatch: sequence } },
+  );
 }
 
 function correctionOf({ subject, body }: { readonly subject: string; readonly body: Uint8Array }): string {

@@ -2,7 +2,7 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import type { Forgotten } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import type { Clock } from '../../ports/clock.js';
-import type { Marks } from '../../ports/session-eraser.js';
+import type { Marks, SessionEraser } from '../../ports/session-eraser.js';
 import type { ForgottenAt, SessionLifecycle } from '../../ports/session-lifecycle.js';
 import { isLeftOver } from '../common/own-name.js';
 
@@ -12,6 +12,7 @@ import { isLeftOver } from '../common/own-name.js';
  */
 export interface ClaimPorts {
   readonly lifecycle: SessionLifecycle;
+  readonly eraser: Pick<SessionEraser, 'marks'>;
   readonly clock: Clock;
   /** Waits so many milliseconds. */
   readonly pause: (ms: number) => Promise<void>;
@@ -47,12 +48,13 @@ export function isGone({ at }: { readonly at: string }, clock: Clock): boolean {
 }
 
 /**
- * Records that a session is being forgotten, unless another one is at it.
+ * Records that a session is being forgotten, unless another one is at it. The boundary is written with the first record: a
+ * process that continues after a crash must not move it.
  *
  * @throws ThroughlineError `conflict` while it is being renamed: it stands in two places
  */
 export async function begin(
-  { lifecycle, clock }: Pick<ClaimPorts, 'lifecycle' | 'clock'>,
+  { lifecycle, eraser, clock }: Omit<ClaimPorts, 'pause'>,
   session: Token,
   { by, withLearnings = false, project, unlessMoved }: Claimant,
 ): Promise<boolean> {
@@ -65,11 +67,14 @@ export async function begin(
       `session ${session} is being renamed, so it is not forgotten now: wait until that is done. Where a service ended meanwhile, another one goes on within ten seconds`,
       { details: { session } },
     );
+  const isFirst = lifecycle.forgotten(session)?.status !== 'forgetting';
+  const begun = isFirst ? await eraser.marks(session) : undefined;
   await lifecycle.forgetting(session, (there) => {
     isClaimed = there?.status !== 'forgetting' || there.by === by || isGone(there, clock);
     if (there?.status !== 'forgetting') {
       return {
         ...{ at: clock(), dispatches: 0, sequence: 0, by },
+        ...(begun && { begun }),
         ...(withLearnings && { with_learnings: true }),
         ...(project && { project }),
         ...(unlessMoved && { unless_moved: unlessMoved }),

@@ -20,8 +20,9 @@ import { forgetInLearnings, type LearningsPorts, learningsOf, NO_LEARNINGS } fro
  * Forgets a session: nothing of it stays in streams, buckets and the store's files, and one of its name begins at nothing.
  *
  * 1. It is recorded, and all processes notice: they hold back its results, and refuse requests about it.
- * 2. When nothing of it can be under way any longer, the numbers are taken and recorded behind which another session of
- *    the name begins. A result that was published up to then never becomes an event again.
+ * 2. When nothing of it can be under way any longer, the boundary is recorded behind which another session of the name
+ *    begins: the newest result at the first record, or a later one that had become an event before all had noticed. A
+ *    result that was published up to then never becomes an event again.
  * 3. All that is stored of it is erased, and again until nothing is found.
  * 4. Buckets are written again, since their files hold replaced values.
  * 5. It is recorded without its name.
@@ -174,13 +175,17 @@ async function erase(
 ): Promise<Erased | undefined> {
   const { with_learnings: withLearnings = false, settled: isResumed = false } = held.record;
   if (!isResumed) await pause(SETTLED_MS);
-  const { dispatches, sequence } = await eraser.marks(session);
-  // A result that came by then is one of its own: its publisher does not know that the session goes.
+  const { dispatches: newest, sequence } = await eraser.marks(session);
   const { unless_moved: unless } = held.record;
   if (unless !== undefined && (await hasMoved({ eraser }, session, unless))) {
     if (await lifecycle.spare(session, unless.since)) return undefined;
   }
-  // What was published since the numbers were taken belongs to the next session of the name; events there are none of it yet.
+  const { begun } = held.record;
+  // Results behind the boundary were held back until now, so none of them is an event yet.
+  const dispatches =
+    begun === undefined
+      ? newest
+      : Math.max(begun.dispatches, await eraser.newestNamed(session, begun.sequence));
   await held.hold({ sequence, settled: true, ...(!isResumed && { dispatches }) });
   const rewrite = new Set<RewrittenKind>(['snapshots', 'telemetry', 'index', 'lifecycle']);
   // What the one before has erased, and not written again, nobody knows.

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { checkedRequest } from '../../contracts/checked.js';
-import { ThroughlineError } from '../../contracts/errors.js';
+import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import type { Archived } from '../../contracts/lifecycle-record.js';
 import { type Token, token } from '../../contracts/names.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
@@ -10,6 +10,7 @@ import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
 import { PagedCopy } from '../../folding/log-copy.js';
 import type { Clock } from '../../ports/clock.js';
 import type { SessionLog } from '../../ports/session-log.js';
+import { checkForeign } from '../../session/foreign-events.js';
 import { archivedSince, asFree, asReady, type IsMine } from '../common/archived-record.js';
 import { importing } from '../common/own-name.js';
 import { NOTICED_MS, SETTLED_MS } from './forget-session.js';
@@ -44,6 +45,9 @@ const MARGIN = 1200;
 const RAISE_MS = 1500;
 /** Numbers that an import moves up, which takes some minutes and cannot be taken back. */
 const MOST_RAISED = 10_000_000;
+/** Refusals that rest on the record of a session. */
+const REFUSALS: ReadonlySet<string> = new Set(['session_exists', 'session_importing']);
+const MOST_ATTEMPTS = 3;
 const OTHER_NAME = 'import the file under another name, with --as NAME';
 /** Imports whose sequences are remembered; of others they are read again. */
 const MAX_COPIES = 8;
@@ -130,6 +134,7 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     const copy = copies.get(key) ?? new PagedCopy(log, session, `import:${found.at}`);
     copies.set(key, copy);
     requireNumbers(events, asked.dispatches);
+    for (const event of events) await checkForeign(event, Date.parse(clock()));
     const first = events[0]?.sequence ?? 1;
     await copy.catchUp(first - 1);
     if (first - 1 <= copy.count && (await copy.add(events)) === 'differs') {
@@ -142,11 +147,24 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     return { session, state: 'importing', events: events.length === 0 ? 0 : copy.count };
   }
 
+  /** What this process knows may be of a moment ago: before it refuses a file, it reads the record. */
+  async function handleKnowing(session: Token, asked: Asked): Promise<Reply> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await handle(session, asked);
+      } catch (error) {
+        if (!REFUSALS.has(codeOf(error)) || attempt === MOST_ATTEMPTS) throw error;
+        await lifecycle.change(session, () => 'keep');
+        if (!isOf(importOf(session), asked)) throw error;
+      }
+    }
+  }
+
   return async (request) => {
     const { session: name, ...asked } = checkedRequest(TOOLS['session-import'].request, request);
     const session = token(name, 'session');
     const before = turns.get(session) ?? Promise.resolve();
-    const turn = before.catch(() => {}).then(() => handle(session, asked));
+    const turn = before.catch(() => {}).then(() => handleKnowing(session, asked));
     turns.set(session, turn);
     try {
       return await turn;

@@ -4,7 +4,7 @@ import type { DispatchResult } from '../../contracts/replies/dispatch-result.js'
 import type { SessionEvent } from '../../contracts/session-events.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import { factsOfEvent } from '../../facts/event-facts.js';
-import { caughtUp } from '../../folding/caught-up.js';
+import { caughtUp, type Waiters } from '../../folding/caught-up.js';
 import type { SessionReader } from '../../folding/session-folding.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { factsOf, rejectionsOf, type SessionState } from '../../session/session-state.js';
@@ -13,17 +13,19 @@ import { factsOf, rejectionsOf, type SessionState } from '../../session/session-
 export interface DispatchResultOptions {
   readonly reader: SessionReader;
   readonly log: SessionLog;
+  /** Bounds how many requests wait. */
+  readonly waiters: Waiters;
   /** Longest wait for a dispatch, in milliseconds. */
   readonly afterTimeoutMs: number;
 }
 
 /** From a request's JSON to the reply. Throws `not_caught_up` for a dispatch that the session does not fold in time. */
-export function createDispatchResults({ reader, log, afterTimeoutMs }: DispatchResultOptions) {
+export function createDispatchResults({ reader, log, waiters, afterTimeoutMs }: DispatchResultOptions) {
   return async (request: unknown): Promise<DispatchResult> => {
     const { session: name, dispatch, timeoutMs } = checkedRequest(TOOLS['dispatch-show'].request, request);
     const session = token(name, 'session');
     const waitMs = Math.min(afterTimeoutMs, timeoutMs ?? Number.POSITIVE_INFINITY);
-    const { state } = (await caughtUp({ reader, log }, session, dispatch, waitMs)).folded;
+    const { state } = (await caughtUp({ reader, log, waiters }, session, dispatch, waitMs)).folded;
     const { sequence } = state;
     const event = eventOf(state, dispatch);
     if (event === undefined) return { dispatch, sequence, status: 'counted' };

@@ -6,15 +6,13 @@ import { dispatchSubject, token } from '../../contracts/names.js';
 import { cursorOf, readCursor } from '../../contracts/page-cursor.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
-import type { DispatchSource } from '../../ports/dispatch-source.js';
 import type { RejectedEntry, RejectedStore, WholeRejection } from '../../ports/rejected-store.js';
-import { retryRejected } from '../extractor/retry-rejected.js';
+import { type RetryPorts, retryRejected } from '../extractor/retry-rejected.js';
 import { bodyPart } from './body-part.js';
 
 /** Answers the tools that look at rejected results, publish them again, and remove them. */
-export interface RejectedQueriesOptions {
+export interface RejectedQueriesOptions extends RetryPorts {
   readonly rejected: RejectedStore;
-  readonly source: DispatchSource;
   /** Bytes of the largest body that can be read. */
   readonly maxBodyBytes: number;
   /** Bytes of the largest reply. */

@@ -26,6 +26,7 @@ import {
   toolSubject,
 } from '../../contracts/tool-requests.js';
 import { loadEmbedder } from '../../embedding/load-embedder.js';
+import { Waiters } from '../../folding/caught-up.js';
 import { lookOver } from '../../nats/doctor/examine.js';
 import { installationNumbers } from '../../nats/jetstream/installation-numbers.js';
 import { startService } from '../../nats/micro/micro-service.js';
@@ -91,7 +92,12 @@ export async function serveTools(
   shutdown.add('the note harvester', () => harvester.stop());
   const onNotes = (session: Token) => harvester.schedule(session);
   const { afterTimeoutMs } = config;
-  const showDispatch = createDispatchResults({ reader: sessions.reader, log: nats.log, afterTimeoutMs });
+  const showDispatch = createDispatchResults({
+    reader: sessions.reader,
+    log: nats.log,
+    waiters: new Waiters(),
+    afterTimeoutMs,
+  });
   const maxReplyBytes = () => nats.connection.info?.max_payload ?? USUAL_PAYLOAD;
   const refuseWhileMoving = async () => void (await nats.moving.refuseWhileMoving());
   /** Of what reads a log without folding it: that of an old name is empty. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import { begin, claim, isAtIt, isBy } from '../../../src/services/lifecycle/forget-claim.js';
+import { MemorySessionEraser } from '../../doubles/memory-session-eraser.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 
 const DEMO = token('demo', 'session');
@@ -11,6 +12,7 @@ function ports() {
   const lifecycle = new MemorySessionLifecycle();
   return {
     lifecycle,
+    eraser: new MemorySessionEraser({}),
     clock: () => new Date(now).toISOString(),
     pass: (ms: number) => {
       now += ms;

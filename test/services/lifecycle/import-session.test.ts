@@ -54,6 +54,21 @@ it('of two services that begin with the same file at once, the slower one does n
   expect((await log.read(session, { after: 0 })).events).toHaveLength(2);
 });
 
+it('a service that has not heard yet that another one is ready for the same file reads the record before it refuses a page', async () => {
+  const { lifecycle, events, service } = await services();
+  await service()(OF);
+  const before = lifecycle.archived(session);
+  const { archived, change } = lifecycle;
+  const late = before?.importing && { ...before, importing: { ...before.importing, ready: false } };
+  await service()({ ...OF, events: events.slice(0, 1) });
+  lifecycle.archived = () => late;
+  lifecycle.change = (...asked) => {
+    lifecycle.archived = archived;
+    return change.apply(lifecycle, asked);
+  };
+  expect(await service()({ ...OF, events })).toMatchObject({ state: 'importing', events: 2 });
+});
+
 it('a file whose dispatches have far higher numbers is refused by field, value and what to do, and its name stays free', async () => {
   const { lifecycle, service } = await services();
   const asked = (dispatches: number) => service()({ ...OF, dispatches });

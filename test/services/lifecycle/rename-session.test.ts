@@ -8,6 +8,7 @@ import { createSessionRename } from '../../../src/services/lifecycle/rename-sess
 import { resumeRenames } from '../../../src/services/lifecycle/resume-renames.js';
 import { canonicalState } from '../../../src/session/copied-events.js';
 import { LateSessionLifecycle } from '../../doubles/late-session-lifecycle.js';
+import { MemorySessionEraser } from '../../doubles/memory-session-eraser.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
@@ -109,7 +110,9 @@ it('a rename that is cut short since the server is away stays recorded, and the 
     code: 'unavailable',
   });
   expect(lifecycle.archived(DEMO)?.renaming).toMatchObject({ copied: false });
-  await expect(begin({ lifecycle, clock }, PARSER, { by: 'forget' })).rejects.toMatchObject({
+  await expect(
+    begin({ lifecycle, clock, eraser: new MemorySessionEraser({}) }, PARSER, { by: 'forget' }),
+  ).rejects.toMatchObject({
     code: 'conflict',
   });
 
@@ -214,7 +217,9 @@ it('what is left over from the rename of a lost session can be renamed to, and f
 
   const last = token('last', 'session');
   await lifecycle.change(last, () => ({ at: clock(), importing: leftOver }));
-  expect(await begin({ lifecycle, clock }, last, { by: 'forget' })).toBe(true);
+  expect(await begin({ lifecycle, clock, eraser: new MemorySessionEraser({}) }, last, { by: 'forget' })).toBe(
+    true,
+  );
   expect(lifecycle.archived(last)).toBeUndefined();
 });
 

@@ -72,7 +72,7 @@ const snapshots = {
 if (point.startsWith('during retry')) {
   console.log('ready');
   const { entries } = await nats.rejected.page({ limit: 200 });
-  for (const { id } of entries.toReversed()) await retryRejected({ source, rejected }, id);
+  for (const { id } of entries.toReversed()) await retryRejected({ source, rejected, log, snapshots }, id);
   await nats.close();
 } else {
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
