@@ -85,10 +85,7 @@ export function layoutCommand(program: Command): void {
           const move = new LayoutMove({
             nats,
             clock: systemClock,
-            leaving: () => [
-              ...lifecycle.unfinished(),
-              ...lifecycle.renamed().filter((each) => lifecycle.archived(each)?.renaming !== undefined),
-            ],
+            leaving: () => [...lifecycle.unfinished()],
             onProgress: progress.reached,
             onWaiting: progress.waiting,
           });

@@ -10,7 +10,6 @@ import { projectTaken } from './project-options.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 import { exportSessionCommand } from './session-export.js';
 import { importSessionCommand } from './session-import.js';
-import { renameSessionCommand } from './session-rename.js';
 import { sessionLines } from './show-query.js';
 import { showReply } from './show-reply.js';
 import { addTool } from './tool-command.js';
@@ -101,7 +100,6 @@ export function sessionCommand(program: Command): void {
   reading(show, 'Shows the figures of a session.', 'session show', 'session-show');
   exportSessionCommand(session);
   importSessionCommand(session);
-  renameSessionCommand(session);
   forgetSessionCommand(session);
   // The same requests as under `tool`, where people look for them.
   for (const word of ['open', 'complete', 'restart', 'archive', 'reopen'] as const) {

@@ -27,7 +27,6 @@ it('lists sessions in columns, however long their names, with what they wait for
     },
     { ...figures, session: 'b9', at: '2026-03-01T11:30:00.000Z', status: 'completed' },
     { session: 'unread', at: '2026-03-01T11:30:00.000Z', sequence: 4, brief: true },
-    { session: 'half', at: '2026-03-01T11:30:00.000Z', sequence: 4, brief: true, renamingTo: 'whole' },
     { ...figures, session: 'x'.repeat(60), at: AT, archived: { at: AT } },
   ];
   const lines = (unread: string) => [
@@ -35,7 +34,6 @@ it('lists sessions in columns, however long their names, with what they wait for
     '  waits: an answer',
     'b9      completed  30min ago                    5 results, 20 facts',
     `unread             30min ago${unread}`,
-    'half               30min ago                    being renamed to whole',
     `${'x'.repeat(60)}  archived   just now                     5 results, 20 facts`,
   ];
   expect(sessionLines(sessions, AT)).toEqual(lines(''));

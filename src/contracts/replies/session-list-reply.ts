@@ -9,10 +9,6 @@ const common = {
   session: z.string().describe('Name of the session.'),
   sequence: place('Sequence of its newest event.'),
   at: time('When its newest event was stored'),
-  renamingTo: z
-    .string()
-    .exactOptional()
-    .describe('The name that it is being given now: it can be read then.'),
 };
 
 const stalledTask = z
@@ -86,7 +82,7 @@ export const sessionList = z.object({
 
 /** What the figures of a session hold beside its place and time. */
 export const figures = sessionFigures.omit({
-  ...{ sequence: true, at: true, renamingTo: true, brief: true, archived: true },
+  ...{ sequence: true, at: true, brief: true, archived: true },
 });
 export type Figures = Told<typeof figures>;
 

@@ -32,7 +32,7 @@ import { emptyDirectory, newDirectory } from './stream-files.js';
  * the streams that are copied later, and what is not is taken again after a restore, and counts once. What was made from
  * other streams is copied before them: snapshots before logs, logs before `DISPATCH`. So each event has its dispatch.
  *
- * A session that is renamed, imported, archived or forgotten meanwhile is not the same in all of that. The records say of
+ * A session that is imported, archived or forgotten meanwhile is not the same in all of that. The records say of
  * which it may be so: before the first copy, and after that of the logs. What they say by then must be true of the copies.
  */
 export interface BackupOptions {
@@ -161,7 +161,7 @@ async function copyOnce({ copies, jsm, layout, onAgain, look, requireUnmoved }: 
     if (round === MOST_ROUNDS)
       throw refused(
         `sessions change faster than they can be copied (${shown})`,
-        'none is being renamed, imported, archived or forgotten',
+        'none is being imported, archived or forgotten',
       );
     const logs = [...new Set(names.map((session) => streamOf(layout, session)))];
     onAgain(

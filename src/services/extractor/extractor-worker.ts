@@ -219,12 +219,10 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   ): Promise<WorkOutcome> {
     const { code, reason, fix, meant } = fault;
     const { sequence, at, subject, body } = held.delivery;
-    // What has another name now has no log to note it in.
-    const noted = code === 'session_renamed' ? undefined : session;
-    const isSame = noted && (await sameLife(ports.lifecycle, noted));
+    const isSame = session && (await sameLife(ports.lifecycle, session));
     // The note first: the fold takes it once however often it comes, the rejected store only for a while. But a log
     // that is given up keeps no dispatch from being rejected: then `after` does not hear of it.
-    const refused = noted && (await noteRejected(held, noted, role, fault));
+    const refused = session && (await noteRejected(held, session, role, fault));
     const told = refused === undefined ? reason : `${reason}; not noted on its session: ${refused}`;
     const why = { code, reason: told, ...(fix !== undefined && { fix }), ...(meant && { meant }) };
     await isSame?.();

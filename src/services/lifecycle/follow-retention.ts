@@ -96,9 +96,7 @@ async function finishArchiving(ports: RetentionPorts, turn: Turn, mayGoOn: MayGo
   if (inHand.length === 0) return;
   for (const { session, idleSince } of inHand) {
     if (ports.lifecycle.forgotten(session)?.status === 'forgetting') continue;
-    const { renamed_to, importing } = ports.lifecycle.archived(session) ?? {};
-    // Under that name there is nothing to read.
-    if (renamed_to !== undefined || importing !== undefined) continue;
+    if (ports.lifecycle.archived(session)?.importing !== undefined) continue;
     const { archived } = (await ports.reader.load(session)).folded.state.charter;
     if (archived?.reason?.startsWith(REASON)) await ports.archiver.settle(session, idleSince, { mayGoOn });
   }
@@ -153,7 +151,7 @@ async function forgetIdle(ports: RetentionPorts, sessions: readonly DueSession[]
       if (erased === undefined) return false;
       for (const kind of erased.rewrite) rewrite.add(kind);
       releases.push(erased.release);
-      names.push(...erased.names);
+      names.push(session);
       return true;
     });
     if (isGone) forgotten.push(due);

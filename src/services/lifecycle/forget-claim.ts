@@ -4,7 +4,6 @@ import type { Token } from '../../contracts/names.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Marks } from '../../ports/session-eraser.js';
 import type { ForgottenAt, SessionLifecycle } from '../../ports/session-lifecycle.js';
-import { isLeftOver } from '../common/own-name.js';
 
 /**
  * A session is erased by one at a time, whom its record names, and says at what time it was still at it. Two would harm
@@ -46,25 +45,13 @@ export function isGone({ at }: { readonly at: string }, clock: Clock): boolean {
   return Date.parse(clock()) - Date.parse(at) >= GONE_MS;
 }
 
-/**
- * Records that a session is being forgotten, unless another one is at it.
- *
- * @throws ThroughlineError `conflict` while it is being renamed: it stands in two places
- */
+/** Records that a session is being forgotten, unless another one is at it. */
 export async function begin(
   { lifecycle, clock }: Pick<ClaimPorts, 'lifecycle' | 'clock'>,
   session: Token,
   { by, withLearnings = false, project, unlessMoved }: Claimant,
 ): Promise<boolean> {
   let isClaimed = false;
-  const record = lifecycle.archived(session);
-  const isRenamedTo = record?.importing?.from !== undefined && !isLeftOver(lifecycle, session);
-  if (record?.renaming !== undefined || isRenamedTo)
-    throw new ThroughlineError(
-      'conflict',
-      `session ${session} is being renamed, so it is not forgotten now: wait until that is done. Where a service ended meanwhile, another one goes on within ten seconds`,
-      { details: { session } },
-    );
   await lifecycle.forgetting(session, (there) => {
     isClaimed = there?.status !== 'forgetting' || there.by === by || isGone(there, clock);
     if (there?.status !== 'forgetting') {

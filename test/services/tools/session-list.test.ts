@@ -127,20 +127,6 @@ describe('the list of sessions', () => {
     expect(names(await list({ project: 'my-app' }))).toEqual(['spaced']);
   });
 
-  it('a session that is being renamed says so, whether it can be read or not', async () => {
-    const { list, lifecycle, options } = await listOf(opened('a', at(1)));
-    await list({});
-    const renaming = { by: 'one', at: at(2), copied: false };
-    await lifecycle.change(token('a', 'session'), () => ({
-      ...{ at: at(2), renaming },
-      renamed_to: token('b', 'session'),
-    }));
-    const half = { session: 'a', renamingTo: 'b' };
-    expect(await list({})).toMatchObject({ sessions: [{ ...half, brief: false }] });
-    expect(await list({ brief: true })).toMatchObject({ sessions: [{ ...half, brief: true }] });
-    expect(options.table.get(token('a', 'session'))).toBeDefined();
-  });
-
   it('a brief list reads no session, and one that cannot be read comes by name', async () => {
     const { list, loaded, options } = await listOf(opened('a', at(1)));
     expect(await list({ brief: true })).toMatchObject({ sessions: [{ session: 'a', brief: true }] });
