@@ -54,7 +54,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'session',
-    summary: 'list sessions; show, title, archive, export, import or forget one',
+    summary: 'list sessions; show, archive, export, import or forget one',
     load: async () => (await import('./session-commands.js')).sessionCommand,
   },
   {

@@ -53,7 +53,7 @@ export function sessionCommand(program: Command): void {
     .description(
       'Lists the sessions, each with how far it is: stalled ones first, then those that wait for a person, then the newest.',
     )
-    .option('--text <text>', 'only sessions whose name, project or goal holds these words')
+    .option('--text <text>', 'only sessions whose name, title, project or goal holds these words')
     .addOption(
       new Option('--status <status>', 'only sessions with this status').choices([
         'open',

@@ -75,12 +75,12 @@ describe('arguments that are missing or too many', () => {
 });
 
 describe('an argument that begins with a dash', () => {
-  it.each([
-    [['session', 'show', '-x'], '"throughline session show -- -x"'],
-    [['session', 'rename', 'demo', '-x'], '"throughline session rename -- … -x"'],
-  ])('%j is told to stand behind --', async (words, example) => {
-    expect(await hintAt(...words)).toBe(`an argument that begins with - goes behind --, as in ${example}`);
-  });
+  it.each([[['session', 'show', '-x'], '"throughline session show -- -x"']])(
+    '%j is told to stand behind --',
+    async (words, example) => {
+      expect(await hintAt(...words)).toBe(`an argument that begins with - goes behind --, as in ${example}`);
+    },
+  );
 
   it.each([
     ['session', 'ls', '-x'],

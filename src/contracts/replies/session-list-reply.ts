@@ -26,6 +26,7 @@ export const sessionFigures = z
     status: z.enum(['open', 'completed']).describe('Whether it is done.'),
     startedAt: z.iso.datetime().exactOptional().describe('When it began, ISO 8601 in UTC.'),
     project: z.string().exactOptional().describe('The project whose learnings it uses.'),
+    title: z.string().exactOptional().describe('Its title, in one line.'),
     goal: z.string().exactOptional().describe('What it is for, up to 300 characters.'),
     results: count('Results that could be read.'),
     rejected: count('Results that could not be used.'),

@@ -172,7 +172,8 @@ function filterOf(asked: Asked, now: number): (row: Row, isArchived: boolean) =>
     if (wantedProject !== undefined && projectOf(known.project) !== wantedProject) return false;
     if (stalled && known.rank !== 0) return false;
     if (words.length === 0) return true;
-    const said = `${session} ${known.project ?? ''} ${known.goal ?? ''}`.toLowerCase();
+    const { title = '', goal = '' } = known;
+    const said = `${session} ${title} ${known.project ?? ''} ${goal}`.toLowerCase();
     return words.every((word) => said.includes(word));
   };
 }

@@ -15,7 +15,7 @@ import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { recorded, reviewer } from '../../support/builders.js';
 
 function opened(name: string, at: string): [Token, SessionEvent] {
-  const data = { goal: `goal of ${name}`, project: 'shop' };
+  const data = { title: `The ${name}s`, goal: `goal of ${name}`, project: 'shop' };
   return [token(name, 'session'), { v: EVENT_VERSION, type: 'session.opened', at, data }];
 }
 
@@ -107,9 +107,10 @@ describe('the list of sessions', () => {
     expect([first.total, third.next]).toEqual([5, undefined]);
   });
 
-  it('sessions are found by words of their name, project and goal', async () => {
+  it('sessions are found by words of their name, title, project and goal', async () => {
     const { list } = await listOf(opened('parser', at(1)), opened('lexer', at(2)));
     expect(names(await list({ text: 'GOAL parser' }))).toEqual(['parser']);
+    expect(names(await list({ text: 'the parsers' }))).toEqual(['parser']);
     expect((await list({ project: 'shop' })).total).toBe(2);
     expect((await list({ status: 'completed' })).total).toBe(0);
   });
