@@ -226,11 +226,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./repair-command.js')).repairCommand,
   },
   {
-    name: 'layout',
-    summary: 'show how sessions are laid out in streams, and move them to shards',
-    load: async () => (await import('./layout-command.js')).layoutCommand,
-  },
-  {
     name: 'permissions',
     takes: '[options]',
     summary: 'print the minimal NATS permissions of a role',

@@ -1,11 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import {
-  DEFAULT_SHARDS,
-  isShardCount,
-  LAYOUTS,
-  MAX_SHARDS,
-  type SessionLayout,
-} from '../contracts/session-layout.js';
+import { isShardCount, LAYOUTS, MAX_SHARDS, type SessionLayout } from '../contracts/session-layout.js';
 import type { Cli } from './cli-context.js';
 
 /** How session logs are laid out, as typed; what is not typed comes from the settings. */
@@ -23,11 +17,6 @@ export function addLayoutOptions(command: Command, about: string): Command {
       'its number of streams with --layout sharded (default: THROUGHLINE_SHARDS)',
       shards,
     );
-}
-
-/** The number of shards alone. */
-export function addShardsOption(command: Command, about: string): Command {
-  return command.option('--shards <n>', `${about} (default: ${DEFAULT_SHARDS}, or those there are)`, shards);
 }
 
 /** The same as arguments of another process. */

@@ -141,62 +141,6 @@ it.each(LAYOUTS)(
 );
 
 it(
-  'a cluster moves sessions to shards while events come in and the node that leads a session is killed: all that was acknowledged moves',
-  async () => {
-    await using cluster = await startCluster();
-    const { servers, url } = cluster;
-    const options = { replicas: 3, layoutTrustedMs: TRUSTED_MS, requestTimeoutMs: 3000 };
-    const processes = await soon(() => Promise.all([1, 2, 3].map(() => openPorts(url, options))));
-    const [
-      {
-        log,
-        moving: { own },
-        connection,
-      },
-    ] = processes as [NatsPorts, ...NatsPorts[]];
-    const sessions = Array.from({ length: 6 }, (_, index) => token(`moved-${index}`, 'session'));
-    const acknowledged = new Map(sessions.map((session) => [session, new Set<number>()]));
-    let [dispatch, over] = [0, false];
-    const lane = async (to: SessionLog, session: Token) => {
-      while (!over) {
-        const number = ++dispatch;
-        const stored = await to.append(session, rejected(number)).catch(() => undefined);
-        if (stored?.outcome === 'appended') acknowledged.get(session)?.add(number);
-      }
-    };
-    for (const session of sessions) await soon(() => log.append(session, rejected(++dispatch)));
-    const running = processes.flatMap(({ log: to }) =>
-      sessions.flatMap((session) => Array.from({ length: 4 }, () => lane(to, session))),
-    );
-    const jsm = await connection.jetstreamManager({ checkAPI: false });
-    const { cluster: led } = await jsm.streams.info(sessionStream(sessions[0] as Token));
-    const node = servers.get(led?.leader ?? '');
-    const moved = moving(url, (move) => move.toShards(2, true));
-    await soon(async () => expect((await own.list()).some(({ place }) => place !== 'own')).toBe(true));
-    await node?.kill();
-    // Streams of three replicas are made when all three servers are there.
-    await Promise.all([moved, sleep(DOWN_MS).then(() => node?.restart())]);
-    over = true;
-    await Promise.all(running);
-    const { log: fresh, layout, close } = await soon(() => openPorts(url, { replicas: 3 }));
-    expect(layout).toEqual({ layout: 'sharded', shards: 2 });
-    for (const [session, numbers] of acknowledged) {
-      await fresh.newest(session);
-      const { events } = await fresh.read(session, { after: 0 });
-      const stored = new Set(
-        events.map(({ event }) => 'dispatch' in event.data && event.data.dispatch.sequence),
-      );
-      expect([...numbers].filter((number) => !stored.has(number))).toEqual([]);
-    }
-    const { config } = await jsm.streams.info(shardStream(0));
-    expect(config.num_replicas).toBe(3);
-    for (const ports of processes) await ports.close();
-    await close();
-  },
-  TIMEOUT_MS,
-);
-
-it(
   'a cluster goes on when the node that leads the dispatch stream is killed, and when it comes back',
   () =>
     onCluster(async (load, node) => {

@@ -4,7 +4,6 @@ import { DISPATCH_STREAM } from '../../contracts/names.js';
 import { pausedRules } from '../../contracts/retention-record.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
-import { inUse } from '../jetstream/session-places.js';
 import { LifecycleBucket } from '../stores/lifecycle-bucket.js';
 import { NatsRetentionStore } from '../stores/nats-retention-store.js';
 import { type BackupManifest, readManifest, type StoredStream } from './backup-manifest.js';
@@ -153,15 +152,13 @@ async function wholeOrRemoved(
 
 async function restoreOne(
   { connection }: Server,
-  { id, layout }: BackupManifest,
+  { id }: BackupManifest,
   stored: StoredStream,
   { directory, replicas }: RestoreOptions,
   onPiece: (bytes: number) => void,
 ): Promise<StreamState> {
   const { name, firstSequence, lastSequence, messages } = stored;
-  // A stream that was left fenced when a move had ended would never take an event again.
-  const used = layout.layout === 'per-session' ? inUse(stored.config, firstSequence) : stored.config;
-  const config = { ...used, ...(replicas !== undefined && { num_replicas: replicas }) };
+  const config = { ...stored.config, ...(replicas !== undefined && { num_replicas: replicas }) };
   const told = async function* () {
     for await (const piece of readCopy(directory, stored)) {
       yield piece;

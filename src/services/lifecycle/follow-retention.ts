@@ -30,8 +30,6 @@ export interface RetentionPorts extends LookPorts, Omit<ForgetPorts, 'lifecycle'
   readonly newId: () => string;
   /** Milliseconds since 1970, as ages are counted. */
   readonly now: () => number;
-  /** Throws `conflict` while sessions are moved to another layout. */
-  readonly refuseWhileMoving: () => Promise<unknown>;
 }
 
 /** Sessions that are archived, or forgotten, together: in between it is looked at whether the rules still hold. */
@@ -56,7 +54,6 @@ export async function followRules(
   /** Whether it may go on. */
   const holds = async () => {
     if (stopped() || turn.isLost) return false;
-    await ports.refuseWhileMoving();
     // Who changes the rules must not have to wait for what the old ones began.
     return (await ports.store.rules()).version === rules.version;
   };

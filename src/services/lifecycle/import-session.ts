@@ -27,8 +27,6 @@ import { becomeSession, exists, type NewSessionPorts, requireFree } from './new-
  */
 export interface ImportOptions extends NewSessionPorts {
   readonly log: NewSessionPorts['log'] & Pick<SessionLog, 'append'>;
-  /** Throws while sessions are being moved to another layout. */
-  readonly refuseWhileMoving: () => Promise<void>;
   /** Moves the numbers of dispatches up for so long, and gives how far they are. */
   readonly raiseDispatches: (to: number, mostMs: number) => Promise<number>;
   readonly clock: Clock;
@@ -71,7 +69,6 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
   async function take(session: Token, { file, dispatches }: Asked): Promise<string> {
     const found = importOf(session);
     if (found !== undefined) return found.at;
-    await options.refuseWhileMoving();
     await requireFree(options, session, OTHER_NAME);
     const at = archivedSince(lifecycle.forgotten(session), clock());
     await lifecycle.change(session, (there) =>

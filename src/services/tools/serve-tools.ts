@@ -89,7 +89,6 @@ export async function serveTools(
   const { afterTimeoutMs } = config;
   const showDispatch = createDispatchResults({ reader: sessions.reader, log: nats.log, afterTimeoutMs });
   const maxReplyBytes = () => nats.connection.info?.max_payload ?? USUAL_PAYLOAD;
-  const refuseWhileMoving = async () => void (await nats.moving.refuseWhileMoving());
   const archiver = openArchiver(nats, sessions, { lifecycle });
   const archiving = createArchiveJobs(archiver, logger);
   shutdown.add('the archiving of sessions', () => archiving.stop());
@@ -152,7 +151,6 @@ export async function serveTools(
       ...sessions,
       lifecycle,
       archiver,
-      refuseWhileMoving,
       clock: clockBy(known.now),
       pause,
     }),

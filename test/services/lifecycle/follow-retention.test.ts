@@ -49,7 +49,6 @@ async function followed(
     },
     newId: () => 'one',
     now: () => Date.parse(NOW),
-    refuseWhileMoving: async () => {},
   };
   const turn = await Turn.take(all, () => true);
   if (!(turn instanceof Turn)) throw new Error('no turn');

@@ -28,7 +28,6 @@ async function services() {
       ...{ log, lifecycle, pause },
       reader: createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 10 }),
       archiver: { settle: async () => {} },
-      refuseWhileMoving: async () => {},
       raiseDispatches: async (to, mostMs) => (mostMs === 0 ? NEWEST : Math.max(to, NEWEST)),
       clock: () => '2026-01-01T00:00:00.000Z',
     });
