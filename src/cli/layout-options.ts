@@ -33,7 +33,7 @@ export function withLayout<C extends Cli>(cli: C, { layout, shards: count }: Lay
   return { ...cli, config: { ...config, layout: layout ?? config.layout, shards: count ?? config.shards } };
 }
 
-function shards(raw: string): number {
+export function shards(raw: string): number {
   const value = Number(raw);
   if (/^\d+$/.test(raw) && isShardCount(value)) return value;
   throw new InvalidArgumentError(`Use a power of two from 1 to ${MAX_SHARDS}.`);

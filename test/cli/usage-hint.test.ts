@@ -31,7 +31,6 @@ describe('a command that is not there', () => {
       '"throughline prompts" takes one of ls, show; of session demo, use "throughline prompts ls demo"',
     ],
     [['snapshot', 'demo'], /^"throughline snapshot" takes one of show, .*"throughline snapshot show demo"$/],
-    [['layout', 'a b'], '"throughline layout" takes one of show, migrate'],
   ])('%j names the commands that are called so, wherever they stand', async (words, hint) => {
     if (hint instanceof RegExp) expect(await hintAt(...words)).toMatch(hint);
     else expect(await hintAt(...words)).toBe(hint);

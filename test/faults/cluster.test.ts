@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { DISPATCH_STREAM, sessionStream, shardStream, type Token, token } from '../../src/contracts/names.js';
+import { DISPATCH_STREAM, token } from '../../src/contracts/names.js';
 import { PER_SESSION, type SessionLayout, streamOf } from '../../src/contracts/session-layout.js';
-import type { NatsPorts } from '../../src/nats/open-nats.js';
-import type { SessionLog } from '../../src/ports/session-log.js';
 import { LAYOUTS, newSession, openPorts } from '../ports/opened.js';
 import { rejected } from '../support/builders.js';
 import { startCluster } from '../support/faults/cluster.js';
@@ -12,14 +10,12 @@ import type { FaultyServer } from '../support/faults/server.js';
 import { SETTINGS } from '../support/faults/settings.js';
 import { type Load, underLoad } from '../support/faults/under-load.js';
 import { layoutEnv } from '../support/layouts.js';
-import { moving, TRUSTED_MS } from '../support/moved-layout.js';
 import { soon } from '../support/system.js';
 
 const TIMEOUT_MS = 240_000;
 /** An election takes up to nine seconds, and a request that was lost its timeout; on a busy machine both take longer. */
 const LONGEST_SILENCE_MS = 30_000;
 /** Longer than an election takes. */
-const DOWN_MS = 12_000;
 const SHARDED: SessionLayout = { layout: 'sharded', shards: 2 };
 const env = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_REQUEST_TIMEOUT_MS: '3000' };
 

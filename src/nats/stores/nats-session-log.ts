@@ -30,6 +30,8 @@ import { NatsSharedLog } from './nats-shared-log.js';
 export interface SessionLogOptions extends TopologyOptions {
   /** Which sessions were forgotten. Default: none. */
   readonly forgotten?: ForgottenSessions;
+  /** Sequence that streams which are made begin above. Default: 0. */
+  readonly above?: number;
 }
 
 /** The logs of sessions. The layout decides which stream holds a session, and so how sessions are listed: all else is the same. */
@@ -41,7 +43,7 @@ export class NatsSessionLog extends NatsSharedLog<SessionEvent> implements Sessi
 
   constructor(ports: EventLogPorts, layout: SessionLayout, options: SessionLogOptions) {
     const { jsm } = ports;
-    const { forgotten = NONE_FORGOTTEN } = options;
+    const { forgotten = NONE_FORGOTTEN, above = 0 } = options;
     const floor = beginsAbove(forgotten);
     const stream = (session: Token) => streamOf(layout, session);
     const streams = new SharedLogStreams(jsm, {
@@ -49,8 +51,8 @@ export class NatsSessionLog extends NatsSharedLog<SessionEvent> implements Sessi
       make(name, highest) {
         // The next log of a session that was forgotten begins above the one before.
         const own = sessionOfStream(name);
-        const above = own === undefined ? highest : Math.max(highest, floor(own));
-        return createLogStream(jsm, layout, name, above, options);
+        const least = Math.max(highest, above, own === undefined ? 0 : floor(own));
+        return createLogStream(jsm, layout, name, least, options);
       },
       snapshot: (session) => newestSnapshot(jsm, session),
       lifeOf: (session) => forgotten.of(session)?.at ?? '',

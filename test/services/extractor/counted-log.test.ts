@@ -3,10 +3,7 @@ import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { token } from '../../../src/contracts/names.js';
 import type { EventOf } from '../../../src/contracts/session-events.js';
 import { CountedLog } from '../../../src/services/extractor/counted-log.js';
-import { encodeSnapshot } from '../../../src/session/session-snapshot.js';
-import { emptyState } from '../../../src/session/session-state.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
-import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { implementer, recorded, timeOf } from '../../support/builders.js';
 
 const SESSION = token('moved', 'session');
