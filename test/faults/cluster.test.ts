@@ -15,7 +15,6 @@ import { soon } from '../support/system.js';
 const TIMEOUT_MS = 240_000;
 /** An election takes up to nine seconds, and a request that was lost its timeout; on a busy machine both take longer. */
 const LONGEST_SILENCE_MS = 30_000;
-/** Longer than an election takes. */
 const SHARDED: SessionLayout = { layout: 'sharded', shards: 2 };
 const env = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_REQUEST_TIMEOUT_MS: '3000' };
 
