@@ -73,7 +73,7 @@ describe.each(WAYS)('a backup of $layout', (from, to) => {
       await connection.close();
       const flags = to.layout === 'sharded' ? ['--shards', `${to.shards}`] : [];
       const args = ['restore', directory, '--layout', to.layout, ...flags];
-      expect(await cli(args, { env })).toMatchObject({ code: 1 });
+      expect(await cli(args, { env })).toMatchObject({ code: 2, stderr: expect.stringContaining('--again') });
       expect(await cli([...args, '--again'], { env })).toMatchObject({ code: 0 });
 
       await using target = await startSystem({ nats: server, env: layoutEnv(to) });
