@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { DEFAULT_SHARDS, LAYOUTS, layoutInWords, type SessionLayout } from '../contracts/session-layout.js';
 import { backUp } from '../nats/backup/back-up.js';
+import { openLayoutLogs } from '../nats/backup/layout-logs.js';
 import { restore } from '../nats/backup/restore.js';
 import { changeLayout } from '../services/lifecycle/change-layout.js';
 import { counted } from '../shared/counted.js';
@@ -94,14 +95,14 @@ export function restoreCommand(program: Command): void {
         restore(connection, {
           ...{ directory, again, replicas, timeoutMs },
           layout: wanted,
-          changeLayout: (from, to) =>
-            changeLayout(connection, {
-              ...{ from, to, replicas: replicas ?? 1, timeoutMs },
-              onProgress: (done, total) =>
-                copying.reached(
-                  () => `-- copied ${done} of ${counted(total, 'session')} to ${layoutInWords(to)}`,
-                ),
-            }),
+          async changeLayout(from, to) {
+            const logs = await openLayoutLogs(connection, { from, to, replicas: replicas ?? 1, timeoutMs });
+            const told = (done: number, total: number) =>
+              copying.reached(
+                () => `-- copied ${done} of ${counted(total, 'session')} to ${layoutInWords(to)}`,
+              );
+            await changeLayout(logs, told).finally(() => logs.close());
+          },
           onProgress: (progress, step) => {
             if (step === 'restore') steps.check.ended();
             steps[step].reached(progress);
