@@ -29,7 +29,7 @@ function sessionLog(name: string): StoredEvent[] {
 }
 
 const LOGS: Readonly<Record<string, readonly StoredEvent[]>> = {
-  session: sessionLog('v8'),
+  session: sessionLog('0.1.0'),
   ...Object.fromEntries(
     historiesIn(`${FIXTURES}/history`).map(({ name, commits }) => [
       name,
