@@ -38,8 +38,8 @@ const UNIT_AMONG_SYSTEM = [
   ...within('nats-server', 'binary-cache server-pin server-version'),
   ...within('nats/backup', 'lifecycle-look restore-refusal stream-files'),
   ...within('nats/foreign', 'judge-foreign'),
-  ...within('nats/jetstream', 'list-streams plain-pub-ack session-places'),
-  ...within('nats/stores', 'nats-moving-session-log nats-sharded-session-log'),
+  ...within('nats/jetstream', 'list-streams plain-pub-ack'),
+  ...within('nats/stores', 'nats-sharded-session-log'),
 ];
 
 /** The tests of the system in the default tier, by what they protect: they find the most regressions in a second. */

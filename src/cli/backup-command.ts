@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { ThroughlineError } from '../contracts/errors.js';
+import { DEFAULT_SHARDS, LAYOUTS, layoutInWords, type SessionLayout } from '../contracts/session-layout.js';
 import { backUp } from '../nats/backup/back-up.js';
+import { openLayoutLogs } from '../nats/backup/layout-logs.js';
 import { restore } from '../nats/backup/restore.js';
+import { changeLayout } from '../services/lifecycle/change-layout.js';
 import { counted } from '../shared/counted.js';
 import { VERSION } from '../version.js';
 import { cliOf, examples, note, out, withConnection } from './command-context.js';
+import { type LayoutOptions, shards } from './layout-options.js';
 import { wholeNumber } from './option-parsers.js';
-import { transferProgress } from './progress-line.js';
+import { progressLine, transferProgress } from './progress-line.js';
 
 export function backupCommand(program: Command): void {
   program
@@ -45,7 +50,7 @@ export function backupCommand(program: Command): void {
     });
 }
 
-interface RestoreFlags {
+interface RestoreFlags extends LayoutOptions {
   readonly again?: boolean;
   readonly replicas?: number;
   readonly quiet?: boolean;
@@ -62,30 +67,49 @@ export function restoreCommand(program: Command): void {
     )
     .option('--again', 'go on with a restore of this backup that was cut off')
     .option('--replicas <n>', 'copies of each stream (default: as in the backup)', wholeNumber(1, 5))
+    .addOption(
+      new Option('--layout <layout>', 'layout of session logs (default: as in the backup)').choices(LAYOUTS),
+    )
+    .option('--shards <n>', `number of streams with --layout sharded (default: ${DEFAULT_SHARDS})`, shards)
     .option('--quiet', 'no progress')
     .option('--json', 'print {"id", "at", "layout", "streams", "kept", "fewer": [{"stream", "missing"}]}')
     .addHelpText(
       'after',
-      examples('throughline restore /backups/2026-11-23', 'throughline restore b1 --again'),
+      examples(
+        'throughline restore /backups/2026-11-23',
+        'throughline restore b1 --again',
+        'throughline restore b1 --layout sharded',
+      ),
     )
     .action(async (directory: string, options: RestoreFlags, command: Command) => {
       const cli = cliOf(command);
       const { again = false, replicas, quiet, json } = options;
+      const wanted = layoutOf(options);
+      const timeoutMs = cli.config.requestTimeoutMs;
       const steps = {
         check: transferProgress(!quiet, 'file', 'checked'),
         restore: transferProgress(!quiet, 'stream', 'restored'),
       };
+      const copying = progressLine(!quiet);
       const { manifest, kept, fewer } = await withConnection(cli, (connection) =>
         restore(connection, {
-          ...{ directory, again, replicas },
-          timeoutMs: cli.config.requestTimeoutMs,
+          ...{ directory, again, replicas, timeoutMs },
+          layout: wanted,
+          async changeLayout(from, to) {
+            const logs = await openLayoutLogs(connection, { from, to, replicas: replicas ?? 1, timeoutMs });
+            const told = (done: number, total: number) =>
+              copying.reached(
+                () => `-- copied ${done} of ${counted(total, 'session')} to ${layoutInWords(to)}`,
+              );
+            await changeLayout(logs, told).finally(() => logs.close());
+          },
           onProgress: (progress, step) => {
             if (step === 'restore') steps.check.ended();
             steps[step].reached(progress);
           },
         }),
       ).finally(() => {
-        for (const each of Object.values(steps)) each.ended();
+        for (const each of [...Object.values(steps), copying]) each.ended();
       });
       const { id, at, layout, streams } = manifest;
       if (json) return out(JSON.stringify({ id, at, layout, streams: streams.length, kept, fewer }));
@@ -97,4 +121,15 @@ export function restoreCommand(program: Command): void {
       out(`restored ${counted(streams.length, 'stream')} of the backup of ${at}${before}`);
       note('-- start the services, then look at everything with "throughline doctor"');
     });
+}
+
+/** The layout that was asked for; `undefined` for that of the backup. */
+function layoutOf({ layout, shards: count }: LayoutOptions): SessionLayout | undefined {
+  if (layout === 'sharded') return { layout, shards: count ?? DEFAULT_SHARDS };
+  if (count !== undefined)
+    throw new ThroughlineError(
+      'usage',
+      `--shards is ${count} without --layout sharded: give both, or leave it out`,
+    );
+  return layout && { layout };
 }

@@ -54,7 +54,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'session',
-    summary: 'list sessions; show, archive, export, import, rename or forget one',
+    summary: 'list sessions; show, archive, export, import or forget one',
     load: async () => (await import('./session-commands.js')).sessionCommand,
   },
   {
@@ -224,11 +224,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     takes: '[options]',
     summary: 'repair stream numbers after only some streams were restored',
     load: async () => (await import('./repair-command.js')).repairCommand,
-  },
-  {
-    name: 'layout',
-    summary: 'show how sessions are laid out in streams, and move them to shards',
-    load: async () => (await import('./layout-command.js')).layoutCommand,
   },
   {
     name: 'permissions',

@@ -115,8 +115,7 @@ async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): P
     if (options.yes !== true) {
       const reply = await ask(client, { dryRun: true });
       if (reply.forgotten === true) return nothingLeft(options, what, reply);
-      const lives = livesOnAs(reply);
-      if (inWords(reply.found) === NOTHING && lives === undefined)
+      if (inWords(reply.found) === NOTHING)
         throw new ThroughlineError(
           'not_found',
           `nothing is stored of ${what}: "throughline session ls" lists what there is`,
@@ -126,9 +125,7 @@ async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): P
           'usage',
           `${what} was not erased: there is no terminal to ask on. Use "${forgotten.command} --yes"`,
         );
-      if (lives === undefined) note(`This erases ${what} for good: ${inWords(reply.found)}`);
-      else note(`This frees the name ${name}, and erases what is stored under it: ${inWords(reply.found)}`);
-      if (lives !== undefined) note(`-- the session lives on as ${lives}`);
+      note(`This erases ${what} for good: ${inWords(reply.found)}`);
       for (const warning of forgotten.warns(reply.found, reply)) note(`-- ${warning}`);
       if (!(await agreed('Erase it? [y/N] '))) return note('-- nothing was erased');
     }
@@ -138,13 +135,7 @@ async function forget(cli: Cli, options: ForgetOptions, forgotten: Forgotten): P
     });
     if (reply.forgotten === true) return nothingLeft(options, what, reply);
     if (options.json === true) return out(JSON.stringify(reply));
-    const gone = inWords(reply.erased);
-    const lives = livesOnAs(reply);
-    if (lives === undefined) out(`forgot ${what}: ${gone}`);
-    else
-      out(
-        `the name ${name} is free${gone === NOTHING ? '' : `, without ${gone}`}; the session lives on as ${lives}`,
-      );
+    out(`forgot ${what}: ${inWords(reply.erased)}`);
     note('-- backups, logs and what agents wrote down elsewhere are not touched');
   });
 }
@@ -172,11 +163,6 @@ export async function erased(ask: () => Promise<Reply>, isShown: boolean): Promi
     progress.ended();
   }
   return reply;
-}
-
-/** Of a name that a session had before: the one that it has now. */
-function livesOnAs(reply: Reply): string | undefined {
-  return 'renamedTo' in reply ? reply.renamedTo : undefined;
 }
 
 /** What was sent and not answered may be under way. */

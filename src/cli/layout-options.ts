@@ -1,11 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import {
-  DEFAULT_SHARDS,
-  isShardCount,
-  LAYOUTS,
-  MAX_SHARDS,
-  type SessionLayout,
-} from '../contracts/session-layout.js';
+import { isShardCount, LAYOUTS, MAX_SHARDS, type SessionLayout } from '../contracts/session-layout.js';
 import type { Cli } from './cli-context.js';
 
 /** How session logs are laid out, as typed; what is not typed comes from the settings. */
@@ -25,11 +19,6 @@ export function addLayoutOptions(command: Command, about: string): Command {
     );
 }
 
-/** The number of shards alone. */
-export function addShardsOption(command: Command, about: string): Command {
-  return command.option('--shards <n>', `${about} (default: ${DEFAULT_SHARDS}, or those there are)`, shards);
-}
-
 /** The same as arguments of another process. */
 export function layoutArguments({ layout, shards: count }: LayoutOptions): string[] {
   return [
@@ -44,7 +33,7 @@ export function withLayout<C extends Cli>(cli: C, { layout, shards: count }: Lay
   return { ...cli, config: { ...config, layout: layout ?? config.layout, shards: count ?? config.shards } };
 }
 
-function shards(raw: string): number {
+export function shards(raw: string): number {
   const value = Number(raw);
   if (/^\d+$/.test(raw) && isShardCount(value)) return value;
   throw new InvalidArgumentError(`Use a power of two from 1 to ${MAX_SHARDS}.`);

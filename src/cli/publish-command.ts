@@ -9,10 +9,9 @@ import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import { oneLine } from '../shared/text.js';
 import { asCommand } from './as-command.js';
 import { readBody } from './body-file.js';
-import { asksWhetherClosed, type ClosedSession, closedText, renamedTo } from './closed-session.js';
+import { asksWhetherClosed, type ClosedSession, closedText } from './closed-session.js';
 import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { duration, nameOf } from './option-parsers.js';
-import { shellWord } from './shell-word.js';
 import { dispatchResult, showDispatch } from './show-dispatch.js';
 import { waitingNote } from './waiting-note.js';
 
@@ -72,21 +71,15 @@ export function publishCommand(program: Command): void {
         if (parsed.repairs.length > 0 && options.wait !== true) note(`-- ${repairsInWords(parsed)}`);
       }
       const id = options.id === undefined ? {} : { messageId: options.id };
-      const there = (name: string) => publishCommandFor(name, role, options);
       const published = await publishing(cli, options.timeout, async (client, tries): Promise<Stored> => {
         const isClosed = asksWhetherClosed(client, session);
         const settings = { ...id, ...tries };
-        try {
-          const stored: Stored =
-            options.wait === true
-              ? await client.publishText(session, role, body, { ...settings, wait: true })
-              : await client.publishText(session, role, body, settings);
-          const closed = stored.duplicate === true ? undefined : await isClosed();
-          return { ...stored, ...(closed !== undefined && { session: closed }) };
-        } catch (fault) {
-          if (renamedTo(fault) === undefined) throw fault;
-          return refusedByName(fault, await isClosed(), there);
-        }
+        const stored: Stored =
+          options.wait === true
+            ? await client.publishText(session, role, body, { ...settings, wait: true })
+            : await client.publishText(session, role, body, settings);
+        const closed = stored.duplicate === true ? undefined : await isClosed();
+        return { ...stored, ...(closed !== undefined && { session: closed }) };
       });
       const { result, session: closed } = published;
       const before =
@@ -98,55 +91,17 @@ export function publishCommand(program: Command): void {
       if (options.json) out(JSON.stringify(published));
       else if (before?.isOther !== true)
         out(result === undefined ? String(published.sequence) : showDispatch(dispatchResult.parse(result)));
-      if (closed !== undefined && result === undefined) note(`-- ${closedText(closed, there)}`);
+      if (closed !== undefined && result === undefined) note(`-- ${closedText(closed)}`);
       if (result?.status !== 'rejected' || before?.isOther === true) return;
-      const again =
-        closed?.renamedTo === undefined
-          ? '"throughline rejected fix" corrects it and sends it again'
-          : `"throughline rejected fix ID --session ${closed.renamedTo}" sends it there, too`;
-      note(`-- "throughline rejected ls --session ${session}" lists it; ${again}`);
+      note(
+        `-- "throughline rejected ls --session ${session}" lists it; "throughline rejected fix" corrects it and sends it again`,
+      );
       process.exitCode = 1;
     });
 }
 
 /** What is known of a result that was published. */
 type Stored = Published & { readonly result?: DispatchResult; readonly session?: ClosedSession };
-
-/** The same command for another name of the session. */
-function publishCommandFor(session: string, role: Role, { file, wait }: PublishArguments): string {
-  const more = [...(file === '-' ? [] : ['--file', file]), ...(wait === true ? ['--wait'] : [])];
-  return ['throughline', 'publish', role, '--session', session, ...more].map(shellWord).join(' ');
-}
-
-/**
- * What became of a result that was stored under a name that the session had before: it was rejected, where it is known that it
- * came after that.
- *
- * @throws any other fault as it is
- */
-function refusedByName(
-  fault: unknown,
-  closed: ClosedSession | undefined,
-  there: (session: string) => string,
-): Stored {
-  const to = renamedTo(fault);
-  if (!(fault instanceof ThroughlineError) || to === undefined) throw fault;
-  const { dispatch, session, duplicate } = fault.details ?? {};
-  const fix = `publish it with "${there(to)}"`;
-  if (closed?.renamedTo !== to || typeof dispatch !== 'number' || duplicate === true)
-    throw new ThroughlineError(
-      fault.code,
-      `${fault.message}. Where "throughline rejected ls --session ${session}" lists it, ${fix}`,
-      { cause: fault, ...(fault.details !== undefined && { details: fault.details }) },
-    );
-  const reason = `session ${session} was renamed to ${to}`;
-  const { code } = fault;
-  return {
-    sequence: dispatch,
-    result: { dispatch, sequence: 0, status: 'rejected', code, reason, fix },
-    session: closed,
-  };
-}
 
 /** What to say of an id under which another call had stored a result; whether that is plainly another result. */
 function storedBefore(

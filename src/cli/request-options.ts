@@ -105,6 +105,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   summary: 'what was accomplished',
   tasksWorked: 'ids of tasks that were worked on, beside those whose status changed',
   replace: 'put it in the place of an earlier summary',
+  title: 'what lists show beside its name',
   goal: 'what the session is to achieve',
   spec: 'the specification itself',
   specPath: 'where the specification is to be read',

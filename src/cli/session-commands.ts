@@ -10,7 +10,6 @@ import { projectTaken } from './project-options.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 import { exportSessionCommand } from './session-export.js';
 import { importSessionCommand } from './session-import.js';
-import { renameSessionCommand } from './session-rename.js';
 import { sessionLines } from './show-query.js';
 import { showReply } from './show-reply.js';
 import { addTool } from './tool-command.js';
@@ -54,7 +53,7 @@ export function sessionCommand(program: Command): void {
     .description(
       'Lists the sessions, each with how far it is: stalled ones first, then those that wait for a person, then the newest.',
     )
-    .option('--text <text>', 'only sessions whose name, project or goal holds these words')
+    .option('--text <text>', 'only sessions whose name, title, project or goal holds these words')
     .addOption(
       new Option('--status <status>', 'only sessions with this status').choices([
         'open',
@@ -101,7 +100,6 @@ export function sessionCommand(program: Command): void {
   reading(show, 'Shows the figures of a session.', 'session show', 'session-show');
   exportSessionCommand(session);
   importSessionCommand(session);
-  renameSessionCommand(session);
   forgetSessionCommand(session);
   // The same requests as under `tool`, where people look for them.
   for (const word of ['open', 'complete', 'restart', 'archive', 'reopen'] as const) {

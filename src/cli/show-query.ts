@@ -105,12 +105,11 @@ function beganOf(session: SessionListed, now: string): string {
 
 /** What stands behind the name, the status and the age of a session, and below it. */
 function linesOf(session: SessionListed, noFigures: string): string[] {
-  const renaming = session.renamingTo === undefined ? [] : [`being renamed to ${session.renamingTo}`];
-  if (session.brief) return renaming.length > 0 ? renaming : [noFigures];
-  const { results, rejected, facts, board, plan, stalled, waiting, unread } = session;
+  if (session.brief) return [noFigures];
+  const { title, results, rejected, facts, board, plan, stalled, waiting, unread } = session;
   const tasks = board.open + board.done;
   const parts = [
-    ...renaming,
+    ...(title === undefined ? [] : [oneLine(title)]),
     ...(plan === undefined ? [] : [`plan ${plan.done} of ${plan.total} done`]),
     ...(tasks === 0 ? [] : [`board ${board.done} of ${tasks} done`]),
     counted(results, 'result'),

@@ -18,7 +18,7 @@ const NAMED = 10;
 
 /** @param now ISO 8601, from which ages are counted */
 export function retentionLines(outlook: RetentionOutlook, now: string): string[] {
-  const { rules, at, archive, forget, dispatches, rejected, unknown, held, lastRun } = outlook;
+  const { rules, at, archive, forget, dispatches, rejected, unknown, lastRun } = outlook;
   if (rules.length === 0)
     return ['no rules: everything is kept; "throughline retention set --archive-after 90d" sets one'];
   const isAhead = at > now;
@@ -30,7 +30,6 @@ export function retentionLines(outlook: RetentionOutlook, now: string): string[]
     ...messageLines('result', dispatches, at),
     ...messageLines('message of rejected results', rejected, at, 'messages of rejected results'),
     ...(unknown === 0 ? [] : [`  ${counted(unknown, 'session')} not read yet: left alone`]),
-    ...(held === undefined ? [] : [`  nothing is done now: ${oneLine(held)}`]),
     ...(lastRun === undefined ? [] : [lastRunLine(lastRun, now)]),
   ];
 }

@@ -298,9 +298,6 @@ function withDispatch(error: unknown, of: { dispatch: number; duplicate?: true }
     of.duplicate === true
       ? `stored before under this id, as dispatch ${of.dispatch}, maybe of another session`
       : `stored as dispatch ${of.dispatch}`;
-  const message =
-    error.code === 'session_renamed'
-      ? `${stored}, and it was rejected if it came after that ("throughline rejected ls" lists it then): ${error.message}`
-      : `${stored}, but what became of it is not known: ${error.message}`;
+  const message = `${stored}, but what became of it is not known: ${error.message}`;
   return new ThroughlineError(error.code, message, { cause: error, details: { ...error.details, ...of } });
 }

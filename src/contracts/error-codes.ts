@@ -81,8 +81,8 @@ export const ERROR_TEXTS = {
   session_exists: {
     about: 'a session of that name exists already',
     cause:
-      '"throughline session import" of a file whose session is here, archived ones included, or was imported before; or "session rename" to a name that is taken',
-    fix: 'choose another name, for an import with --as NAME; "throughline session forget" erases the one that is here',
+      '"throughline session import" of a file whose session is here, archived ones included, or was imported before',
+    fix: 'import it under another name with --as NAME; "throughline session forget" erases the one that is here',
   },
   session_importing: {
     about: 'the session is being imported: it is not one yet',
@@ -144,12 +144,6 @@ export const ERROR_TEXTS = {
     about: 'the session is archived: reopen it first',
     cause: 'a result or a command for a session that someone has put away with "throughline session archive"',
     fix: 'run "throughline session reopen", then "throughline rejected retry" for its results, or work in another session',
-  },
-  session_renamed: {
-    about: 'the session has another name now',
-    cause:
-      'a result, a command or a prompt for a name that a session had before "throughline session rename"',
-    fix: 'use the name in the message; "throughline rejected fix ID --session NAME" sends a rejected result there, and "throughline session forget" of the old name frees it',
   },
   summary_exists: {
     about: 'the iteration has a summary',

@@ -20,7 +20,6 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   open_fixes: 409,
   session_completed: 409,
   session_archived: 409,
-  session_renamed: 409,
   summary_exists: 409,
   conflict: 409,
   not_caught_up: 409,

@@ -67,15 +67,6 @@ export function beingForgotten(session: string): ThroughlineError {
   );
 }
 
-/** Refuses what names a session by the name that it had before; `isDone` is false while it is still being renamed. */
-export function renamedSession(session: string, to: string, isDone = true): ThroughlineError {
-  const message = isDone
-    ? `session ${session} was renamed to ${to}: use that name`
-    : `session ${session} is being renamed to ${to}: try again with that name in a moment. Where a service ended meanwhile, another one goes on within ten seconds`;
-  const details = { session, renamedTo: to, ...(!isDone && { renaming: true }) };
-  return new ThroughlineError('session_renamed', message, { details });
-}
-
 /** What is said of a session without events: it does not exist, and its name may be wrong. */
 export function noSuchSession(session: string): string {
   return `session ${session} does not exist: "throughline session ls" lists those that do`;

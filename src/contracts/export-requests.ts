@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { sessionEvent } from './session-events.js';
-import { sessionName } from './session-name.js';
 import { cursor, tool } from './tool-shape.js';
 
 const MOST_EVENTS = 1000;
@@ -13,7 +12,7 @@ const importedEvent = z.object({
   event: sessionEvent.describe('The event.'),
 });
 
-/** The tools that carry whole sessions, to a file or another name. */
+/** The tools that carry whole sessions, to a file and from one. */
 export const EXPORT_TOOLS = {
   'session-export': tool('list the events of the session whole, the oldest first', '', { cursor }),
   'session-import': tool(
@@ -33,7 +32,4 @@ export const EXPORT_TOOLS = {
       done: z.boolean().default(false).describe('All events are there: from now on it is a session.'),
     },
   ),
-  'session-rename': tool('give the session another name; the old one points to it', '--to parser-2', {
-    to: sessionName.describe('Its new name: one that no session has.'),
-  }),
 } as const;

@@ -107,10 +107,8 @@ const learningEvents = [
   eventOf('checkpoint', {
     state: z.string().describe('The state: a snapshot of the project, gzip, Base64.'),
     reason: z
-      .enum(['session_forgotten', 'project_forgotten', 'session_renamed'])
-      .describe(
-        'Whether a session that learnings came from was forgotten or renamed, or the project forgotten.',
-      ),
+      .enum(['session_forgotten', 'project_forgotten'])
+      .describe('Whether a session that learnings came from was forgotten, or the project.'),
   }),
   /** What a review demanded: demands that come again become proposals. */
   eventOf('observed', {

@@ -30,20 +30,6 @@ const archived = z.object({
   status: z.literal('archived'),
   at: timestamp,
   reason: z.string().optional(),
-  /** The session that its events were copied to, or are being copied to: the name is only a pointer. */
-  renamed_to: sessionName.optional(),
-  /** Of a renamed session: last sequence that its log had; the next one of the name begins above. */
-  sequence: z.int().nonnegative().optional(),
-  /** It is being renamed: nobody else may add anything, and results wait. */
-  renaming: z
-    .object({
-      /** Who does it: another one takes over once `at` is old. */
-      by: z.string(),
-      at: timestamp,
-      /** Whether the new session has all of it. */
-      copied: z.boolean(),
-    })
-    .optional(),
   /** Where a rule of retention has archived it: when it had moved last. */
   idle_since: timestamp.optional(),
   /** It is not a session yet: its events are being imported, and only the import may add events. */
@@ -55,10 +41,6 @@ const archived = z.object({
       dispatches: z.int().nonnegative(),
       /** Whether all processes know of it, and new results have higher numbers. */
       ready: z.boolean(),
-      /** The session that is being renamed to it, in place of a file. */
-      from: sessionName.optional(),
-      /** What an earlier rename has left under the name may still be there: it goes first. */
-      left_over: z.boolean().optional(),
     })
     .optional(),
 });

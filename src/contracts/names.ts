@@ -224,21 +224,6 @@ export function shardStream(shard: number): string {
   return `${SHARD_STREAM_PREFIX}${twoDigits(shard)}`;
 }
 
-/**
- * Takes what would be published for streams of sessions, and refuses it, once these have moved to shards: so no process
- * that does not know of the move stores anything there.
- */
-export const MOVED_STREAM = 'SESSIONS_MOVED';
-export const MOVED_STREAM_SUBJECTS = 'session.*.>';
-
-/** What the stream of a session takes once it has moved to shards for good: nothing is published there. */
-export function movedSubjects(session: Token): string {
-  return `moved.${session}.>`;
-}
-
-/** Where a process that moves sessions hears whether there is another one. */
-export const MOVING_SUBJECT = 'throughline.layout.moving';
-
 /** The shard that a stream is, or `undefined` for any other stream. */
 export function shardOfStream(stream: string): number | undefined {
   if (!stream.startsWith(SHARD_STREAM_PREFIX)) return undefined;

@@ -66,7 +66,6 @@ export const QUERY_NAMES = [
   'retention-apply',
   'session-export',
   'session-import',
-  'session-rename',
   'rejected-list',
   'rejected-show',
   'rejected-retry',

@@ -1,4 +1,11 @@
-import { sessionStream, sessionSubject, shardIntake, shardStream, type Token } from './names.js';
+import {
+  sessionStream,
+  sessionSubject,
+  shardIntake,
+  shardOfStream,
+  shardStream,
+  type Token,
+} from './names.js';
 
 /**
  * How the logs of sessions are laid out in streams. An installation has one layout, chosen when it is new: a stream for
@@ -7,17 +14,6 @@ import { sessionStream, sessionSubject, shardIntake, shardStream, type Token } f
 export type SessionLayout =
   | { readonly layout: 'per-session' }
   | { readonly layout: 'sharded'; readonly shards: number };
-
-/**
- * What an installation has recorded: a layout, or that its sessions are being moved from a stream each to shards, or back.
- * Then each session is where its own stream says that it is.
- */
-export type InstalledLayout = SessionLayout | MovingLayout;
-export interface MovingLayout {
-  readonly layout: 'moving';
-  readonly shards: number;
-  readonly towards: SessionLayout['layout'];
-}
 
 export const LAYOUTS = ['per-session', 'sharded'] as const satisfies SessionLayout['layout'][];
 export const PER_SESSION: SessionLayout = { layout: 'per-session' };
@@ -41,18 +37,17 @@ export function shardOf(session: Token, shards: number): number {
   return ((hash ^ (hash >>> 16)) >>> 0) % shards;
 }
 
-/** The stream that holds the events of a session. */
+/** Returns the name of the stream that holds the events of a session: all else follows from that. */
 export function streamOf(layout: SessionLayout, session: Token): string {
   return layout.layout === 'per-session'
     ? sessionStream(session)
     : shardStream(shardOf(session, layout.shards));
 }
 
-/** Where an event of a session is published; it is stored under `session.<session>.<type>` in each layout. */
+/** Returns the subject that an event is published on; it is stored under `session.<session>.<type>` in each layout. */
 export function publishedOn(layout: SessionLayout, session: Token, type: string): string {
-  return layout.layout === 'per-session'
-    ? sessionSubject(session, type)
-    : shardIntake(shardOf(session, layout.shards), session, type);
+  const shard = shardOfStream(streamOf(layout, session));
+  return shard === undefined ? sessionSubject(session, type) : shardIntake(shard, session, type);
 }
 
 /** In words, for people. */

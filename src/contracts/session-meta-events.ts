@@ -58,6 +58,7 @@ export const iterationEvents = [
 
 export const lifecycleEvents = [
   eventOf('session.opened', {
+    title: z.string().optional().describe('What lists show beside its name.'),
     goal: z.string().optional().describe('What the session is for.'),
     spec: z.string().optional().describe('The specification itself.'),
     spec_path: z.string().optional().describe('Where the specification is to be read.'),

@@ -138,9 +138,10 @@ export const TOOLS = {
   }),
   'iteration-list': tool('all iterations', '', {}),
   'session-open': tool(
-    'set the goal of the session',
-    '--goal "A parser for the query language" --spec-path specs/parser.md',
+    'set the title and the goal of the session',
+    '--title "Query parser" --goal "A parser for the query language" --spec-path specs/parser.md',
     {
+      title: text(200).optional().describe('What lists show beside its name, in a line: it may be changed.'),
       goal: content.optional().describe('What the session is for.'),
       spec: text(MAX_SPEC).optional().describe('The specification itself.'),
       specPath: text(1024).optional().describe('Where the specification is to be read.'),
@@ -213,7 +214,9 @@ export const TOOLS = {
     'list the sessions: stalled ones first, then those that wait, then the newest',
     '--stalled',
     {
-      text: text(200).optional().describe('Only sessions whose name, project or goal holds these words.'),
+      text: text(200)
+        .optional()
+        .describe('Only sessions whose name, title, project or goal holds these words.'),
       status: z
         .enum(['open', 'completed', 'archived'])
         .optional()

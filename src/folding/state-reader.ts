@@ -202,14 +202,12 @@ export class StateReader<State extends Sequenced, Event> {
   }
 
   /** The state as it was then; `undefined` where the log has nothing of that time. */
-  async #foldTo(key: Token, sequence: number, bySnapshot = true): Promise<Loaded<State> | undefined> {
+  async #foldTo(key: Token, sequence: number): Promise<Loaded<State> | undefined> {
     const { log, snapshots } = this.#options;
-    const snapshot = bySnapshot ? await snapshots.loadAtOrBefore(key, sequence) : undefined;
+    const snapshot = await snapshots.loadAtOrBefore(key, sequence);
     const folded = await this.#start(key, snapshot, this.#lifeOf(key));
     const range = { after: folded.state.sequence, through: sequence };
     const read = await log.read(key, range);
-    // The snapshot belonged to another log: a replica may still show it after it was replaced.
-    if (read.restart) return this.#foldTo(key, sequence, false);
     // Before its first event every log is empty.
     if (sequence > 0 && range.after === 0 && read.through === 0) return undefined;
     const replayed = this.#fold(folded, read);
@@ -290,22 +288,20 @@ export class StateReader<State extends Sequenced, Event> {
     );
   }
 
-  /** @param restarts how often what was to be gone on with belonged to another log: then not even a snapshot counts */
-  async #refresh(key: Token, limit?: number, restarts = 0): Promise<Loaded<State>> {
+  async #refresh(key: Token, limit?: number): Promise<Loaded<State>> {
     const { log, snapshots, onFolded, folding, logger } = this.#options;
     const life = this.#lifeOf(key);
     const kept = this.#folded.get(key);
     const cached = kept?.life === life ? kept : undefined;
     if (cached === undefined) this.counts.misses += 1;
     else this.counts.hits += 1;
-    const snapshot = cached === undefined && restarts < 2 ? await snapshots.load(key) : undefined;
+    const snapshot = cached === undefined ? await snapshots.load(key) : undefined;
     const folded = cached ?? (await this.#start(key, snapshot, life));
     const range = { after: folded.state.sequence, ...(limit !== undefined && { limit }) };
     const read = await log.read(key, range);
     // If the fold throws halfway, the changed state must not be in the cache.
     this.#folded.delete(key);
     if (this.#lifeOf(key) !== life) return this.#refresh(key, limit);
-    if (read.restart) return this.#refresh(key, limit, restarts + 1);
     if (folded.epoch !== undefined && folded.epoch !== read.epoch) {
       logger.warn({ [folding.kind]: key }, 'the log was removed: folding again from the newest snapshot');
       return this.#refresh(key, limit);

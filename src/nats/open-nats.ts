@@ -6,7 +6,7 @@ import {
   LEARNING_SNAPSHOT_BUCKET,
   SNAPSHOT_BUCKET,
 } from '../contracts/names.js';
-import { PER_SESSION, type SessionLayout } from '../contracts/session-layout.js';
+import type { SessionLayout } from '../contracts/session-layout.js';
 import { hasFastIngest } from '../nats-server/server-version.js';
 import type { EventRemoval } from '../ports/event-log.js';
 import type { Logger } from '../ports/logger.js';
@@ -18,7 +18,6 @@ import type { NatsAccess } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
 import { AckedPublisher } from './jetstream/acked-publisher.js';
 import { recordedLayout, seenLayout, type WantedLayout } from './jetstream/installed-layout.js';
-import { MovingStreams } from './jetstream/moving-streams.js';
 import { raiseDispatches } from './jetstream/raise-dispatches.js';
 import { type RepairedStreams, repairStreams } from './jetstream/repair-streams.js';
 import { ServerClock } from './jetstream/server-clock.js';
@@ -40,19 +39,16 @@ import { NatsRetentionStore } from './stores/nats-retention-store.js';
 import { NatsSessionEraser } from './stores/nats-session-eraser.js';
 import { NatsSessionIndex } from './stores/nats-session-index.js';
 import { NatsSessionLifecycle } from './stores/nats-session-lifecycle.js';
+import { NatsSessionLog } from './stores/nats-session-log.js';
 import { type NatsSnapshotStore, openSnapshotStore } from './stores/nats-snapshot-store.js';
 import { NatsTelemetryStore } from './stores/nats-telemetry-store.js';
 import { NatsVectorStore } from './stores/nats-vector-store.js';
-import { SessionLogs } from './stores/session-logs.js';
 
 /** One connection with all ports on it. */
 export interface NatsPorts {
   readonly connection: NatsConnection;
   /** How this installation lays out the logs of sessions. */
   readonly layout: SessionLayout;
-  /** For the process that moves sessions to another layout: the streams, and the logs of sessions in each layout. */
-  readonly moving: MovingStreams;
-  readonly logs: SessionLogs;
   readonly log: SessionLog & SessionActivity & EventRemoval;
   readonly snapshots: NatsSnapshotStore;
   readonly index: NatsSessionIndex;
@@ -112,8 +108,6 @@ export interface NatsOptions {
   readonly wanted?: WantedLayout;
   /** Which sessions were forgotten. Default: none. */
   readonly forgotten?: ForgottenSessions;
-  /** How long the record of the layout is taken for granted, in milliseconds: for tests. */
-  readonly layoutTrustedMs?: number;
 }
 
 const EXTRACTOR: DispatchConsumer = {
@@ -158,10 +152,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       ? recordedLayout(logPorts, wanted, replicas)
       : seenLayout(logPorts, wanted));
     const batches = hasFastIngest(connection.info?.version ?? '');
-    const { layoutTrustedMs } = options;
-    const logs = new SessionLogs(logPorts, { replicas, batches, layoutTrustedMs, forgotten });
-    const log = logs.of(layout);
-    const moving = new MovingStreams(logPorts, { replicas, batches });
+    const log = new NatsSessionLog(logPorts, layout, { replicas, batches, forgotten });
     if (makes('dispatches')) await ensureDispatchStream(jsm, { replicas });
     if (makes('rejected')) await ensureRejectedStream(jsm, { replicas });
     if (makes('dispatches') || makes('learnings')) await refuseStrangersOnSessions(jsm, layout);
@@ -193,15 +184,9 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
         maxInHand: Math.min(maxInHand, most),
       });
     const bucket = new LifecycleBucket(connection, { replicas, timeoutMs });
-    const layoutNow = (): SessionLayout =>
-      'layout' in log ? log.layout : layout.layout === 'moving' ? PER_SESSION : layout;
     return {
       connection,
-      get layout() {
-        return layoutNow();
-      },
-      moving,
-      logs,
+      layout,
       log,
       snapshots,
       index: new NatsSessionIndex(connection, jsm, { replicas, timeoutMs }),
@@ -213,16 +198,13 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       vectors: new NatsVectorStore(connection, { replicas, timeoutMs }),
       telemetry: new NatsTelemetryStore(connection, { replicas, timeoutMs }),
       prompts: new NatsPromptRing(connection, jsm, publisher, { replicas, timeoutMs, ...kept }),
-      eraser: new NatsSessionEraser(logPorts, async () => (await moving.refuseWhileMoving()) ?? layoutNow()),
+      eraser: new NatsSessionEraser(logPorts, layout),
       retention: new NatsRetentionStore(bucket),
       aged: new NatsAgedMessages({ connection, jsm, timeoutMs }),
       openLifecycle: () => NatsSessionLifecycle.open(connection, { replicas, timeoutMs, logger }),
       openClock: () => ServerClock.open(connection, `KV_${SNAPSHOT_BUCKET}`, timeoutMs),
       raiseDispatches: (to, mostMs) => raiseDispatches({ ...logPorts, bucket }, to, mostMs),
-      async repair() {
-        await moving.refuseWhileMoving();
-        return repairStreams({ ...logPorts });
-      },
+      repair: () => repairStreams({ ...logPorts }),
       async close() {
         publisher.close();
         await closeConnection(connection);

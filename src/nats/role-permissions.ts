@@ -135,7 +135,7 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
     publish: [
       ...['$JS.API.STREAM.NAMES', '$JS.API.STREAM.SNAPSHOT.*', '$JS.SNAPSHOT.ACK.>'],
       ...CONSUMERS.map((consumer) => `$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.${consumer}`),
-      // Whether sessions were moved, renamed, imported, archived or forgotten while they were copied.
+      // Whether sessions were moved, imported, archived or forgotten while they were copied.
       ...[INSTALLATION_BUCKET, LIFECYCLE_BUCKET].map((bucket) => `$JS.API.STREAM.MSG.GET.KV_${bucket}`),
       `$JS.API.DIRECT.GET.KV_${LIFECYCLE_BUCKET}`,
     ],
@@ -228,10 +228,10 @@ function publishing(sessions: readonly Token[] | undefined): string[] {
   ]);
 }
 
-/** What takes events from the log of a session or puts some in, lets it take results again, renames or erases it. */
-const OF_SESSIONS = (
-  ['session-archive', 'session-reopen', 'session-forget', 'session-import', 'session-rename'] as const
-).map(toolSubject);
+/** What takes events from the log of a session or puts some in, lets it take results again, or erases it. */
+const OF_SESSIONS = (['session-archive', 'session-reopen', 'session-forget', 'session-import'] as const).map(
+  toolSubject,
+);
 
 /** Gives events as they are stored: for those who look, not for those who run agents. */
 const EXPORT = toolSubject('session-export');

@@ -110,11 +110,6 @@ export interface ReadResult<Event> {
    * within seconds.
    */
   readonly epoch?: string;
-  /**
-   * Set where `after` is a sequence of another log, which this one took the place of: what was folded up to there must not
-   * be gone on with. The events are all of this log then.
-   */
-  readonly restart?: true;
 }
 
 export type Unwatch = () => void;

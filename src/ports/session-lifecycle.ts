@@ -25,9 +25,6 @@ export interface SessionLifecycle {
   /** Sessions of which something is left to erase. */
   unfinished(): readonly Token[];
 
-  /** The names that sessions had before they were renamed, or have while that goes on. */
-  renamed(): readonly Token[];
-
   /** Calls `listener` after each change, until the returned function is called. */
   onChange(listener: (change: LifecycleChange) => void): () => void;
 
@@ -43,7 +40,7 @@ export interface SessionLifecycle {
 
   /**
    * Records that a session is being forgotten, and removes every trace of it being archived, unless it may still be
-   * spared. Numbers never go down: of an earlier record, or one of its new name, the higher ones stay. Throws as `change`.
+   * spared. Numbers never go down: of an earlier record the higher ones stay. Throws as `change`.
    *
    * @param record may be made of what is recorded until then, in one step with recording it
    * @returns `false` where it makes nothing of that, and nothing was recorded

@@ -97,6 +97,7 @@ export const SNAPSHOT_FIELDS: Readonly<Record<string, string>> = {
   late_floor: 'At or below it, late ones are forgotten.',
   charter: 'What the session is for.',
   status: 'How far it is.',
+  title: 'What lists show beside its name.',
   goal: 'What it is for.',
   spec: 'The specification, or its name.',
   spec_path: 'Where the specification is to be read.',

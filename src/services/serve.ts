@@ -84,7 +84,6 @@ export async function serve(
   let records: SessionLifecycle | undefined;
   const forgotten = {
     of: (session: Token) => records?.forgotten(session),
-    renamedTo: (session: Token) => records?.archived(session)?.renamed_to,
     refreshed: () => records?.refreshed(),
   };
   const options = { ...natsOptions(url, name, config, logger, tracing), forgotten };

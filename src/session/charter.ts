@@ -5,6 +5,8 @@ import { mergedSettings } from './resolved-settings.js';
 
 /** The purpose of a session, and whether it is done. */
 export interface Charter {
+  /** What lists show beside its name. */
+  title?: string;
   goal?: string;
   /** The specification itself, or … */
   spec?: string;
@@ -47,7 +49,7 @@ export function emptyCharter(): Charter {
 export function evolveCharter(charter: Charter, event: CharterEvent): void {
   switch (event.type) {
     case 'session.opened':
-      for (const key of ['goal', 'spec', 'spec_path', 'project'] as const) {
+      for (const key of ['title', 'goal', 'spec', 'spec_path', 'project'] as const) {
         const value = event.data[key];
         if (value !== undefined) charter[key] = value;
       }

@@ -24,6 +24,7 @@ export function sessionFigures(state: SessionState): Figures {
     status: session.status,
     ...(state.startedAt && { startedAt: state.startedAt }),
     ...(session.project !== undefined && { project: session.project }),
+    ...(session.title !== undefined && { title: oneLine(session.title) }),
     ...(goal !== undefined && { goal: clipText(oneLine(goal), MAX_GOAL) }),
     results: Object.values(read).reduce((sum, count) => sum + count, 0),
     rejected,

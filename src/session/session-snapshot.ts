@@ -192,6 +192,7 @@ export const stateJson = z.object({
   window: z.object({ recent, counted }),
   charter: z.object({
     status: z.enum(['open', 'completed']),
+    title: z.string().exactOptional(),
     goal: z.string().exactOptional(),
     spec: z.string().exactOptional(),
     spec_path: z.string().exactOptional(),

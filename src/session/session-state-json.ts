@@ -147,6 +147,7 @@ function byId<T extends { readonly id: string }>(items: readonly T[]): Map<strin
 
 function orderedCharter({
   status,
+  title,
   goal,
   spec,
   spec_path,
@@ -157,6 +158,7 @@ function orderedCharter({
 }: Charter): Charter {
   return {
     status,
+    ...(title !== undefined && { title }),
     ...(goal !== undefined && { goal }),
     ...(spec !== undefined && { spec }),
     ...(spec_path !== undefined && { spec_path }),

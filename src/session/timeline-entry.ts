@@ -159,8 +159,9 @@ function summaryOf(event: Other): string {
     case 'iteration.summary':
       return `iteration ${event.data.number}: ${event.data.summary}`;
     case 'session.opened': {
-      const { goal, spec, spec_path, project, settings } = event.data;
+      const { title, goal, spec, spec_path, project, settings } = event.data;
       const set = [
+        title !== undefined && `title: ${title}`,
         goal !== undefined && `goal: ${goal}`,
         spec_path !== undefined && `specification at ${spec_path}`,
         spec !== undefined && 'a specification',

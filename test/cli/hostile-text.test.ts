@@ -138,8 +138,6 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   'session export': [[SESSION]],
   'session import': [[join(folder, 'trace.jsonl')], [join(folder, HOSTILE)]],
   'tool session-import': [['-n', SESSION, '--file', HOSTILE, '--dispatches', '0']],
-  'session rename': [[SESSION, HOSTILE]],
-  'tool session-rename': [['-n', SESSION, '--to', HOSTILE]],
   'tool session-forget': [['-n', SESSION, '--dry-run']],
   'tool project-forget': [['--project', 'default', '--dry-run']],
   'tool retention-set': [

@@ -25,17 +25,15 @@ it('lists sessions in columns, however long their names, with what they wait for
       startedAt: '2026-02-27T11:00:00.000Z',
       waiting: ['an answer'],
     },
-    { ...figures, session: 'b9', at: '2026-03-01T11:30:00.000Z', status: 'completed' },
+    { ...figures, title: 'The\nninth', session: 'b9', at: '2026-03-01T11:30:00.000Z', status: 'completed' },
     { session: 'unread', at: '2026-03-01T11:30:00.000Z', sequence: 4, brief: true },
-    { session: 'half', at: '2026-03-01T11:30:00.000Z', sequence: 4, brief: true, renamingTo: 'whole' },
     { ...figures, session: 'x'.repeat(60), at: AT, archived: { at: AT } },
   ];
   const lines = (unread: string) => [
     'secret  open       just now   began 2d 1hr ago  5 results, 20 facts',
     '  waits: an answer',
-    'b9      completed  30min ago                    5 results, 20 facts',
+    'b9      completed  30min ago                    The ninth, 5 results, 20 facts',
     `unread             30min ago${unread}`,
-    'half               30min ago                    being renamed to whole',
     `${'x'.repeat(60)}  archived   just now                     5 results, 20 facts`,
   ];
   expect(sessionLines(sessions, AT)).toEqual(lines(''));

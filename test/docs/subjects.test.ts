@@ -65,12 +65,6 @@ const STREAMS: Readonly<Record<string, Kept>> = {
     written: '`prompt-compiler`',
     kept: `the newest ${RING_SIZE} of each session, for 30 days`,
   },
-  [names.MOVED_STREAM]: {
-    subjects: [names.MOVED_STREAM_SUBJECTS],
-    holds: `nothing: once sessions have moved to shards it refuses what a process publishes that does not know of it. The old stream of a session takes \`${names.movedSubjects(demo).replace('demo', '<session>')}\` from then on`,
-    written: 'no one',
-    kept: 'as long as the installation',
-  },
   [names.PROBE_STREAM]: {
     subjects: [names.PROBE_SUBJECT],
     holds: 'a message by which the doctor sees whether anything can be stored',
@@ -273,8 +267,6 @@ Plain subscriptions, which cost the services nothing. A message may be lost ther
 | ${code(names.PROMPTS_SUBJECTS)} | traces of prompts that were compiled |
 | ${code(names.rejectedSubjects(undefined, undefined))} | results that could not be used |
 | ${code(names.LEARNINGS_SUBJECTS)} | events of learnings |
-
-A process that moves sessions to shards hears on ${code(names.MOVING_SUBJECT)} whether there is another one.
 
 ## Headers
 

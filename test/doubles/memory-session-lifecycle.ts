@@ -35,12 +35,6 @@ export class MemorySessionLifecycle implements SessionLifecycle {
     return () => this.#listeners.delete(listener);
   }
 
-  renamed(): readonly Token[] {
-    return [...this.#archived].flatMap(([session, { renamed_to: to }]) =>
-      to === undefined ? [] : [session],
-    );
-  }
-
   async change(session: Token, decide: DecideArchived): Promise<boolean> {
     for (;;) {
       const there = this.#archived.get(session);
@@ -63,11 +57,10 @@ export class MemorySessionLifecycle implements SessionLifecycle {
     const before = this.forgotten(session);
     const record = typeof given === 'function' ? given(before) : given;
     if (record === undefined) return false;
-    const { sequence: renamedAt = 0 } = this.archived(session) ?? {};
     this.#forgotten.set(forgottenKey(session), {
       ...{ v: 1, status: 'forgetting', ...record, session },
       dispatches: Math.max(record.dispatches, before?.dispatches ?? 0),
-      sequence: Math.max(record.sequence, before?.sequence ?? 0, renamedAt),
+      sequence: Math.max(record.sequence, before?.sequence ?? 0),
     });
     this.#tell({ kind: 'forgetting', session });
     if (record.unless_moved === undefined) this.#remove(session);

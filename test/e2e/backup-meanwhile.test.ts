@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { connect, type NatsConnection } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, type Token, token } from '../../src/contracts/names.js';
-import { PER_SESSION, shardOf, streamOf } from '../../src/contracts/session-layout.js';
+import { streamOf } from '../../src/contracts/session-layout.js';
 import { type BackupOptions, backUp } from '../../src/nats/backup/back-up.js';
 import { LIFECYCLE_STREAM } from '../../src/nats/stores/lifecycle-bucket.js';
 import { canonicalState, renumbered } from '../../src/session/copied-events.js';
-import { cli, startCli } from '../support/cli.js';
+import { cli } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';
-import { forgotten, furnished, renamed, storedText } from '../support/forgetting.js';
+import { forgotten, furnished, storedText } from '../support/forgetting.js';
 import { layoutEnv, testedLayouts } from '../support/layouts.js';
 import { startTestNats } from '../support/nats-server.js';
 import { allDealtWith, eventsOf, implemented, type System, soon, startSystem } from '../support/system.js';
@@ -100,47 +100,6 @@ async function withResults({ client, ports }: System, session: string, count: nu
 describe.each(LAYOUTS)('while a backup runs, $layout', (layout) => {
   const env = layoutEnv(layout);
   const system = () => startSystem({ env });
-
-  /** Two names whose events are in different streams. */
-  const [OLD, NEW] = (() => {
-    const old = name('renamed-0');
-    const names = Array.from({ length: 50 }, (_, at) => name(`new-${at}`));
-    const other = names.find(
-      (each) => layout.layout === 'per-session' || shardOf(each, 4) !== shardOf(old, 4),
-    );
-    return [old, other ?? old] as const;
-  })();
-
-  it(`a session that is renamed while the backup runs (${layout.layout}) is in it, under the name that it says`, async () => {
-    await inFolder(async (folder) => {
-      const directory = join(folder, 'backup');
-      await using source = await system();
-      await withResults(source, OLD, 5);
-      await withResults(source, 'other', 2);
-      const before = canonicalState(await eventsOf(source, OLD));
-      const again: string[] = [];
-      await backedUp(
-        source,
-        directory,
-        { [streamOf(layout, OLD)]: once(() => renamed(source, OLD, NEW)) },
-        { onAgain: (why) => again.push(why) },
-      );
-      expect(again).toEqual([expect.stringContaining(OLD)]);
-      expect(await readdir(directory)).toEqual(['streams', 'throughline-backup.json']);
-
-      await restored(directory, env, async (target) => {
-        expect(canonicalState(await eventsOf(target, NEW))).toBe(before);
-        expect(await eventsOf(target, OLD)).toEqual([]);
-        await expect(target.client.tools.sessionShow({ session: OLD })).rejects.toMatchObject({
-          code: 'session_renamed',
-        });
-        expect(await target.client.tools.sessionShow({ session: NEW })).toMatchObject({
-          session: { name: NEW },
-        });
-        expect(await eventsOf(target, 'other')).toHaveLength(2);
-      });
-    });
-  });
 
   it(`a session whose import ends while the backup runs (${layout.layout}) is in it whole`, async () => {
     await inFolder(async (folder) => {
@@ -239,7 +198,7 @@ describe.each(LAYOUTS)('while a backup runs, $layout', (layout) => {
     });
   });
 
-  it(`sessions that are renamed again and again while the backup runs (${layout.layout}) end it with conflict, and the directory can be used again`, async () => {
+  it(`sessions that change again and again while the backup runs (${layout.layout}) end it with conflict, and the directory can be used again`, async () => {
     await inFolder(async (folder) => {
       const directory = join(folder, 'backup');
       await using source = await system();
@@ -250,7 +209,7 @@ describe.each(LAYOUTS)('while a backup runs, $layout', (layout) => {
         count += 1;
         await lifecycle.change(name('restless'), () => ({
           at: new Date().toISOString(),
-          renamed_to: name(`other-${count}`),
+          importing: { file: `other-${count}`, dispatches: 0, ready: false },
         }));
       };
       await changing();
@@ -265,75 +224,6 @@ describe.each(LAYOUTS)('while a backup runs, $layout', (layout) => {
       await restored(directory, env, async (target) => {
         expect(await eventsOf(target, 'restless')).toHaveLength(2);
       });
-    });
-  });
-});
-
-describe('sessions that are moved to another layout', () => {
-  it('a backup during which sessions begin to be moved ends with conflict, and leaves nothing that looks like a backup', async () => {
-    await inFolder(async (folder) => {
-      const directory = join(folder, 'backup');
-      await using source = await startSystem({ env: layoutEnv(PER_SESSION) });
-      await withResults(source, 'moving', 3);
-      const env = { NATS_URL: source.url };
-      const backup = backedUp(source, directory, {
-        [DISPATCH_STREAM]: once(async () => {
-          await using _ = await startCli(['layout', 'migrate', '--shards', '2'], env);
-          await soon(async () => expect((await source.ports.moving.recorded()).layout.layout).toBe('moving'));
-        }),
-      });
-      await expect(backup).rejects.toMatchObject({
-        code: 'conflict',
-        message: expect.stringContaining('moved to another layout while'),
-      });
-      expect(await readdir(directory)).toEqual([]);
-    });
-  });
-
-  it('a backup during which sessions were moved and moved back ends with conflict as well', async () => {
-    await inFolder(async (folder) => {
-      const directory = join(folder, 'backup');
-      await using source = await startSystem({ env: layoutEnv(PER_SESSION) });
-      await withResults(source, 'moving', 3);
-      const { moving } = source.ports;
-      const backup = backedUp(source, directory, {
-        [DISPATCH_STREAM]: once(async () => {
-          const before = await moving.recorded();
-          const layout = { layout: 'moving', shards: 2, towards: 'sharded' } as const;
-          await moving.replace(await moving.replace(before, layout), before.layout);
-        }),
-      });
-      await expect(backup).rejects.toMatchObject({ code: 'conflict' });
-      expect(await readdir(directory)).toEqual([]);
-    });
-  });
-
-  it('a stream that was left fenced is named by the doctor with the command that mends it, and is in use after a restore', async () => {
-    await inFolder(async (folder) => {
-      const directory = join(folder, 'backup');
-      const env = layoutEnv(PER_SESSION);
-      await using source = await startSystem({ env });
-      await withResults(source, 'fenced', 3);
-      const { own } = source.ports.moving;
-      for (const stream of await own.list()) await own.fence(stream);
-      expect(bad((await doctor(source.url, env)).found)).toMatchObject([
-        {
-          check: 'stream SESSION_fenced',
-          level: 'fail',
-          fix: 'put it back in use: throughline layout migrate --back',
-        },
-      ]);
-      await backedUp(source, directory, {});
-      await restored(directory, env, async (target) => {
-        await withResults(target, 'fenced', 1);
-        expect(await eventsOf(target, 'fenced')).toHaveLength(4);
-        expect(bad((await doctor(target.url, env)).found)).toEqual([]);
-      });
-      expect(await cli(['layout', 'migrate', '--back'], { env: { NATS_URL: source.url } })).toMatchObject({
-        code: 0,
-      });
-      await withResults(source, 'fenced', 1);
-      expect(await eventsOf(source, 'fenced')).toHaveLength(4);
     });
   });
 });

@@ -354,16 +354,13 @@ describe('what a role has no need of is refused', () => {
     // Nobody but an operator has a session forgotten.
     ['publisher', 'publish', 'tool.session-forget'],
     ['publisher', 'publish', 'tool.session-import'],
-    ['publisher', 'publish', 'tool.session-rename'],
     ['publisher', 'publish', 'tool.session-forget.demo'],
     ['publisher', 'publish', 'tool.project-forget'],
     ['guest', 'publish', 'tool.session-forget'],
     ['guest', 'publish', 'tool.session-import'],
-    ['guest', 'publish', 'tool.session-rename'],
     ['guest', 'publish', 'tool.session-forget.demo'],
     ['reader', 'publish', 'tool.session-forget'],
     ['reader', 'publish', 'tool.session-import'],
-    ['reader', 'publish', 'tool.session-rename'],
     ['reader', 'publish', 'tool.session-forget.demo'],
     ['reader', 'publish', 'tool.project-forget'],
     // Nor says how long things are kept.

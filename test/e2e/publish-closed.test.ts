@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startGuardedSystem } from '../support/guarded-system.js';
 import { hostedCli } from '../support/hosted-cli.js';
-import { implemented, newSession, soon, systemOfFile } from '../support/system.js';
+import { implemented, newSession, systemOfFile } from '../support/system.js';
 
 /** Results that are published for a session that takes none. */
 
@@ -20,16 +20,6 @@ async function withResult(name: string) {
   const session = newSession(name);
   await system.client.publishImplementer(session, implemented('1'), { wait: true });
   return session;
-}
-
-async function renamed(name: string): Promise<readonly [before: string, now: string]> {
-  const [before, now] = [await withResult(name), newSession(name)];
-  await soon(async () =>
-    expect(await system.client.tools.sessionRename({ session: before, to: now })).toMatchObject({
-      state: 'done',
-    }),
-  );
-  return [before, now];
 }
 
 describe('throughline publish for a session that takes no results', () => {
@@ -48,49 +38,6 @@ describe('throughline publish for a session that takes no results', () => {
     });
     await system.client.tools.sessionReopen({ session });
     expect(await publish(session)).toMatchObject({ code: 0, stderr: '' });
-  });
-
-  it('publish of a name that a session had before names the new one and the command for it', async () => {
-    const [before, now] = await renamed('moved');
-    const command = `throughline publish implementer --session ${now}`;
-    expect(await publish(before)).toEqual({
-      code: 0,
-      stdout: expect.stringMatching(/^\d+\n$/),
-      stderr: `-- session ${before} was renamed to ${now}, so this result will be rejected: publish it there with "${command}"\n`,
-    });
-    expect(JSON.parse((await publish(before, '--json')).stdout)).toMatchObject({
-      session: { name: before, state: 'renamed', renamedTo: now },
-    });
-    const waited = await publish(before, '--wait');
-    expect(waited.code).toBe(1);
-    expect(waited.stdout).toMatch(
-      new RegExp(
-        `^dispatch \\d+ rejected: session ${before} was renamed to ${now} \\(session_renamed\\)\nto fix it: publish it with "${command} --wait"\n$`,
-      ),
-    );
-    expect(waited.stderr).toBe(
-      `-- "throughline rejected ls --session ${before}" lists it; "throughline rejected fix ID --session ${now}" sends it there, too\n`,
-    );
-    const { result }: { result: unknown } = JSON.parse((await publish(before, '--wait', '--json')).stdout);
-    expect(result).toMatchObject({ status: 'rejected', code: 'session_renamed' });
-    expect(await publish(now, '--wait')).toMatchObject({ code: 0, stderr: '' });
-  });
-
-  it('a result that was stored under its id before the session was renamed is not said to be rejected', async () => {
-    const session = await withResult('kept');
-    const id = `${session}:once`;
-    expect(await publish(session, '--id', id, '--wait')).toMatchObject({ code: 0 });
-    const now = newSession('kept');
-    await soon(async () =>
-      expect(await system.client.tools.sessionRename({ session, to: now })).toMatchObject({ state: 'done' }),
-    );
-    const again = await publish(session, '--id', id);
-    expect(again.stderr).toMatch(
-      /^-- stored before under this id, as dispatch \d+: nothing new was stored\n$/,
-    );
-    const waited = await publish(session, '--id', id, '--wait');
-    expect(waited).toMatchObject({ code: 1, stdout: '' });
-    expect(waited.stderr).toMatch(/stored before under this id, as dispatch \d+, .*was renamed to/);
   });
 
   it('publish tells it to a publisher of that session alone, and says nothing to a user who may not ask', async () => {

@@ -296,7 +296,6 @@ describe('exit codes', () => {
     ['an empty name', ['timeline', 'any', '--task', ''], ''],
     ['an empty argument', ['learnings', 'search', ''], ''],
     ['a setting that does not exist', ['session', 'open', 'any', '--settings', 'colour=red'], ''],
-    ['a session renamed to itself', ['session', 'rename', 'any', 'any'], ''],
     [
       'a message id with a space',
       ['publish', 'observer', '-s', 'any', '--id', 'a b'],

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { DISPATCH_STREAM, sessionStream, shardStream, type Token, token } from '../../src/contracts/names.js';
+import { DISPATCH_STREAM, token } from '../../src/contracts/names.js';
 import { PER_SESSION, type SessionLayout, streamOf } from '../../src/contracts/session-layout.js';
-import type { NatsPorts } from '../../src/nats/open-nats.js';
-import type { SessionLog } from '../../src/ports/session-log.js';
 import { LAYOUTS, newSession, openPorts } from '../ports/opened.js';
 import { rejected } from '../support/builders.js';
 import { startCluster } from '../support/faults/cluster.js';
@@ -12,14 +10,11 @@ import type { FaultyServer } from '../support/faults/server.js';
 import { SETTINGS } from '../support/faults/settings.js';
 import { type Load, underLoad } from '../support/faults/under-load.js';
 import { layoutEnv } from '../support/layouts.js';
-import { moving, TRUSTED_MS } from '../support/moved-layout.js';
 import { soon } from '../support/system.js';
 
 const TIMEOUT_MS = 240_000;
 /** An election takes up to nine seconds, and a request that was lost its timeout; on a busy machine both take longer. */
 const LONGEST_SILENCE_MS = 30_000;
-/** Longer than an election takes. */
-const DOWN_MS = 12_000;
 const SHARDED: SessionLayout = { layout: 'sharded', shards: 2 };
 const env = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_REQUEST_TIMEOUT_MS: '3000' };
 
@@ -136,62 +131,6 @@ it.each(LAYOUTS)(
     expect(await read()).toEqual([]);
     expect(asked.mock.calls.filter(([subject]) => subject.includes('.STREAM.MSG.GET.'))).toEqual([]);
     await nats.close();
-  },
-  TIMEOUT_MS,
-);
-
-it(
-  'a cluster moves sessions to shards while events come in and the node that leads a session is killed: all that was acknowledged moves',
-  async () => {
-    await using cluster = await startCluster();
-    const { servers, url } = cluster;
-    const options = { replicas: 3, layoutTrustedMs: TRUSTED_MS, requestTimeoutMs: 3000 };
-    const processes = await soon(() => Promise.all([1, 2, 3].map(() => openPorts(url, options))));
-    const [
-      {
-        log,
-        moving: { own },
-        connection,
-      },
-    ] = processes as [NatsPorts, ...NatsPorts[]];
-    const sessions = Array.from({ length: 6 }, (_, index) => token(`moved-${index}`, 'session'));
-    const acknowledged = new Map(sessions.map((session) => [session, new Set<number>()]));
-    let [dispatch, over] = [0, false];
-    const lane = async (to: SessionLog, session: Token) => {
-      while (!over) {
-        const number = ++dispatch;
-        const stored = await to.append(session, rejected(number)).catch(() => undefined);
-        if (stored?.outcome === 'appended') acknowledged.get(session)?.add(number);
-      }
-    };
-    for (const session of sessions) await soon(() => log.append(session, rejected(++dispatch)));
-    const running = processes.flatMap(({ log: to }) =>
-      sessions.flatMap((session) => Array.from({ length: 4 }, () => lane(to, session))),
-    );
-    const jsm = await connection.jetstreamManager({ checkAPI: false });
-    const { cluster: led } = await jsm.streams.info(sessionStream(sessions[0] as Token));
-    const node = servers.get(led?.leader ?? '');
-    const moved = moving(url, (move) => move.toShards(2, true));
-    await soon(async () => expect((await own.list()).some(({ place }) => place !== 'own')).toBe(true));
-    await node?.kill();
-    // Streams of three replicas are made when all three servers are there.
-    await Promise.all([moved, sleep(DOWN_MS).then(() => node?.restart())]);
-    over = true;
-    await Promise.all(running);
-    const { log: fresh, layout, close } = await soon(() => openPorts(url, { replicas: 3 }));
-    expect(layout).toEqual({ layout: 'sharded', shards: 2 });
-    for (const [session, numbers] of acknowledged) {
-      await fresh.newest(session);
-      const { events } = await fresh.read(session, { after: 0 });
-      const stored = new Set(
-        events.map(({ event }) => 'dispatch' in event.data && event.data.dispatch.sequence),
-      );
-      expect([...numbers].filter((number) => !stored.has(number))).toEqual([]);
-    }
-    const { config } = await jsm.streams.info(shardStream(0));
-    expect(config.num_replicas).toBe(3);
-    for (const ports of processes) await ports.close();
-    await close();
   },
   TIMEOUT_MS,
 );

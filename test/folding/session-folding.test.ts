@@ -308,16 +308,3 @@ describe('loadAsOf', () => {
     });
   });
 });
-
-it('an event counts also where a replica shows a snapshot of the log that this one took the place of', async () => {
-  const ports = spiedPorts();
-  const text = bytesOf({ ...emptyState(DEMO), sequence: 1 });
-  await ports.kept.snapshots.save(DEMO, { sequence: 1, text });
-  const last = await ports.append(DEMO, 1, 2);
-  ports.log.read.mockImplementation(async (session, range) => {
-    const read = await ports.kept.log.read(session, range);
-    return range.after === 1 ? { ...read, restart: true } : read;
-  });
-  const reader = ports.reader();
-  expect([await reader.counted(DEMO, last), await reader.counted(DEMO, last - 1)]).toEqual([true, false]);
-});

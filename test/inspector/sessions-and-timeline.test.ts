@@ -42,12 +42,12 @@ describe('the view of the sessions', () => {
   it('the sessions stand in the list with their progress, and what fits the filter stays after a reload', async () => {
     await go('/');
     await page.getByRole('link', { name: 'recorded' }).waitFor();
-    await page.getByLabel('Name, project or goal').fill('recor');
+    await page.getByLabel('Name, title, project or goal').fill('recor');
     await page.waitForURL(`${origin}/?text=recor`);
     await page.getByRole('link', { name: 'long' }).waitFor({ state: 'detached' });
     await page.reload();
     await page.getByRole('link', { name: 'recorded' }).waitFor();
-    expect(await page.getByLabel('Name, project or goal').inputValue()).toBe('recor');
+    expect(await page.getByLabel('Name, title, project or goal').inputValue()).toBe('recor');
     expect(await page.getByRole('link', { name: 'long' }).count()).toBe(0);
   });
 

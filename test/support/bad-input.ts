@@ -108,7 +108,6 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'retention-apply': { version: 999_999, run: 'a1' },
   'session-export': { cursor: cursorOf('export', 0, 9, 64, '') },
   'session-import': { file: 'f'.repeat(64), dispatches: 0, events: [], done: true },
-  'session-rename': { to: 'renamed' },
   'prompt-list': { task: '1', limit: 5, cursor: '5' },
   'prompt-show': { id: 'a1' },
   'health-show': { brief: true },

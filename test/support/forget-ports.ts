@@ -65,22 +65,3 @@ export function forgetPorts(names: readonly string[], projects: Readonly<Record<
     compared: async () => {},
   };
 }
-
-/** Records that sessions had these names before. */
-export async function pointers(
-  lifecycle: MemorySessionLifecycle,
-  renamed: Readonly<Record<string, string>>,
-): Promise<void> {
-  for (const [from, to] of Object.entries(renamed))
-    await lifecycle.change(token(from, 'session'), () => ({ at: NOW, renamed_to: token(to, 'session') }));
-}
-
-/** Records that a session is being renamed, and is not all there under the new name. */
-export async function renaming(lifecycle: MemorySessionLifecycle, from: Token, to: Token): Promise<void> {
-  const record = { at: NOW, renamed_to: to, renaming: { by: 'one', at: NOW, copied: false } };
-  await lifecycle.change(from, () => record);
-  await lifecycle.change(to, () => ({
-    at: NOW,
-    importing: { file: 'rename', dispatches: 0, ready: true, from },
-  }));
-}

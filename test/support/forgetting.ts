@@ -70,13 +70,3 @@ export async function forgotten(
   });
   return reply;
 }
-
-/** Gives a session another name, and waits until it has it. */
-export async function renamed(
-  { client }: Pick<System, 'client'>,
-  session: string,
-  to: string,
-): Promise<void> {
-  let state = '';
-  while (state !== 'done') ({ state } = await client.tools.sessionRename({ session, to }));
-}

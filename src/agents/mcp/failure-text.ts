@@ -17,7 +17,6 @@ const NEXT: Readonly<Partial<Record<ErrorCode, string>>> = {
   conflict: 'Call again.',
   session_archived:
     'The session takes no results: tell the user, who can reopen it with "throughline session reopen".',
-  session_renamed: 'Use the name in the message from now on, and tell the user.',
   session_completed:
     'The session has ended: tell the user, who can restart it with "throughline session restart".',
 };

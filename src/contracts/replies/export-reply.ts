@@ -34,9 +34,4 @@ export const EXPORT_REPLIES = {
     events: count('Events of the file that are there: send what comes after.'),
     dispatches: place('Of numbers: how far they are.').exactOptional(),
   }),
-  'session-rename': z.object({
-    session: z.string().describe('The name that it had.'),
-    to: z.string().describe('The name that it has.'),
-    state: z.enum(['running', 'done']).describe('Whether it is done. While it goes on, ask again.'),
-  }),
 } as const;

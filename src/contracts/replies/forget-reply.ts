@@ -34,12 +34,6 @@ const progress = {
 export const FORGET_REPLIES = {
   'session-forget': z.object({
     session: z.string().describe('Name of the session.'),
-    renamedTo: z
-      .string()
-      .exactOptional()
-      .describe(
-        'Of a name that a session had before: the name that it has now, under which it stays. Only the earlier name, and what was published under it, goes.',
-      ),
     ...progress,
   }),
   'project-forget': z.object({

@@ -65,7 +65,6 @@ const outlook = z.object({
   dispatches: dueMessages('Results, as they were published, that would be removed.'),
   rejected: dueMessages('Messages of rejected results that would be removed.'),
   unknown: count('Sessions that have not been read yet, and are left alone.'),
-  held: z.string().exactOptional().describe('Why nothing at all is done now.'),
   lastRun: run.exactOptional().describe('The last time that rules were followed.'),
 });
 export type RetentionOutlook = Told<typeof outlook>;

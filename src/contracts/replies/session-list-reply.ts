@@ -9,10 +9,6 @@ const common = {
   session: z.string().describe('Name of the session.'),
   sequence: place('Sequence of its newest event.'),
   at: time('When its newest event was stored'),
-  renamingTo: z
-    .string()
-    .exactOptional()
-    .describe('The name that it is being given now: it can be read then.'),
 };
 
 const stalledTask = z
@@ -30,6 +26,7 @@ export const sessionFigures = z
     status: z.enum(['open', 'completed']).describe('Whether it is done.'),
     startedAt: z.iso.datetime().exactOptional().describe('When it began, ISO 8601 in UTC.'),
     project: z.string().exactOptional().describe('The project whose learnings it uses.'),
+    title: z.string().exactOptional().describe('Its title, in one line.'),
     goal: z.string().exactOptional().describe('What it is for, up to 300 characters.'),
     results: count('Results that could be read.'),
     rejected: count('Results that could not be used.'),
@@ -86,7 +83,7 @@ export const sessionList = z.object({
 
 /** What the figures of a session hold beside its place and time. */
 export const figures = sessionFigures.omit({
-  ...{ sequence: true, at: true, renamingTo: true, brief: true, archived: true },
+  ...{ sequence: true, at: true, brief: true, archived: true },
 });
 export type Figures = Told<typeof figures>;
 

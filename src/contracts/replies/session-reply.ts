@@ -116,6 +116,7 @@ export const sessionView = z
   .object({
     name: z.string().describe('Name of the session.'),
     status: z.enum(['open', 'completed']).describe('Whether it is done.'),
+    title: z.string().exactOptional().describe('What lists show beside its name.'),
     goal: z.string().exactOptional().describe('What it is for.'),
     spec: z.string().exactOptional().describe('The specification itself.'),
     spec_path: z.string().exactOptional().describe('Where the specification is to be read.'),

@@ -12,7 +12,6 @@ import { counted } from '../../shared/counted.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { newestLayout } from '../jetstream/layout-record.js';
-import { whileMoving } from '../jetstream/moving-streams.js';
 import { LIFECYCLE_STREAM } from '../stores/lifecycle-bucket.js';
 import { type BackupManifest, writeManifest } from './backup-manifest.js';
 import {
@@ -32,7 +31,7 @@ import { emptyDirectory, newDirectory } from './stream-files.js';
  * the streams that are copied later, and what is not is taken again after a restore, and counts once. What was made from
  * other streams is copied before them: snapshots before logs, logs before `DISPATCH`. So each event has its dispatch.
  *
- * A session that is renamed, imported, archived or forgotten meanwhile is not the same in all of that. The records say of
+ * A session that is imported, archived or forgotten meanwhile is not the same in all of that. The records say of
  * which it may be so: before the first copy, and after that of the logs. What they say by then must be true of the copies.
  */
 export interface BackupOptions {
@@ -58,7 +57,7 @@ const MOST_ROUNDS = 10;
 
 /**
  * @throws ThroughlineError `usage` for a directory that is not empty, `not_found` without an installation, `conflict` where
- * sessions are moved to another layout, or change faster than they can be copied: then the directory is empty;
+ * sessions change faster than they can be copied: then the directory is empty;
  * `unavailable` when the server is lost: the directory then holds no backup
  */
 export async function backUp(connection: NatsConnection, options: BackupOptions): Promise<BackupManifest> {
@@ -67,9 +66,7 @@ export async function backUp(connection: NatsConnection, options: BackupOptions)
   const publisher = new AckedPublisher(connection, timeoutMs);
   const ports = { connection, jsm, publisher, timeoutMs };
   try {
-    const recorded = await newestLayout(ports);
-    const layout = recorded?.layout ?? PER_SESSION;
-    if (layout.layout === 'moving') throw whileMoving();
+    const { layout = PER_SESSION } = (await newestLayout(ports)) ?? {};
     if ((await ownStreams(jsm)).length === 0)
       throw new ThroughlineError(
         'not_found',
@@ -80,9 +77,6 @@ export async function backUp(connection: NatsConnection, options: BackupOptions)
     const copying: Copying = {
       ...{ copies, jsm, layout, onAgain },
       look: () => lookAtLifecycle(connection, jsm, timeoutMs),
-      async requireUnmoved() {
-        if ((await newestLayout(ports))?.sequence !== recorded?.sequence) throw moved();
-      },
     };
     try {
       const consumers = await copyAll(copying);
@@ -108,8 +102,6 @@ interface Copying {
   readonly layout: SessionLayout;
   readonly onAgain: (why: string) => void;
   readonly look: () => Promise<LifecycleLook>;
-  /** Throws `conflict` where sessions are being moved, or were. */
-  readonly requireUnmoved: () => Promise<void>;
 }
 
 /** Copies all streams, and gives where consumers were before. */
@@ -117,7 +109,6 @@ async function copyAll(copying: Copying): Promise<BackupManifest['consumers']> {
   for (let pass = 1; ; pass += 1) {
     const consumers = await positions(copying.jsm);
     const isWhole = await copyOnce(copying);
-    await copying.requireUnmoved();
     if (isWhole) return consumers;
     if (pass === MOST_PASSES)
       throw refused('sessions were forgotten each time that all was copied', 'none is being forgotten');
@@ -128,7 +119,7 @@ async function copyAll(copying: Copying): Promise<BackupManifest['consumers']> {
 }
 
 /** Gives `false` where a session was forgotten meanwhile. One that is still being forgotten then is so after a restore, too. */
-async function copyOnce({ copies, jsm, layout, onAgain, look, requireUnmoved }: Copying): Promise<boolean> {
+async function copyOnce({ copies, jsm, layout, onAgain, look }: Copying): Promise<boolean> {
   let known = await look();
   const there = await ownStreams(jsm);
   copies.expect(there.length);
@@ -139,7 +130,6 @@ async function copyOnce({ copies, jsm, layout, onAgain, look, requireUnmoved }: 
   const now = await ownStreams(jsm);
   copies.expect(now.length);
   await copies.copy(now.filter(isSessionLog));
-  await requireUnmoved();
   for (let round = 1; ; round += 1) {
     await copies.copy([LIFECYCLE_STREAM]);
     const seen = await look();
@@ -161,7 +151,7 @@ async function copyOnce({ copies, jsm, layout, onAgain, look, requireUnmoved }: 
     if (round === MOST_ROUNDS)
       throw refused(
         `sessions change faster than they can be copied (${shown})`,
-        'none is being renamed, imported, archived or forgotten',
+        'none is being imported, archived or forgotten',
       );
     const logs = [...new Set(names.map((session) => streamOf(layout, session)))];
     onAgain(
@@ -177,13 +167,6 @@ function isSame({ sessions, forgetting }: LifecycleChanges): boolean {
 
 function isArchiving({ isArchiving, forgetting }: LifecycleChanges): boolean {
   return isArchiving && forgetting.length === 0;
-}
-
-function moved(): ThroughlineError {
-  return refused(
-    'sessions were moved to another layout while they were copied',
-    '"throughline layout show" says that it is done',
-  );
 }
 
 function refused(what: string, until: string): ThroughlineError {

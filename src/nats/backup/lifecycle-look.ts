@@ -94,7 +94,7 @@ export function lifecycleChanges(before: LifecycleLook, now: LifecycleLook): Lif
     const session = sessionOfArchivedKey(key);
     if (session !== undefined) {
       const both = [was?.record, is?.record];
-      for (const name of [session, ...both.flatMap((each) => targetOf(each) ?? [])]) sessions.add(name);
+      sessions.add(session);
       isArchiving &&= both.some((each) => each !== undefined) && both.every(isOwn);
     } else if (is?.record?.kind === 'forgotten') {
       const { status, session: named } = is.record.record;
@@ -111,16 +111,11 @@ function standing(found: LifecycleRecord | undefined): string {
     const { status, at } = found.record;
     return status === 'forgotten' ? at : status;
   }
-  const { renaming, ...record } = found.record;
-  return JSON.stringify({ ...record, isCopied: renaming?.copied });
+  return JSON.stringify(found.record);
 }
 
-function targetOf(found: LifecycleRecord | undefined): Token | undefined {
-  return found?.kind === 'archived' ? found.record.renamed_to : undefined;
-}
-
-/** Whether a record is of a session that is archived under its own name; also where there is none. */
+/** Returns true for a record of a session that is archived, and where there is none. */
 function isOwn(found: LifecycleRecord | undefined): boolean {
   if (found?.kind !== 'archived') return found === undefined;
-  return found.record.renamed_to === undefined && found.record.importing === undefined;
+  return found.record.importing === undefined;
 }

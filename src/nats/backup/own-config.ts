@@ -16,8 +16,6 @@ import {
   LEARNER_CONSUMER,
   LEARNINGS_STREAM,
   LEARNINGS_SUBJECTS,
-  MOVED_STREAM,
-  MOVED_STREAM_SUBJECTS,
   PROMPTS_STREAM,
   PROMPTS_SUBJECTS,
   REJECTED_STREAM,
@@ -57,7 +55,6 @@ const SUBJECTS: Readonly<Record<string, string>> = {
   [REJECTED_STREAM]: REJECTED_SUBJECTS,
   [PROMPTS_STREAM]: PROMPTS_SUBJECTS,
   [LEARNINGS_STREAM]: LEARNINGS_SUBJECTS,
-  [MOVED_STREAM]: MOVED_STREAM_SUBJECTS,
 };
 
 /** The configuration of one of our streams, with the limits of a copy of it. */
@@ -70,7 +67,7 @@ export function ownConfig(name: string, stored: object): StreamConfig & { name: 
     subjects: [subjectsOf(name)],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
-    discard: isBucket || name === MOVED_STREAM ? DiscardPolicy.New : DiscardPolicy.Old,
+    discard: isBucket ? DiscardPolicy.New : DiscardPolicy.Old,
     allow_direct: true,
     ...(isBucket && name !== INSTALLATION_STREAM && { allow_rollup_hdrs: true, deny_delete: true }),
     ...(name === INSTALLATION_STREAM && { discard_new_per_subject: true }),

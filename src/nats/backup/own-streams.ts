@@ -5,7 +5,6 @@ import {
   INSTALLATION_BUCKET,
   LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_STREAM,
-  MOVED_STREAM,
   PROMPTS_STREAM,
   REJECTED_STREAM,
   SNAPSHOT_BUCKET,
@@ -25,8 +24,6 @@ export const DERIVED = [
     (name) => `KV_${name}`,
   ),
   PROMPTS_STREAM,
-  // Holds nothing; it keeps out what would make streams of the layout before.
-  MOVED_STREAM,
 ];
 
 const SINGLE: ReadonlySet<string> = new Set([

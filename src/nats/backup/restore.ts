@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import { DeliverPolicy, type JetStreamManager, type NatsConnection, type StreamState } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM } from '../../contracts/names.js';
 import { pausedRules } from '../../contracts/retention-record.js';
+import { layoutInWords, type SessionLayout } from '../../contracts/session-layout.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
-import { inUse } from '../jetstream/session-places.js';
+import { recordedLayout } from '../jetstream/installed-layout.js';
 import { LifecycleBucket } from '../stores/lifecycle-bucket.js';
 import { NatsRetentionStore } from '../stores/nats-retention-store.js';
 import { type BackupManifest, readManifest, type StoredStream } from './backup-manifest.js';
@@ -36,6 +38,10 @@ export interface RestoreOptions {
   /** Copies of each stream. Default: as in the backup. */
   readonly replicas?: number | undefined;
   readonly timeoutMs: number;
+  /** Layout of session logs in the new installation. Default: as in the backup. */
+  readonly layout?: SessionLayout | undefined;
+  /** Copies all logs to another layout: called when the streams of the backup are there, before services can start. */
+  readonly changeLayout?: (from: SessionLayout, to: SessionLayout) => Promise<void>;
   /** Told while the files are checked, and while streams are restored. */
   readonly onProgress?: (progress: TransferProgress, step: 'check' | 'restore') => void;
 }
@@ -62,10 +68,20 @@ export async function restore(connection: NatsConnection, options: RestoreOption
   const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
   const publisher = new AckedPublisher(connection, timeoutMs);
   try {
-    const there = await admitted(jsm, { ...options, id: manifest.id, at: manifest.at });
+    const layout = otherLayout(manifest.layout, options.layout);
+    let there = await admitted(jsm, { ...options, id: manifest.id, at: manifest.at });
     await checkAll(manifest, options);
+    // The record may be there already, and services would start on a part.
+    if (layout !== undefined && there.has(INSTALLATION_STREAM) && !(await isMark(jsm)))
+      await jsm.streams.delete(INSTALLATION_STREAM);
     await markRestoring({ jsm, publisher }, manifest.id, options.replicas ?? 1);
+    if (layout !== undefined && there.size > 0) {
+      // Some logs may have been copied, and removed, in part: all is done again.
+      for (const name of there) if (name !== INSTALLATION_STREAM) await jsm.streams.delete(name);
+      there = new Set();
+    }
     const done = await restoreAll({ connection, jsm }, manifest, there, options);
+    if (layout !== undefined) await options.changeLayout?.(manifest.layout, layout);
     const stored = manifest.streams.find(({ name }) => name === DISPATCH_STREAM);
     const dispatch = ownConfig(DISPATCH_STREAM, stored?.config ?? {});
     // Consumers with a filter need the subjects. Services still wait for the bucket.
@@ -75,14 +91,28 @@ export async function restore(connection: NatsConnection, options: RestoreOption
     await new NatsRetentionStore(
       new LifecycleBucket(connection, { replicas: options.replicas ?? 1, timeoutMs }),
     ).changeRules(pausedRules);
-    await restoreBucket({ connection, jsm }, manifest, options);
+    if (layout === undefined) await restoreBucket({ connection, jsm }, manifest, options);
+    else {
+      await jsm.streams.delete(INSTALLATION_STREAM);
+      await recordedLayout({ connection, jsm, publisher, timeoutMs }, layout, options.replicas ?? 1);
+    }
     await unmarkDispatch(jsm, dispatch);
-    return { manifest, ...done };
+    return { manifest: { ...manifest, layout: layout ?? manifest.layout }, ...done };
   } catch (error) {
     throw toThroughlineError(error, 'restoring');
   } finally {
     publisher.close();
   }
+}
+
+/** Returns the layout to copy the logs to; `undefined` where they stay as in the backup. */
+function otherLayout(there: SessionLayout, wanted: SessionLayout | undefined): SessionLayout | undefined {
+  if (wanted === undefined || isDeepStrictEqual(there, wanted)) return undefined;
+  if (there.layout !== wanted.layout) return wanted;
+  throw new ThroughlineError(
+    'config_invalid',
+    `--shards: the backup has ${layoutInWords(there)}, and a restore cannot change their number: restore it with --layout per-session, back that up, and restore it with --layout sharded and the number you want`,
+  );
 }
 
 /** The streams that are there, where a restore may begin or go on. */
@@ -154,15 +184,16 @@ async function wholeOrRemoved(
 
 async function restoreOne(
   { connection, jsm }: Server,
-  { id, layout }: BackupManifest,
+  { id }: BackupManifest,
   stored: StoredStream,
   { directory, replicas }: RestoreOptions,
   onPiece: (bytes: number) => void,
 ): Promise<StreamState> {
   const { name, firstSequence, lastSequence, messages } = stored;
-  // A stream that was left fenced when a move had ended would never take an event again.
-  const used = layout.layout === 'per-session' ? inUse(stored.config, firstSequence) : stored.config;
-  const config = { ...ownConfig(name, used), ...(replicas !== undefined && { num_replicas: replicas }) };
+  const config = {
+    ...ownConfig(name, stored.config),
+    ...(replicas !== undefined && { num_replicas: replicas }),
+  };
   const told = async function* () {
     for await (const piece of readCopy(directory, stored)) {
       yield piece;

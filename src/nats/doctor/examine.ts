@@ -6,7 +6,6 @@ import { foreignFindings } from './foreign-findings.js';
 import { importFindings } from './import-findings.js';
 import { indexFindings } from './index-findings.js';
 import { projectFindings, vectorFindings } from './learning-findings.js';
-import { moveFindings } from './move-findings.js';
 import { numbersFindings } from './number-findings.js';
 import { clockFindings, jetStreamIsOff, limitFindings, serverFindings } from './server-findings.js';
 import { serviceFindings } from './service-findings.js';
@@ -84,9 +83,7 @@ export async function examine(
     ['foreign messages', () => foreignFindings({ connection, jsm, rejected, timeoutMs: timeout })],
     [
       'sessions',
-      async () => {
-        const recorded = await nats.moving.recorded().catch(() => undefined);
-        if (recorded?.layout.layout === 'moving') return moveFindings(nats.moving, recorded.layout);
+      () => {
         const examined = { jsm, snapshots, replicas, snapshotEvery, now: now() };
         return layout.layout === 'sharded'
           ? shardFindings({ ...examined, log, shards: layout.shards })

@@ -11,7 +11,6 @@ import { counted } from '../../shared/counted.js';
 import { named } from '../../shared/named.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { listedStreams, START_HOLDERS } from '../jetstream/list-streams.js';
-import { isMarked } from '../jetstream/session-places.js';
 import { type Finding, fail, warn } from './finding.js';
 import { streamFaults } from './stream-findings.js';
 import { tailFindings } from './tail-findings.js';
@@ -33,9 +32,7 @@ export async function sessionFindings(examined: SessionsExamined): Promise<Findi
   const faults = [
     ...leaderlessFindings('session', leaderless),
     ...streams.flatMap(({ session, info }) =>
-      isMarked(info.config)
-        ? leftMarked(session)
-        : streamFaults(info, { name: sessionStream(session), subjects: sessionSubjects(session), replicas }),
+      streamFaults(info, { name: sessionStream(session), subjects: sessionSubjects(session), replicas }),
     ),
   ];
   const logs = streams.map(({ session, info: { config, state } }) => ({
@@ -55,15 +52,6 @@ export async function sessionFindings(examined: SessionsExamined): Promise<Findi
   ];
 }
 
-/** No session is moved now: what a move has left on a stream keeps its results waiting. */
-function leftMarked(session: Token): Finding {
-  return fail(
-    `stream ${sessionStream(session)}`,
-    'was left by a move of sessions that is over as one that takes no events: results and commands of the session wait',
-    'put it back in use: throughline layout migrate --back',
-  );
-}
-
 export function writesSnapshot(session: Token): string {
   return `throughline snapshot write --session ${session}`;
 }
@@ -75,7 +63,13 @@ const MANY_SESSIONS = 2000;
 export function manySessions(count: number): Finding[] {
   if (count <= MANY_SESSIONS) return [];
   const message = `${count} sessions have a stream each: every stream takes memory of the server, and time when it starts`;
-  return [warn('layout', message, 'move them to shards: throughline layout migrate')];
+  return [
+    warn(
+      'layout',
+      message,
+      'restore a backup of it with --layout sharded, into an empty installation: throughline restore DIR --layout sharded',
+    ),
+  ];
 }
 
 /** What no server of the cluster leads: it is there, and cannot be used or looked at. */

@@ -6,7 +6,6 @@ import {
   DISPATCH_SUBJECTS,
   LEARNINGS_STREAM,
   LEARNINGS_SUBJECTS,
-  MOVED_STREAM,
   REJECTED_STREAM,
   REJECTED_SUBJECTS,
   sessionOfStream,
@@ -21,7 +20,7 @@ const OURS: readonly (readonly [subjects: string, isOurs: (stream: string) => bo
   [DISPATCH_SUBJECTS, (name) => name === DISPATCH_STREAM],
   [REJECTED_SUBJECTS, (name) => name === REJECTED_STREAM],
   [LEARNINGS_SUBJECTS, (name) => name === LEARNINGS_STREAM],
-  [ALL_SESSIONS, (name) => sessionOfStream(name) !== undefined || name === MOVED_STREAM],
+  [ALL_SESSIONS, (name) => sessionOfStream(name) !== undefined],
   [ALL_SHARDS, (name) => shardOfStream(name) !== undefined],
 ];
 

@@ -9,7 +9,6 @@ import {
 } from '../../contracts/names.js';
 import {
   DEFAULT_SHARDS,
-  type InstalledLayout,
   isShardCount,
   layoutInWords,
   PER_SESSION,
@@ -37,7 +36,7 @@ const LAG_PAUSE_MS = 20;
  *
  * @throws ThroughlineError `config_invalid` where the settings say another one
  */
-export async function seenLayout(ports: LayoutPorts, wanted: WantedLayout): Promise<InstalledLayout> {
+export async function seenLayout(ports: LayoutPorts, wanted: WantedLayout): Promise<SessionLayout> {
   return agreed((await readLayout(ports))?.layout ?? chosen(wanted), wanted);
 }
 
@@ -46,7 +45,7 @@ export async function recordedLayout(
   ports: LayoutPorts,
   wanted: WantedLayout,
   replicas: number,
-): Promise<InstalledLayout> {
+): Promise<SessionLayout> {
   try {
     await makeLayoutBucket(ports.jsm, replicas);
     return agreed((await readLayout(ports))?.layout ?? (await recordFirst(ports, wanted)), wanted);
@@ -72,7 +71,7 @@ async function layoutOfStreams(jsm: JetStreamManager): Promise<SessionLayout | u
   return undefined;
 }
 
-async function recordFirst(ports: LayoutPorts, wanted: WantedLayout): Promise<InstalledLayout> {
+async function recordFirst(ports: LayoutPorts, wanted: WantedLayout): Promise<SessionLayout> {
   const first = (await layoutOfStreams(ports.jsm)) ?? chosen(wanted);
   const { outcome } = await ports.publisher.publish(LAYOUT_SUBJECT, JSON.stringify(first), {
     stream: LAYOUT_STREAM,
@@ -98,9 +97,7 @@ function chosen({ layout = 'per-session', shards }: WantedLayout): SessionLayout
   );
 }
 
-function agreed(layout: InstalledLayout, { layout: wanted, shards }: WantedLayout): InstalledLayout {
-  // While sessions are moved, the settings may still say the one layout, or say the other one already.
-  if (layout.layout === 'moving') return layout;
+function agreed(layout: SessionLayout, { layout: wanted, shards }: WantedLayout): SessionLayout {
   const has = `this installation has ${layoutInWords(layout)}, as its record says`;
   if (wanted !== undefined && wanted !== layout.layout) {
     throw new ThroughlineError(

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
 import { INSTALLATION_BUCKET, LAYOUT_SUBJECT } from '../../contracts/names.js';
-import { type InstalledLayout, isShardCount } from '../../contracts/session-layout.js';
+import { isShardCount, type SessionLayout } from '../../contracts/session-layout.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher } from './acked-publisher.js';
 import { readLast, readNext, type StreamMessage } from './direct-get.js';
@@ -33,7 +33,6 @@ const shards = z.number().refine(isShardCount);
 const record = z.discriminatedUnion('layout', [
   z.object({ layout: z.literal('per-session') }),
   z.object({ layout: z.literal('sharded'), shards }),
-  z.object({ layout: z.literal('moving'), shards, towards: z.enum(['per-session', 'sharded']) }),
 ]);
 
 /** Recorded while a backup is restored: no service starts with a part of an installation. */
@@ -44,7 +43,7 @@ const BEING_RESTORED =
 
 /** A layout as it is recorded, and the sequence of the record. */
 export interface RecordedLayout {
-  readonly layout: InstalledLayout;
+  readonly layout: SessionLayout;
   readonly sequence: number;
 }
 
@@ -131,43 +130,4 @@ async function readRecord({ connection, timeoutMs }: RecordReader): Promise<Stre
     }
   }
   return undefined;
-}
-
-/** How the stream of the record is: it takes no second message of a key. */
-const CLOSED = { discard: DiscardPolicy.New, discard_new_per_subject: true };
-const OPEN = { discard: DiscardPolicy.Old, discard_new_per_subject: false };
-
-/**
- * Replaces the record, where it is still the one that was read: for an administrator, since the stream must be opened for
- * it. A process that is killed in between leaves it open; `closeRecord` mends that.
- *
- * @throws ThroughlineError `conflict` where another process has replaced it
- */
-export async function replaceLayout(
-  ports: LayoutPorts,
-  before: RecordedLayout,
-  layout: InstalledLayout,
-): Promise<RecordedLayout> {
-  try {
-    await ports.jsm.streams.update(LAYOUT_STREAM, OPEN);
-    const stored = await ports.publisher.publish(LAYOUT_SUBJECT, JSON.stringify(layout), {
-      stream: LAYOUT_STREAM,
-      expectedLastOfSubjects: { sequence: before.sequence, subjects: LAYOUT_SUBJECT },
-    });
-    if (stored.outcome === 'stored') return { layout, sequence: stored.sequence };
-  } catch (error) {
-    throw toThroughlineError(error, 'recording the layout of the installation');
-  } finally {
-    await closeRecord(ports);
-  }
-  throw new ThroughlineError('conflict', 'another process has changed the layout of the installation');
-}
-
-/** Has the record take no other one. */
-export async function closeRecord({ jsm }: LayoutPorts): Promise<void> {
-  try {
-    await jsm.streams.update(LAYOUT_STREAM, CLOSED);
-  } catch (error) {
-    throw toThroughlineError(error, 'recording the layout of the installation');
-  }
 }

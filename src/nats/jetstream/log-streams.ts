@@ -2,7 +2,7 @@ import type { JetStreamManager, StreamInfo } from 'nats';
 import type { Token } from '../../contracts/names.js';
 import { Semaphore } from '../../runtime/semaphore.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
-import { ABOVE, type MadeStream, takesBatches } from './topology.js';
+import { type MadeStream, takesBatches } from './topology.js';
 
 /**
  * What this process knows of the streams of event logs, by key: whether they are there, and still the same.
@@ -17,10 +17,6 @@ export interface LogStream {
   readonly replicas: number;
   /** Whether it takes batches of fast ingest, and the sequences that come of these are enough to know. */
   readonly batches: boolean;
-  /** The sequences up to here belonged to a log that this one took the place of; 0 for none. */
-  readonly above: number;
-  /** Last sequence of an empty stream: above 0 where it replaced another one. */
-  readonly emptyAt: number;
   /** Highest sequence of the key that the leader of this stream is known to hold: each replica shows it soon. */
   readonly held: number;
 }
@@ -59,8 +55,6 @@ interface Known extends LogStream {
   seenAt: number;
   /** Whether it exists. */
   present: boolean;
-  /** Of the key when it was seen. */
-  readonly life: string;
   /** Whether it is known to be ahead of all that was seen of the key, snapshots included: only then it takes events. */
   sound: boolean;
 }
@@ -79,11 +73,9 @@ export interface LogStreamsOptions {
   readonly nameOf: (key: Token) => string;
   /** Makes that stream, or finds it made; sequences up to `highest` must not come again. */
   readonly make: (key: Token, highest: number) => Promise<MadeStream>;
-  /** Names the life of a key: its stream is gone with the one before, also where nobody has told so. Default: each has one. */
-  readonly lifeOf?: (key: Token) => string;
 }
 
-/** The streams of keys that have one each. */
+/** What is known of streams by their names. */
 export class LogStreams implements KeyStreams {
   readonly #jsm: JetStreamManager;
   readonly #options: LogStreamsOptions;
@@ -99,8 +91,7 @@ export class LogStreams implements KeyStreams {
 
   async find(key: Token): Promise<LogStream | undefined> {
     const known = this.#known.get(key);
-    const isTrusted = known?.present === true && known.life === this.#lifeOf(key);
-    if (isTrusted && performance.now() - known.seenAt < TRUSTED_MS) return known;
+    if (known?.present === true && performance.now() - known.seenAt < TRUSTED_MS) return known;
     // What is appended while the server answers may have come to pass after it has counted.
     const asked = this.highest(key);
     try {
@@ -114,7 +105,7 @@ export class LogStreams implements KeyStreams {
 
   present(key: Token): boolean {
     const known = this.#known.get(key);
-    return known?.present === true && known.sound && known.life === this.#lifeOf(key);
+    return known?.present === true && known.sound;
   }
 
   async ensure(key: Token): Promise<void> {
@@ -167,31 +158,22 @@ export class LogStreams implements KeyStreams {
     // Forgetting costs one request for each session that is met again.
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     const before = this.#known.get(key);
-    const above = Number(config.metadata?.[ABOVE] ?? 0);
-    // A stream that takes the place of another log may be the one that was there before that.
-    const epoch = above === 0 ? String(created) : `${created} ${above}`;
+    const epoch = String(created);
     const isSame = before?.epoch === epoch;
     const known = {
       epoch,
       replicas: config.num_replicas,
       // With replicas a read waits for the very sequences that were appended.
       batches: config.num_replicas === 1 && takesBatches(config),
-      above,
-      emptyAt: state.messages === 0 ? state.last_seq : 0,
       held: isSame ? before.held : 0,
       highest: Math.max(floor ?? before?.highest ?? 0, state.last_seq),
       floor: floor ?? before?.floor ?? 0,
       seenAt: performance.now(),
       present: true,
-      life: this.#lifeOf(key),
       sound: floor !== undefined || (isSame && before.sound && state.last_seq >= asked),
     };
     this.#known.set(key, known);
     return known;
-  }
-
-  #lifeOf(key: Token): string {
-    return this.#options.lifeOf?.(key) ?? '';
   }
 
   async #create(key: Token): Promise<void> {

@@ -5,7 +5,7 @@ import { type KeyStreams, type LogStream, LogStreams } from './log-streams.js';
 import { behindSnapshot, type MadeStream } from './topology.js';
 
 /**
- * What this process knows of streams that many keys share: of each stream what `LogStreams` knows, by its name, and of
+ * What this process knows of the streams of keys, which may share them: of each stream what `LogStreams` knows, by its name, and of
  * each key what cannot be said of its neighbours.
  *
  * A key is looked at once before its first append to a stream: where its snapshot is ahead of the stream, the stream was
@@ -18,6 +18,8 @@ export interface SharedLogStreamsOptions {
   readonly make: (stream: string, highest: number) => Promise<MadeStream>;
   /** Sequence of a key's newest snapshot, 0 for none. */
   readonly snapshot: (key: Token) => Promise<number>;
+  /** Names the life of a key: a stream of its own is gone with the one before, also where nobody has told so. Default: each has one. */
+  readonly lifeOf?: (key: Token) => string;
 }
 
 interface Known {
@@ -30,6 +32,8 @@ interface Known {
   floor: number;
   /** The round of its stream in which it was looked at. */
   round: number;
+  /** When it was met last. */
+  life: string;
 }
 
 const MAX_KNOWN = 100_000;
@@ -55,15 +59,16 @@ export class SharedLogStreams implements KeyStreams {
   }
 
   async find(key: Token): Promise<LogStream | undefined> {
+    this.#notice(key);
     const stream = await this.#streams.find(this.#stream(key));
     if (stream === undefined) return undefined;
     const known = this.#keys.get(key);
     const held = known?.epoch === stream.epoch ? known.held : 0;
-    // Of an empty stream nothing can be said of a key: what is expected is the last sequence of its own events.
-    return { ...stream, emptyAt: 0, held };
+    return { ...stream, held };
   }
 
   present(key: Token): boolean {
+    this.#notice(key);
     const stream = this.#stream(key);
     return this.#streams.present(stream) && this.#keys.get(key)?.round === this.#round(stream);
   }
@@ -117,6 +122,17 @@ export class SharedLogStreams implements KeyStreams {
     this.#streams.missed(this.#stream(key));
   }
 
+  /** Looks for the stream again where the key leads another life. */
+  #notice(key: Token): void {
+    const { lifeOf } = this.#options;
+    const known = this.#keys.get(key);
+    if (lifeOf === undefined || known === undefined) return;
+    const life = lifeOf(key);
+    if (known.life === life) return;
+    known.life = life;
+    this.#streams.missed(this.#stream(key));
+  }
+
   #stream(key: Token): Token {
     // A name of ours, made of a key or fixed: what stands in it is safe.
     return this.#options.nameOf(key) as Token;
@@ -131,7 +147,8 @@ export class SharedLogStreams implements KeyStreams {
     if (known !== undefined) return known;
     // Forgetting costs one request for each key that is appended to again.
     if (this.#keys.size >= MAX_KNOWN) this.#keys.clear();
-    const fresh: Known = { held: 0, epoch: undefined, highest: 0, floor: 0, round: 0 };
+    const life = this.#options.lifeOf?.(key) ?? '';
+    const fresh: Known = { held: 0, epoch: undefined, highest: 0, floor: 0, round: 0, life };
     this.#keys.set(key, fresh);
     return fresh;
   }

@@ -38,7 +38,7 @@ import {
   token,
 } from '../../contracts/names.js';
 import { newestNamed, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
-import { type InstalledLayout, shardOf } from '../../contracts/session-layout.js';
+import { type SessionLayout, shardOf } from '../../contracts/session-layout.js';
 import { RING_SIZE } from '../../ports/prompt-traces.js';
 import { API, apiCode, takenByAnother } from '../connection/nats-errors.js';
 import { snapshotSequence } from '../stores/snapshot-sequence.js';
@@ -142,15 +142,12 @@ export interface Shard {
 /**
  * Makes the stream of a shard, or finds it made by another process. No sequence comes again that the caller has seen, or
  * that the snapshot of any session of the shard stands at.
- *
- * @param above up to where sequences belong to logs that are moved to the shard
  */
 export function createShardStream(
   jsm: JetStreamManager,
   { shard, shards }: Shard,
   highest: number,
   options: TopologyOptions,
-  above = 0,
 ): Promise<MadeStream> {
   const description = `Events of the sessions of shard ${shard} of ${shards}`;
   const config = {
@@ -158,7 +155,7 @@ export function createShardStream(
     subject_transform: { src: shardSubjects(shard), dest: 'session.{{wildcard(1)}}.>' },
     duplicate_window: nanos(SHARD_DEDUPE_MS),
     ...(options.batches && { [ALLOW_BATCHED]: true }),
-    metadata: { [SHARDS]: String(shards), ...(above > 0 && { [ABOVE]: String(above) }) },
+    metadata: { [SHARDS]: String(shards) },
   };
   return createShared(jsm, config, highest, () => newestShardSnapshot(jsm, { shard, shards }));
 }
@@ -171,9 +168,6 @@ const SHARD_DEDUPE_MS = 30_000;
 
 /** What the stream of a shard says of the number of shards. */
 export const SHARDS = 'throughline.shards';
-
-/** What a stream says of the sequences of the logs that it took the place of: they were at most so high. */
-export const ABOVE = 'throughline.above';
 
 /** To find one that is there costs one request: what its keys' snapshots say is looked at for each. */
 async function createShared(
@@ -248,9 +242,22 @@ export function newestLearningSnapshot(jsm: JetStreamManager): Promise<number> {
   return highestSnapshot(jsm, LEARNING_SNAPSHOT_BUCKET, () => true);
 }
 
-/** Highest sequence that the newest snapshot of any session stands at, 0 without any. */
-export function newestOfAllSnapshots(jsm: JetStreamManager): Promise<number> {
-  return highestSnapshot(jsm, SNAPSHOT_BUCKET, () => true);
+/**
+ * Makes the stream that holds the log of sessions, or finds it made: that of one session, or of a shard.
+ *
+ * @param highest highest sequence that was seen of it
+ */
+export function createLogStream(
+  jsm: JetStreamManager,
+  layout: SessionLayout,
+  name: string,
+  highest: number,
+  options: TopologyOptions,
+): Promise<MadeStream> {
+  const session = sessionOfStream(name);
+  if (session !== undefined) return createSessionStream(jsm, session, highest, options);
+  const shards = layout.layout === 'sharded' ? layout.shards : 1;
+  return createShardStream(jsm, { shard: shardOfStream(name) ?? 0, shards }, highest, options);
 }
 
 /** Highest sequence that the newest snapshot of a session of a shard stands at, 0 without any. */
@@ -357,10 +364,7 @@ export async function strangersOn(
  *
  * One session stands for all, so that an account with thousands of them is not listed; the doctor looks at each.
  */
-export async function refuseStrangersOnSessions(
-  jsm: JetStreamManager,
-  layout: InstalledLayout,
-): Promise<void> {
+export async function refuseStrangersOnSessions(jsm: JetStreamManager, layout: SessionLayout): Promise<void> {
   if (layout.layout !== 'per-session') {
     const owners = await strangersOn(jsm, ALL_SHARDS, (name) => shardOfStream(name) !== undefined);
     if (owners.length > 0) throw takenByAnother(ALL_SHARDS, owners.join(', '), shardStream(0));

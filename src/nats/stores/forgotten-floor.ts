@@ -1,12 +1,10 @@
-import { beingForgotten, renamedSession } from '../../contracts/errors.js';
+import { beingForgotten } from '../../contracts/errors.js';
 import type { Forgotten } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 
-/** What is recorded of sessions that were forgotten, or renamed. */
+/** The records of sessions that were forgotten. */
 export interface ForgottenSessions {
   readonly of: (session: Token) => Forgotten | undefined;
-  /** The new name of one that was renamed, or is being. Default: none was. */
-  readonly renamedTo?: (session: Token) => Token | undefined;
   /** As `SessionLifecycle.refreshed`. */
   readonly refreshed: () => Promise<void> | undefined;
 }
@@ -33,14 +31,9 @@ export function beginsAbove({ of }: ForgottenSessions): (session: Token) => numb
 /**
  * Names the life that a session leads: another one after it was forgotten.
  *
- * @throws ThroughlineError `session_forgotten` while it is being forgotten, `session_renamed`
+ * @throws ThroughlineError `session_forgotten` while it is being forgotten
  */
-export function lifeOf(
-  { of, renamedTo }: Pick<ForgottenSessions, 'of' | 'renamedTo'>,
-  session: Token,
-): string {
-  const to = renamedTo?.(session);
-  if (to !== undefined) throw renamedSession(session, to);
+export function lifeOf({ of }: Pick<ForgottenSessions, 'of'>, session: Token): string {
   const record = of(session);
   if (record?.status === 'forgetting') throw beingForgotten(session);
   return record?.at ?? '';

@@ -62,14 +62,6 @@ export class LifecycleView {
     );
   }
 
-  renamed(): Token[] {
-    return [...this.#kept.values()].flatMap(({ record }) =>
-      record?.kind === 'archived' && this.archived(record.session)?.renamed_to !== undefined
-        ? [record.session]
-        : [],
-    );
-  }
-
   onChange(listener: (change: LifecycleChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

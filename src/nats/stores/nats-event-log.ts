@@ -17,7 +17,7 @@ import type {
 import { noTracing, type Tracing } from '../../ports/tracing.js';
 import { pause } from '../../runtime/pauses.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
-import type { AckedPublisher, AckedPublishOptions } from '../jetstream/acked-publisher.js';
+import type { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { readStream, readTail, type StreamMessage } from '../jetstream/direct-get.js';
 import type { KeyStreams, LogStream } from '../jetstream/log-streams.js';
 import { newestMessage } from '../jetstream/newest-message.js';
@@ -36,19 +36,12 @@ export interface LogLayout<Event> extends EventPlaces<Event> {
   readonly stream: (key: Token) => string;
   /** All subjects of a key's events. */
   readonly subjects: (key: Token) => string;
-  /** What is read of the stream, where that is more: all that counts for `expecting`. */
-  readonly read?: (key: Token) => string;
   /** The subjects of its commands, where there are others as well. */
   readonly commands?: (key: Token) => readonly string[];
   /** Where its events are published, where the stream stores them under other subjects. */
   readonly intake?: (key: Token, type: string) => string;
-  /** Whether other keys have events in the same stream: then no more is asked of it than is needed. */
-  readonly shared?: true;
   /** Keys that are forgotten: an append that began before does not come behind it. Default: none ever is. */
   readonly forgotten?: ForgottenSessions;
-  /** How a publish says which sequence it expects, and what makes a message id unique in the stream. */
-  readonly expecting: (key: Token, sequence: number) => AckedPublishOptions;
-  readonly messageId: (key: Token, id: string) => string;
 }
 
 export interface EventLogPorts {
@@ -196,17 +189,15 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   }
 
   async read(key: Token, range: ReadRange): Promise<ReadResult<Event>> {
-    const { after, through = Number.MAX_SAFE_INTEGER } = range;
+    const { after } = range;
     const stream = await this.#streams.find(key);
     if (stream === undefined) return { events: [], through: after, skipped: 0 };
     const messages = range.commands
       ? await this.#commands(key, range)
       : await this.#messages(key, stream, range);
-    const reached = range.commands ? after : Math.max(after, Math.min(stream.emptyAt, through));
-    const stored = eventsOf(messages, reached, key, this.#layout);
+    const stored = eventsOf(messages, after, key, this.#layout);
     this.#streams.reached(key, stored.through, 'read');
-    const restart = after > 0 && after <= stream.above;
-    return { ...stored, epoch: stream.epoch, ...(restart && { restart }) };
+    return { ...stored, epoch: stream.epoch };
   }
 
   /** Sequence of the newest event, 0 for none. A read that starts later shows it, whichever replica answers. */
@@ -230,10 +221,10 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
 
   /** By a purge: what it leaves in files goes with the stream. */
   async removeBefore(key: Token, sequence: number, _: RemovalOptions = {}): Promise<number> {
-    const { stream, subjects, read = subjects } = this.#layout;
+    const { stream, subjects } = this.#layout;
     try {
       const { purged } = await this.#ports.jsm.streams.purge(stream(key), {
-        filter: read(key),
+        filter: subjects(key),
         seq: sequence,
       });
       return purged;
@@ -276,7 +267,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     together: boolean | undefined,
   ): Promise<PubOutcome> {
     const { messageId, expectedSequence, trace } = options;
-    const { expecting, messageId: unique, stream, forgotten } = this.#layout;
+    const { subjects, stream, forgotten } = this.#layout;
     if (forgotten !== undefined && lifeOf(forgotten, key) !== options.life) {
       return Promise.reject(beingForgotten(key));
     }
@@ -287,8 +278,11 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
     return this.#ports.publisher.publish(subject, body, {
       stream: stream(key),
-      ...(messageId !== undefined && { messageId: unique(key, messageId) }),
-      ...(expectedSequence !== undefined && expecting(key, expectedSequence)),
+      // Message ids count for the whole stream, whatever the subject.
+      ...(messageId !== undefined && { messageId: `${key}:${messageId}` }),
+      ...(expectedSequence !== undefined && {
+        expectedLastOfSubjects: { sequence: expectedSequence, subjects: subjects(key) },
+      }),
       ...(trace !== undefined && { headers: traceHeaders(trace) }),
     });
   }
@@ -333,8 +327,8 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   async #messages(key: Token, stream: LogStream, asked: ReadRange): Promise<StreamMessage[]> {
     const { after, through = Number.MAX_SAFE_INTEGER, limit, type } = asked;
     const { connection, timeoutMs } = this.#ports;
-    const { format, stream: nameOf, subjects, subject, read: readSubjects = subjects } = this.#layout;
-    const filter = type === undefined ? readSubjects(key) : subject(key, type);
+    const { format, stream: nameOf, subjects, subject } = this.#layout;
+    const filter = type === undefined ? subjects(key) : subject(key, type);
     const range = { from: after + 1, through, ...(limit !== undefined && { limit }) };
     const read = this.#maybeEmpty(stream, asked) ? readTail : readStream;
     // Of which type that is, is not kept.
@@ -364,16 +358,16 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
   }
 
-  /** Whether a read in a shared stream may well find nothing: of what is new since the last one. */
+  /** Returns true for a read that may well find nothing: of what is new since the last one. */
   #maybeEmpty({ held }: LogStream, { after, through, type }: ReadRange): boolean {
     const isTail = after > 0 && through === undefined && type === undefined;
-    return this.#layout.shared === true && isTail && held <= after;
+    return isTail && held <= after;
   }
 
   /** Sequence of a key's next message, as the leader of its stream has it; infinite for none. */
   async #next(key: Token, after: number): Promise<number> {
-    const { stream, subjects, read = subjects } = this.#layout;
-    const query = { seq: after + 1, next_by_subj: read(key) };
+    const { stream, subjects } = this.#layout;
+    const query = { seq: after + 1, next_by_subj: subjects(key) };
     try {
       return (await this.#ports.jsm.streams.getMessage(stream(key), query)).seq;
     } catch (error) {

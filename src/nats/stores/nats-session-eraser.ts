@@ -11,7 +11,7 @@ import {
   PROMPTS_STREAM,
   REJECTED_STREAM,
   SNAPSHOT_BUCKET,
-  sessionStream,
+  sessionOfStream,
   sessionSubjects,
   TELEMETRY_BUCKET,
   type Token,
@@ -59,17 +59,14 @@ const REWRITTEN: Readonly<Record<RewrittenKind, readonly string[]>> = {
 
 export class NatsSessionEraser implements SessionEraser, LearningEraser {
   readonly #ports: TurnOverPorts;
-  readonly #layout: () => Promise<SessionLayout>;
+  readonly #layout: SessionLayout;
 
-  /** @param layout how the logs of sessions are laid out, as it is recorded now; throws `conflict` while they are moved */
-  constructor(ports: TurnOverPorts, layout: () => Promise<SessionLayout>) {
+  constructor(ports: TurnOverPorts, layout: SessionLayout) {
     this.#ports = ports;
     this.#layout = layout;
   }
 
   async check(): Promise<void> {
-    // While it is moved, a session may stand in two places.
-    await this.#layout();
     const { streams } = this.#ports.jsm;
     await this.#found(undefined, async () => {
       await streams.purge(DISPATCH_STREAM, { filter: `dispatch.${NOBODY}` });
@@ -81,7 +78,7 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
   }
 
   async marks(session: Token): Promise<Marks> {
-    const log = streamOf(await this.#layout(), session);
+    const log = streamOf(this.#layout, session);
     const [dispatches, last, snapshot] = await Promise.all([
       this.#last(DISPATCH_STREAM),
       this.#last(log),
@@ -92,7 +89,7 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
   }
 
   async newestNamed(session: Token, after: number): Promise<number> {
-    const { stream, subjects } = placeOf(await this.#layout(), session, 'events');
+    const { stream, subjects } = placeOf(this.#layout, session, 'events');
     const { connection } = this.#ports;
     const messages = await readStream(connection, stream, subjects, { from: after + 1 }, READ_MS);
     const named = messages.map(({ data, foreign }) => {
@@ -103,10 +100,9 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
   }
 
   async lastMoved(session: Token): Promise<LastMoved> {
-    const layout = await this.#layout();
     const [event, dispatch] = await Promise.all([
-      this.#newest(placeOf(layout, session, 'events')),
-      this.#newest(placeOf(layout, session, 'dispatches')),
+      this.#newest(placeOf(this.#layout, session, 'events')),
+      this.#newest(placeOf(this.#layout, session, 'dispatches')),
     ]);
     return {
       sequence: event?.seq ?? 0,
@@ -116,8 +112,7 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
   }
 
   async count(session: Token): Promise<ErasedCounts> {
-    const layout = await this.#layout();
-    return this.#each((kind) => this.#counted(placeOf(layout, session, kind)));
+    return this.#each((kind) => this.#counted(placeOf(this.#layout, session, kind)));
   }
 
   async erase(
@@ -125,11 +120,10 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
     { dispatches }: Pick<Marks, 'dispatches'>,
     onErased: (kind: ErasedKind, messages: number) => void = () => {},
   ): Promise<ErasedCounts> {
-    const layout = await this.#ready(session);
     return this.#each((kind) => {
-      const place = placeOf(layout, session, kind);
+      const place = placeOf(this.#layout, session, kind);
       const told = (messages: number) => onErased(kind, messages);
-      if (kind === 'events' && layout.layout === 'per-session') return this.#removeStream(place, told);
+      if (kind === 'events') return this.#eraseEvents(place, told);
       if (place.stream.startsWith('KV_')) return this.#purge(place, told);
       const options = { ...(kind === 'dispatches' && { through: dispatches }), onErased: told };
       return eraseMessages(this.#ports, place.stream, place.subjects, options);
@@ -137,20 +131,9 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
   }
 
   async eraseLog(session: Token): Promise<void> {
-    const layout = await this.#ready(session);
-    const events = placeOf(layout, session, 'events');
-    if (layout.layout === 'per-session') await this.#removeStream(events, () => {});
-    else await eraseMessages(this.#ports, events.stream, events.subjects);
-    await this.#purge(placeOf(layout, session, 'snapshots'));
-    await this.#purge(placeOf(layout, session, 'index'));
-  }
-
-  /** The layout, once there is nothing in another one. */
-  async #ready(session: Token): Promise<SessionLayout> {
-    const layout = await this.#layout();
-    // What a move has left behind, which was cut short at its end: it holds the events once more.
-    if (layout.layout === 'sharded') await this.#empty(sessionStream(session));
-    return layout;
+    await this.#eraseEvents(placeOf(this.#layout, session, 'events'));
+    await this.#purge(placeOf(this.#layout, session, 'snapshots'));
+    await this.#purge(placeOf(this.#layout, session, 'index'));
   }
 
   async eraseLearnings(
@@ -197,6 +180,11 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
       const { state } = await this.#ports.jsm.streams.info(stream, { subjects_filter: subjects });
       return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
     });
+  }
+
+  #eraseEvents(place: Place, told: (messages: number) => void = () => {}): Promise<number> {
+    if (sessionOfStream(place.stream) !== undefined) return this.#removeStream(place, told);
+    return eraseMessages(this.#ports, place.stream, place.subjects, { onErased: told });
   }
 
   /**

@@ -107,10 +107,6 @@ export class NatsSessionLifecycle implements SessionLifecycle {
       .flatMap(({ record: { status, session } }) => (status === 'forgetting' ? (session ?? []) : []));
   }
 
-  renamed(): readonly Token[] {
-    return this.#view.renamed();
-  }
-
   onChange(listener: (change: LifecycleChange) => void): () => void {
     return this.#view.onChange(listener);
   }
@@ -128,8 +124,6 @@ export class NatsSessionLifecycle implements SessionLifecycle {
 
   async forgetting(session: Token, given: ForgottenAt | NextRecord): Promise<boolean> {
     let [isAllowed, isSure] = [false, false];
-    // Where it is only a pointer, its own log is gone.
-    const { sequence: renamedAt = 0 } = this.#view.archived(session) ?? {};
     await this.#write(forgottenKey(session), (stored) => {
       const before = forgottenIn(stored);
       const record = typeof given === 'function' ? given(before) : given;
@@ -139,7 +133,7 @@ export class NatsSessionLifecycle implements SessionLifecycle {
       return {
         ...{ v: 1, status: 'forgetting', ...record },
         dispatches: Math.max(record.dispatches, before?.dispatches ?? 0),
-        sequence: Math.max(record.sequence, before?.sequence ?? 0, renamedAt),
+        sequence: Math.max(record.sequence, before?.sequence ?? 0),
         session,
       };
     });

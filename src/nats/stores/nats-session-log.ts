@@ -1,84 +1,167 @@
+import type { StreamInfo } from 'nats';
 import {
   ALL_SESSIONS,
   sessionFamilySubjects,
   sessionOfStream,
-  sessionStream,
   sessionSubject,
   sessionSubjects,
   type Token,
 } from '../../contracts/names.js';
 import { COMMAND_FAMILIES, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
+import { publishedOn, type SessionLayout, streamOf } from '../../contracts/session-layout.js';
 import type { Unwatch } from '../../ports/event-log.js';
 import type { ActiveSession, LeaderlessSession, SessionActivity } from '../../ports/session-activity.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { followSessions } from '../connection/follow-sessions.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { listedStreams } from '../jetstream/list-streams.js';
-import { LogStreams } from '../jetstream/log-streams.js';
-import { createSessionStream, type TopologyOptions } from '../jetstream/topology.js';
+import {
+  newestInShard,
+  type ShardCounts,
+  sessionsInShards,
+  shardCounts,
+} from '../jetstream/shard-sessions.js';
+import { SharedLogStreams } from '../jetstream/shared-log-streams.js';
+import { createLogStream, newestSnapshot, type TopologyOptions } from '../jetstream/topology.js';
 import { beginsAbove, type ForgottenSessions, NONE_FORGOTTEN } from './forgotten-floor.js';
-import { type EventLogPorts, type LogLayout, NatsEventLog } from './nats-event-log.js';
+import type { EventLogPorts } from './nats-event-log.js';
+import { NatsSharedLog } from './nats-shared-log.js';
 
-/** Each session's log as a stream of its own, `SESSION_<session>`. */
-export class NatsSessionLog extends NatsEventLog<SessionEvent> implements SessionLog, SessionActivity {
+export interface SessionLogOptions extends TopologyOptions {
+  /** Which sessions were forgotten. Default: none. */
+  readonly forgotten?: ForgottenSessions;
+  /** Sequence that streams which are made begin above. Default: 0. */
+  readonly above?: number;
+}
+
+/** The logs of sessions. The layout decides which stream holds a session, and so how sessions are listed: all else is the same. */
+export class NatsSessionLog extends NatsSharedLog<SessionEvent> implements SessionLog, SessionActivity {
   readonly #ports: EventLogPorts;
+  readonly #layout: SessionLayout;
+  /** As it was when each session of a shard had so many events: asked for again where there are others. */
+  readonly #active = new Map<Token, Counted>();
 
-  /** @param forgotten which sessions were forgotten: the next log of one begins above the one before. Default: none */
-  constructor(ports: EventLogPorts, options: TopologyOptions, forgotten: ForgottenSessions = NONE_FORGOTTEN) {
+  constructor(ports: EventLogPorts, layout: SessionLayout, options: SessionLogOptions) {
+    const { jsm } = ports;
+    const { forgotten = NONE_FORGOTTEN, above = 0 } = options;
     const floor = beginsAbove(forgotten);
-    const lifeOf = (session: Token) => forgotten.of(session)?.at ?? '';
-    const layout: LogLayout<SessionEvent> = {
-      format: SESSION_EVENTS,
-      stream: sessionStream,
-      subjects: sessionSubjects,
-      subject: sessionSubject,
-      // A consumer's delivery is stored under the subject that it came from: not ours, but the last sequence then.
-      read: () => '>',
-      commands: (session) => COMMAND_FAMILIES.map((family) => sessionFamilySubjects(session, family)),
-      expecting: (_, expectedLastSequence) => ({ expectedLastSequence }),
-      messageId: (_, id) => id,
-      forgotten,
-    };
-    const make = (session: Token, highest: number) =>
-      createSessionStream(ports.jsm, session, Math.max(highest, floor(session)), options);
-    super(ports, layout, new LogStreams(ports.jsm, { nameOf: sessionStream, make, lifeOf }));
+    const stream = (session: Token) => streamOf(layout, session);
+    const streams = new SharedLogStreams(jsm, {
+      nameOf: stream,
+      make(name, highest) {
+        // The next log of a session that was forgotten begins above the one before.
+        const own = sessionOfStream(name);
+        const least = Math.max(highest, above, own === undefined ? 0 : floor(own));
+        return createLogStream(jsm, layout, name, least, options);
+      },
+      snapshot: (session) => newestSnapshot(jsm, session),
+      lifeOf: (session) => forgotten.of(session)?.at ?? '',
+    });
+    super(
+      ports,
+      {
+        format: SESSION_EVENTS,
+        stream,
+        subjects: sessionSubjects,
+        subject: sessionSubject,
+        intake: (session, type) => publishedOn(layout, session, type),
+        commands: (session) => COMMAND_FAMILIES.map((family) => sessionFamilySubjects(session, family)),
+        // One request more for each command would be too many.
+        asksForStream: 'after_conflict',
+        hasOwnStreams: layout.layout === 'per-session',
+        forgotten,
+      },
+      streams,
+    );
     this.#ports = ports;
+    this.#layout = layout;
   }
 
   async sessions(): Promise<Token[]> {
-    const sessions: Token[] = [];
-    try {
-      for await (const name of this.#ports.jsm.streams.names(ALL_SESSIONS)) {
+    const { jsm } = this.#ports;
+    return this.#listed(async () => {
+      if (this.#layout.layout === 'sharded') return (await sessionsInShards(jsm, this.#layout.shards)).sort();
+      const sessions: Token[] = [];
+      for await (const name of jsm.streams.names(ALL_SESSIONS)) {
         const session = sessionOfStream(name);
         if (session !== undefined) sessions.push(session);
       }
-    } catch (error) {
-      throw toThroughlineError(error, 'listing sessions');
-    }
-    return sessions.sort();
+      return sessions.sort();
+    });
   }
 
-  async activity(): Promise<(ActiveSession | LeaderlessSession)[]> {
-    const all: (ActiveSession | LeaderlessSession)[] = [];
-    try {
-      const { found, leaderless } = await listedStreams(this.#ports.jsm, ALL_SESSIONS);
-      for (const { config, created, state } of found) {
-        const session = sessionOfStream(config.name);
-        if (session === undefined) continue;
-        const at = state.messages === 0 ? created : state.last_ts;
-        all.push({ session, sequence: state.last_seq, at: new Date(at).toISOString() });
-      }
-      for (const name of leaderless) {
-        const session = sessionOfStream(name);
-        if (session !== undefined) all.push({ session, sequence: undefined });
-      }
-    } catch (error) {
-      throw toThroughlineError(error, 'listing sessions');
-    }
-    return all;
+  activity(): Promise<(ActiveSession | LeaderlessSession)[]> {
+    return this.#listed(async () =>
+      this.#layout.layout === 'sharded'
+        ? this.#inShards(this.#layout.shards)
+        : activeOf(await listedStreams(this.#ports.jsm, ALL_SESSIONS)),
+    );
   }
 
   follow(onMoved: (session: Token) => void, onDenied?: () => void): Unwatch {
-    return followSessions(this.#ports.connection, 'per-session', onMoved, onDenied);
+    return followSessions(this.#ports.connection, this.#layout.layout, onMoved, onDenied);
   }
+
+  async #inShards(shards: number): Promise<ActiveSession[]> {
+    const seen = new Set<Token>();
+    for await (const shard of shardCounts(this.#ports.jsm, shards)) {
+      for (const session of shard.sessions.keys()) seen.add(session);
+      await this.#refresh(shard);
+    }
+    for (const session of [...this.#active.keys()]) if (!seen.has(session)) this.#active.delete(session);
+    return [...this.#active.values()].map(({ active }) => active);
+  }
+
+  /** Asks for the newest event of each session of a shard that has others than before. */
+  async #refresh(shard: ShardCounts): Promise<void> {
+    const { connection, timeoutMs } = this.#ports;
+    const moved = [...shard.sessions].filter(
+      ([session, { events }]) => this.#active.get(session)?.events !== events,
+    );
+    if (moved.length === 0) return;
+    const found = await newestInShard(connection, { ...shard, sessions: new Map(moved) }, timeoutMs);
+    for (const [session, { events }] of moved) {
+      const newest = found.get(session);
+      const at = newest?.headers?.last('Nats-Time-Stamp');
+      const active =
+        newest !== undefined && at !== undefined
+          ? { session, sequence: newest.sequence, at: new Date(at).toISOString() }
+          : await this.#leaderSays(session);
+      if (active !== undefined) this.#active.set(session, { active, events });
+    }
+  }
+
+  async #leaderSays(session: Token): Promise<ActiveSession | undefined> {
+    const newest = await this.newestStored(session);
+    return newest && { session, sequence: newest.seq, at: newest.time.toISOString() };
+  }
+
+  async #listed<T>(list: () => Promise<T>): Promise<T> {
+    try {
+      return await list();
+    } catch (error) {
+      throw toThroughlineError(error, 'listing sessions');
+    }
+  }
+}
+
+interface Counted {
+  readonly active: ActiveSession;
+  readonly events: number;
+}
+
+/** The sessions of streams that hold one each. */
+function activeOf({ found, leaderless }: { readonly found: StreamInfo[]; readonly leaderless: string[] }) {
+  const all: (ActiveSession | LeaderlessSession)[] = [];
+  for (const { config, created, state } of found) {
+    const session = sessionOfStream(config.name);
+    if (session === undefined) continue;
+    const at = state.messages === 0 ? created : state.last_ts;
+    all.push({ session, sequence: state.last_seq, at: new Date(at).toISOString() });
+  }
+  for (const name of leaderless) {
+    const session = sessionOfStream(name);
+    if (session !== undefined) all.push({ session, sequence: undefined });
+  }
+  return all;
 }

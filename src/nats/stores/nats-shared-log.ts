@@ -20,17 +20,18 @@ interface Read {
   readonly epoch: string | undefined;
 }
 
-/** The parts of a layout that keys with a stream of their own need not have. */
-export type SharedLayout<Event> = Omit<LogLayout<Event>, 'expecting' | 'messageId' | 'read' | 'shared'> & {
+export interface SharedLayout<Event> extends LogLayout<Event> {
   /**
    * When to ask whether the stream is still the one that was read: at each append that expects something and each read that
    * finds something, or only where an expectation does not hold. Otherwise it is noticed within seconds.
    */
   readonly asksForStream: 'always' | 'after_conflict';
-};
+  /** True if each key has a stream of its own: removed events go with its files. */
+  readonly hasOwnStreams?: boolean;
+}
 
 /**
- * Logs that share streams, told apart by their subjects. What is expected is the last sequence among the key's own subjects:
+ * Logs in streams that they may share, told apart by their subjects. What is expected is the last sequence among the key's own subjects:
  * every writer names the same filter, so the comparison holds.
  */
 export abstract class NatsSharedLog<Event extends { readonly type: string }> extends NatsEventLog<Event> {
@@ -40,15 +41,7 @@ export abstract class NatsSharedLog<Event extends { readonly type: string }> ext
   readonly #read = new LRUCache<Token, Read>({ max: MAX_READ });
 
   constructor(ports: EventLogPorts, layout: SharedLayout<Event>, streams: KeyStreams) {
-    const own: Pick<LogLayout<Event>, 'expecting' | 'messageId' | 'shared'> = {
-      shared: true,
-      expecting: (key, sequence) => ({
-        expectedLastOfSubjects: { sequence, subjects: layout.subjects(key) },
-      }),
-      // Message ids count for the whole stream, whatever the subject.
-      messageId: (key, id) => `${key}:${id}`,
-    };
-    super(ports, { ...layout, ...own }, streams);
+    super(ports, layout, streams);
     this.#ports = ports;
     this.#layout = layout;
   }
@@ -95,13 +88,11 @@ export abstract class NatsSharedLog<Event extends { readonly type: string }> ext
     return read;
   }
 
-  /** A purge would leave their text in files that hold other keys as well, where it cannot be found again. */
-  override removeBefore(
-    key: Token,
-    sequence: number,
-    { mayGoOn, onRemoved }: RemovalOptions = {},
-  ): Promise<number> {
-    const { stream, subjects } = this.#layout;
+  /** In a shared stream a purge would leave their text in files that hold other keys as well, where it cannot be found again. */
+  override removeBefore(key: Token, sequence: number, options: RemovalOptions = {}): Promise<number> {
+    const { mayGoOn, onRemoved } = options;
+    const { stream, subjects, hasOwnStreams = false } = this.#layout;
+    if (hasOwnStreams) return super.removeBefore(key, sequence, options);
     let [removed, of] = [0, 0];
     return eraseMessages(this.#ports, stream(key), subjects(key), {
       ...{ through: sequence - 1, unhurried: true },

@@ -34,6 +34,7 @@ export function SessionView({ session }: SessionViewProps) {
             {view.archived === undefined ? null : <Tag>archived</Tag>}
             {view.project === undefined ? null : <span class="quiet">project {view.project}</span>}
           </PageHead>
+          {view.title === undefined ? null : <p>{view.title}</p>}
           {view.goal === undefined ? null : <p class="goal">{view.goal}</p>}
           {view.completed_reason === undefined ? null : (
             <p class="quiet">Completed: {view.completed_reason}</p>

@@ -49,7 +49,7 @@ export function SessionsView({ params }: GlobalViewProps) {
       <div class="tools">
         <div class="field-wide">
           <FilterField
-            label="Name, project or goal"
+            label="Name, title, project or goal"
             value={text}
             onFilter={(value) => setParams({ text: value })}
           />
@@ -122,9 +122,10 @@ function SessionRow({ listed }: { readonly listed: SessionListed }) {
 
 /** Why it stands where it does, or what it is for. */
 function About({ listed }: { readonly listed: SessionFigures }) {
-  const { stalled, waiting, goal } = listed;
+  const { stalled, waiting, title, goal } = listed;
   return (
     <>
+      {title === undefined ? null : <p class="session-goal">{title}</p>}
       {stalled.map(({ task, reason }) => (
         <p key={`${task} ${reason}`} class="session-reason">
           <Tag tone="bad">stalled</Tag>

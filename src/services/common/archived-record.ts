@@ -1,14 +1,12 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Archived, Forgotten } from '../../contracts/lifecycle-record.js';
-import type { Token } from '../../contracts/names.js';
 import type { ArchivedAs, DecideArchived } from '../../ports/session-lifecycle.js';
 
 /**
  * What may come of the record of a session: the decisions that `SessionLifecycle.change` takes, each of what is recorded at
- * that moment. A name that is a pointer, or is being filled, is left to the rename or import that does that.
+ * that moment. A name that is being filled is left to the import that does that.
  */
 
-/** Whether a record is that of the rename, or import, that asks. */
+/** Says if a record is that of the import that asks. */
 export type IsMine = (there: Archived | undefined) => boolean;
 
 /** When and why a session was archived, and when it had moved last, where a rule of retention did it. */
@@ -16,7 +14,7 @@ export type Archiving = Pick<Archived, 'at' | 'reason' | 'idle_since'>;
 
 /** It is archived. What was recorded of the same archiving stays. */
 export function asArchived(archiving: Archiving): DecideArchived {
-  return (there) => (hasOwnName(there) ? archivedAs(there, archiving) : 'keep');
+  return (there) => (isWhole(there) ? archivedAs(there, archiving) : 'keep');
 }
 
 /** It is archived, unless anything is recorded of it. */
@@ -25,7 +23,7 @@ export function asArchivedAgain(archiving: Archiving): DecideArchived {
 }
 
 /** It is not archived any longer. */
-export const asReopened: DecideArchived = (there) => (hasOwnName(there) ? 'remove' : 'keep');
+export const asReopened: DecideArchived = (there) => (isWhole(there) ? 'remove' : 'keep');
 
 /** It becomes a session, archived or not. */
 export function asSession(isMine: IsMine, archiving: Archiving | undefined): DecideArchived {
@@ -40,36 +38,17 @@ export function asFree(isMine: IsMine): DecideArchived {
   return (there) => (isMine(there) ? 'remove' : 'keep');
 }
 
-/**
- * The name is taken for a rename.
- *
- * @param at when, where nothing is recorded of the name
- * @param left what a rename that is lost has recorded of it, if it has; where that is another record by now, another rename
- * was faster
- */
-export function asTaken(from: Token, at: string, left: Archived | undefined): DecideArchived {
-  const importing = { file: `rename ${from}`.slice(0, 64), dispatches: 0, ready: false, from };
-  return (there) => {
-    if (there === undefined) return { at, importing };
-    if (there.importing?.from === from) return fieldsOf(there);
-    if (left === undefined || !isDeepStrictEqual(there, left)) return 'keep';
-    const { ready = false, left_over = false } = left.importing ?? {};
-    return { at: there.at, importing: { ...importing, ...((ready || left_over) && { left_over: true }) } };
-  };
-}
-
 /** All processes know that the name is taken, and nothing is under it: it may be filled. */
 export function asReady(isMine: IsMine): DecideArchived {
   return (there) => {
     if (there?.importing === undefined || !isMine(there)) return 'keep';
-    const { left_over: _, ...importing } = there.importing;
-    return { ...fieldsOf(there), importing: { ...importing, ready: true } };
+    return { ...fieldsOf(there), importing: { ...there.importing, ready: true } };
   };
 }
 
-/** Whether a record is of the session that has the name: it is not a pointer, and all of it is there. */
-export function hasOwnName(record: Archived | undefined): boolean {
-  return record?.renamed_to === undefined && record?.importing === undefined;
+/** True if all of the session is there: it is not being imported. */
+export function isWhole(record: Archived | undefined): boolean {
+  return record?.importing === undefined;
 }
 
 /** What is recorded, as it is given to record it. */

@@ -1,9 +1,9 @@
 import { beingForgotten } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
-import { requireOwnName } from './own-name.js';
+import { requireWhole } from './whole-session.js';
 
-/** What is known of forgotten and renamed sessions, and of those that are being imported. */
+/** The records of forgotten sessions, and of those that are being imported. */
 export type Forgetting = Pick<SessionLifecycle, 'archived' | 'forgotten' | 'refreshed'>;
 
 /** How long a result of a session that is being forgotten is put back for, in milliseconds. */
@@ -18,9 +18,8 @@ export function standingOf(
   session: Token,
   dispatch: number,
 ): 'counts' | 'forgotten' | 'later' {
-  const archived = lifecycle?.archived(session);
-  // Nothing may come between the events of a file, or behind those that are copied to a new name.
-  if (archived?.importing !== undefined || archived?.renaming !== undefined) return 'later';
+  // Nothing may come between the events of a file.
+  if (lifecycle?.archived(session)?.importing !== undefined) return 'later';
   const record = lifecycle?.forgotten(session);
   if (record === undefined) return 'counts';
   if (dispatch <= record.dispatches) return 'forgotten';
@@ -31,12 +30,11 @@ export function standingOf(
  * Names the life that a session leads: another one after it was forgotten, so that no state of the one before is taken for
  * its own.
  *
- * @throws ThroughlineError `session_forgotten` while it is being forgotten, `session_importing` while it is being imported,
- * `session_renamed`
+ * @throws ThroughlineError `session_forgotten` while it is being forgotten, `session_importing` while it is being imported
  */
 export function lifeBy(lifecycle: Forgetting): (session: Token) => string {
   return (session) => {
-    requireOwnName(session, lifecycle.archived(session));
+    requireWhole(session, lifecycle.archived(session));
     const record = lifecycle.forgotten(session);
     if (record?.status !== 'forgetting') return record?.at ?? '';
     throw beingForgotten(session);

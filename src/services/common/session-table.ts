@@ -23,6 +23,7 @@ export interface Row {
 export interface KnownFigures {
   readonly status: Figures['status'];
   readonly project: string | undefined;
+  readonly title: string | undefined;
   readonly goal: string | undefined;
   /** 0 for a session with a stalled task, 1 for one that waits for a person, else 2. */
   readonly rank: number;
@@ -193,7 +194,7 @@ function movedAt(row: KeptRow, at: number): void {
 }
 
 function knownOf(figures: Figures): KnownFigures {
-  const { status, project, goal, stalled, waiting } = figures;
+  const { status, project, title, goal, stalled, waiting } = figures;
   const rank = stalled.length > 0 ? 0 : waiting.length > 0 ? 1 : 2;
-  return { status, project, goal, rank, text: JSON.stringify(figures) };
+  return { status, project, title, goal, rank, text: JSON.stringify(figures) };
 }

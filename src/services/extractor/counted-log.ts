@@ -124,7 +124,7 @@ export class CountedLog {
   ): Promise<boolean> {
     for (let read = PAGE; read === PAGE && at.sequence < through; ) {
       const page = await this.#ports.log.read(this.#session, { after: at.sequence, through, limit: PAGE });
-      if (page.restart || (at.epoch !== undefined && page.epoch !== at.epoch)) return false;
+      if (at.epoch !== undefined && page.epoch !== at.epoch) return false;
       at.epoch = page.epoch;
       for (const stored of page.events) {
         const { event, sequence } = stored;

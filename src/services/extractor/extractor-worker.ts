@@ -219,8 +219,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   ): Promise<WorkOutcome> {
     const { code, reason, fix, meant } = fault;
     const { sequence, at, subject, body, isBare = false } = held.delivery;
-    // What has another name now has no log to note it in.
-    const noted = code === 'session_renamed' || isBare ? undefined : session;
+    const noted = isBare ? undefined : session;
     const isSame = noted && (await sameLife(ports.lifecycle, noted));
     // The note first: the fold takes it once however often it comes, the rejected store only for a while. But a log
     // that is given up keeps no dispatch from being rejected: then `after` does not hear of it.

@@ -38,11 +38,10 @@ export class RetentionKeeper {
   }
 
   async #work(): Promise<void> {
-    const { store, now, clock, refuseWhileMoving, logger } = this.#ports;
+    const { store, now, clock, logger } = this.#ports;
     const rules = await store.rules();
     if (!rules.rules.some(({ enforced }) => enforced)) return;
     if (!isDue(rules, await store.run(), now())) return;
-    await refuseWhileMoving();
     const turn = await Turn.take(this.#ports, (last) => isDue(rules, last, now()));
     if (!(turn instanceof Turn)) return;
     const begun = clock();

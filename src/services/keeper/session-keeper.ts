@@ -111,7 +111,6 @@ export class SessionKeeper {
     if (lifecycle.forgotten(session)?.status === 'forgetting') return;
     const archived = lifecycle.archived(session);
     if (archived?.importing !== undefined) return this.moved(session);
-    if (archived?.renamed_to !== undefined) return;
     const begun = now();
     try {
       const isSame = await sameLife(lifecycle, session);

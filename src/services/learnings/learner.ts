@@ -125,8 +125,6 @@ export async function startLearner(options: LearnerOptions): Promise<Learner> {
 async function learn(delivery: DispatchDelivery, options: LearnerOptions): Promise<void> {
   const { session, role } = parseDispatchSubject(delivery.subject);
   if (session === undefined || role === undefined) return;
-  // The extractor rejects it: under the name that the session has now it is published again.
-  if (options.lifecycle?.archived(session)?.renamed_to !== undefined) return;
   const { secrets = NO_SCANNER } = options;
   const clean = (json: unknown, text: string) => redactJson(json, secrets, { source: text }).value;
   const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, compiledResult);

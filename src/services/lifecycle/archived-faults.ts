@@ -1,20 +1,13 @@
 import type { DispatchFault } from '../../contracts/dispatch-body.js';
-import { renamedSession, ThroughlineError } from '../../contracts/errors.js';
+import { ThroughlineError } from '../../contracts/errors.js';
 import type { Archived } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import { archivedText } from '../../session/charter.js';
 
-/** What a session that is archived, or has another name now, says to those who would add something to it. */
+/** What a session that is archived says to those who would add something to it. */
 
 /** Why a result of the session cannot be used. */
 export function archivedResult(session: Token, archived: Archived): DispatchFault {
-  const { renamed_to: to } = archived;
-  if (to !== undefined)
-    return {
-      code: 'session_renamed',
-      reason: renamedSession(session, to).message,
-      fix: `publish to ${to}; "throughline rejected fix ID --session ${to}" sends this result there`,
-    };
   return {
     code: 'session_archived',
     reason: archivedText(session, archived),

@@ -94,7 +94,7 @@ export function createSessionExport({ log, snapshots, logger, maxReplyBytes }: E
       : read;
     const known = page.epoch ?? '';
     const reached = page.events.length + page.skipped < limit ? through : page.through;
-    const isOther = cursor !== undefined && (known !== epoch || page.restart === true);
+    const isOther = cursor !== undefined && known !== epoch;
     if (isOther || isCut(page.events, after) || (page.events.length + page.skipped === 0 && after < through))
       throw changed(session);
     const events = fitting(page.events, Math.min(USUAL_BYTES, maxReplyBytes() - AROUND_BYTES));

@@ -30,8 +30,6 @@ export interface RetentionPorts extends LookPorts, Omit<ForgetPorts, 'lifecycle'
   readonly newId: () => string;
   /** Milliseconds since 1970, as ages are counted. */
   readonly now: () => number;
-  /** Throws `conflict` while sessions are moved to another layout. */
-  readonly refuseWhileMoving: () => Promise<unknown>;
 }
 
 /** Sessions that are archived, or forgotten, together: in between it is looked at whether the rules still hold. */
@@ -56,7 +54,6 @@ export async function followRules(
   /** Whether it may go on. */
   const holds = async () => {
     if (stopped() || turn.isLost) return false;
-    await ports.refuseWhileMoving();
     // Who changes the rules must not have to wait for what the old ones began.
     return (await ports.store.rules()).version === rules.version;
   };
@@ -96,9 +93,7 @@ async function finishArchiving(ports: RetentionPorts, turn: Turn, mayGoOn: MayGo
   if (inHand.length === 0) return;
   for (const { session, idleSince } of inHand) {
     if (ports.lifecycle.forgotten(session)?.status === 'forgetting') continue;
-    const { renamed_to, importing } = ports.lifecycle.archived(session) ?? {};
-    // Under that name there is nothing to read.
-    if (renamed_to !== undefined || importing !== undefined) continue;
+    if (ports.lifecycle.archived(session)?.importing !== undefined) continue;
     const { archived } = (await ports.reader.load(session)).folded.state.charter;
     if (archived?.reason?.startsWith(REASON)) await ports.archiver.settle(session, idleSince, { mayGoOn });
   }
@@ -153,7 +148,7 @@ async function forgetIdle(ports: RetentionPorts, sessions: readonly DueSession[]
       if (erased === undefined) return false;
       for (const kind of erased.rewrite) rewrite.add(kind);
       releases.push(erased.release);
-      names.push(...erased.names);
+      names.push(session);
       return true;
     });
     if (isGone) forgotten.push(due);

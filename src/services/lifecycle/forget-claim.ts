@@ -4,7 +4,6 @@ import type { Token } from '../../contracts/names.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Marks, SessionEraser } from '../../ports/session-eraser.js';
 import type { ForgottenAt, SessionLifecycle } from '../../ports/session-lifecycle.js';
-import { isLeftOver } from '../common/own-name.js';
 
 /**
  * A session is erased by one at a time, whom its record names, and says at what time it was still at it. Two would harm
@@ -50,8 +49,6 @@ export function isGone({ at }: { readonly at: string }, clock: Clock): boolean {
 /**
  * Records that a session is being forgotten, unless another one is at it. The boundary is written with the first record: a
  * process that continues after a crash must not move it.
- *
- * @throws ThroughlineError `conflict` while it is being renamed: it stands in two places
  */
 export async function begin(
   { lifecycle, eraser, clock }: Omit<ClaimPorts, 'pause'>,
@@ -59,14 +56,6 @@ export async function begin(
   { by, withLearnings = false, project, unlessMoved }: Claimant,
 ): Promise<boolean> {
   let isClaimed = false;
-  const record = lifecycle.archived(session);
-  const isRenamedTo = record?.importing?.from !== undefined && !isLeftOver(lifecycle, session);
-  if (record?.renaming !== undefined || isRenamedTo)
-    throw new ThroughlineError(
-      'conflict',
-      `session ${session} is being renamed, so it is not forgotten now: wait until that is done. Where a service ended meanwhile, another one goes on within ten seconds`,
-      { details: { session } },
-    );
   const isFirst = lifecycle.forgotten(session)?.status !== 'forgetting';
   const begun = isFirst ? await eraser.marks(session) : undefined;
   await lifecycle.forgetting(session, (there) => {

@@ -12,8 +12,6 @@ import {
   type ForgetPorts,
   finishForgetting,
   NOTHING,
-  namesOf,
-  requireNotRenaming,
   sum,
 } from './forget-session.js';
 
@@ -30,8 +28,6 @@ const AT_ONCE = 8;
 /**
  * The sessions of a project, those that are being forgotten left out. By the index those are passed over that surely belong to
  * another project; all others are read, since what is erased must not hang on an index.
- *
- * @throws ThroughlineError `conflict` where one of them is being renamed
  */
 export async function sessionsOf(
   {
@@ -50,12 +46,8 @@ export async function sessionsOf(
       if (lifecycle.forgotten(session)?.status === 'forgetting') return [];
       const record = lifecycle.archived(session);
       const isOurs = known !== undefined && projectOf(known.project) === project;
-      // Until its events are all there it cannot be read, and what is renamed to it stands in the table itself.
+      // Until its events are all there it cannot be read.
       if (record?.importing !== undefined) return [];
-      if (record?.renamed_to !== undefined) {
-        if (isOurs) requireNotRenaming({ lifecycle }, session);
-        return [];
-      }
       const isElsewhere = known !== undefined && !isOurs;
       if (isElsewhere && !table.isStale(row)) return [];
       const { state } = (await sessions.load(session)).folded;
@@ -77,7 +69,7 @@ export async function storedOfProject(
   return all;
 }
 
-/** Forgets a project with these sessions and their earlier names. Gives how much was erased. Throws as `eraseSession`. */
+/** Forgets a project with these sessions. Gives how much was erased. Throws as `eraseSession`. */
 export async function forgetProject(
   ports: ForgetProjectPorts,
   project: Token,
@@ -85,8 +77,6 @@ export async function forgetProject(
   by: string,
   onErased: (erased: StoredCounts) => void,
 ): Promise<StoredCounts> {
-  // Before the first: of a project that is refused nothing may be gone.
-  for (const session of sessions) for (const name of namesOf(ports, session)) requireNotRenaming(ports, name);
   // All of them first: so each will be forgotten, and the learnings with the last, whatever happens to this process.
   for (const session of sessions) await begin(ports, session, { by, project });
   let learnings = sum(NOTHING, await forgetProjectLearnings(ports, project));
@@ -140,7 +130,7 @@ async function forgetAll(
       under.delete(session);
       if (ended === undefined) return;
       releases.push(ended.release);
-      names.push(...ended.names);
+      names.push(session);
       for (const kind of ended.rewrite) rewrite.add(kind);
       done = sum(done, ended.erased);
       told();

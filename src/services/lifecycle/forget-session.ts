@@ -1,4 +1,3 @@
-import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { StoredCounts } from '../../contracts/replies/forget-reply.js';
 import type { ForgottenLearnings } from '../../learnings/forget-in-learnings.js';
@@ -12,7 +11,6 @@ import {
 } from '../../ports/session-eraser.js';
 import type { SessionIndex } from '../../ports/session-index.js';
 import type { ForgottenAt } from '../../ports/session-lifecycle.js';
-import { isLeftOver } from '../common/own-name.js';
 import { type Claim, type Claimant, type ClaimPorts, claim, isBy } from './forget-claim.js';
 import { forgetInLearnings, type LearningsPorts, learningsOf, NO_LEARNINGS } from './forget-learnings.js';
 
@@ -49,39 +47,21 @@ const MAX_PASSES = 20;
 
 export const NOTHING: StoredCounts = { ...NOTHING_ERASED, ...NO_LEARNINGS };
 
-/** What there is of a session, and under the names that it had before. */
+/** What there is of a session. */
 export async function storedOf(
-  ports: Pick<ForgetPorts, 'eraser' | 'learnings' | 'projects' | 'lifecycle'>,
+  ports: Pick<ForgetPorts, 'eraser' | 'learnings' | 'projects'>,
   session: Token,
   withLearnings: boolean,
 ): Promise<StoredCounts> {
-  let all = await countedOf(ports, session);
-  for (const name of namesOf(ports, session)) all = sum(all, await learningsOf(ports, name, withLearnings));
-  return all;
+  return sum(await countedOf(ports, session), await learningsOf(ports, session, withLearnings));
 }
 
 /** As `storedOf`, without learnings. */
 export async function countedOf(
-  ports: Pick<ForgetPorts, 'eraser' | 'lifecycle'>,
+  { eraser }: Pick<ForgetPorts, 'eraser'>,
   session: Token,
 ): Promise<StoredCounts> {
-  let all: StoredCounts = NOTHING;
-  for (const name of namesOf(ports, session)) all = sum(all, { ...(await ports.eraser.count(name)) });
-  return all;
-}
-
-/**
- * A session with the names that it had before, its own first: what was published under them goes with it, and they would
- * point to nothing.
- */
-export function namesOf({ lifecycle }: Pick<ForgetPorts, 'lifecycle'>, session: Token): Token[] {
-  const names = [session];
-  const pointers = lifecycle.renamed();
-  for (const name of names)
-    names.push(
-      ...pointers.filter((each) => lifecycle.archived(each)?.renamed_to === name && !names.includes(each)),
-    );
-  return names;
+  return sum(NOTHING, await eraser.count(session));
 }
 
 /** What was erased of a session, and which buckets may still hold it in their files. */
@@ -92,77 +72,30 @@ interface Erased {
 
 /** Held for `finishForgetting` until `release`. */
 interface ErasedSession extends Erased {
-  /** Its own and those that it had before. */
-  readonly names: readonly Token[];
   readonly release: () => Promise<void>;
 }
 
 /**
- * Erases a session with the names that it had before, or goes on where another process stopped. Gives nothing where another
- * process has done it, and where the session is spared, since it has moved.
+ * Erases a session, or goes on where another process stopped. Gives nothing where another process has done it, and where the
+ * session is spared, since it has moved.
  *
- * @throws ThroughlineError `unavailable`, `permission_denied`, `conflict` where sessions are moved, one of the names is being
- * renamed, or another process has taken over; then it is still recorded, and may be asked for again
+ * @throws ThroughlineError `unavailable`, `permission_denied`, `conflict` where another process has taken over; then it is
+ * still recorded, and may be asked for again
  */
 export async function eraseSession(
   ports: ForgetPorts,
   session: Token,
-  { unlessMoved, onErased, ...options }: ForgetOptions,
-): Promise<ErasedSession | undefined> {
-  const names = namesOf(ports, session);
-  for (const name of names) requireNotRenaming(ports, name);
-  const claims: Claim[] = [];
-  const release = async () => {
-    for (const claim of claims) await claim.release();
-  };
-  const rewrite = new Set<RewrittenKind>();
-  let erased: StoredCounts = NOTHING;
-  try {
-    // The session first: while it is recorded, another process that continues finds its earlier names, and they stay if it is spared.
-    for (const name of names) {
-      const before = erased;
-      const told = (more: StoredCounts) => onErased?.(sum(before, more));
-      const unless = name === session ? unlessMoved : undefined;
-      const done = await eraseName(ports, name, { ...options, unlessMoved: unless, onErased: told });
-      if (done === undefined && name === session) return undefined;
-      if (done === undefined) continue;
-      claims.push(done.claim);
-      for (const kind of done.rewrite) rewrite.add(kind);
-      erased = sum(erased, done.erased);
-    }
-  } catch (error) {
-    await release();
-    throw error;
-  }
-  return { erased, rewrite, names, release };
-}
-
-/** @throws ThroughlineError `conflict` for a session that stands in two places */
-export function requireNotRenaming({ lifecycle }: Pick<ForgetPorts, 'lifecycle'>, session: Token): void {
-  const { renaming, renamed_to, importing } = lifecycle.archived(session) ?? {};
-  const isTaken = importing?.from !== undefined && !isLeftOver(lifecycle, session);
-  if (renaming === undefined && !isTaken) return;
-  const [from, to] = importing?.from === undefined ? [session, renamed_to] : [importing.from, session];
-  throw new ThroughlineError(
-    'conflict',
-    `session ${from} is being renamed to ${to}, so it is not forgotten now: wait until that is done. Where a service ended meanwhile, another one goes on within ten seconds`,
-    { details: { session } },
-  );
-}
-
-async function eraseName(
-  ports: ForgetPorts,
-  session: Token,
   options: ForgetOptions,
-): Promise<(Erased & { readonly claim: Claim }) | undefined> {
+): Promise<ErasedSession | undefined> {
   const held = await claim(ports, session, options);
   if (held === undefined) return undefined;
+  const { release } = held;
   try {
     const done = await erase(ports, session, held, options);
-    if (done === undefined) await held.release();
-    return done && { ...done, claim: held };
+    if (done === undefined) await release();
+    return done && { ...done, release };
   } catch (error) {
-    await held.release();
+    await release();
     throw error;
   }
 }
@@ -229,7 +162,7 @@ async function hasMoved(
 }
 
 /**
- * Forgets one session with its earlier names, from the record to the record. Gives how much was erased: nothing of one that is
+ * Forgets one session, from the record to the record. Gives how much was erased: nothing of one that is
  * spared. Throws as `eraseSession`.
  */
 export async function forgetSession(
@@ -240,7 +173,7 @@ export async function forgetSession(
   const done = await eraseSession(ports, session, options);
   if (done === undefined) return NOTHING;
   try {
-    await finishForgetting(ports, done.names, done.rewrite, options.by);
+    await finishForgetting(ports, [session], done.rewrite, options.by);
   } finally {
     await done.release();
   }

@@ -40,8 +40,6 @@ interface Job {
   readonly found: StoredCounts;
   readonly sessions: readonly Token[];
   readonly wasForgotten: boolean;
-  /** What the session is called now, of which this is an earlier name. */
-  readonly renamedTo?: Token | undefined;
   erased: StoredCounts;
   isDone: boolean;
   /** Whether anyone was told that it is done. */
@@ -65,7 +63,7 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
   async function jobOf(jobs: Map<string, Job>, key: string, start: () => Promise<Started>): Promise<Job> {
     const running = jobs.get(key);
     if (running !== undefined && !running.isDone) return running;
-    const { found, sessions: named, wasForgotten, renamedTo, run } = await start();
+    const { found, sessions: named, wasForgotten, run } = await start();
     // Who asks how far it is hears once that it is done, unless another one has begun.
     if (running !== undefined && !running.isTold && isNothing(found)) return told(running);
     const again = jobs.get(key);
@@ -86,7 +84,7 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
     // Who waits for it hears of a failure; the log has it in any case.
     ended.catch(() => {});
     const job: Job = {
-      ...{ found, sessions: named, wasForgotten, renamedTo, ended },
+      ...{ found, sessions: named, wasForgotten, ended },
       ...{ erased: NOTHING, isDone: false, isTold: false },
     };
     erased = (counts) => {
@@ -121,14 +119,7 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
         const found = await storedOf(ports, session, withLearnings);
         const before = dryRun && record?.status === 'forgotten' && isNothing(found);
         const state = dryRun ? 'counted' : 'running';
-        return {
-          session,
-          ...lives(newestName(ports, session)),
-          state,
-          found,
-          erased: NOTHING,
-          ...said(before),
-        };
+        return { session, state, found, erased: NOTHING, ...said(before) };
       }
       const job = await jobOf(sessions, session, async () => {
         const found = await storedOf(ports, session, withLearnings);
@@ -139,16 +130,15 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
         return {
           found,
           sessions: [session],
-          renamedTo: newestName(ports, session),
           wasForgotten: record?.status === 'forgotten' && isNothing(found),
           run: (onErased) => forgetSession(ports, session, { by: ports.newId(), withLearnings, onErased }),
         };
       });
       await withinDeadline(ANSWER_MS, job.ended);
       if (job.isDone) told(job);
-      const { found, erased, wasForgotten, renamedTo, isDone } = job;
+      const { found, erased, wasForgotten, isDone } = job;
       const state = isDone ? 'done' : 'running';
-      return { session, ...lives(renamedTo), state, found, erased, ...said(wasForgotten) };
+      return { session, state, found, erased, ...said(wasForgotten) };
     },
     async 'project-forget'(request) {
       const { confirm, dryRun, ...asked } = checkedRequest(TOOLS['project-forget'].request, request);
@@ -195,7 +185,6 @@ interface Started {
   readonly sessions: readonly Token[];
   /** Whether it was forgotten before, and nothing is left of it. */
   readonly wasForgotten: boolean;
-  readonly renamedTo?: Token | undefined;
   readonly run: (onErased: (erased: StoredCounts) => void) => Promise<StoredCounts>;
 }
 
@@ -211,22 +200,6 @@ function projectReply(
 ) {
   const [first, total] = [sessions.slice(0, MAX_NAMED), sessions.length];
   return { project, sessions: first, total, state, found, erased, ...said(wasForgotten) };
-}
-
-/** The name that a session has now which had this one before; `undefined` for any other name. */
-function newestName({ lifecycle }: Pick<ForgetProjectPorts, 'lifecycle'>, name: Token): Token | undefined {
-  const seen = new Set([name]);
-  let newest: Token | undefined;
-  for (let to = lifecycle.archived(name)?.renamed_to; to !== undefined && !seen.has(to); ) {
-    seen.add(to);
-    newest = to;
-    to = lifecycle.archived(to)?.renamed_to;
-  }
-  return newest;
-}
-
-function lives(renamedTo: Token | undefined): { readonly renamedTo?: Token } {
-  return renamedTo === undefined ? {} : { renamedTo };
 }
 
 function said(wasForgotten: boolean): { readonly forgotten?: true } {

@@ -12,7 +12,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { checkForeign } from '../../session/foreign-events.js';
 import { archivedSince, asFree, asReady, type IsMine } from '../common/archived-record.js';
-import { importing } from '../common/own-name.js';
+import { importing } from '../common/whole-session.js';
 import { NOTICED_MS, SETTLED_MS } from './forget-session.js';
 import { becomeSession, exists, type NewSessionPorts, requireFree } from './new-session.js';
 
@@ -28,8 +28,6 @@ import { becomeSession, exists, type NewSessionPorts, requireFree } from './new-
  */
 export interface ImportOptions extends NewSessionPorts {
   readonly log: NewSessionPorts['log'] & Pick<SessionLog, 'append'>;
-  /** Throws while sessions are being moved to another layout. */
-  readonly refuseWhileMoving: () => Promise<void>;
   /** Moves the numbers of dispatches up for so long, and gives how far they are. */
   readonly raiseDispatches: (to: number, mostMs: number) => Promise<number>;
   readonly clock: Clock;
@@ -75,7 +73,6 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
   async function take(session: Token, { file, dispatches }: Asked): Promise<string> {
     const found = importOf(session);
     if (found !== undefined) return found.at;
-    await options.refuseWhileMoving();
     await requireFree(options, session, OTHER_NAME);
     const at = archivedSince(lifecycle.forgotten(session), clock());
     await lifecycle.change(session, (there) =>
@@ -84,7 +81,7 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     await pause(SETTLED_MS);
     // Another process may have begun with another file a moment before.
     const own = importOf(session);
-    if (own === undefined || !isOf(own, { file, dispatches })) throw importing(session, own?.from);
+    if (own === undefined || !isOf(own, { file, dispatches })) throw importing(session);
     if ((await log.newest(session)) === 0) return own.at;
     // A result may have been on its way, or another process has gone on with the same file.
     await pause(NOTICED_MS);
@@ -104,8 +101,7 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     await take(session, asked);
     const dispatches = to === 0 ? 0 : await options.raiseDispatches(to, RAISE_MS);
     if (dispatches < to) return { session, state: 'numbers', events: 0, dispatches };
-    if (!(await lifecycle.change(session, asReady(mine(asked)))))
-      throw importing(session, importOf(session)?.from);
+    if (!(await lifecycle.change(session, asReady(mine(asked))))) throw importing(session);
     return { session, state: 'importing', events: 0 };
   }
 
@@ -113,8 +109,8 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     const { done } = asked;
     const events = (asked.events ?? []).map(placed);
     const found = await recorded(session, events.length > 0 || done);
-    if (lifecycle.forgotten(session)?.status === 'forgetting') throw importing(session, found?.from);
-    if (found !== undefined && !isOf(found, asked)) throw importing(session, found.from);
+    if (lifecycle.forgotten(session)?.status === 'forgetting') throw importing(session);
+    if (found !== undefined && !isOf(found, asked)) throw importing(session);
     if (found?.ready !== true) {
       if (events.length === 0 && !done) return begin(session, asked);
       if ((await log.newest(session)) > 0) throw exists(session, OTHER_NAME);
@@ -126,8 +122,7 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
       const isDone = await becomeSession(options, session, mine(asked));
       // Where another process has done it, nothing is recorded of the import any more.
       const now = importOf(session);
-      if (!isDone && (now !== undefined || isForgottenSince(session, found.at)))
-        throw importing(session, now?.from);
+      if (!isDone && (now !== undefined || isForgottenSince(session, found.at))) throw importing(session);
       copies.delete(key);
       return { session, state: 'done', events: 0 };
     }
@@ -182,12 +177,12 @@ function mine(asked: Pick<Asked, 'file' | 'dispatches'>): IsMine {
   return (there) => isOf(there?.importing, asked);
 }
 
-/** Whether a name is taken for this file, and not for a session that is being renamed to it. */
+/** Returns true if a name is taken for this file. */
 function isOf(
   found: Archived['importing'],
   { file, dispatches }: Pick<Asked, 'file' | 'dispatches'>,
 ): boolean {
-  return found?.file === file && found.dispatches === dispatches && found.from === undefined;
+  return found?.file === file && found.dispatches === dispatches;
 }
 
 /** @throws ThroughlineError `schema_invalid` where the numbers of dispatches would have to be moved up too far */

@@ -9,10 +9,10 @@ import type { Charter } from '../../session/charter.js';
 import { evolve } from '../../session/evolve-session.js';
 import { emptyState } from '../../session/session-state.js';
 import { archivedSince, asSession, type IsMine } from '../common/archived-record.js';
-import { importing, isLeftOver } from '../common/own-name.js';
+import { importing } from '../common/whole-session.js';
 import type { Archiver } from './archive-session.js';
 
-/** How a name becomes a session whose events come from elsewhere: a file, or a session of another name. */
+/** How a name becomes a session whose events come from a file. */
 export interface NewSessionPorts {
   readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
   readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten' | 'change'>;
@@ -24,20 +24,15 @@ export interface NewSessionPorts {
  * Makes sure that a name is free: without events, a snapshot that stands for some, or a record.
  *
  * @param fix what to do where it is not
- * @param renamed the session that is to get the name: what a rename that is lost has left there may go
  * @throws ThroughlineError `session_exists`, `session_importing`, `session_forgotten` while it is being forgotten
  */
 export async function requireFree(
   { log, lifecycle, reader }: Pick<NewSessionPorts, 'log' | 'lifecycle' | 'reader'>,
   session: Token,
   fix: string,
-  renamed?: Token,
 ): Promise<void> {
   const record = lifecycle.archived(session);
-  if (renamed !== undefined && (record?.importing?.from === renamed || isLeftOver(lifecycle, session)))
-    return;
-  if (record?.importing !== undefined) throw importing(session, record.importing.from);
-  if (record?.renamed_to !== undefined) throw exists(session, `it points to ${record.renamed_to}; ${fix}`);
+  if (record?.importing !== undefined) throw importing(session);
   if (record !== undefined || (await log.newest(session)) > 0) throw exists(session, fix);
   if ((await reader.load(session)).folded.state.sequence > 0) throw exists(session, fix);
 }
@@ -45,7 +40,7 @@ export async function requireFree(
 /**
  * From now on it is a session: archived, where its events say so, so that no result ever comes in between.
  *
- * @param isMine whether the record is still that of the rename, or import, that asks
+ * @param isMine whether the record is still that of the import that asks
  * @returns `false` where it is not: another process has done it, or the session was forgotten
  */
 export async function becomeSession(

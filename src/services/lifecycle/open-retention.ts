@@ -60,6 +60,5 @@ export function openRetention(
     now,
     pause,
     logger,
-    refuseWhileMoving: () => nats.moving.refuseWhileMoving(),
   };
 }

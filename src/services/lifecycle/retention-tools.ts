@@ -36,17 +36,10 @@ export function createRetentionTools(ports: RetentionPorts): RetentionTools {
 
   async function outlook(rules: RetentionRules, aheadMs = 0): Promise<RetentionOutlook> {
     const now = ports.now() + aheadMs;
-    const [sessions, dispatches, rejected, held, run] = await Promise.all([
+    const [sessions, dispatches, rejected, run] = await Promise.all([
       dueSessions(ports, rules, now),
       dueMessages(ports, rules, 'dispatches', now),
       dueMessages(ports, rules, 'rejected', now),
-      ports.refuseWhileMoving().then(
-        () => undefined,
-        (error: unknown) => {
-          if (codeOf(error) !== 'conflict') throw error;
-          return (error as Error).message;
-        },
-      ),
       store.run(),
     ]);
     return {
@@ -57,7 +50,6 @@ export function createRetentionTools(ports: RetentionPorts): RetentionTools {
       forget: named(sessions.forget),
       ...{ dispatches, rejected },
       unknown: sessions.unknown,
-      ...(held !== undefined && { held }),
       ...(run && { lastRun: shown(run) }),
     };
   }

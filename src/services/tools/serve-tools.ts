@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import {
   COMPILER_SERVICE,
   EXTRACTOR_SERVICE,
-  isToken,
   KEEPER_SERVICE,
   LEARNINGS_SERVICE,
   type Token,
@@ -41,7 +40,6 @@ import { loadTokenizer } from '../../tokenizers/load-tokenizer.js';
 import { VERSION } from '../../version.js';
 import { healthOf } from '../common/health.js';
 import type { KnownSessions } from '../common/known-sessions.js';
-import { refuseRenamed } from '../common/own-name.js';
 import { guarded } from '../common/request-guard.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
 import { watchService } from '../common/service-metrics.js';
@@ -52,8 +50,6 @@ import { createSessionExport } from '../lifecycle/export-session.js';
 import { createForgetTools } from '../lifecycle/forget-tools.js';
 import { createSessionImport } from '../lifecycle/import-session.js';
 import { openArchiver, openRetention } from '../lifecycle/open-retention.js';
-import { createSessionRename } from '../lifecycle/rename-session.js';
-import { watchRenames } from '../lifecycle/resume-renames.js';
 import { createRetentionTools } from '../lifecycle/retention-tools.js';
 import { createDispatchResults } from './dispatch-results.js';
 import { createHealthQuery } from './health-query.js';
@@ -99,15 +95,6 @@ export async function serveTools(
     afterTimeoutMs,
   });
   const maxReplyBytes = () => nats.connection.info?.max_payload ?? USUAL_PAYLOAD;
-  const refuseWhileMoving = async () => void (await nats.moving.refuseWhileMoving());
-  /** Of what reads a log without folding it: that of an old name is empty. */
-  const byNewName =
-    (answer: (request: unknown) => Promise<object>) =>
-    async (request: unknown): Promise<object> => {
-      const { session } = (request ?? {}) as { readonly session?: unknown };
-      if (isToken(session)) refuseRenamed(session, lifecycle.archived(session));
-      return answer(request);
-    };
   const archiver = openArchiver(nats, sessions, { lifecycle });
   const archiving = createArchiveJobs(archiver, logger);
   shutdown.add('the archiving of sessions', () => archiving.stop());
@@ -149,21 +136,6 @@ export async function serveTools(
     }),
   );
   shutdown.add('the rules of retention', () => retention.stop());
-  const renaming = {
-    ...nats,
-    ...sessions,
-    lifecycle,
-    archiver,
-    inLearnings: { ...nats, projects: projects.reader, command: projects.inBackground },
-    refuseWhileMoving,
-    clock: clockBy(known.now),
-    newId: randomUUID,
-    logger,
-    pause,
-  };
-  const rename = createSessionRename(renaming);
-  const stopRenames = watchRenames(renaming, rename);
-  shutdown.add('the watch over sessions that are being renamed', async () => stopRenames());
   const queries: Readonly<Record<QueryName, (request: unknown) => Promise<object>>> = {
     'dispatch-show': showDispatch,
     'plan-show': (request) => run.plan(request),
@@ -171,25 +143,23 @@ export async function serveTools(
     'fact-find': show.factFind,
     'fact-show': show.factShow,
     'file-list': show.fileList,
-    'timeline-list': byNewName(createTimelineService({ log: nats.log, prompts })),
+    'timeline-list': createTimelineService({ log: nats.log, prompts }),
     'ledger-list': show.ledgerList,
     'ledger-show': show.ledgerShow,
     'trace-list': show.traceList,
-    'trace-show': byNewName(createTraceEntries({ log: nats.log })),
+    'trace-show': createTraceEntries({ log: nats.log }),
     'snapshot-show': show.snapshotShow,
     ...forgetting.answers,
     ...retention.answers,
-    'session-export': byNewName(createSessionExport({ ...nats, logger, maxReplyBytes })),
+    'session-export': createSessionExport({ ...nats, logger, maxReplyBytes }),
     'session-import': createSessionImport({
       ...nats,
       ...sessions,
       lifecycle,
       archiver,
-      refuseWhileMoving,
       clock: clockBy(known.now),
       pause,
     }),
-    'session-rename': rename,
     ...createRejectedQueries({
       ...nats,
       maxBodyBytes: config.maxBodyBytes,
@@ -285,7 +255,7 @@ export async function serveTools(
         subject: TRACE_GET_SUBJECT,
         bySession: true,
         description: 'an entry as its event keeps it, with its output',
-        handle: byNewName((request) => trace.get(request)),
+        handle: (request) => trace.get(request),
       },
       {
         name: 'trace-pin',

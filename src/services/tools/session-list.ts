@@ -87,11 +87,7 @@ export class SessionList {
     for (const row of table.rows()) {
       const archived = lifecycle.archived(row.session);
       if (archived?.importing !== undefined) continue;
-      const isRenamed = archived?.renamed_to !== undefined;
-      // One whose renaming was cut short must be found.
-      if (isRenamed && archived.renaming === undefined) continue;
-      const isArchived = archived !== undefined && !isRenamed;
-      if (fits(row, isArchived) && !leaving.has(row.session))
+      if (fits(row, archived !== undefined) && !leaving.has(row.session))
         page.offer(row, asked.brief ? 2 : (row.known?.rank ?? 2));
     }
     return page;
@@ -123,12 +119,9 @@ export class SessionList {
 
   #listed({ session, sequence, reached, at, known }: Row, isBrief: boolean): SessionListed {
     const time = new Date(at).toISOString();
-    const record = this.#options.lifecycle.archived(session);
-    const to = record?.renaming && record.renamed_to;
-    const renaming = to === undefined ? {} : { renamingTo: to };
+    const archived = this.#options.lifecycle.archived(session);
     if (isBrief || known === undefined)
-      return { session, sequence: Math.max(sequence, reached), at: time, ...renaming, brief: true };
-    const archived = record?.renamed_to === undefined ? record : undefined;
+      return { session, sequence: Math.max(sequence, reached), at: time, brief: true };
     // Written by `SessionTable` from figures.
     const figures = JSON.parse(known.text) as Figures;
     return {
@@ -136,7 +129,6 @@ export class SessionList {
       ...(archived && { archived: { at: archived.at, ...(archived.reason && { reason: archived.reason }) } }),
       sequence,
       at: time,
-      ...renaming,
       brief: false,
     };
   }
@@ -180,7 +172,8 @@ function filterOf(asked: Asked, now: number): (row: Row, isArchived: boolean) =>
     if (wantedProject !== undefined && projectOf(known.project) !== wantedProject) return false;
     if (stalled && known.rank !== 0) return false;
     if (words.length === 0) return true;
-    const said = `${session} ${known.project ?? ''} ${known.goal ?? ''}`.toLowerCase();
+    const { title = '', goal = '' } = known;
+    const said = `${session} ${title} ${known.project ?? ''} ${goal}`.toLowerCase();
     return words.every((word) => said.includes(word));
   };
 }

@@ -22,7 +22,7 @@ import { clipText, quoted } from '../../shared/text.js';
 import type { Tokenizer } from '../../shared/tokenizer.js';
 import { recordEntry, textOfEntry } from '../../traces/record-entry.js';
 import { compactedReport, recentLines, summarise } from '../../traces/trace-summary.js';
-import { requireOwnName } from '../common/own-name.js';
+import { requireWhole } from '../common/whole-session.js';
 import { archivedFault } from '../lifecycle/archived-faults.js';
 
 /** Answers `trace.append`, `trace.compact`, `trace.get` and `trace.pin`. */
@@ -63,7 +63,7 @@ export function createTraceService(options: TraceServiceOptions): TraceService {
   const { log, lifecycle, reader, clock, newId, tokenizers } = options;
   const append = async (session: Token, data: EventOf<'trace.appended'>['data']): Promise<number> => {
     const archived = lifecycle?.archived(session);
-    requireOwnName(session, archived);
+    requireWhole(session, archived);
     if (archived !== undefined) throw archivedFault(session, archived);
     const event = { v: EVENT_VERSION, type: 'trace.appended', at: clock(), data } as const;
     const appended = await log.append(session, event);

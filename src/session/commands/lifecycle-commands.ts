@@ -16,13 +16,14 @@ import { answer, append, type Decision, refuse } from './session-decision.js';
 /** The commands on the session itself, each decided on a state. */
 
 export function openSession(state: SessionState, args: ToolArguments<'session-open'>): Decision {
-  const { goal, spec, specPath, project, settings } = args;
+  const { title, goal, spec, specPath, project, settings } = args;
   const bound = boundProject(state.charter);
   if (project !== undefined && bound !== undefined && projectOf(project) !== bound) {
     const message = `project: session ${state.session} already belongs to project ${bound}: leave out the project, or open another session`;
     return refuse('project_bound', message, { field: 'project', project: bound });
   }
   const data = {
+    ...(title !== undefined && { title }),
     ...(goal !== undefined && { goal }),
     ...(spec !== undefined && { spec }),
     ...(specPath !== undefined && { spec_path: specPath }),

@@ -4,7 +4,6 @@ import { archivedKey, forgottenKey, token } from '../../../src/contracts/names.j
 import { type LifecycleLook, lifecycleChanges } from '../../../src/nats/backup/lifecycle-look.js';
 
 const DEMO = token('demo', 'session');
-const PARSER = token('parser', 'session');
 const AT = '2026-01-01T00:00:00.000Z';
 const LATER = '2026-01-01T00:00:02.000Z';
 const NOTHING = { sessions: [], isArchiving: true, forgetting: [], isForgotten: false };
@@ -26,53 +25,19 @@ const demo = (more: object | undefined): Stored => [
   archivedKey(DEMO),
   more && { v: 1, status: 'archived', at: AT, ...more },
 ];
-const parser = (more: object | undefined): Stored => [
-  archivedKey(PARSER),
-  more && { v: 1, status: 'archived', at: AT, ...more },
-];
 const forgotten = (more: object): Stored => [
   forgottenKey(DEMO),
   { v: 1, at: AT, dispatches: 0, sequence: 0, ...more },
 ];
-const renaming = (copied: boolean, at = AT) => ({
-  renamed_to: PARSER,
-  renaming: { by: 'one', at, copied },
-});
-
 describe('what has become of sessions between two looks', () => {
-  it('records that are the same, were stored again, or say that a rename goes on, change nothing', () => {
+  it('records that are the same, or were stored again, change nothing', () => {
     expect(lifecycleChanges(look(1), look(1))).toEqual(NOTHING);
     expect(lifecycleChanges(look(1, demo({})), look(50, demo({})))).toEqual(NOTHING);
-    expect(lifecycleChanges(look(1, demo(renaming(false))), look(9, demo(renaming(false, LATER))))).toEqual(
-      NOTHING,
-    );
     const [forgetting, settled] = [
       forgotten({ status: 'forgetting', session: DEMO }),
       forgotten({ status: 'forgetting', session: DEMO, at: LATER, settled: true, sequence: 7 }),
     ];
     expect(lifecycleChanges(look(1, forgetting), look(2, settled))).toEqual(NOTHING);
-  });
-
-  it('each step of a rename is a change of both names', () => {
-    const steps = [
-      look(1),
-      look(
-        1,
-        demo(renaming(false)),
-        parser({ importing: { file: 'f', dispatches: 0, ready: false, from: DEMO } }),
-      ),
-      look(
-        3,
-        demo(renaming(true)),
-        parser({ importing: { file: 'f', dispatches: 0, ready: true, from: DEMO } }),
-      ),
-      look(5, demo({ renamed_to: PARSER }), parser(undefined)),
-    ];
-    for (const [at, now] of steps.slice(1).entries()) {
-      const { sessions, isArchiving } = lifecycleChanges(steps[at] ?? look(1), now);
-      expect([...sessions].sort()).toEqual([DEMO, PARSER]);
-      expect(isArchiving).toBe(false);
-    }
   });
 
   it('a session that was archived or opened again is told apart from one that came from elsewhere', () => {

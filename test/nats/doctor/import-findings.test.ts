@@ -8,20 +8,17 @@ const AT = '2026-11-23T12:00:00.000Z';
 const findings = (now: string) =>
   importFindings(opened.nats.connection, { replicas: 1, timeoutMs: 5000 }, Date.parse(now));
 
-it('a rename that nothing is heard of is one finding, which says since when, and what goes on with it', async () => {
+it('an import that does not end is one finding, which says since when, and what goes on with it', async () => {
   const lifecycle = await opened.nats.openLifecycle();
-  const [demo, parser] = [token('demo', 'session'), token('parser', 'session')];
-  const renaming = { by: 'one', at: AT, copied: false };
-  await lifecycle.change(demo, () => ({ at: AT, renamed_to: parser, renaming }));
-  const importing = { file: 'rename demo', dispatches: 0, ready: true, from: demo };
-  await lifecycle.change(parser, () => ({ at: AT, importing }));
+  const importing = { file: 'x', dispatches: 0, ready: true };
+  await lifecycle.change(token('demo', 'session'), () => ({ at: AT, importing }));
 
   expect(await findings('2026-11-23T12:00:30.000Z')).toEqual([]);
   expect(await findings('2026-11-23T13:00:00.000Z')).toEqual([
     expect.objectContaining({
-      check: 'rename of session demo to parser',
-      message: 'it was last heard of 1hr ago: results of both names wait until it has ended',
-      fix: expect.stringContaining('start the services with "throughline serve"'),
+      check: 'import of session demo',
+      message: 'it began 1hr ago and has not ended: results of the session wait until then',
+      fix: expect.stringContaining('run "throughline session import" again'),
     }),
   ]);
   lifecycle.close();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Forgotten } from '../../../src/contracts/lifecycle-record.js';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
-import { NatsShardedSessionLog } from '../../../src/nats/stores/nats-sharded-session-log.js';
+import { NatsSessionLog } from '../../../src/nats/stores/nats-session-log.js';
 import { newSession, type OpenedNats, startNatsPorts } from '../../ports/opened.js';
 import { implementer, recorded } from '../../support/builders.js';
 import { tampered } from '../../support/tampered-connection.js';
@@ -23,10 +23,11 @@ it('what a batch did not store is not stored behind the end of a session that is
     5000,
   );
   const jsm = await nats.connection.jetstreamManager();
-  const log = new NatsShardedSessionLog(
+  const log = new NatsSessionLog(
     { connection: nats.connection, jsm, publisher, timeoutMs: 5000 },
+    { layout: 'sharded', shards: 1 },
     {
-      ...{ shards: 1, replicas: 1, batches: true },
+      ...{ replicas: 1, batches: true },
       forgotten: { of: () => record, refreshed: () => undefined },
     },
   );

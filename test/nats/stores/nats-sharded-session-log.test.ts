@@ -2,7 +2,7 @@ import { type JetStreamManager, NatsError } from 'nats';
 import { expect, it } from 'vitest';
 import { API } from '../../../src/nats/connection/nats-errors.js';
 import type { EventLogPorts } from '../../../src/nats/stores/nats-event-log.js';
-import { NatsShardedSessionLog } from '../../../src/nats/stores/nats-sharded-session-log.js';
+import { NatsSessionLog } from '../../../src/nats/stores/nats-session-log.js';
 
 it('the session log in shards does not say which sessions there are while one of the shards has no leader', async () => {
   const api_error = { code: 500, err_code: API.streamOffline, description: 'stream is offline' };
@@ -15,7 +15,7 @@ it('the session log in shards does not say which sessions there are while one of
     },
   };
   const ports = { jsm: { streams } as unknown as JetStreamManager, timeoutMs: 1000 } as EventLogPorts;
-  const log = new NatsShardedSessionLog(ports, { shards: 2, replicas: 1 });
+  const log = new NatsSessionLog(ports, { layout: 'sharded', shards: 2 }, { replicas: 1 });
   await expect(log.activity()).rejects.toMatchObject({
     code: 'unavailable',
     message: expect.stringContaining('start the servers of the cluster that hold it'),

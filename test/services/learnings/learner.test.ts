@@ -8,19 +8,16 @@ import { StateReader } from '../../../src/folding/state-reader.js';
 import { systemClock } from '../../../src/ports/clock.js';
 import type { DispatchDelivery, DispatchSource } from '../../../src/ports/dispatch-source.js';
 import { silentLogger } from '../../../src/ports/logger.js';
-import type { Forgetting } from '../../../src/services/common/forgotten-results.js';
 import { startLearner } from '../../../src/services/learnings/learner.js';
 import { SessionProjects } from '../../../src/services/learnings/session-projects.js';
 import { DEFAULT_LIMITS } from '../../../src/session/session-state.js';
 import { MemoryLearningLog } from '../../doubles/memory-learning-log.js';
-import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
-import { pointers } from '../../support/forget-ports.js';
 import { soon } from '../../support/soon.js';
 
 /** A learner that is handed one review, and whose log stores nothing before `release` is called. */
-async function learning(ackWaitMs: number, more: object = {}, published = [1], lifecycle?: Forgetting) {
+async function learning(ackWaitMs: number, more: object = {}, published = [1]) {
   const [log, learnings, snapshots] = [
     new MemorySessionLog(),
     new MemoryLearningLog(),
@@ -85,7 +82,6 @@ async function learning(ackWaitMs: number, more: object = {}, published = [1], l
     maxBodyBytes: 1000,
     maxDeliveries: 5,
     recurrence: 3,
-    ...(lifecycle && { lifecycle }),
   });
   return { learner, learnings, delivery, release };
 }
@@ -103,16 +99,6 @@ describe('what the learner notes', () => {
     expect((await learnings.read(token(DEFAULT_PROJECT, 'project'), { after: 0 })).events).toHaveLength(
       noted,
     );
-  });
-
-  it('a review for a name that a session had before is done with, and not noted', async () => {
-    const lifecycle = new MemorySessionLifecycle();
-    await pointers(lifecycle, { demo: 'second', second: 'third' });
-    const { learner, learnings, delivery, release } = await learning(30_000, {}, [1], lifecycle);
-    release();
-    await soon(() => expect(delivery.ack).toHaveBeenCalledTimes(1));
-    await learner.stop();
-    expect(await learnings.projects()).toEqual([]);
   });
 });
 

@@ -8,7 +8,7 @@ import {
 import { followRules, type RetentionPorts } from '../../../src/services/lifecycle/follow-retention.js';
 import { Turn } from '../../../src/services/lifecycle/retention-turn.js';
 import { ALL_TERMS } from '../../../src/session/retention-rules.js';
-import { forgetPorts, NOW, pointers, renaming } from '../../support/forget-ports.js';
+import { forgetPorts, NOW } from '../../support/forget-ports.js';
 
 const never = () => Promise.reject(new Error('not asked for here'));
 
@@ -49,7 +49,6 @@ async function followed(
     },
     newId: () => 'one',
     now: () => Date.parse(NOW),
-    refuseWhileMoving: async () => {},
   };
   const turn = await Turn.take(all, () => true);
   if (!(turn instanceof Turn)) throw new Error('no turn');
@@ -58,9 +57,8 @@ async function followed(
   return { run: turn.run, settled };
 }
 
-test('with a session that is forgotten by a rule go the names that it had before; one that is spared keeps them', async () => {
-  const ports = forgetPorts(['first', 'ours', 'older', 'moved'], { ours: 'parser', moved: 'parser' });
-  await pointers(ports.lifecycle, { first: 'ours', older: 'moved' });
+test('a rule forgets a session that is due, and spares one that has moved meanwhile', async () => {
+  const ports = forgetPorts(['ours', 'moved'], { ours: 'parser', moved: 'parser' });
   const { lastMoved } = ports.eraser;
   let asked = 0;
   ports.eraser.lastMoved = async (...[session]: unknown[]) => {
@@ -73,17 +71,16 @@ test('with a session that is forgotten by a rule go the names that it had before
   const { run } = await followed(ports, [{ enforced: true, at: NOW, forgetAfter: '30d' }]);
 
   expect(run).toMatchObject({ forgotten: 1, spared: 1 });
-  expect([...ports.eraser.dispatches.keys()]).toEqual(['older', 'moved']);
-  expect(ports.lifecycle.renamed()).toEqual(['older']);
+  expect([...ports.eraser.dispatches.keys()]).toEqual(['moved']);
   expect(ports.lifecycle.unfinished()).toEqual([]);
 });
 
-test('a session that was in hand, and has another name since, stops nothing', async () => {
+test('a session that was in hand, and is being imported since, stops nothing', async () => {
   const ports = forgetPorts([], { kept: 'parser' });
-  const [first, from, to] = [token('first', 'session'), token('from', 'session'), token('to', 'session')];
-  await pointers(ports.lifecycle, { first: 'kept' });
-  await renaming(ports.lifecycle, from, to);
-  const inHand = [first, from, to].map((session) => ({ session, idleSince: NOW }));
+  const session = token('imported', 'session');
+  const importing = { file: 'x', dispatches: 0, ready: true };
+  await ports.lifecycle.change(session, () => ({ at: NOW, importing }));
+  const inHand = [{ session, idleSince: NOW }];
 
   const { run, settled } = await followed(ports, [], inHand);
 

@@ -13,7 +13,7 @@ import { sessionFigures } from '../../../src/session/session-figures.js';
 import { emptyState } from '../../../src/session/session-state.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { implementer, recorded, timeOf } from '../../support/builders.js';
-import { forgetPorts, pointers, renaming } from '../../support/forget-ports.js';
+import { forgetPorts } from '../../support/forget-ports.js';
 
 const PARSER = token('parser', 'project');
 
@@ -78,76 +78,38 @@ test('of a project those sessions are read that the index does not surely place 
   expect(loaded.sort()).toEqual(['misplaced', 'moved', 'ours']);
 });
 
-const [OURS, MINE] = [token('ours', 'session'), token('mine', 'session')];
-
-test('with a session of a project go the names that it had before, and they are counted', async () => {
-  const ports = forgetPorts(['first', 'second', 'ours', 'other'], { ours: 'parser' });
-  await pointers(ports.lifecycle, { first: 'second', second: 'ours' });
-  const named = await sessionsOf(ports, PARSER);
-  expect(named).toEqual(['ours']);
-  expect(await storedOfProject(ports, PARSER, named)).toMatchObject({ dispatches: 3 });
-
-  const erased = await forgetProject(ports, PARSER, named, 'one', () => {});
-
-  expect(erased).toMatchObject({ dispatches: 3 });
-  expect([...ports.eraser.dispatches.keys()]).toEqual(['other']);
-  expect(ports.lifecycle.renamed()).toEqual([]);
-  expect(ports.lifecycle.unfinished()).toEqual([]);
-});
-
-test('the names that a session had before go also where another process has begun to forget it', async () => {
-  const ports = forgetPorts(['first', 'ours'], { ours: 'parser' });
-  await pointers(ports.lifecycle, { first: 'ours' });
-  await begin(ports, OURS, { by: 'gone', project: PARSER });
-
-  await resumeForgets({ ...ports, clock: () => '2026-01-01T01:00:00.000Z' }, 'next');
-
-  expect(ports.eraser.dispatches).toEqual(new Map());
-  expect(ports.lifecycle.renamed()).toEqual([]);
-  expect(ports.lifecycle.unfinished()).toEqual([]);
-});
-
-test('a session of another project that is being renamed, or imported, and a pointer stop no project from being forgotten', async () => {
-  const ports = forgetPorts([], { ours: 'parser', elsewhere: 'lexer', first: 'parser' });
+test('a session that is being imported stops no project from being forgotten', async () => {
+  const ports = forgetPorts([], { ours: 'parser', elsewhere: 'lexer' });
   const { lifecycle, table } = ports;
-  const [to, imported] = [token('to', 'session'), token('imported', 'session')];
-  await renaming(lifecycle, token('elsewhere', 'session'), to);
+  const imported = token('imported', 'session');
   await lifecycle.change(imported, () => ({
     at: timeOf(1),
     importing: { file: 'x', dispatches: 0, ready: true },
   }));
-  await pointers(lifecycle, { first: 'ours' });
-  for (const session of [to, imported]) table.moved(session);
+  table.moved(imported);
 
   expect(await sessionsOf(ports, PARSER)).toEqual(['ours']);
 });
 
-test('a project is refused while a session of it is being renamed, with both names, and nothing of it is forgotten', async () => {
-  const ports = forgetPorts(['ours', 'mine'], { ours: 'parser', mine: 'parser' });
-  const { lifecycle } = ports;
+test('a project is forgotten with its sessions, and no other one', async () => {
+  const ports = forgetPorts(['ours', 'other'], { ours: 'parser' });
   const named = await sessionsOf(ports, PARSER);
-  await renaming(lifecycle, MINE, token('to', 'session'));
-  const refused = {
-    code: 'conflict',
-    message: expect.stringContaining('session mine is being renamed to to'),
-  };
+  expect(named).toEqual(['ours']);
+  expect(await storedOfProject(ports, PARSER, named)).toMatchObject({ dispatches: 1 });
 
-  await expect(sessionsOf(ports, PARSER)).rejects.toMatchObject(refused);
-  await expect(forgetProject(ports, PARSER, named, 'one', () => {})).rejects.toMatchObject(refused);
+  const erased = await forgetProject(ports, PARSER, named, 'one', () => {});
 
-  expect(lifecycle.unfinished()).toEqual([]);
-  expect(ports.eraser.dispatches.size).toBe(2);
+  expect(erased).toMatchObject({ dispatches: 1 });
+  expect([...ports.eraser.dispatches.keys()]).toEqual(['other']);
+  expect(ports.lifecycle.unfinished()).toEqual([]);
 });
 
-test('a project is refused while the old name of a session of it is not yet a pointer', async () => {
-  const ports = forgetPorts(['first', 'ours', 'mine'], { ours: 'parser', mine: 'parser' });
-  const { lifecycle } = ports;
-  await renaming(lifecycle, token('first', 'session'), MINE);
-  await lifecycle.change(MINE, () => 'remove');
+test('a session that another process has begun to forget is forgotten to the end', async () => {
+  const ports = forgetPorts(['ours'], { ours: 'parser' });
+  await begin(ports, token('ours', 'session'), { by: 'gone', project: PARSER });
 
-  await expect(forgetProject(ports, PARSER, [OURS, MINE], 'one', () => {})).rejects.toMatchObject({
-    code: 'conflict',
-  });
+  await resumeForgets({ ...ports, clock: () => '2026-01-01T01:00:00.000Z' }, 'next');
 
-  expect(lifecycle.unfinished()).toEqual([]);
+  expect(ports.eraser.dispatches).toEqual(new Map());
+  expect(ports.lifecycle.unfinished()).toEqual([]);
 });

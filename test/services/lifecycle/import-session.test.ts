@@ -28,7 +28,6 @@ async function services() {
       ...{ log, lifecycle, pause },
       reader: createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 10 }),
       archiver: { settle: async () => {} },
-      refuseWhileMoving: async () => {},
       raiseDispatches: async (to, mostMs) => (mostMs === 0 ? NEWEST : Math.max(to, NEWEST)),
       clock: () => '2026-01-01T00:00:00.000Z',
     });
@@ -111,22 +110,6 @@ it('a session that begins while its name is taken for a file stays, and is not a
 
   expect(lifecycle.archived(session)).toBeUndefined();
   expect((await log.read(session, { after: 0 })).events).toHaveLength(1);
-});
-
-it('a name to which a session is being renamed is not taken by an import, whatever its file is called', async () => {
-  const { lifecycle, events, service } = await services();
-  const from = token('old', 'session');
-  const importing = { file: 'f', dispatches: 1, ready: true, from };
-  await lifecycle.change(session, () => ({ at: '2026-01-01T00:00:00.000Z', importing }));
-  const before = lifecycle.archived(session);
-
-  for (const asked of [OF, { ...OF, events }, { ...OF, done: true }])
-    await expect(service()(asked)).rejects.toMatchObject({
-      code: 'session_importing',
-      message: expect.stringContaining('session old is being renamed to demo'),
-    });
-
-  expect(lifecycle.archived(session)).toEqual(before);
 });
 
 it('an import that was forgotten before its end is not said to be done', async () => {

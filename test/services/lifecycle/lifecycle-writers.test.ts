@@ -12,10 +12,10 @@ import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.j
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 
-const [DEMO, PARSER] = [token('demo', 'session'), token('parser', 'session')];
+const DEMO = token('demo', 'session');
 const AT = '2026-01-01T00:00:00.000Z';
 const NOW = Date.parse('2026-02-01T00:00:00.000Z');
-const RENAMING = { at: AT, renamed_to: PARSER, renaming: { by: 'another', at: AT, copied: false } };
+const IMPORTING = { at: AT, importing: { file: 'another', dispatches: 0, ready: false } };
 
 let log: MemorySessionLog;
 let lifecycle: MemorySessionLifecycle;
@@ -49,7 +49,7 @@ async function kept() {
   await keeper.tick();
 }
 
-/** What writes the record of a session beside a rename, and what comes before. */
+/** What writes the record of a session beside an import, and what comes before. */
 const writers: Readonly<Record<string, () => Promise<() => Promise<unknown>>>> = {
   'a session is archived': async () => {
     await archived();
@@ -69,40 +69,40 @@ const writers: Readonly<Record<string, () => Promise<() => Promise<unknown>>>> =
     await archived();
     return kept;
   },
-  'another rename or import of it ends': async () => {
+  'another import of it ends': async () => {
     await lifecycle.change(DEMO, () => ({ at: AT, importing: { file: 'x', dispatches: 0, ready: true } }));
     return () =>
       lifecycle.change(
         DEMO,
-        asSession((there) => there?.importing !== undefined, { at: AT }),
+        asSession((there) => there?.importing?.file === 'x', { at: AT }),
       );
   },
 };
 
-it.each(Object.entries(writers))('a rename that begins while %s stays recorded', async (_, begin) => {
+it.each(Object.entries(writers))('an import that begins while %s stays recorded', async (_, begin) => {
   const write = await begin();
   const before = (await log.read(DEMO, { after: 0 })).events.length;
   let wasBetween = false;
   lifecycle.between = async () => {
     wasBetween = true;
-    await lifecycle.change(DEMO, (there) => ({ ...RENAMING, at: there?.at ?? AT }));
+    await lifecycle.change(DEMO, (there) => ({ ...IMPORTING, at: there?.at ?? AT }));
   };
 
   await write();
 
   expect(wasBetween).toBe(true);
-  expect(lifecycle.archived(DEMO)).toEqual({ v: 1, status: 'archived', ...RENAMING });
-  // Nor is its log made shorter under the rename.
+  expect(lifecycle.archived(DEMO)).toEqual({ v: 1, status: 'archived', ...IMPORTING });
+  // Nor is its log made shorter under the import.
   expect((await log.read(DEMO, { after: 0 })).events).toHaveLength(before);
 });
 
-it('a rename that begins while the keeper takes back its record stays recorded', async () => {
+it('an import that begins while the keeper takes back its record stays recorded', async () => {
   await archived();
   const { change } = lifecycle;
   let changes = 0;
   lifecycle.change = async (session, decide) => {
     changes += 1;
-    if (changes === 2) lifecycle.between = () => change.call(lifecycle, DEMO, () => RENAMING);
+    if (changes === 2) lifecycle.between = () => change.call(lifecycle, DEMO, () => IMPORTING);
     const isDone = await change.call(lifecycle, session, decide);
     if (changes === 1) await reopened();
     return isDone;
@@ -111,7 +111,7 @@ it('a rename that begins while the keeper takes back its record stays recorded',
   await kept();
 
   expect(changes).toBe(2);
-  expect(lifecycle.archived(DEMO)).toEqual({ v: 1, status: 'archived', ...RENAMING });
+  expect(lifecycle.archived(DEMO)).toEqual({ v: 1, status: 'archived', ...IMPORTING });
 });
 
 it('what a rule of retention recorded stays where the session is settled again', async () => {

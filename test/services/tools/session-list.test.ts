@@ -15,7 +15,7 @@ import { recorded, reviewer } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 
 function opened(name: string, at: string): [Token, SessionEvent] {
-  const data = { goal: `goal of ${name}`, project: 'shop' };
+  const data = { title: `The ${name}s`, goal: `goal of ${name}`, project: 'shop' };
   return [token(name, 'session'), { v: EVENT_VERSION, type: 'session.opened', at, data }];
 }
 
@@ -107,9 +107,10 @@ describe('the list of sessions', () => {
     expect([first.total, third.next]).toEqual([5, undefined]);
   });
 
-  it('sessions are found by words of their name, project and goal', async () => {
+  it('sessions are found by words of their name, title, project and goal', async () => {
     const { list } = await listOf(opened('parser', at(1)), opened('lexer', at(2)));
     expect(names(await list({ text: 'GOAL parser' }))).toEqual(['parser']);
+    expect(names(await list({ text: 'the parsers' }))).toEqual(['parser']);
     expect((await list({ project: 'shop' })).total).toBe(2);
     expect((await list({ status: 'completed' })).total).toBe(0);
   });
@@ -125,20 +126,6 @@ describe('the list of sessions', () => {
     );
     expect(names(await list({ project: 'default' }))).toEqual(['plain']);
     expect(names(await list({ project: 'my-app' }))).toEqual(['spaced']);
-  });
-
-  it('a session that is being renamed says so, whether it can be read or not', async () => {
-    const { list, lifecycle, options } = await listOf(opened('a', at(1)));
-    await list({});
-    const renaming = { by: 'one', at: at(2), copied: false };
-    await lifecycle.change(token('a', 'session'), () => ({
-      ...{ at: at(2), renaming },
-      renamed_to: token('b', 'session'),
-    }));
-    const half = { session: 'a', renamingTo: 'b' };
-    expect(await list({})).toMatchObject({ sessions: [{ ...half, brief: false }] });
-    expect(await list({ brief: true })).toMatchObject({ sessions: [{ ...half, brief: true }] });
-    expect(options.table.get(token('a', 'session'))).toBeDefined();
   });
 
   it('a brief list reads no session, and one that cannot be read comes by name', async () => {

@@ -22,6 +22,14 @@ describe('session-open', () => {
   });
 });
 
+it('session-open changes the title as often as it is given, and a title binds the session to no project', () => {
+  const played = new Played().after('session-open', { title: 'Parser' });
+  expect(played.when('session-open', { title: 'Query parser', project: 'query' })).toMatchObject({
+    event: { data: { title: 'Query parser', project: 'query' } },
+    reply: { session: { title: 'Query parser', project: 'query' } },
+  });
+});
+
 describe('session-complete', () => {
   it('session-complete ends a session whose tasks are all completed or cancelled', () => {
     const played = withTasks('a', 'b').after('task-status', { id: '1', status: 'completed' });

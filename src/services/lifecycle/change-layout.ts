@@ -1,0 +1,55 @@
+import { ThroughlineError } from '../../contracts/errors.js';
+import type { Token } from '../../contracts/names.js';
+import { copyLog, isSameSession } from '../../folding/log-copy.js';
+import { foldedLog, keptState, wholeLog } from '../../folding/whole-log.js';
+import type { LayoutLogs } from '../../nats/backup/layout-logs.js';
+import { type Clock, systemClock } from '../../ports/clock.js';
+import { type Logger, silentLogger } from '../../ports/logger.js';
+import type { SessionLog } from '../../ports/session-log.js';
+import type { ReplacingSnapshotStore } from '../../ports/snapshot-store.js';
+import { encodeSnapshot } from '../../session/session-snapshot.js';
+
+/**
+ * Copies the logs of all sessions to the streams of another layout, and removes those of the layout before. A restore calls
+ * this before services can start. Cut off, it is done again from the backup.
+ *
+ * @param onProgress told after each session
+ * @throws ThroughlineError `internal` where a copy differs; nothing is removed then
+ */
+export async function changeLayout(
+  logs: LayoutLogs,
+  onProgress: (done: number, total: number) => void,
+): Promise<void> {
+  const { from, to, snapshots } = logs;
+  const sessions = await from.sessions();
+  for (const [index, session] of sessions.entries()) {
+    await copySession(session, { from, to, snapshots, clock: systemClock, logger: silentLogger });
+    onProgress(index + 1, sessions.length);
+  }
+  await logs.removeOld();
+}
+
+interface CopySessionPorts {
+  readonly from: Pick<SessionLog, 'read'>;
+  readonly to: Pick<SessionLog, 'read' | 'append'>;
+  readonly snapshots: ReplacingSnapshotStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Copies one session, compares the copy, and gives it a snapshot of its new sequences where it had one. */
+async function copySession(session: Token, ports: CopySessionPorts): Promise<void> {
+  const { to, snapshots, clock } = ports;
+  const from = await wholeLog({ ...ports, log: ports.from }, session);
+  const copied = await copyLog({ from, to }, session);
+  if (copied.outcome === 'differs' || !(await isSameSession({ from, to }, session)))
+    throw new ThroughlineError(
+      'internal',
+      `session ${session} is not the same in its copy: nothing was removed`,
+    );
+  const kept = await keptState(ports, session);
+  if (kept === undefined) return;
+  const { state } = await foldedLog(to, session, kept.limits);
+  if (state.sequence > 0)
+    await snapshots.replace(session, { sequence: state.sequence, text: encodeSnapshot(state, clock()) });
+}
