@@ -1,8 +1,8 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
+import { isLoopbackAddress } from '../../monitoring/known-hosts.js';
 import type { Monitoring } from '../../monitoring/monitoring.js';
 import { monitoringPage } from '../../monitoring/monitoring-page.js';
-import { isLoopbackAddress } from '../../monitoring/known-hosts.js';
 
 const ONLY_HERE =
   'Only this machine gets this without a token: for others start the services with --metrics-port and --metrics-host.\n';
