@@ -283,7 +283,7 @@ export class StateReader<State extends Sequenced, Event> {
     const begins = first === undefined ? 'is empty' : `begins at ${first.sequence}`;
     return new ThroughlineError(
       'not_found',
-      `asOf is ${sequence}, but the log of ${folding.kind} ${key} ${begins}: sequences from before its sessions were moved to another layout are gone`,
+      `asOf is ${sequence}, but the log of ${folding.kind} ${key} ${begins}: sequences from before a restore into another layout are gone`,
       { details: { [folding.kind]: key, asOf: sequence } },
     );
   }

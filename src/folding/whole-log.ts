@@ -33,7 +33,7 @@ export async function lostBeginning(
   const [first] = (await log.read(session, { after: 0, limit: 1 })).events;
   if (first?.sequence === 1 || first?.event.type === 'session.checkpoint') return undefined;
   const kept = await keptState({ snapshots }, session);
-  // Of a session that was moved before it had an event, a snapshot holds nothing.
+  // Of a session without an event a snapshot holds nothing.
   if (kept === undefined || kept.lastEvent === 0) return undefined;
   // In a stream that sessions share, no sequence tells whether a log is whole: what it comes to does.
   const { state } = await foldedLog(log, session, kept.limits, kept.sequence);

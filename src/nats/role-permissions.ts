@@ -135,7 +135,7 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
     publish: [
       ...['$JS.API.STREAM.NAMES', '$JS.API.STREAM.SNAPSHOT.*', '$JS.SNAPSHOT.ACK.>'],
       ...CONSUMERS.map((consumer) => `$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.${consumer}`),
-      // Whether sessions were moved, imported, archived or forgotten while they were copied.
+      // Reads whether sessions were imported, archived or forgotten while they were copied.
       ...[INSTALLATION_BUCKET, LIFECYCLE_BUCKET].map((bucket) => `$JS.API.STREAM.MSG.GET.KV_${bucket}`),
       `$JS.API.DIRECT.GET.KV_${LIFECYCLE_BUCKET}`,
     ],

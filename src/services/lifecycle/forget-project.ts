@@ -92,7 +92,6 @@ export async function forgetProject(
 export async function resumeForgets(ports: ForgetPorts, by: string): Promise<number> {
   const left = ports.lifecycle.unfinished().filter((session) => !isAtIt(ports, session));
   if (left.length === 0) return 0;
-  // A session may stand in two places until all have moved.
   await ports.eraser.check();
   const projects = new Set(left.flatMap((session) => ports.lifecycle.forgotten(session)?.project ?? []));
   const last = async () => {

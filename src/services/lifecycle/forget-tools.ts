@@ -102,7 +102,7 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
     },
     resume: () => resumeForgets(ports, ports.newId()),
     onFailed(error) {
-      // While sessions are moved nothing is erased.
+      // Another process has taken over.
       if (codeOf(error) !== 'conflict') failed(error);
     },
   });
