@@ -28,14 +28,13 @@ export class Waiters {
   /**
    * Takes a place.
    *
-   * @returns gives it back
-   * @throws ThroughlineError `rate_limited`, with `retryAfterMs` in its details
+   * @returns what gives it back, or the error `rate_limited` with `retryAfterMs` in its details
    */
-  enter(session: Token): () => void {
+  enter(session: Token): (() => void) | ThroughlineError {
     const own = this.#ofSession.get(session) ?? 0;
     const { ofSession, ofAll } = this.#most;
-    if (own >= ofSession) throw tooMany(`session ${session} has`, ofSession);
-    if (this.#all >= ofAll) throw tooMany('all sessions together have', ofAll);
+    if (own >= ofSession) return tooMany(`session ${session} has`, ofSession);
+    if (this.#all >= ofAll) return tooMany('all sessions together have', ofAll);
     this.#ofSession.set(session, own + 1);
     this.#all += 1;
     return () => {
@@ -67,7 +66,8 @@ export async function caughtUp(
   dispatch: number,
   timeoutMs: number,
 ): Promise<LoadedSession> {
-  let leave: (() => void) | undefined;
+  const leave = waiters.enter(session);
+  if (leave instanceof ThroughlineError) return folded(await reader.load(session), dispatch, leave);
   const deadline = performance.now() + timeoutMs;
   // Before the first look: what is stored after it is announced, and no second look is needed to be sure.
   const announced = announcements(log, session);
@@ -79,16 +79,20 @@ export async function caughtUp(
       replayed += loaded.replayed;
       const { dispatches, sequence } = loaded.folded.state;
       if (dispatches.has(dispatch)) return { ...loaded, replayed };
-      // One that is folded already waits for nothing, and needs no place.
-      leave ??= waiters.enter(session);
       const left = deadline - performance.now();
       if (left <= 0) throw notCaughtUp(session, dispatch, dispatches.newest(), sequence, timeoutMs);
       if (await announced.next(Math.min(left, wait.take()))) wait.reset();
     }
   } finally {
-    leave?.();
+    leave();
     announced.close();
   }
+}
+
+/** One that is folded already waits for nothing, and needs no place: one look, without a subscription. */
+function folded(loaded: LoadedSession, dispatch: number, refusal: ThroughlineError): LoadedSession {
+  if (loaded.folded.state.dispatches.has(dispatch)) return loaded;
+  throw refusal;
 }
 
 /** The log's announcements, one at a time. */

@@ -6,6 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { codeOf, type ThroughlineError } from '../../src/contracts/errors.js';
 import type { StoredEvent } from '../../src/contracts/session-events.js';
+import { SNAPSHOT_VERSION } from '../../src/session/session-snapshot.js';
 import { hostedCli as cli } from '../support/hosted-cli.js';
 import { allDealtWith, implemented, startSystem, systemOfFile } from '../support/system.js';
 
@@ -54,7 +55,7 @@ function changed(pack: (state: State) => string, more: Json = {}): StoredEvent {
 const withState = (change: (state: State) => void) =>
   changed((state) => {
     change(state);
-    return JSON.stringify({ v: 3, state });
+    return JSON.stringify({ v: SNAPSHOT_VERSION, state });
   });
 
 async function fileOf(stored: StoredEvent): Promise<string> {
@@ -111,7 +112,7 @@ it.each<[string, string, () => StoredEvent]>([
   [
     'date',
     'at: is 9999',
-    () => changed((state) => JSON.stringify({ v: 3, state }), { at: '9999-01-01T00:00:00Z' }),
+    () => changed((state) => JSON.stringify({ v: SNAPSHOT_VERSION, state }), { at: '9999-01-01T00:00:00Z' }),
   ],
   ['bomb', 'at most 16777216 bytes', BOMB],
   [
