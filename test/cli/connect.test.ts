@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CONNECT_NAMES } from '../../src/agents/connect/client-table.js';
-import { hostedCli as cli } from '../support/hosted-cli.js';
+import { cli } from '../support/cli.js';
 import { onTerminal, PTY_MISSING } from '../support/pty.js';
 
 /** A project and a home of its own; with the programs that the path has. */
