@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, expect, vi } from 'vitest';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { sharedServers } from './nats-server.js';
 
 /**
@@ -16,7 +16,11 @@ const CLOSED_MS = 10_000;
 const opened = () => open().length - sharedServers();
 const listeners = () => EVENTS.map((event) => `${event}: ${process.listenerCount(event)}`);
 
-const before = { opened: opened(), listeners: listeners(), directory: process.cwd() };
+const before = { opened: opened(), directory: process.cwd(), listeners: listeners() };
+beforeAll(() => {
+  // A library that is imported may listen for good.
+  before.listeners = listeners();
+});
 afterAll(async () => {
   vi.useRealTimers();
   vi.unstubAllEnvs();
