@@ -9,14 +9,15 @@ const SOURCE = fileURLToPath(new URL('src', import.meta.url));
 const BUILD = fileURLToPath(new URL('dist', import.meta.url));
 
 /**
- * A process for each file: some measure their own, and a handle that one leaks shows there and nowhere else, by a check after
- * its last test. It loads the modules that the global set-up has built, by itself: a thousand sources through the test runner
- * take each process seconds.
+ * A process for as many files as there are: one after another, each with a check after its last test that nothing is left
+ * open. It loads the modules that the global set-up has built, by itself: a thousand sources through the test runner take
+ * each process seconds.
  */
 const PROCESSES = {
   globalSetup: ['test/support/global-setup.ts'],
   setupFiles: ['test/support/file-report.ts', 'test/support/nothing-left.ts'],
   pool: 'forks' as const,
+  isolate: false,
   server: { deps: { external: [/\/dist\/.*\.js$/] } },
 };
 const BUILT = { plugins: [{ name: 'built', enforce: 'pre' as const, resolveId: builtModule }] };

@@ -17,7 +17,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { CONNECT_NAMES } from '../../src/agents/connect/client-table.js';
-import { hostedCli as cli } from '../support/hosted-cli.js';
+import { cli } from '../support/cli.js';
 import { onTerminal, PTY_MISSING } from '../support/pty.js';
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
-import { connect, type Msg, type NatsConnection } from 'nats';
+import type { Msg, NatsConnection } from 'nats';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { cli } from '../support/cli.js';
-import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { plainConnection, startTestNats, type TestNats } from '../support/nats-server.js';
 
 /** A service that answers as often as the test says, and is killed then. */
 
@@ -18,7 +18,7 @@ let answers: (object | undefined)[];
 
 beforeAll(async () => {
   nats = await startTestNats();
-  service = await connect({ servers: nats.url });
+  service = await plainConnection(nats.url);
   const callback = (_: unknown, message: Msg) => {
     const answer = answers.shift();
     if (answer !== undefined) message.respond(JSON.stringify(answer));

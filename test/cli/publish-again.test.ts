@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { connect } from 'nats';
 import { expect, it } from 'vitest';
 import { DISPATCH_STREAM } from '../../src/contracts/names.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
-import { implemented, startSystem } from '../support/system.js';
+import { plainConnection } from '../support/nats-server.js';
+import { implemented, startPrivateSystem, startSystem } from '../support/system.js';
 
 it('publish without an answer says how to try again so that the result counts once', async () => {
   await using system = await startSystem({ only: [] });
@@ -15,7 +15,7 @@ it('publish without an answer says how to try again so that the result counts on
   const { config } = await jsm.streams.info(DISPATCH_STREAM);
   await jsm.streams.delete(DISPATCH_STREAM);
   // A listener without answers: only the deadline tells.
-  const deaf = await connect({ servers: system.url });
+  const deaf = await plainConnection(system.url);
   deaf.subscribe('dispatch.>');
   await deaf.flush();
   const failed = await cli(['publish', 'implementer', '-s', 'demo', '--timeout', '4s'], { env, input });
@@ -34,7 +34,7 @@ it('publish without an answer says how to try again so that the result counts on
 });
 
 it('publish waits for a server that is away at first, says so once, and is stored once', async () => {
-  await using system = await startSystem({ only: [] });
+  await using system = await startPrivateSystem({ only: [] });
   await system.nats.kill();
   const child = spawn(process.execPath, [BIN, 'publish', 'implementer', '-s', 'demo', '--json'], {
     env: cleanEnv({ NATS_URL: system.url }),

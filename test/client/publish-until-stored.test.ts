@@ -1,4 +1,3 @@
-import { connect } from 'nats';
 import { describe, expect, it } from 'vitest';
 import type { PublishOptions } from '../../src/client/persistent-publish.js';
 import { ThroughlineClient } from '../../src/client/throughline-client.js';
@@ -8,8 +7,8 @@ import { DISPATCH_STREAM } from '../../src/contracts/names.js';
 import { connectThroughline } from '../../src/index.js';
 import { natsTransport } from '../../src/nats/connection/nats-client-transport.js';
 import type { ClientTransport } from '../../src/ports/client-transport.js';
-import { startTestNats } from '../support/nats-server.js';
-import { implemented, type System, startSystem } from '../support/system.js';
+import { plainConnection, startTestNats } from '../support/nats-server.js';
+import { implemented, type System, startPrivateSystem, startSystem } from '../support/system.js';
 
 /** A result is published under one id until there is a PubAck: it is in the stream once. */
 
@@ -17,7 +16,7 @@ const RESULT = implemented('1');
 
 /** Asked over a connection of its own: that of the system may still be lost. */
 async function storedIn({ url }: System): Promise<number> {
-  const connection = await connect({ servers: url });
+  const connection = await plainConnection(url);
   const jsm = await connection.jetstreamManager();
   const { messages } = (await jsm.streams.info(DISPATCH_STREAM)).state;
   await connection.close();
@@ -72,7 +71,7 @@ describe('a result that is published', () => {
   });
 
   it('a result is stored once when the server is killed in between and comes back', async () => {
-    await using system = await startSystem({ only: [] });
+    await using system = await startPrivateSystem({ only: [] });
     await using client = await connectThroughline({ url: system.url });
     await system.nats.kill();
     const waiting = untilWaiting();
@@ -96,7 +95,7 @@ describe('a result that is published', () => {
 
   it('a result is stored once when its PubAcks are lost', async () => {
     await using system = await startSystem({ only: [] });
-    const transport = natsTransport(await connect({ servers: system.url }), 5000);
+    const transport = natsTransport(await plainConnection(system.url), 5000);
     const sequences: number[] = [];
     await using client = new ThroughlineClient({
       ...transport,
@@ -178,7 +177,7 @@ describe('a result that is published', () => {
 
   it('a result is not tried on a connection that is closed', async () => {
     await using nats = await startTestNats();
-    const connection = await connect({ servers: nats.url });
+    const connection = await plainConnection(nats.url);
     const client = new ThroughlineClient(natsTransport(connection, 5000));
     await connection.close();
     const told: unknown[] = [];

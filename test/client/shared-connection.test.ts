@@ -1,6 +1,6 @@
-import { connect } from 'nats';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createThroughlineClient } from '../../src/index.js';
+import { plainConnection } from '../support/nats-server.js';
 import { type System, startSystem } from '../support/system.js';
 
 /** A client on a connection of the caller's own. */
@@ -14,7 +14,7 @@ afterAll(() => system.stop());
 const RESULT = { task_id: '1', status: 'completed', summary: 'Parser done' } as const;
 
 it('a client publishes and asks over an existing connection, and leaves it open', async () => {
-  const connection = await connect({ servers: system.url });
+  const connection = await plainConnection(system.url);
   try {
     const client = createThroughlineClient(connection);
     const { sequence: after } = await client.publishImplementer('shared', RESULT);
@@ -31,8 +31,8 @@ it('a client publishes and asks over an existing connection, and leaves it open'
 });
 
 it('a client on an existing connection listens below the inbox prefix of that connection', async () => {
-  const connection = await connect({ servers: system.url, inboxPrefix: '_INBOX_mine' });
-  const watcher = await connect({ servers: system.url });
+  const connection = await plainConnection(system.url, { inboxPrefix: '_INBOX_mine' });
+  const watcher = await plainConnection(system.url);
   try {
     const replies = watcher.subscribe('_INBOX_mine.>', { max: 1 });
     const client = createThroughlineClient(connection, { inboxPrefix: '_INBOX_mine' });

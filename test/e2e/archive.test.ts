@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dispatchSubject, LIFECYCLE_BUCKET, type Token } from '../../src/contracts/names.js';
 import { streamOf } from '../../src/contracts/session-layout.js';
-import { hostedCli as cli } from '../support/hosted-cli.js';
+import { cli } from '../support/cli.js';
 import { eventsOf, implemented, newSession, soon, systemOfFile } from '../support/system.js';
 
 /** Archived sessions, on real NATS: `THROUGHLINE_TEST_LAYOUT` says in which layout. */

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, type NatsConnection } from 'nats';
+import type { NatsConnection } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, type Token, token } from '../../src/contracts/names.js';
 import { streamOf } from '../../src/contracts/session-layout.js';
@@ -12,7 +12,7 @@ import { cli } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';
 import { forgotten, furnished, storedText } from '../support/forgetting.js';
 import { layoutEnv, testedLayouts } from '../support/layouts.js';
-import { startTestNats } from '../support/nats-server.js';
+import { plainConnection, startTestNats } from '../support/nats-server.js';
 import { allDealtWith, eventsOf, implemented, type System, soon, startSystem } from '../support/system.js';
 
 /** What happens to sessions while a backup runs, at the moment at which it does most harm. */
@@ -62,7 +62,7 @@ async function backedUp(
   meanwhile: Meanwhile,
   more: Partial<BackupOptions> = {},
 ) {
-  const connection = await connect({ servers: url });
+  const connection = await plainConnection(url);
   try {
     return await backUp(delayed(connection, meanwhile), {
       ...{ directory, id: 'id', at: new Date().toISOString(), version: '0.0.0', timeoutMs: 5000 },

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect } from 'nats';
 import { describe, expect, it } from 'vitest';
 import {
   DISPATCH_STREAM,
@@ -21,7 +20,7 @@ import { BIN, cleanEnv, cli } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
 import { layoutEnv, testedLayouts } from '../support/layouts.js';
-import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { plainConnection, startTestNats, type TestNats } from '../support/nats-server.js';
 import {
   allDealtWith,
   freshState,
@@ -30,6 +29,7 @@ import {
   reviewed,
   type System,
   soon,
+  startPrivateSystem,
   startSystem,
 } from '../support/system.js';
 
@@ -197,7 +197,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
         for (const session of sessions) states.set(session, bytes(await freshState(source, session)));
         expect(await on(source, 'backup', directory)).toMatchObject({ code: 0 });
       }
-      const looking = await connect({ servers: server.url });
+      const looking = await plainConnection(server.url);
       const restoring = spawn(process.execPath, [BIN, 'restore', directory], {
         env: cleanEnv({ NATS_URL: server.url }),
         stdio: 'ignore',
@@ -305,7 +305,7 @@ describe('what is refused', () => {
 
   it('a server that is lost ends a backup, which then holds no manifest', async () => {
     await inFolder(async (folder) => {
-      await using source = await startSystem();
+      await using source = await startPrivateSystem();
       const large = 'x'.repeat(200_000);
       for (let count = 0; count < 40; count += 1)
         await source.client.publishImplementer(newSession('lost'), implemented('1', { summary: large }));

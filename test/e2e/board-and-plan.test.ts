@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ThroughlineClient } from '../../src/client/throughline-client.js';
 import { connectThroughline } from '../../src/index.js';
 import { startUp, type Up } from '../support/cli.js';
-import { hosted } from '../support/hosted-cli.js';
 import { TASKS_MD } from '../support/runs.js';
 import { implemented, newSession, reviewed } from '../support/system.js';
 
@@ -10,7 +9,7 @@ import { implemented, newSession, reviewed } from '../support/system.js';
 let up: Up;
 let client: ThroughlineClient;
 beforeAll(async () => {
-  up = hosted(await startUp());
+  up = await startUp();
   client = await connectThroughline({ url: up.url });
 });
 afterAll(async () => {

@@ -9,7 +9,6 @@ import { createProgram } from '../../src/cli/program.js';
 import { freePort, portProblem } from '../../src/nats-server/free-port.js';
 import { VERSION } from '../../src/version.js';
 import { cli, startCli, startUp, type Up } from '../support/cli.js';
-import { hosted, hostedCli } from '../support/hosted-cli.js';
 import { startTestNats } from '../support/nats-server.js';
 import { NOBODY } from '../support/nobody.js';
 import { onTerminal, PTY_MISSING } from '../support/pty.js';
@@ -21,7 +20,7 @@ let up: Up;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'throughline-cli-'));
-  up = hosted(await startUp());
+  up = await startUp();
 });
 afterAll(async () => {
   await up.stop();
@@ -267,49 +266,47 @@ describe('rejected', () => {
 
     await using small = await startCli(args, { THROUGHLINE_MAX_BODY_BYTES: '2048' });
     const publishing = ['publish', 'implementer', '-s', 'retried', '--no-check'];
-    await hostedCli(publishing, { env, input: good });
-    const broken = await hostedCli(publishing, { env, input: '{"task_id":' });
-    await hostedCli(['compile', '-s', 'retried', '-t', '1', '-p', 'x', '--after', broken.stdout.trim()], {
+    await cli(publishing, { env, input: good });
+    const broken = await cli(publishing, { env, input: '{"task_id":' });
+    await cli(['compile', '-s', 'retried', '-t', '1', '-p', 'x', '--after', broken.stdout.trim()], {
       env,
     });
     const listed = await soon(async () => {
-      const { stdout } = await hostedCli(['rejected', 'ls', '--json'], { env });
+      const { stdout } = await cli(['rejected', 'ls', '--json'], { env });
       const entries: { id: number; code: string; bytes: number }[] = JSON.parse(stdout);
       expect(entries.map(({ code }) => code).sort()).toEqual(['json_parse_failed', 'too_large']);
       return entries;
     });
     expect(listed.find(({ code }) => code === 'too_large')?.bytes).toBe(good.length);
     const id = String(listed.find(({ code }) => code === 'json_parse_failed')?.id);
-    const plain = await hostedCli(['rejected', 'ls'], { env });
+    const plain = await cli(['rejected', 'ls'], { env });
     expect(plain.stdout).toMatch(
       /dispatch\.retried\.implementer {2}dispatch 2 {2}11 bytes {2}json_parse_failed: /,
     );
     expect(plain.stderr).toBe('-- 2 rejected results\n');
-    const one = await hostedCli(['rejected', 'ls', '--limit', '1'], { env });
+    const one = await cli(['rejected', 'ls', '--limit', '1'], { env });
     expect(one.stdout).toBe(`${plain.stdout.split('\n')[0]}\n`);
     expect(one.stderr).toBe(
       '-- 1 rejected result; there are more, and these are the newest: --limit shows them\n',
     );
-    const json = await hostedCli(['rejected', 'show', id, '--json'], { env });
+    const json = await cli(['rejected', 'show', id, '--json'], { env });
     expect(JSON.parse(json.stdout)).toMatchObject({ code: 'json_parse_failed', body: '{"task_id":' });
-    const shown = await hostedCli(['rejected', 'show', id], { env });
+    const shown = await cli(['rejected', 'show', id], { env });
     expect(shown).toMatchObject({ code: 0, stdout: '{"task_id":' });
     expect(shown.stderr).toMatch(/json_parse_failed/);
     expect(await small.stop()).toEqual({ code: 0, signal: null });
 
     await using large = await startCli(args);
     expect(large.readyLine).toContain(env.NATS_URL);
-    const retried = await hostedCli(['rejected', 'retry', '--all'], { env });
+    const retried = await cli(['rejected', 'retry', '--all'], { env });
     expect(retried).toMatchObject({ code: 0 });
     expect(retried.stdout.split('\n')).toHaveLength(3);
     const waiting = ['compile', '-s', 'retried', '-t', '1', '-p', 'x', '--json', '--after', '4'];
-    await hostedCli(waiting, { env });
+    await cli(waiting, { env });
     await soon(async () => {
-      const { stdout } = await hostedCli(['facts', '-s', 'retried'], { env });
+      const { stdout } = await cli(['facts', '-s', 'retried'], { env });
       expect(stdout).toMatch(/- task:big completed_with completed \[task:big\]/);
-      const left: { code: string }[] = JSON.parse(
-        (await hostedCli(['rejected', 'ls', '--json'], { env })).stdout,
-      );
+      const left: { code: string }[] = JSON.parse((await cli(['rejected', 'ls', '--json'], { env })).stdout);
       expect(left.map(({ code }) => code)).toEqual(['json_parse_failed']);
     });
   });
@@ -334,15 +331,15 @@ describe('serve', () => {
     await using extractor = await startCli(['serve', '--only', 'extractor'], env);
     expect(extractor.readyLine).toBe(`throughline ready ${nats.url} extractor`);
     const input = JSON.stringify(implemented('1'));
-    expect((await hostedCli(['publish', 'implementer', '-s', 'served'], { env, input })).stdout).toBe('1\n');
-    const unanswered = await hostedCli(compile, { env });
+    expect((await cli(['publish', 'implementer', '-s', 'served'], { env, input })).stdout).toBe('1\n');
+    const unanswered = await cli(compile, { env });
     expect(unanswered).toMatchObject({ code: 1, stdout: '' });
     expect(unanswered.stderr).toMatch(
       /no service answers prompt\.compile\.served: start the services with "throughline up"/,
     );
 
     await using compiler = await startCli(['--nats', nats.url, 'serve', '--only', 'compiler']);
-    const answered = await hostedCli(compile, { env });
+    const answered = await cli(compile, { env });
     expect(answered).toMatchObject({ code: 0 });
     expect(answered.stdout).toContain('\nLess related:\nWork done:\n- did 1 [task:1]\n');
     expect(await compiler.stop()).toEqual({ code: 0, signal: null });
@@ -441,8 +438,8 @@ describe('the command line', () => {
   });
 
   it('help with a command’s name shows what that command takes', async () => {
-    const help = await hostedCli(['help', 'publish']);
-    expect(help).toEqual(await hostedCli(['publish', '--help']));
+    const help = await cli(['help', 'publish']);
+    expect(help).toEqual(await cli(['publish', '--help']));
     expect(help.stdout).toMatch(/^Usage: throughline publish \[options\] <role>/);
   });
 
@@ -467,7 +464,7 @@ describe('the command line', () => {
       /: give --archive-after, .*90d/,
     ],
   ])('the command line exits 2 for %s', async (_name, args, text) => {
-    const refused = await hostedCli(args);
+    const refused = await cli(args);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(text);
   });
@@ -478,7 +475,7 @@ describe('the command line', () => {
     ['option', ['compile', '--max-fact', '1'], '(Did you mean --max-facts?)'],
     ['option of the program', ['--nat', 'x', 'session', 'ls'], '(Did you mean --nats?)'],
   ])('the command line suggests the %s that was most likely meant', async (_what, args, suggestion) => {
-    const refused = await hostedCli(args);
+    const refused = await cli(args);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toContain(suggestion);
   });

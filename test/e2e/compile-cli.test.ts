@@ -3,7 +3,6 @@ import type { DispatchReply } from '../../src/contracts/replies/compile-reply.js
 import type { PromptTrace } from '../../src/contracts/replies/prompt-trace.js';
 import { connectThroughline } from '../../src/index.js';
 import { startUp, type Up } from '../support/cli.js';
-import { hosted } from '../support/hosted-cli.js';
 import { implemented, newSession, reviewed, soon } from '../support/system.js';
 
 const FINDINGS = 12;
@@ -13,7 +12,7 @@ const base = ['compile', '-s', session, '-t', '99', '-p', 'Extend the parser for
 let up: Up;
 let client: Awaited<ReturnType<typeof connectThroughline>>;
 beforeAll(async () => {
-  up = hosted(await startUp());
+  up = await startUp();
   client = await connectThroughline({ url: up.url });
   const fix = 'Return an empty list for empty input of the parser, and say in a comment what reads it, case';
   for (let task = 1; task <= FINDINGS; task += 1) {

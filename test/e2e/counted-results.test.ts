@@ -3,7 +3,7 @@ import { dispatchSubject, type Token } from '../../src/contracts/names.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import type { Rejection } from '../../src/ports/rejected-store.js';
 import { type ExtractorPorts, startExtractor } from '../../src/services/extractor/extractor-worker.js';
-import { hostedCli } from '../support/hosted-cli.js';
+import { cli } from '../support/cli.js';
 import { allDealtWith, eventsOf, implemented, newSession, soon, startSystem } from '../support/system.js';
 
 /** A result that has counted is acknowledged, whatever has become of its session since. */
@@ -81,7 +81,7 @@ it('a retry of a rejected result that has counted says so and publishes nothing;
 
   const unread = await ports.source.publish(dispatchSubject(session, 'reviewer'), Buffer.from('{}'));
   await soon(async () => expect((await client.tools.rejectedList({ session })).rejected).toHaveLength(2));
-  const retried = await hostedCli(['rejected', 'retry', '--all', '--json'], { env: { NATS_URL: url } });
+  const retried = await cli(['rejected', 'retry', '--all', '--json'], { env: { NATS_URL: url } });
   expect(retried).toMatchObject({ code: 0, stderr: expect.stringContaining(`${id}`) });
   expect(JSON.parse(retried.stdout)).toEqual({ id: expect.any(Number), sequence: unread.sequence + 1 });
   await allDealtWith(ports);

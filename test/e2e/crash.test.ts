@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, dispatchSubject, EXTRACTOR_CONSUMER } from '../../src/contracts/names.js';
 import { type Exit, startCli, startNode } from '../support/cli.js';
-import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { startPrivateNats, startTestNats, type TestNats } from '../support/nats-server.js';
 import {
   allDealtWith,
   eventsOf,
@@ -13,6 +13,7 @@ import {
   remembered,
   type System,
   soon,
+  startPrivateSystem,
   startSystem,
 } from '../support/system.js';
 
@@ -87,7 +88,7 @@ async function pendingOf({ ports }: System): Promise<number> {
 
 describe('the server killed and started again in mid-stream', () => {
   it('a server killed and restarted in mid-stream loses no dispatch and counts each one once', async () => {
-    await using system = await startSystem({ env });
+    await using system = await startPrivateSystem({ env });
     const publisher = await openPorts(system);
     const session = newSession('restart');
     const published: number[] = [];
@@ -156,7 +157,7 @@ describe('a process whose server is gone', () => {
   it.each(['service', 'client'] as const)(
     'a process whose server is gone still ends when it is told to: a %s',
     async (kind) => {
-      await using server = await startTestNats();
+      await using server = await startPrivateNats();
       const running =
         kind === 'service'
           ? await startCli(['serve'], { NATS_URL: server.url })

@@ -6,11 +6,11 @@ import type { NatsAccess } from '../../src/nats/connection/nats-access.js';
 import { examine } from '../../src/nats/doctor/examine.js';
 import { type SeenStream, streamFaults } from '../../src/nats/doctor/stream-findings.js';
 import { silentLogger } from '../../src/ports/logger.js';
+import { cli } from '../support/cli.js';
 import { credentialsFolder, operatorMode } from '../support/credentials.js';
 import { bad, doctor, EXPECTED, levels, of } from '../support/doctor.js';
-import { hostedCli as cli } from '../support/hosted-cli.js';
 import { startListener } from '../support/listener.js';
-import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { startPrivateNats, type TestNats } from '../support/nats-server.js';
 import { implemented, newSession, type System, soon, startSystem } from '../support/system.js';
 import { startGuardedNats } from '../support/users.js';
 
@@ -281,7 +281,7 @@ describe('throughline doctor on a broken one', () => {
 
 describe('throughline doctor', () => {
   it('the doctor fails with the error code when no server answers, and when its credentials are rejected', async () => {
-    await using nats = await startTestNats({ extraConfig: 'authorization { token: "x" }' });
+    await using nats = await startPrivateNats({ extraConfig: 'authorization { token: "x" }' });
     const outside = await doctor(nats.url);
     expect(outside).toMatchObject({ code: 1, found: [{ check: 'connection', level: 'fail' }] });
     expect(outside.found[0]?.message).toContain('(auth_failed)');
@@ -306,13 +306,13 @@ describe('throughline doctor', () => {
   });
 
   it('the doctor fails for an account without JetStream, and looks no further', async () => {
-    await using nats = await startTestNats({ extraConfig: NO_JETSTREAM });
+    await using nats = await startPrivateNats({ extraConfig: NO_JETSTREAM });
     const { code, found } = await doctor(nats.url, USER);
     expect({ code, levels: levels(found) }).toEqual({ code: 1, levels: { server: 'ok', JetStream: 'fail' } });
   });
 
   it('the doctor tells an account that is nearly full from one that is full, for each of its limits', async () => {
-    await using nats = await startTestNats({ extraConfig: ACCOUNT });
+    await using nats = await startPrivateNats({ extraConfig: ACCOUNT });
     const account = await accountOf(nats);
     const limits = async () => {
       const { found } = await doctor(nats.url, USER);
@@ -334,7 +334,7 @@ describe('throughline doctor', () => {
       R1: { mem_storage: 0, disk_storage: 1_000_000, streams: 10, consumer: 10 },
       R3: { mem_storage: 0, disk_storage: 1_000_000, streams: 10, consumer: 10 },
     });
-    await using nats = await startTestNats({ extraConfig: operator.config });
+    await using nats = await startPrivateNats({ extraConfig: operator.config });
     const creds = await files.write('user.creds', operator.creds());
     const account = await accountOf(nats, { creds });
     const limits = async () => {

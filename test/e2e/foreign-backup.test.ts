@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, sessionStream } from '../../src/contracts/names.js';
 import { PER_SESSION } from '../../src/contracts/session-layout.js';
-import { hostedCli as cli } from '../support/hosted-cli.js';
+import { cli } from '../support/cli.js';
 import { layoutEnv } from '../support/layouts.js';
 import { startTestNats } from '../support/nats-server.js';
 import { allDealtWith, implemented, newSession, startSystem } from '../support/system.js';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { codeOf, type ThroughlineError } from '../../src/contracts/errors.js';
 import type { StoredEvent } from '../../src/contracts/session-events.js';
 import { SNAPSHOT_VERSION } from '../../src/session/session-snapshot.js';
-import { hostedCli as cli } from '../support/hosted-cli.js';
+import { cli } from '../support/cli.js';
 import { allDealtWith, implemented, startSystem, systemOfFile } from '../support/system.js';
 
 /** Session files that someone has changed: command and service refuse what our own code cannot have written. */

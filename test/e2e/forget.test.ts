@@ -3,10 +3,10 @@ import { token } from '../../src/contracts/names.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { sessionReader } from '../../src/services/common/open-sessions.js';
 import { encodeSnapshot } from '../../src/session/session-snapshot.js';
+import { cli } from '../support/cli.js';
 import { forgotten, furnished, storedText } from '../support/forgetting.js';
-import { hostedCli as cli } from '../support/hosted-cli.js';
 import { layoutEnv, testedLayouts } from '../support/layouts.js';
-import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { type PrivateNats, startPrivateNats } from '../support/nats-server.js';
 import { soon } from '../support/soon.js';
 import { filesHolding } from '../support/store-files.js';
 import { allDealtWith, implemented, type System, startSystem } from '../support/system.js';
@@ -19,11 +19,11 @@ const ZERO = {
 };
 
 describe.each(LAYOUTS)('a session that is forgotten, $layout', (layout) => {
-  let nats: TestNats;
+  let nats: PrivateNats;
   let system: System;
 
   beforeAll(async () => {
-    nats = await startTestNats();
+    nats = await startPrivateNats();
     system = await startSystem({ nats, env: { ...layoutEnv(layout), THROUGHLINE_SNAPSHOT_EVERY: '5' } });
   });
   afterAll(async () => {

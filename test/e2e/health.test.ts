@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import { connect } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXTRACTOR_SERVICE } from '../../src/contracts/names.js';
 import { connectThroughline } from '../../src/index.js';
@@ -7,9 +6,8 @@ import { startService } from '../../src/nats/micro/micro-service.js';
 import { healthEndpoint } from '../../src/nats/micro/service-endpoint.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { VERSION } from '../../src/version.js';
-import { startCli } from '../support/cli.js';
-import { hostedCli as cli } from '../support/hosted-cli.js';
-import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { cli, startCli } from '../support/cli.js';
+import { plainConnection, startTestNats, type TestNats } from '../support/nats-server.js';
 import { NOBODY } from '../support/nobody.js';
 import { soon } from '../support/system.js';
 
@@ -82,7 +80,7 @@ describe('throughline health', () => {
   });
 
   it('health skips instances on other machines when it is told to', async () => {
-    const connection = await connect({ servers: nats.url });
+    const connection = await plainConnection(nats.url);
     await startService(connection, {
       name: EXTRACTOR_SERVICE,
       version: VERSION,

@@ -10,7 +10,7 @@ import { freePort } from '../../src/nats-server/free-port.js';
 import { factsOf, tracesOf } from '../../src/session/session-state.js';
 import { type Payload, payloadsOf } from '../agents/hooks/hooks.js';
 import { BIN, type CliOptions, type CliResult, cleanEnv, cli } from '../support/cli.js';
-import { startTestNats } from '../support/nats-server.js';
+import { startTestNats, urlOnPort } from '../support/nats-server.js';
 import { allDealtWith, freshState, newSession, soon, systemOfFile } from '../support/system.js';
 import { mountTmpfs, TMPFS_MISSING } from '../support/tmpfs.js';
 
@@ -145,7 +145,7 @@ describe('hooks of an agent', () => {
     const { session, state, env, run } = await hooksOf('late');
     const port = await freePort('127.0.0.1');
     const relay = await listening(port, (socket) => socket.destroy());
-    const away = { ...env, NATS_URL: `nats://127.0.0.1:${port}` };
+    const away = { ...env, NATS_URL: urlOnPort(system.url, port) };
     const [stop] = eventsNamed('claude', 'SubagentStop');
     for (let round = 0; round < 2; round += 1)
       await patient('claude', { env: away, input: JSON.stringify(stop) });
@@ -234,7 +234,7 @@ describe('a hook never harms the agent', () => {
   it('with a slow server it ends in time without an answer', async () => {
     const port = await freePort('127.0.0.1');
     releases.push(await forwarding(port, new URL(system.url).port, 1000));
-    await harmless({ NATS_URL: `nats://127.0.0.1:${port}` });
+    await harmless({ NATS_URL: urlOnPort(system.url, port) });
   });
 
   it('with a server without services it ends in time without an answer', async () => {

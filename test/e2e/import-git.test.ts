@@ -8,8 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { factsOfEvent } from '../../src/facts/event-facts.js';
 import { factsOf } from '../../src/session/session-state.js';
-import { BIN, cleanEnv } from '../support/cli.js';
-import { hostedCli as cli } from '../support/hosted-cli.js';
+import { BIN, cleanEnv, cli } from '../support/cli.js';
 import { startTestNats } from '../support/nats-server.js';
 import { onTerminal, PTY_MISSING } from '../support/pty.js';
 import {

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
 import { startUp, type Up } from '../support/cli.js';
-import { hosted } from '../support/hosted-cli.js';
 import { newSession } from '../support/system.js';
 
 let up: Up;
 beforeAll(async () => {
-  up = hosted(await startUp());
+  up = await startUp();
 });
 afterAll(async () => {
   await up.stop();

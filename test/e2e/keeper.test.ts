@@ -3,7 +3,7 @@ import { INDEX_BUCKET, token } from '../../src/contracts/names.js';
 import type { SessionIndexEntry } from '../../src/contracts/session-index-entry.js';
 import { PER_SESSION } from '../../src/contracts/session-layout.js';
 import { layoutEnv } from '../support/layouts.js';
-import { startTestNats } from '../support/nats-server.js';
+import { startPrivateNats } from '../support/nats-server.js';
 import { implemented, type System, soon, startSystem } from '../support/system.js';
 
 const FAST = { quietMs: 50, busyMs: 200, restMs: 100 };
@@ -39,7 +39,7 @@ describe.each([
   });
 
   it('the keeper goes on after the server was away, and makes the index again where it was deleted', async () => {
-    await using nats = await startTestNats();
+    await using nats = await startPrivateNats();
     await using system = await startSystem({ env, nats, fixed: FAST });
     await system.client.publishImplementer('demo', implemented('1'));
     await soon(async () => expect(await entryOf(system, 'demo')).toBeDefined());

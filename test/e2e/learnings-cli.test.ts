@@ -3,14 +3,13 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startUp, type Up } from '../support/cli.js';
-import { hosted } from '../support/hosted-cli.js';
 import { implemented, newSession, reviewed, soon } from '../support/system.js';
 
 /** Learnings and proposals on the command line, against the running system. */
 
 let up: Up;
 beforeAll(async () => {
-  up = hosted(await startUp());
+  up = await startUp();
 });
 afterAll(() => up.stop());
 

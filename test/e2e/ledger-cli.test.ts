@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ThroughlineClient } from '../../src/client/throughline-client.js';
 import { connectThroughline } from '../../src/index.js';
 import { cli, startUp, type Up } from '../support/cli.js';
-import { hosted } from '../support/hosted-cli.js';
 import { NOBODY } from '../support/nobody.js';
 import { runReplyOf, TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
 import { implemented, newSession, reviewed, soon } from '../support/system.js';
@@ -14,7 +13,7 @@ let up: Up;
 let client: ThroughlineClient;
 beforeAll(async () => {
   [folder, elsewhere] = await Promise.all([tasksFolder(), tasksFolder()]);
-  up = hosted(await startUp({}, folder.path));
+  up = await startUp({}, folder.path);
   client = await connectThroughline({ url: up.url });
 });
 afterAll(async () => {

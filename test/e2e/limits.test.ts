@@ -8,7 +8,7 @@ import {
   LEARNINGS_SERVICE,
 } from '../../src/contracts/names.js';
 import { TOOLS_SERVICE } from '../../src/contracts/tool-requests.js';
-import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { type PrivateNats, startPrivateNats } from '../support/nats-server.js';
 import {
   allDealtWith,
   eventsOf,
@@ -24,10 +24,10 @@ const PER_SECOND = 20;
 
 const MAX_PAYLOAD = 4096;
 
-let nats: TestNats;
+let nats: PrivateNats;
 let system: System;
 beforeAll(async () => {
-  nats = await startTestNats({ maxPayloadBytes: MAX_PAYLOAD });
+  nats = await startPrivateNats({ maxPayloadBytes: MAX_PAYLOAD });
   system = await startSystem({
     nats,
     env: {

@@ -9,7 +9,7 @@ import { connectThroughline } from '../../src/index.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { type RunningProcess, startCli } from '../support/cli.js';
-import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { type PrivateNats, startPrivateNats } from '../support/nats-server.js';
 import { implemented, newSession, soon } from '../support/system.js';
 
 /** What the services log, read as an operator's tools read it: JSON lines on standard error of a real process. */
@@ -24,14 +24,14 @@ const line = z.looseObject({
   dispatch: z.number().optional(),
 });
 
-let nats: TestNats;
+let nats: PrivateNats;
 let services: RunningProcess;
 let client: ThroughlineClient;
 let admin: Awaited<ReturnType<typeof connectNats>>;
 let jsm: JetStreamManager;
 
 beforeAll(async () => {
-  nats = await startTestNats();
+  nats = await startPrivateNats();
   const env = { NATS_URL: nats.url, THROUGHLINE_LOG_LEVEL: 'info', THROUGHLINE_SNAPSHOT_EVERY: '1' };
   services = await startCli(['serve'], env);
   client = await connectThroughline({ url: nats.url });

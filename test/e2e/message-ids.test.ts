@@ -1,4 +1,4 @@
-import { connect, headers } from 'nats';
+import { headers } from 'nats';
 import { expect, it, vi } from 'vitest';
 import { DISPATCH_STREAM, dispatchSubject, type Token, token } from '../../src/contracts/names.js';
 import { connectThroughline } from '../../src/index.js';
@@ -6,6 +6,7 @@ import type { Rejection } from '../../src/ports/rejected-store.js';
 import { retryRejected } from '../../src/services/extractor/retry-rejected.js';
 import { allRejected } from '../support/all-rejected.js';
 import { cli } from '../support/cli.js';
+import { plainConnection } from '../support/nats-server.js';
 import { implemented, type System, startSystem } from '../support/system.js';
 
 /** Message ids count for all sessions together: who can guess one can have another's result taken for a repetition. */
@@ -53,7 +54,7 @@ it('a message id lets a publish be tried again, and is named when the answer did
   const jsm = await system.ports.connection.jetstreamManager();
   await jsm.streams.delete(DISPATCH_STREAM);
   // A listener without answers: only the deadline tells.
-  const deaf = await connect({ servers: system.url });
+  const deaf = await plainConnection(system.url);
   deaf.subscribe('dispatch.>');
   await deaf.flush();
   const impatient = await connectThroughline({ url: system.url, timeoutMs: 300 });
@@ -73,7 +74,7 @@ it('a message id cannot be used up by another session when a rejected result is 
   const subject = dispatchSubject(session, 'implementer');
   for (const sequence of [1, 2, 3]) await rejected.put(rejectionOf(session, sequence));
 
-  const publisher = await connect({ servers: system.url });
+  const publisher = await plainConnection(system.url);
   const guesses = [1, 2, 3].flatMap((n) => [`retry:${n}`, `b:retry:${n}`, `b:${n}`, `b:rejected:${n}:1`]);
   for (const guess of guesses) {
     const head = headers();

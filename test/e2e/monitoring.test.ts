@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectThroughline } from '../../src/index.js';
 import { ATTACKS } from '../support/attacks.js';
 import { cli, type RunningProcess, startCli, startNode } from '../support/cli.js';
-import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { type PrivateNats, startPrivateNats } from '../support/nats-server.js';
 import { NOBODY } from '../support/nobody.js';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../support/otlp-receiver.js';
 import { checkMetrics, NO_PROMTOOL, PROMTOOL } from '../support/promtool.js';
@@ -12,12 +12,12 @@ const PUBLISHER = new URL('../support/traced-publisher.mjs', import.meta.url).pa
 /** Stands in everything that the agent says: no span and no label may hold it. */
 const CANARY = 'canary-7f3a91';
 
-let nats: TestNats;
+let nats: PrivateNats;
 let receiver: OtlpReceiver;
 let serving: RunningProcess;
 let metricsUrl: string;
 beforeAll(async () => {
-  [nats, receiver] = await Promise.all([startTestNats(), startOtlpReceiver()]);
+  [nats, receiver] = await Promise.all([startPrivateNats(), startOtlpReceiver()]);
   const env = { NATS_URL: nats.url, THROUGHLINE_LOG_LEVEL: 'info', ...receiver.env };
   serving = await startCli(['serve', '--otel', '--metrics-port', '0'], env);
   metricsUrl = /"url":"(http:[^"]+)"/.exec(serving.stderr())?.[1] ?? '';

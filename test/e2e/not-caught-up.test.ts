@@ -1,7 +1,7 @@
-import { connect } from 'nats';
 import { expect, it } from 'vitest';
 import { codeOf, ThroughlineError } from '../../src/contracts/errors.js';
 import { connectThroughline } from '../../src/index.js';
+import { plainConnection } from '../support/nats-server.js';
 import { implemented, startSystem } from '../support/system.js';
 
 /** What `nats request` and most clients wait for an answer. */
@@ -11,7 +11,7 @@ const ASKED = { session: 'demo', taskId: '1', taskPrompt: 'x', after: 999 };
 it('a client that waits for a result gets not_caught_up after five seconds, or sooner when it asks for less', async () => {
   await using system = await startSystem({ only: ['extractor', 'compiler'] });
   await system.client.publishImplementer('demo', implemented('1'));
-  const usual = await connect({ servers: system.url });
+  const usual = await plainConnection(system.url);
   const asked = (more: object) =>
     usual.request('prompt.compile', JSON.stringify({ ...ASKED, ...more }), { timeout: USUAL_MS });
   const shorter = await asked({ afterTimeoutMs: 100 });

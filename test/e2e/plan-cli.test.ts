@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ThroughlineClient } from '../../src/client/throughline-client.js';
 import { connectThroughline } from '../../src/index.js';
 import { BIN, cleanEnv, startUp, type Up } from '../support/cli.js';
-import { hosted } from '../support/hosted-cli.js';
 import { onTerminal, PTY_MISSING } from '../support/pty.js';
 import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
 import { implemented, newSession, reviewed, soon } from '../support/system.js';
@@ -15,7 +14,7 @@ let up: Up;
 let client: ThroughlineClient;
 beforeAll(async () => {
   folder = await tasksFolder();
-  up = hosted(await startUp({}, folder.path));
+  up = await startUp({}, folder.path);
   client = await connectThroughline({ url: up.url });
 });
 afterAll(async () => {

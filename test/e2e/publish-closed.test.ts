@@ -2,8 +2,8 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { cli } from '../support/cli.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
-import { hostedCli } from '../support/hosted-cli.js';
 import { implemented, newSession, systemOfFile } from '../support/system.js';
 
 /** Results that are published for a session that takes none. */
@@ -11,7 +11,7 @@ import { implemented, newSession, systemOfFile } from '../support/system.js';
 const system = await systemOfFile();
 const input = JSON.stringify(implemented('2'));
 const publish = (session: string, ...more: string[]) =>
-  hostedCli(['publish', 'implementer', '--session', session, ...more], {
+  cli(['publish', 'implementer', '--session', session, ...more], {
     env: { NATS_URL: system.url },
     input,
   });

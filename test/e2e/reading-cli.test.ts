@@ -6,14 +6,13 @@ import { createProgram } from '../../src/cli/program.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
 import { cli, startUp, type Up } from '../support/cli.js';
-import { hosted } from '../support/hosted-cli.js';
 import { newSession } from '../support/system.js';
 
 let up: Up;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'throughline-iteration-'));
-  up = hosted(await startUp());
+  up = await startUp();
 });
 afterAll(async () => {
   await up.stop();

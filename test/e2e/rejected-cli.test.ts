@@ -8,7 +8,6 @@ import type { RejectedEntry } from '../../src/ports/rejected-store.js';
 import { allRejected } from '../support/all-rejected.js';
 import { type CliResult, startUp, type Up } from '../support/cli.js';
 import { doctor } from '../support/doctor.js';
-import { hosted } from '../support/hosted-cli.js';
 import { implemented, newSession, openPorts, reviewed, soon } from '../support/system.js';
 
 /** Rejected results at the command line: seen when they are published, listed, corrected, removed. */
@@ -20,7 +19,7 @@ let up: Up;
 let client: ThroughlineClient;
 let ports: NatsPorts;
 beforeAll(async () => {
-  up = hosted(await startUp());
+  up = await startUp();
   client = await connectThroughline({ url: up.url });
   ports = await openPorts({ url: up.url, config: loadConfig({}) });
 });

@@ -11,8 +11,7 @@ import type { SessionLayout } from '../../src/contracts/session-layout.js';
 import { importFindings } from '../../src/nats/doctor/import-findings.js';
 import { canonicalState, renumbered } from '../../src/session/copied-events.js';
 import { implementer, recorded } from '../support/builders.js';
-import { BIN, cleanEnv } from '../support/cli.js';
-import { hostedCli as cli } from '../support/hosted-cli.js';
+import { BIN, cleanEnv, cli } from '../support/cli.js';
 import { layoutEnv } from '../support/layouts.js';
 import { allDealtWith, implemented, reviewed, type System, soon, startSystem } from '../support/system.js';
 

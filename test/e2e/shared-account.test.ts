@@ -1,17 +1,17 @@
-import { connect, type JetStreamManager } from 'nats';
+import type { JetStreamManager } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
 import { connectThroughline } from '../../src/index.js';
 import { cli } from '../support/cli.js';
 import { doctor, of } from '../support/doctor.js';
 import { layoutEnv } from '../support/layouts.js';
-import { startTestNats } from '../support/nats-server.js';
+import { plainConnection, startTestNats } from '../support/nats-server.js';
 import { implemented, startSystem, TEST_LAYOUT } from '../support/system.js';
 
 /** An account in which the stream `ORDERS` of another application takes these subjects. */
 async function accountOf(subjects: string) {
   const server = await startTestNats();
-  const connection = await connect({ servers: server.url });
+  const connection = await plainConnection(server.url);
   const jsm: JetStreamManager = await connection.jetstreamManager();
   await jsm.streams.add({ name: 'ORDERS', subjects: [subjects] });
   return {

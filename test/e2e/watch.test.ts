@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { BIN, cleanEnv } from '../support/cli.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
 import { layoutEnv, testedLayouts } from '../support/layouts.js';
+import { urlOnPort } from '../support/nats-server.js';
 import { allDealtWith, implemented, newSession, soon, startSystem } from '../support/system.js';
 
 const LAYOUTS = testedLayouts(2);
@@ -72,7 +73,7 @@ async function cuttable(url: string) {
     for (const socket of open) socket.destroy();
   };
   return {
-    url: `nats://127.0.0.1:${port}`,
+    url: urlOnPort(url, port),
     cut,
     async mend() {
       server = await listen(port);

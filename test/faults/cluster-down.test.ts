@@ -6,10 +6,10 @@ import { indexFindings } from '../../src/nats/doctor/index-findings.js';
 import { listedStreams } from '../../src/nats/jetstream/list-streams.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { openPorts } from '../ports/opened.js';
+import { cli } from '../support/cli.js';
 import { doctor, of } from '../support/doctor.js';
 import { startCluster } from '../support/faults/cluster.js';
 import type { FaultyServer } from '../support/faults/server.js';
-import { hostedCli } from '../support/hosted-cli.js';
 import { soon, startSystem } from '../support/system.js';
 
 const TIMEOUT_MS = 240_000;
@@ -91,11 +91,11 @@ it(
 
     await ports.snapshots.save(behind, { sequence: 700, text: '{"after_sequence":700,"state":{}}' });
     const options = { env: { ...env, NATS_URL: url } };
-    expect(JSON.parse((await hostedCli(['repair', '--json'], options)).stdout)).toEqual({
+    expect(JSON.parse((await cli(['repair', '--json'], options)).stdout)).toEqual({
       repaired: [expect.stringMatching(new RegExp(`^${sessionStream(behind)}: numbers moved up from 1 `))],
       leftOut: [`${stream} has no leader`],
     });
-    const { stdout: again, stderr: fix } = await hostedCli(['repair'], options);
+    const { stdout: again, stderr: fix } = await cli(['repair'], options);
     expect(again).toBe(`left out: ${stream} has no leader\nnothing to repair elsewhere\n`);
     expect(fix).toContain('start the servers of the cluster that hold them, then run "throughline repair"');
 
@@ -114,8 +114,8 @@ it(
     const shown: Token[] = [];
     const failed = (error: unknown) => expect.unreachable(String(error));
     const show = (session: Token) => void shown.push(session);
-    const cli = { config, logger: silentLogger, url };
-    const watching = await watchAllSessions(cli, alone, { show, failed, project: undefined });
+    const context = { config, logger: silentLogger, url };
+    const watching = await watchAllSessions(context, alone, { show, failed, project: undefined });
     const isHidden = `-- no leader for ${stream}: events there are not shown; start the servers of the cluster that hold them\n`;
     expect(notes()).toEqual([isHidden]);
     await alone.log.append(kept, opened('print'));

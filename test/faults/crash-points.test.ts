@@ -16,7 +16,7 @@ import { type Chance, chanceOf } from '../support/faults/random.js';
 import { seeds, withSeed } from '../support/faults/settings.js';
 import { publications } from '../support/faults/workload.js';
 import { layoutEnv } from '../support/layouts.js';
-import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { type PrivateNats, startPrivateNats } from '../support/nats-server.js';
 import { allDealtWith, type System, startSystem } from '../support/system.js';
 import { TIER } from '../support/tier.js';
 
@@ -70,7 +70,7 @@ describe('a worker killed at a named point', () => {
 
 async function round(chance: Chance, point: string, env: Env): Promise<void> {
   const retry = RETRY_POINTS.some((each) => each === point);
-  await using nats = await startTestNats({ monitor: true });
+  await using nats = await startPrivateNats({ monitor: true });
   const acknowledged: Acknowledged = new Map();
   {
     await using publisher = await startSystem({ nats, env, only: [] });
@@ -93,7 +93,7 @@ async function round(chance: Chance, point: string, env: Env): Promise<void> {
 }
 
 /** Has everything dealt with, and gives the dispatches that were rejected. */
-async function rejectedByAll(nats: TestNats, env: Env): Promise<Set<number>> {
+async function rejectedByAll(nats: PrivateNats, env: Env): Promise<Set<number>> {
   await using system = await startSystem({ nats, env });
   const { ports } = system;
   await allDealtWith(ports);
@@ -105,7 +105,7 @@ async function rejectedByAll(nats: TestNats, env: Env): Promise<Set<number>> {
  * then. Gives whether it came there.
  */
 async function dieAt(
-  nats: TestNats,
+  nats: PrivateNats,
   env: Env,
   point: string,
   count: number,

@@ -6,7 +6,7 @@ import { loadFresh } from '../support/faults/clean-run.js';
 import { expectNobodyConnected } from '../support/faults/nats-run.js';
 import { type Chance, chanceOf } from '../support/faults/random.js';
 import { seeds, withSeed } from '../support/faults/settings.js';
-import { startTestNats } from '../support/nats-server.js';
+import { startPrivateNats } from '../support/nats-server.js';
 import { allDealtWith, freshState, manyResults, type System, soon, startSystem } from '../support/system.js';
 
 /**
@@ -36,7 +36,7 @@ describe('a hot session among others', () => {
 });
 
 async function round(chance: Chance): Promise<void> {
-  await using nats = await startTestNats({ monitor: true });
+  await using nats = await startPrivateNats({ monitor: true });
   {
     await using system = await startSystem({ nats, env, only: [] });
     const published = new Map([HOT, ...OTHERS].map((session) => [session, 0]));

@@ -10,7 +10,7 @@ import type { RunPlanEvent } from '../../src/work/run-types.js';
 import { tasksFolder } from '../support/runs.js';
 import { scriptedAgents } from '../support/scripted-agents.js';
 import { SOON_MS } from '../support/soon.js';
-import { startSystem } from '../support/system.js';
+import { startPrivateSystem } from '../support/system.js';
 
 /** A run whose services, or whose NATS server, are gone for a while after every single thing that happens in it. */
 
@@ -22,7 +22,7 @@ describe.each(['services', 'server'] as const)('a run whose %s end at every step
   it('comes to the same as one that nothing happens to', { timeout: 120_000 }, async () => {
     await using folder = await tasksFolder();
     const plan = await folder.write('tasks.md', PLAN);
-    await using system = await startSystem({ only: [] });
+    await using system = await startPrivateSystem({ only: [] });
     const { nats } = system;
     // A request that is lost with the server is answered by no one: it is given up soon.
     await using client = await connectThroughline({ url: nats.url, timeoutMs: 1000 });

@@ -2,13 +2,13 @@ import { connect as connectTcp } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServedInspector, serveInspected } from '../support/inspector.js';
 import { type HeardFeed, hearFeed } from '../support/live-events.js';
-import { startTestNats, type TestNats } from '../support/nats-server.js';
+import { type PrivateNats, startPrivateNats } from '../support/nats-server.js';
 import { implemented, newSession, soon } from '../support/system.js';
 
-let nats: TestNats;
+let nats: PrivateNats;
 let served: ServedInspector;
 beforeAll(async () => {
-  nats = await startTestNats({ monitor: true });
+  nats = await startPrivateNats({ monitor: true });
   served = await serveInspected({ nats });
 });
 afterAll(async () => {

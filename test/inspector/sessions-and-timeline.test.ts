@@ -1,10 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/ports/logger.js';
 import { Shutdown } from '../../src/runtime/shutdown.js';
 import { serveInspector } from '../../src/services/inspector/serve-inspector.js';
 import { seriousFindings } from '../support/accessibility.js';
 import { inspectorOfFile } from '../support/browser.js';
 import { memoryOf, workWhile } from '../support/frames.js';
+import { startPrivateNats } from '../support/nats-server.js';
 import { appendRecorded, appendResults } from '../support/recorded-sessions.js';
 import { soon } from '../support/soon.js';
 import { allDealtWith } from '../support/system.js';
@@ -12,7 +13,9 @@ import { allDealtWith } from '../support/system.js';
 /** The views of sessions, one session and its timeline, in a real browser on a real server. */
 
 const EVENTS = 20_000;
-const opened = await inspectorOfFile();
+const nats = await startPrivateNats();
+afterAll(() => nats.stop());
+const opened = await inspectorOfFile({ nats });
 const { page, origin, system, problems } = opened;
 const { client } = system;
 await appendRecorded(system, 'recorded');
@@ -392,9 +395,9 @@ describe('the page', () => {
     await publish('away', 'TAS-1', 'Before the break');
     await go('/s/away/timeline');
     await rows().first().waitFor();
-    await system.nats.kill();
+    await nats.kill();
     await page.getByText('has lost its NATS server').waitFor();
-    await system.nats.restart();
+    await nats.restart();
     await page.getByText('has lost its NATS server').waitFor({ state: 'detached' });
     await soon(() => publish('away', 'TAS-1', 'After the break'));
     await expect.poll(() => rows().first().textContent()).toContain('After the break');

@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { connect, type JetStreamManager, type NatsConnection } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { whyNoContainer } from '../support/nats-container.js';
-import { type Backing, startTestNats } from '../support/nats-server.js';
+import { type Backing, startPrivateNats } from '../support/nats-server.js';
 
 const noContainer = await whyNoContainer();
 const backings: { backing: Backing; skipped: string }[] = [
@@ -28,8 +28,8 @@ for (const { backing, skipped } of backings) {
     it('the test fixture gives every caller a server and a store of its own, and removes both', async () => {
       const storeDirs: string[] = [];
       {
-        await using one = await startTestNats({ backing });
-        await using two = await startTestNats({
+        await using one = await startPrivateNats({ backing });
+        await using two = await startPrivateNats({
           backing,
           maxPayloadBytes: 2048,
           extraConfig: 'max_connections: 7',
@@ -49,7 +49,7 @@ for (const { backing, skipped } of backings) {
     });
 
     it('the test fixture restarts on the same port and store, running or killed', async () => {
-      await using nats = await startTestNats({ backing, monitor: true });
+      await using nats = await startPrivateNats({ backing, monitor: true });
       await withManager(nats.url, async (manager) => {
         await manager.streams.add({ name: 'S', subjects: ['s.>'] });
       });
@@ -68,7 +68,7 @@ for (const { backing, skipped } of backings) {
     });
 
     it('the test fixture can be stopped after a kill, and twice', async () => {
-      const nats = await startTestNats({ backing });
+      const nats = await startPrivateNats({ backing });
       await nats.kill();
       await nats.stop();
       await nats.stop();

@@ -3,20 +3,33 @@ import { type Token, token } from '../../src/contracts/names.js';
 import type { WantedLayout } from '../../src/nats/jetstream/installed-layout.js';
 import { type NatsOptions, type NatsPorts, openNats } from '../../src/nats/open-nats.js';
 import { silentLogger } from '../../src/ports/logger.js';
-import { startTestNats, type TestNats, type TestNatsOptions } from '../support/nats-server.js';
+import {
+  startPrivateNats,
+  startTestNats,
+  type TestNats,
+  type TestNatsOptions,
+} from '../support/nats-server.js';
 
 /** Ports on a real server, and the server. */
-export interface OpenedNats extends NatsPorts {
-  readonly server: TestNats;
+export interface OpenedNats<Server extends TestNats = TestNats> extends NatsPorts {
+  readonly server: Server;
 }
 
-/** Starts a server and opens all ports on it; `close` ends both. */
-export async function startNatsPorts(
-  options: TestNatsOptions = {},
-  portOptions: Partial<NatsOptions> = {},
-): Promise<OpenedNats> {
-  const server = await startTestNats(options);
-  const ports = await openPorts(server.url, portOptions);
+/** Opens all ports on a server with nothing in it; `close` ends both. */
+export async function startNatsPorts(options: Partial<NatsOptions> = {}): Promise<OpenedNats> {
+  return opened(await startTestNats(), options);
+}
+
+/** The same on a server of its own. */
+export async function startPrivatePorts(options: TestNatsOptions = {}) {
+  return opened(await startPrivateNats(options));
+}
+
+async function opened<Server extends TestNats>(
+  server: Server,
+  options: Partial<NatsOptions> = {},
+): Promise<OpenedNats<Server>> {
+  const ports = await openPorts(server.url, options);
   return {
     ...ports,
     server,
@@ -28,14 +41,18 @@ export async function startNatsPorts(
 }
 
 /** A server for the tests of a `describe`, and the ports of two processes on it; all end with the tests. */
-export function twoOnNats(options: Partial<NatsOptions> = {}): {
-  readonly nats: OpenedNats;
-  readonly other: NatsPorts;
-} {
-  let nats: OpenedNats;
+export function twoOnNats(options: Partial<NatsOptions> = {}) {
+  return twoOn(() => startNatsPorts(options));
+}
+
+/** The same on a server that is started for it. */
+export function twoOn<Server extends TestNats>(
+  start: () => Promise<OpenedNats<Server>>,
+): { readonly nats: OpenedNats<Server>; readonly other: NatsPorts } {
+  let nats: OpenedNats<Server>;
   let other: NatsPorts;
   beforeAll(async () => {
-    nats = await startNatsPorts({}, options);
+    nats = await start();
     other = await openPorts(nats.server.url);
   });
   afterAll(async () => {

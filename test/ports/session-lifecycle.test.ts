@@ -3,7 +3,7 @@ import { LIFECYCLE_BUCKET } from '../../src/contracts/names.js';
 import { LIFECYCLE_STREAM } from '../../src/nats/stores/lifecycle-bucket.js';
 import type { NatsSessionLifecycle } from '../../src/nats/stores/nats-session-lifecycle.js';
 import { MemorySessionLifecycle } from '../doubles/memory-session-lifecycle.js';
-import { newSession, twoOnNats } from './opened.js';
+import { newSession, startPrivatePorts, twoOn } from './opened.js';
 import { sessionLifecycleContract } from './session-lifecycle.contract.js';
 
 sessionLifecycleContract('in memory', async () => {
@@ -12,7 +12,7 @@ sessionLifecycleContract('in memory', async () => {
 });
 
 describe('on NATS', () => {
-  const opened = twoOnNats();
+  const opened = twoOn(startPrivatePorts);
   const AT = '2026-01-31T12:00:00.000Z';
 
   sessionLifecycleContract('on NATS', async () => {

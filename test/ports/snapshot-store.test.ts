@@ -4,7 +4,7 @@ import { SNAPSHOT_BUCKET } from '../../src/contracts/names.js';
 import type { NatsPorts } from '../../src/nats/open-nats.js';
 import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
 import { startFaultyServer } from '../support/faults/server.js';
-import { newSession, type OpenedNats, openPorts, startNatsPorts } from './opened.js';
+import { newSession, type OpenedNats, openPorts, startPrivatePorts } from './opened.js';
 import { snapshotStoreContract } from './snapshot-store.contract.js';
 
 const MAX_PAYLOAD = 32 * 1024;
@@ -27,7 +27,7 @@ describe('on NATS', () => {
   let other: NatsPorts;
   let kv: KV;
   beforeAll(async () => {
-    nats = await startNatsPorts({ maxPayloadBytes: MAX_PAYLOAD });
+    nats = await startPrivatePorts({ maxPayloadBytes: MAX_PAYLOAD });
     other = await openPorts(nats.server.url);
     kv = await nats.connection.jetstream().views.kv(SNAPSHOT_BUCKET, { bindOnly: true });
   });

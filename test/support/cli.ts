@@ -6,8 +6,9 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../src/contracts/errors.js';
 import { freePort } from '../../src/nats-server/free-port.js';
+import { canRunHere, runHere } from './cli-in-process.js';
 
-/** The built command line, run as users run it: in a process of its own. */
+/** The built command line, as users run it. */
 export const BIN = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
 
 export interface CliResult {
@@ -35,8 +36,15 @@ export function cleanEnv(more: Readonly<Record<string, string>> = {}): Record<st
   return { ...Object.fromEntries(kept), NO_COLOR: '1', THROUGHLINE_LOG_LEVEL: 'error', ...more };
 }
 
-/** Runs one command to its end. */
+/** Runs one command to its end: in this process, or in one of its own beside another command or where it takes signals. */
 export async function cli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+  const { env, input = '', cwd = process.cwd() } = options;
+  const command = { argv: [process.execPath, BIN, ...args], env: cleanEnv(env), cwd, input };
+  return canRunHere(command) ? runHere(command) : cliProcess(args, options);
+}
+
+/** Runs one command to its end in a process of its own: for tests of the program as such, and of what it loads. */
+export async function cliProcess(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
   const child = spawn(process.execPath, [BIN, ...args], {
     env: cleanEnv(options.env),
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Expected } from '../../src/nats/doctor/examine.js';
 import type { Finding } from '../../src/nats/doctor/finding.js';
 import { VERSION } from '../../src/version.js';
-import { hostedCli as cli } from './hosted-cli.js';
+import { cli } from './cli.js';
 
 const findings = z.array(
   z.strictObject({

@@ -7,7 +7,7 @@ import { silentLogger } from '../../src/ports/logger.js';
 import { Shutdown } from '../../src/runtime/shutdown.js';
 import { natsOptions } from '../../src/services/common/nats-options.js';
 import { serve } from '../../src/services/serve.js';
-import { hostedCli as cli } from './hosted-cli.js';
+import { cli } from './cli.js';
 import { layoutEnv } from './layouts.js';
 import { SOON_MS } from './soon.js';
 import { type GuardedNats, startGuardedNats, type TestUser } from './users.js';

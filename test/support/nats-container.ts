@@ -89,6 +89,7 @@ export async function startContainerNats(storeDir: string, options: TestNatsOpti
     async stop() {
       await started.stop();
     },
+    endCommand: `docker rm --force ${started.getId()}`,
   };
 }
 

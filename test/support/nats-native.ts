@@ -38,5 +38,6 @@ export async function startNativeNats(storeDir: string, options: TestNatsOptions
       server = await start(port, monitorUrl === undefined ? undefined : Number(new URL(monitorUrl).port));
     },
     stop: () => server.stop(),
+    endCommand: `kill -9 ${server.pid}`,
   };
 }

@@ -1,18 +1,35 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { sharedServers } from './nats-server.js';
 
-/** For each file of tests that has a process of its own: it fails when it leaves a connection or a listener open. */
+/**
+ * For each file of tests that shares its process with others: it fails when it leaves a connection, a listener or a process
+ * open, listens for a signal, or has changed the directory. What it stubbed is put back.
+ */
 
-const OPEN = /^(TCPSocketWrap|TCPServerWrap|TCPConnectWrap|PipeServerWrap)$/;
+const OPEN = /^(TCPSocketWrap|TCPServerWrap|TCPConnectWrap|PipeServerWrap|ProcessWrap)$/;
+const EVENTS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'uncaughtException', 'unhandledRejection'];
 
 /** On a busy machine the other side may take its time to close. */
 const CLOSED_MS = 10_000;
 
-const before = open();
+const opened = () => open().length - sharedServers();
+const listeners = () => EVENTS.map((event) => `${event}: ${process.listenerCount(event)}`);
+
+const before = { opened: opened(), directory: process.cwd(), listeners: listeners() };
+beforeAll(() => {
+  // A library that is imported may listen for good.
+  before.listeners = listeners();
+});
 afterAll(async () => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+  vi.unstubAllGlobals();
   const until = Date.now() + CLOSED_MS;
-  while (open().length > before.length && Date.now() < until) await delay(20);
-  expect(open().length, `left open: ${open()}`).toBeLessThanOrEqual(before.length);
+  while (opened() > before.opened && Date.now() < until) await delay(20);
+  expect(opened(), `left open: ${open()}`).toBeLessThanOrEqual(before.opened);
+  expect(listeners()).toEqual(before.listeners);
+  expect(process.cwd()).toBe(before.directory);
 });
 
 /** What is open and keeps this process alive, by its kind. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { hostedCli } from './hosted-cli.js';
+import { cli } from './cli.js';
 
 const CLIENT = fileURLToPath(new URL('shell-command.mjs', import.meta.url));
 
@@ -39,6 +39,6 @@ async function answer(socket: Socket): Promise<void> {
   });
   await once(socket, 'end');
   const { args, env, cwd, input } = JSON.parse(asked);
-  const result = await hostedCli(args, { env, cwd, input: Buffer.from(input, 'base64') });
+  const result = await cli(args, { env, cwd, input: Buffer.from(input, 'base64') });
   socket.end(JSON.stringify(result));
 }

@@ -34,13 +34,13 @@ import { factsOf, type SessionState } from '../../src/session/session-state.js';
 import { approximateTokenizer } from '../../src/shared/tokenizer.js';
 import { layoutEnv } from './layouts.js';
 import { loggedWarnings } from './logged.js';
-import { startTestNats, type TestNats } from './nats-server.js';
+import { type PrivateNats, startPrivateNats, startTestNats, type TestNats } from './nats-server.js';
 import { SOON_MS, soon } from './soon.js';
 
 export { soon };
 
 export interface SystemOptions {
-  /** A server to run on, which stays the caller's. Default: one of its own, stopped with the system. */
+  /** A server to run on, which stays the caller's. Default: an account of the shared one, stopped with the system. */
   readonly nats?: TestNats;
   /** Configuration, as environment variables. */
   readonly env?: Readonly<Record<string, string>>;
@@ -92,6 +92,22 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     await stop();
     throw fault;
   }
+}
+
+/** A system on a server that the test may kill, restart or look into: stopped with the system. */
+export async function startPrivateSystem(
+  options: Omit<SystemOptions, 'nats'> = {},
+): Promise<System & { readonly nats: PrivateNats }> {
+  const nats = await startPrivateNats();
+  const system = await startSystem({ ...options, nats }).catch(async (fault: unknown) => {
+    await nats.stop();
+    throw fault;
+  });
+  const stop = async () => {
+    await system.stop();
+    await nats.stop();
+  };
+  return { ...system, nats, stop, [Symbol.asyncDispose]: stop };
 }
 
 /** A system for all tests of the file that calls it: stopped after the last of them. */

@@ -4,11 +4,11 @@ import type { NatsAccess } from '../../src/nats/connection/nats-access.js';
 import type { AccessRole } from '../../src/nats/role-permissions.js';
 import { cli } from './cli.js';
 import { layoutFlags } from './layouts.js';
-import { startTestNats, type TestNats } from './nats-server.js';
+import { type PrivateNats, startPrivateNats } from './nats-server.js';
 
 /** A server that lets in one user for each role, with the permissions that the command line prints and no more. */
 export interface GuardedNats extends AsyncDisposable {
-  readonly nats: TestNats;
+  readonly nats: PrivateNats;
   readonly url: string;
   /** How a user connects. */
   access(user: string): NatsAccess;
@@ -57,7 +57,7 @@ export async function startGuardedNats(
       )
       .join('\n')}
   }`;
-  const nats = await startTestNats({ extraConfig });
+  const nats = await startPrivateNats({ extraConfig });
   const inbox = (user: string) => `_INBOX_${user}`;
   return {
     nats,

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { connect, headers, type JetStreamManager, type NatsConnection } from 'nats';
+import { headers, type JetStreamManager, type NatsConnection } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fewAtATime } from '../../../src/nats/backup/stream-copies.js';
 import { restoreStream } from '../../../src/nats/backup/stream-restore.js';
 import { snapshotStream } from '../../../src/nats/backup/stream-snapshot.js';
 import { readStream } from '../../../src/nats/jetstream/direct-get.js';
-import { startTestNats, type TestNats } from '../../support/nats-server.js';
+import { plainConnection, startTestNats, type TestNats } from '../../support/nats-server.js';
 
 /** More than one window, in messages that cannot be compressed. */
 const MESSAGES = 120;
@@ -17,7 +17,7 @@ let jsm: JetStreamManager;
 
 beforeAll(async () => {
   server = await startTestNats();
-  connection = await connect({ servers: server.url });
+  connection = await plainConnection(server.url);
   jsm = await connection.jetstreamManager();
 });
 afterAll(async () => {

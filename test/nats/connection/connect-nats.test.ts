@@ -4,7 +4,7 @@ import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { openNats } from '../../../src/nats/open-nats.js';
 import { silentLogger } from '../../../src/ports/logger.js';
 import { startListener } from '../../support/listener.js';
-import { startTestNats } from '../../support/nats-server.js';
+import { startPrivateNats, startTestNats } from '../../support/nats-server.js';
 import { NOBODY } from '../../support/nobody.js';
 import { soon } from '../../support/soon.js';
 
@@ -87,7 +87,7 @@ describe('connectNats', () => {
   });
 
   it('a connection comes back by itself after the server was killed, logs both, and finds what was stored', async () => {
-    await using nats = await startTestNats();
+    await using nats = await startPrivateNats();
     const logger = { ...silentLogger, warn: vi.fn(), info: vi.fn() };
     const connection = await connect(nats.url, logger);
     const jsm = await connection.jetstreamManager();
@@ -104,7 +104,7 @@ describe('connectNats', () => {
 
 describe('openNats', () => {
   it('opening NATS closes the connection again when a stream of that name belongs to another application', async () => {
-    await using nats = await startTestNats({ monitor: true });
+    await using nats = await startPrivateNats({ monitor: true });
     const connection = await connect(nats.url);
     await (await connection.jetstreamManager()).streams.add({ name: 'DISPATCH', subjects: ['mine.>'] });
     const opening = openNats({

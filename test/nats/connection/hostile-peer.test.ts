@@ -5,7 +5,7 @@ import { startService } from '../../../src/nats/micro/micro-service.js';
 import { healthEndpoint } from '../../../src/nats/micro/service-endpoint.js';
 import { silentLogger } from '../../../src/ports/logger.js';
 import { type OpenedNats, openPorts, startNatsPorts } from '../../ports/opened.js';
-import { startTestNats } from '../../support/nats-server.js';
+import { startPrivateNats, startTestNats } from '../../support/nats-server.js';
 import { soon } from '../../support/soon.js';
 
 /** Headers that the server passes on, and that the client cannot read. */
@@ -20,10 +20,10 @@ const BAD_HEADERS = [
 
 /** Publishes with headers as they are: the client would not send these. */
 async function publishRaw(url: string, subject: string, head: string, body: string): Promise<void> {
-  const { hostname, port } = new URL(url);
+  const { hostname, port, username: user, password: pass } = new URL(url);
   const socket = openSocket(Number(port), hostname);
   const bytes = Buffer.byteLength(head);
-  socket.write('CONNECT {"verbose":false,"headers":true}\r\n');
+  socket.write(`CONNECT ${JSON.stringify({ verbose: false, headers: true, user, pass })}\r\n`);
   socket.write(`HPUB ${subject} ${bytes} ${bytes + Buffer.byteLength(body)}\r\n${head}${body}\r\nPING\r\n`);
   for await (const data of socket) if (String(data).includes('PONG')) break;
   socket.destroy();
@@ -104,7 +104,7 @@ describe('a service on a server of small messages', () => {
   it.each([512, 1024, 4096, 8192])(
     'a service on a server of small messages is found with at most %i bytes',
     async (maxPayloadBytes) => {
-      await using server = await startTestNats({ maxPayloadBytes });
+      await using server = await startPrivateNats({ maxPayloadBytes });
       const ports = await openPorts(server.url);
       const endpoints = Array.from({ length: 40 }, (_, at) => ({
         name: `e${at}`,

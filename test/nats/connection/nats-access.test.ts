@@ -7,15 +7,15 @@ import type { NatsAccess } from '../../../src/nats/connection/nats-access.js';
 import { withoutSecrets } from '../../../src/nats/connection/shown-url.js';
 import { startNatsServer } from '../../../src/nats-server/server-process.js';
 import { silentLogger } from '../../../src/ports/logger.js';
+import { cli } from '../../support/cli.js';
 import {
   type CredentialsFolder,
   credentialsFolder,
   operatorMode,
   userKey,
 } from '../../support/credentials.js';
-import { hostedCli as cli } from '../../support/hosted-cli.js';
 import { nativeSource } from '../../support/nats-native.js';
-import { startTestNats, type TestNats } from '../../support/nats-server.js';
+import { type PrivateNats, startPrivateNats } from '../../support/nats-server.js';
 import { soon } from '../../support/system.js';
 
 /** Every way to say who connects, each with its wrong counterpart, against a server that asks for it. */
@@ -26,14 +26,14 @@ let ca: string;
 let otherCa: string;
 let servers: Record<
   'password' | 'token' | 'nkey' | 'creds' | 'tls' | 'mutual' | 'open' | 'misnamed',
-  TestNats
+  PrivateNats
 >;
 let paths: Record<'nkey' | 'otherNkey' | 'creds' | 'otherCreds' | 'expired' | 'garbage', string>;
 let mine: { cert: string; key: string };
 let stranger: { cert: string; key: string };
 
 /** Certificates lie on this machine: the server must see them. */
-const start = (extraConfig: string) => startTestNats({ extraConfig, backing: 'native' });
+const start = (extraConfig: string) => startPrivateNats({ extraConfig, backing: 'native' });
 
 beforeAll(async () => {
   files = await credentialsFolder();

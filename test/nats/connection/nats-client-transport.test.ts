@@ -1,12 +1,11 @@
-import { connect } from 'nats';
 import { expect, it } from 'vitest';
 import { connectThroughline } from '../../../src/index.js';
 import { markRestoring } from '../../../src/nats/backup/restore-mark.js';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
-import { startTestNats } from '../../support/nats-server.js';
+import { plainConnection, startPrivateNats, startTestNats } from '../../support/nats-server.js';
 
 it('the client transport says in plain words what kept a trace from being sent', async () => {
-  await using server = await startTestNats({ maxPayloadBytes: 4096 });
+  await using server = await startPrivateNats({ maxPayloadBytes: 4096 });
   const client = await connectThroughline({ url: server.url });
   const record = (detail: string) => () =>
     client.recordTrace('demo', { intent_id: 'i', action_type: 'TOOL_EXECUTION', id: detail });
@@ -17,7 +16,7 @@ it('the client transport says in plain words what kept a trace from being sent',
 
 it('the client transport says in plain words that another service answers', async () => {
   await using server = await startTestNats();
-  const stranger = await connect({ servers: server.url });
+  const stranger = await plainConnection(server.url);
   stranger.subscribe('prompt.compile.>', { callback: (_, message) => message.respond('hello') });
   await stranger.flush();
   const client = await connectThroughline({ url: server.url });
@@ -33,7 +32,7 @@ it('the client transport says in plain words that another service answers', asyn
 
 it('the client transport says why no service answers: none was started, or the restore of a backup was cut off', async () => {
   await using server = await startTestNats();
-  const connection = await connect({ servers: server.url });
+  const connection = await plainConnection(server.url);
   const client = await connectThroughline({ url: server.url });
   const asked = () => client.compile({ session: 'demo', taskId: '1', taskPrompt: 'x' });
   await expect(asked()).rejects.toMatchObject({

@@ -2,7 +2,7 @@ import { AckPolicy, connect, DiscardPolicy, NatsError } from 'nats';
 import { expect, it } from 'vitest';
 import { API, isNoResponders, toThroughlineError } from '../../../src/nats/connection/nats-errors.js';
 import { startNatsPorts } from '../../ports/opened.js';
-import { startTestNats } from '../../support/nats-server.js';
+import { startPrivateNats } from '../../support/nats-server.js';
 
 it('the error of a full stream differs from that of a server that does not answer, though the client gives both one code', async () => {
   const nats = await startNatsPorts();
@@ -25,7 +25,7 @@ it('the error of a full stream differs from that of a server that does not answe
 });
 
 it('the error at the limit of streams or consumers says that no more can be made, and what to do', async () => {
-  await using nats = await startTestNats({
+  await using nats = await startPrivateNats({
     extraConfig:
       'accounts { A { users: [{user: a, password: a}], jetstream { max_streams: 1, max_consumers: 1 } } }\nno_auth_user: a',
   });

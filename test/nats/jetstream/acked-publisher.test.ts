@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
 import { silentLogger } from '../../../src/ports/logger.js';
-import { type OpenedNats, startNatsPorts } from '../../ports/opened.js';
+import { type OpenedNats, startPrivatePorts } from '../../ports/opened.js';
 
 const MAX_PAYLOAD = 64 * 1024;
 
 let nats: OpenedNats;
 let publisher: AckedPublisher;
 beforeAll(async () => {
-  nats = await startNatsPorts({ maxPayloadBytes: MAX_PAYLOAD });
+  nats = await startPrivatePorts({ maxPayloadBytes: MAX_PAYLOAD });
   publisher = new AckedPublisher(nats.connection, 5000);
   const jsm = await nats.connection.jetstreamManager();
   await jsm.streams.add({ name: 'MANY', subjects: ['many.>'] });

@@ -5,7 +5,7 @@ import type { WantedLayout } from '../../../src/nats/jetstream/installed-layout.
 import type { NatsOptions } from '../../../src/nats/open-nats.js';
 import { newSession, openPorts } from '../../ports/opened.js';
 import { implementer, recorded } from '../../support/builders.js';
-import { startTestNats, type TestNats } from '../../support/nats-server.js';
+import { type PrivateNats, startPrivateNats } from '../../support/nats-server.js';
 
 const SHARDED: SessionLayout = { layout: 'sharded', shards: 8 };
 const wrong = (...parts: string[]) => ({
@@ -19,10 +19,10 @@ const extraConfig = `accounts {
 ${ACCOUNTS.map((name) => `${name} { jetstream: enabled, users: [{ user: ${name}, password: secret }] }`).join('\n')}
 }`;
 
-let nats: TestNats;
+let nats: PrivateNats;
 let url: string;
 beforeAll(async () => {
-  nats = await startTestNats({ extraConfig });
+  nats = await startPrivateNats({ extraConfig });
 });
 afterAll(() => nats.stop());
 beforeEach(() => {

@@ -2,14 +2,14 @@ import { connect } from 'nats';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startService } from '../../../src/nats/micro/micro-service.js';
 import { silentLogger } from '../../../src/ports/logger.js';
-import { startTestNats, type TestNats } from '../../support/nats-server.js';
+import { type PrivateNats, startPrivateNats } from '../../support/nats-server.js';
 
 /** Services of a user who may not listen to everything. */
 
-let server: TestNats;
+let server: PrivateNats;
 beforeAll(async () => {
   const denied = '{ user: half, password: x, permissions { subscribe: { deny: ["a.denied"] } } }';
-  server = await startTestNats({ extraConfig: `authorization { users = [ ${denied} ] }` });
+  server = await startPrivateNats({ extraConfig: `authorization { users = [ ${denied} ] }` });
 });
 afterAll(() => server.stop());
 

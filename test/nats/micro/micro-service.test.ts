@@ -4,7 +4,7 @@ import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { type RunningService, startService } from '../../../src/nats/micro/micro-service.js';
 import { instancesOf } from '../../../src/nats/micro/service-stats.js';
 import { silentLogger } from '../../../src/ports/logger.js';
-import { type OpenedNats, startNatsPorts } from '../../ports/opened.js';
+import { type OpenedNats, startPrivatePorts } from '../../ports/opened.js';
 import { soon } from '../../support/soon.js';
 
 const MAX_PAYLOAD = 64 * 1024;
@@ -44,7 +44,7 @@ const HANDLERS: Record<string, (request: unknown) => Promise<unknown>> = {
 };
 
 beforeAll(async () => {
-  nats = await startNatsPorts({ maxPayloadBytes: MAX_PAYLOAD });
+  nats = await startPrivatePorts({ maxPayloadBytes: MAX_PAYLOAD });
   service = await startService(nats.connection, {
     name: 'test-service',
     version: '1.2.3',

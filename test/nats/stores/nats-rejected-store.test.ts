@@ -1,7 +1,7 @@
 import { headers } from 'nats';
 import { expect, it } from 'vitest';
 import { foreignIn, scannedStreams } from '../../../src/nats/foreign/scan-foreign.js';
-import { newSession, startNatsPorts } from '../../ports/opened.js';
+import { newSession, startNatsPorts, startPrivatePorts } from '../../ports/opened.js';
 import { allRejected } from '../../support/all-rejected.js';
 import { timeOf } from '../../support/builders.js';
 import { soon } from '../../support/soon.js';
@@ -9,7 +9,7 @@ import { soon } from '../../support/soon.js';
 it.each([4096, 8192, 8193, 16_384])(
   'the rejected store keeps a body whole where the server takes %i bytes in one message',
   async (maxPayloadBytes) => {
-    const nats = await startNatsPorts({ maxPayloadBytes });
+    const nats = await startPrivatePorts({ maxPayloadBytes });
     const body = new Uint8Array(maxPayloadBytes).map((_, index) => index % 251);
     try {
       await nats.rejected.put({

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { DISPATCH_STREAM } from '../../../src/contracts/names.js';
 import { publishedUnder } from '../../../src/nats/jetstream/dispatch-delivery.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';
-import type { TestNats } from '../nats-server.js';
+import type { PrivateNats } from '../nats-server.js';
 import { allDealtWith, soon } from '../system.js';
 import type { StoredDispatch } from './clean-run.js';
 import { type Aftermath, expectCleanEnd } from './end-check.js';
@@ -79,7 +79,7 @@ export async function expectCleanEndOn(
 }
 
 /** Checks that no client is connected to a server any more; it must offer monitoring. */
-export async function expectNobodyConnected({ monitorUrl }: Pick<TestNats, 'monitorUrl'>): Promise<void> {
+export async function expectNobodyConnected({ monitorUrl }: Pick<PrivateNats, 'monitorUrl'>): Promise<void> {
   await soon(async () => {
     const answer = await fetch(`${monitorUrl}/connz`);
     expect(await answer.json()).toMatchObject({ num_connections: 0 });
