@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -7,6 +8,9 @@ import {
   openSync,
   readSync,
   realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
 } from 'node:fs';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { systemCode, ThroughlineError } from '../contracts/errors.js';
@@ -82,5 +86,31 @@ export function readRegularFile(path: string, maxBytes: number): Buffer | Unread
     return bytes.subarray(0, length);
   } finally {
     closeSync(handle);
+  }
+}
+
+/**
+ * Opens a file for appending and reading, made with mode 0600 where it is missing. Does not follow a link at its end.
+ *
+ * @throws the file system's error, and `EINVAL` for what is not a regular file
+ */
+export function openToAppend(path: string): number {
+  const { O_RDWR, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW, O_NOCTTY } = constants;
+  const flags = O_RDWR | O_APPEND | O_CREAT | (O_NONBLOCK ?? 0) | (O_NOFOLLOW ?? 0) | (O_NOCTTY ?? 0);
+  const handle = openSync(path, flags, 0o600);
+  if (fstatSync(handle).isFile()) return handle;
+  closeSync(handle);
+  throw Object.assign(new Error(`${path} is not a regular file`), { code: 'EINVAL' });
+}
+
+/** Writes a file as a whole, with mode 0600. Replaces a link at the path and never follows it. */
+export function writePrivateFile(path: string, text: string): void {
+  const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
   }
 }

@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode, ThroughlineError } from '../contracts/errors.js';
-import { isRunning } from './process-identity.js';
-import { answers, storeUse } from './store-lock.js';
+import { isRunning, signalRecorded } from './process-identity.js';
+import { storeUse } from './store-lock.js';
 import type { LockedServer } from './store-notes.js';
 
 const GRACE_MS = 5000;
@@ -29,16 +29,14 @@ export async function orphanOn(storeDir: string): Promise<LockedServer | undefin
  * @throws ThroughlineError `store_in_use` when it may not be stopped, or not be told from another process
  */
 export async function stopOrphan(server: LockedServer): Promise<void> {
-  const { pid, started } = server;
-  // With the time of its start the process is known to be the one that the lock names.
-  if (!isRunning(server) || (started === undefined && !(await answers(server)))) {
-    throw cannotStop(server, 'its process cannot be identified');
-  }
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     try {
-      process.kill(pid, signal);
+      if (!signalRecorded(server, signal)) {
+        if (signal === 'SIGKILL' && !isRunning(server)) return;
+        throw cannotStop(server, 'its process cannot be identified');
+      }
     } catch (error) {
-      if (systemCode(error) === 'ESRCH') return;
+      if (systemCode(error) === undefined) throw error;
       throw cannotStop(server, `signalling it fails with ${systemCode(error)}`);
     }
     const deadline = performance.now() + GRACE_MS;

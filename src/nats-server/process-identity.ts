@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { systemCode } from '../contracts/errors.js';
 
 /**
@@ -23,6 +23,35 @@ export function isRunning({ pid, started }: ProcessIdentity): boolean {
   if (!exists(pid)) return false;
   if (process.platform === 'linux' && hasEnded(pid)) return false;
   return started === undefined || startOf(pid) === started;
+}
+
+/**
+ * Signals a process that was recorded with the time of its start, or the process group that it leads. This is the only way
+ * to signal a process that a file names: number 1, 0 and negative numbers stand for groups of processes or for all of them,
+ * and a number without its start may belong to another program by now.
+ *
+ * @returns false, without a signal, if that process has ended, belongs to another user, or cannot be told from others
+ * @throws the system's error, other than for a process that has just ended
+ */
+export function signalRecorded(
+  { pid, started }: ProcessIdentity,
+  signal: NodeJS.Signals,
+  to: 'process' | 'group' = 'process',
+): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 1 || !started) return false;
+  if (!isRunning({ pid, started }) || !belongsToUs(pid)) return false;
+  try {
+    return process.kill(to === 'group' ? -pid : pid, signal);
+  } catch (error) {
+    if (systemCode(error) === 'ESRCH') return false;
+    throw error;
+  }
+}
+
+/** The system itself refuses signals to processes of other users, except to root. */
+function belongsToUs(pid: number): boolean {
+  if (process.platform !== 'linux') return true;
+  return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === process.geteuid?.();
 }
 
 function exists(pid: number): boolean {

@@ -1,4 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { closeSync, fstatSync, readSync } from 'node:fs';
+import { openToAppend } from '../files/user-state.js';
 
 const TAIL_LINES = 12;
 const TAIL_BYTES = 16 * 1024;
@@ -9,33 +10,22 @@ export interface LogFile {
   /** For the `stdio` of a child process. */
   readonly fd: number;
   /** The last lines of this run, for an error message. */
-  tail(): Promise<string>;
-  close(): Promise<void>;
+  tail(): string;
+  close(): void;
 }
 
 /** Opens a log file for appending. Throws the file system's error. */
-export async function openLogFile(path: string): Promise<LogFile> {
-  const handle = await open(path, 'a');
-  const { size: start } = await handle.stat();
-  return {
-    path,
-    fd: handle.fd,
-    async tail() {
-      const reader = await open(path, 'r');
-      try {
-        return await lastLines(reader, start);
-      } finally {
-        await reader.close();
-      }
-    },
-    close: () => handle.close(),
-  };
+export function openLogFile(path: string): LogFile {
+  const fd = openToAppend(path);
+  const { size: start } = fstatSync(fd);
+  return { path, fd, tail: () => lastLines(fd, start), close: () => closeSync(fd) };
 }
 
-async function lastLines(reader: FileHandle, start: number): Promise<string> {
-  const { size } = await reader.stat();
+function lastLines(fd: number, start: number): string {
+  const { size } = fstatSync(fd);
   const from = Math.max(start, size - TAIL_BYTES);
-  const { buffer, bytesRead } = await reader.read(Buffer.alloc(size - from), 0, size - from, from);
-  const lines = buffer.toString('utf8', 0, bytesRead).trimEnd().split('\n');
+  const bytes = Buffer.alloc(Math.max(0, size - from));
+  const length = readSync(fd, bytes, 0, bytes.length, from);
+  const lines = bytes.toString('utf8', 0, length).trimEnd().split('\n');
   return lines.slice(-TAIL_LINES).join('\n');
 }

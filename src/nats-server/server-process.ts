@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { systemCode, ThroughlineError } from '../contracts/errors.js';
+import { join } from 'node:path';
+import { ThroughlineError } from '../contracts/errors.js';
+import { writePrivateFile } from '../files/user-state.js';
 import { freePort, portProblem } from './free-port.js';
 import { inStore, openStore } from './open-store.js';
 import type { RunningServer, StartOptions } from './running-server.js';
@@ -90,14 +90,6 @@ async function portFault({ host, port, monitorPort }: Location): Promise<Through
 /** The outcome of one attempt, other than a fault. */
 type Started = { readonly server: RunningServer } | { readonly portFault: ThroughlineError };
 
-/** What agents said is not for a commit. A folder of any other name may hold more than a store: it is left alone. */
-async function keepOutOfGit(storeDir: string): Promise<void> {
-  if (basename(storeDir) !== '.throughline') return;
-  await writeFile(join(storeDir, '.gitignore'), '*\n', { flag: 'wx' }).catch((error: unknown) => {
-    if (systemCode(error) !== 'EEXIST') throw error;
-  });
-}
-
 /** One attempt to start a server at one place. */
 async function startAt(location: Location, lock: StoreLock, options: StartOptions): Promise<Started> {
   const { host, port, monitorPort, storeDir } = location;
@@ -106,9 +98,9 @@ async function startAt(location: Location, lock: StoreLock, options: StartOption
   const { maxPayloadBytes, syncInterval, extraConfig } = options;
   const config = { ...location, serverName, maxPayloadBytes, syncInterval, extraConfig };
   const configFile = join(storeDir, CONFIG_FILE);
-  const logFile = await inStore(storeDir, async () => {
-    await writeFile(configFile, renderServerConfig(config));
-    await keepOutOfGit(storeDir);
+  const logFile = await inStore(storeDir, () => {
+    // It may hold a token.
+    writePrivateFile(configFile, renderServerConfig(config));
     return openLogFile(join(storeDir, 'nats-server.log'));
   });
   const child = startChild(options.source.path, ['-c', configFile], logFile.fd);
@@ -164,7 +156,7 @@ async function startFault(
 ): Promise<ThroughlineError> {
   const what =
     outcome === 'ended' ? 'ended before it was ready' : `was not ready within ${READY_WITHIN_MS / 1000} s`;
-  const why = child.spawnFault()?.message ?? ((await log.tail()) || 'it logged nothing');
+  const why = child.spawnFault()?.message ?? (log.tail() || 'it logged nothing');
   return new ThroughlineError('unavailable', `nats-server ${what}; its log (${log.path}) ends:\n${why}`, {
     cause: child.spawnFault(),
     details: { logFile: log.path },

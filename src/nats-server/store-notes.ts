@@ -1,5 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemCode } from '../contracts/errors.js';
+import { readRegularFile } from '../files/user-state.js';
 import { isObject } from '../shared/is-object.js';
 import { isRunning, type ProcessIdentity } from './process-identity.js';
 
@@ -23,14 +25,23 @@ export interface LockNote {
   readonly released?: true;
 }
 
+const MAX_NOTE = 4096;
 const LOCK_NAME = /^throughline-server\.(\d{1,15})\.lock$/;
 
 export function pathOf(storeDir: string, number: number): string {
   return join(storeDir, `throughline-server.${number}.lock`);
 }
 
+/** The numbers of the locks in a store; none in a folder that is not there. */
 export function locksOf(storeDir: string): number[] {
-  return readdirSync(storeDir).flatMap((name) => {
+  let names: string[];
+  try {
+    names = readdirSync(storeDir);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+  return names.flatMap((name) => {
     const number = LOCK_NAME.exec(name)?.[1];
     return number === undefined ? [] : [Number(number)];
   });
@@ -43,7 +54,9 @@ export function highestLock(storeDir: string): number {
 /** `undefined` for one that is gone, or cannot be read: a machine that lost its power leaves such files. */
 export function readNote(storeDir: string, number: number): LockNote | undefined {
   try {
-    const note: unknown = JSON.parse(readFileSync(pathOf(storeDir, number), 'utf8'));
+    const read = readRegularFile(pathOf(storeDir, number), MAX_NOTE);
+    if (!(read instanceof Buffer)) return undefined;
+    const note: unknown = JSON.parse(read.toString('utf8'));
     return isNote(note) ? note : undefined;
   } catch {
     return undefined;
@@ -68,7 +81,7 @@ function isNote(value: unknown): value is LockNote {
 function isIdentity(value: unknown): value is Record<string, unknown> {
   if (!isObject(value)) return false;
   const { pid, started = '' } = value;
-  return Number.isSafeInteger(pid) && Number(pid) > 0 && typeof started === 'string';
+  return Number.isSafeInteger(pid) && Number(pid) > 1 && typeof started === 'string';
 }
 
 function namesServer({ host, port, serverName }: Record<string, unknown>): boolean {

@@ -109,7 +109,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     imports: ['contracts', 'learnings', 'ports', 'runtime', 'shared'],
   },
   tokenizers: { holds: 'tokenizers by name', imports: ['contracts', 'shared'] },
-  files: { holds: 'task files on this machine', imports: ['contracts', 'ports', 'shared'] },
+  files: { holds: 'files on this machine: task files, and the state directory of the user', imports: ['contracts', 'ports', 'shared'] },
   monitoring: {
     holds: 'spans by OpenTelemetry, metrics in the format of Prometheus, and the pages that show them',
     imports: ['contracts', 'ports', 'shared', 'version.ts'],
@@ -118,10 +118,20 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'the ports on NATS: connection, JetStream, stores, micro services, doctor',
     imports: ['contracts', 'monitoring', 'nats-server', 'ports', 'runtime', 'shared'],
   },
-  'nats-server': { holds: 'finds, installs and runs nats-server', imports: ['contracts', 'shared'] },
+  'nats-server': { holds: 'finds, installs and runs nats-server', imports: ['contracts', 'files', 'shared'] },
   config: {
     holds: 'the settings: the only reader of the environment',
-    imports: ['contracts', 'embedding', 'ledger', 'nats', 'nats-server', 'shared', 'tokenizers', 'traces'],
+    imports: [
+      'contracts',
+      'embedding',
+      'files',
+      'ledger',
+      'nats',
+      'nats-server',
+      'shared',
+      'tokenizers',
+      'traces',
+    ],
   },
   services: {
     holds: 'extractor, compiler, tools, learnings and keeper: handlers and their wiring, one folder each',
@@ -180,6 +190,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
         'agents',
         'client',
         'config',
+        'files',
         'monitoring',
         'nats',
         'nats-server',
@@ -213,6 +224,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'what `import "throughline"` gives',
     imports: [
       'client',
+      'config',
       'contracts',
       'globals.ts',
       'learnings',

@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import { readRegularFile } from '../files/user-state.js';
+import { type LockedServer, serverOnStore } from '../nats-server/store-notes.js';
+
+/**
+ * The one server of a user: `throughline up` starts it on a store in the user's state directory, and every command, hook,
+ * MCP server and client that names no other finds it there.
+ */
+
+/** The server where none runs and no other is named. */
+export const DEFAULT_URL = 'nats://127.0.0.1:4222';
+export const TOKEN_FILE = 'throughline-token';
+const MAX_TOKEN = 256;
+
+/** Returns the store on which `up` runs unless `--store` names another. */
+export function userStore(stateDir: string): string {
+  return join(stateDir, 'server');
+}
+
+/** Returns the URL of the user's server, with its token if it has one, or the default URL if it does not run. */
+export function usualUrl(stateDir: string): string {
+  const store = userStore(stateDir);
+  const server = serverOnStore(store);
+  return server === undefined ? DEFAULT_URL : serverUrl(server, tokenOf(store));
+}
+
+export function serverUrl({ host, port }: Pick<LockedServer, 'host' | 'port'>, token?: string): string {
+  const access = token === undefined ? '' : `${token}@`;
+  return `nats://${access}${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Returns the token of the server on a store; undefined for a server that asks for none. */
+export function tokenOf(store: string): string | undefined {
+  const read = readRegularFile(join(store, TOKEN_FILE), MAX_TOKEN);
+  const token = read instanceof Buffer ? read.toString('utf8').trim() : '';
+  return /^[\w-]{16,}$/.test(token) ? token : undefined;
+}
