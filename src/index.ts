@@ -1,5 +1,7 @@
 import './globals.js';
 import { ThroughlineClient } from './client/throughline-client.js';
+import { stateDirOf } from './config/config.js';
+import { usualUrl } from './config/user-server.js';
 import { otelTracing } from './monitoring/otel-tracing.js';
 import { connectNats, type NatsConnection, setInboxPrefix } from './nats/connection/connect-nats.js';
 import type { NatsAccess } from './nats/connection/nats-access.js';
@@ -63,11 +65,14 @@ export type { PlanTaskView, PlanView } from './session/plan-view.js';
 export type { BoardCounts, TaskCounts } from './session/task-counts.js';
 
 /**
- * Where and how to connect. Credentials and TLS have the same names as in the configuration, but the environment is not
- * read.
+ * Where and how to connect. Credentials and TLS have the same names as in the configuration. Of the environment only
+ * `XDG_STATE_HOME` is read.
  */
 export interface ConnectOptions extends NatsAccess {
-  /** `nats://host:port`, several separated by commas. Default: `nats://127.0.0.1:4222`. */
+  /**
+   * `nats://host:port`, several separated by commas. Default: the server of `throughline up`, with its token if it has one,
+   * else `nats://127.0.0.1:4222`.
+   */
   readonly url?: string;
   /** Longest wait for an answer, in milliseconds. Default 10 000. */
   readonly timeoutMs?: number;
@@ -86,7 +91,7 @@ export interface ConnectOptions extends NatsAccess {
 export async function connectThroughline(options: ConnectOptions = {}): Promise<ThroughlineClient> {
   const { url, name, timeoutMs = 10_000, traceSessions, ...access } = options;
   const connection = await connectNats({
-    url: url ?? 'nats://127.0.0.1:4222',
+    url: url ?? usualUrl(stateDirOf(), access),
     name: name ?? 'throughline client',
     access,
     logger: silentLogger,

@@ -5,6 +5,6 @@ import type { Logger } from '../ports/logger.js';
 export interface Cli {
   readonly config: Config;
   readonly logger: Logger;
-  /** The server to use: `--nats`, else `NATS_URL`, else that of `throughline up` in this folder, else the default one. */
+  /** The server to use: `--nats`, else `NATS_URL`, else that of `throughline up`, else the default one. */
   readonly url: string;
 }

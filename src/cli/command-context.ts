@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { agentSession, isConnected } from '../agents/agent-session.js';
 import type { ThroughlineClient } from '../client/throughline-client.js';
-import { loadConfig, nearestVariable, unknownVariables } from '../config/config.js';
+import { loadConfig, nearestVariable, stateDirOf, unknownVariables } from '../config/config.js';
+import { usualUrl } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
 import type { NatsConnection } from '../nats/connection/connect-nats.js';
 import type { Made, NatsPorts } from '../nats/open-nats.js';
 import type { Cli } from './cli-context.js';
 import { commandLogger } from './command-logger.js';
-import { usualUrl } from './default-url.js';
 import type { Opening } from './open-client.js';
 import { note } from './output.js';
 
@@ -26,7 +26,7 @@ export function cliOf(command: Command): Cli {
     note(`-- ${name} is not a recognized variable, so it changes nothing: ${hint}`);
   }
   const options = command.optsWithGlobals<{ nats?: string }>();
-  const url = options.nats ?? config.natsUrl ?? usualUrl(process.cwd());
+  const url = options.nats ?? config.natsUrl ?? usualUrl(stateDirOf(config.env), config.access);
   return { config, logger: commandLogger(config), url };
 }
 

@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
-import { openSync, readFileSync } from 'node:fs';
+import { closeSync, fstatSync, readSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { serverUrl } from '../config/user-server.js';
 import { messageOf, systemCode, ThroughlineError } from '../contracts/errors.js';
+import { openToAppend } from '../files/user-state.js';
 import { makeFolder } from '../nats-server/make-folder.js';
 import { stopOrphan } from '../nats-server/orphaned-server.js';
-import { isRunning, type ProcessIdentity } from '../nats-server/process-identity.js';
+import { isRunning, type ProcessIdentity, signalRecorded } from '../nats-server/process-identity.js';
 import { type StoreUse, storeUse } from '../nats-server/store-lock.js';
-import type { LockedServer } from '../nats-server/store-notes.js';
 
 /** An `up` that has left its terminal: it is found again by the lock of its store. */
 
@@ -18,7 +19,9 @@ const READY_WITHIN_MS = 30_000;
 const LOG = 'throughline.log';
 
 export interface DetachedServer {
+  /** Without a token. */
   readonly url: string;
+  readonly port: number;
   readonly storeDir: string;
   /** The process of `up`. */
   readonly pid: number;
@@ -33,11 +36,11 @@ export interface DetachedServer {
  * @throws ThroughlineError as `up` says, `unavailable` when it ends before it is ready
  */
 export async function startDetached(storeDir: string, args: readonly string[]): Promise<DetachedServer> {
-  const found = await running(storeDir);
+  const found = await runningUp(storeDir);
   if (found !== undefined) return found;
   const problem = await startedReady(storeDir, args);
   // Of two at the same moment one gets the store, and the other finds it.
-  const server = await running(storeDir);
+  const server = await runningUp(storeDir);
   if (server !== undefined) return { ...server, found: problem !== undefined };
   throw new ThroughlineError('unavailable', problem ?? 'it ended right after its start');
 }
@@ -47,7 +50,7 @@ async function startedReady(storeDir: string, args: readonly string[]): Promise<
   const logFile = join(storeDir, LOG);
   const log = await openLog(storeDir, logFile);
   const [, script = ''] = process.argv;
-  const before = sizeOf(logFile);
+  const before = fstatSync(log).size;
   const child = spawn(process.execPath, [script, 'up', ...args], {
     detached: true,
     stdio: ['ignore', 'pipe', log],
@@ -63,21 +66,22 @@ async function startedReady(storeDir: string, args: readonly string[]): Promise<
   const how = await Promise.race([ready, ended]);
   stdout?.destroy();
   child.unref();
+  const said = how === undefined ? '' : textFrom(log, before);
+  closeSync(log);
   if (how === undefined) return undefined;
-  const said = readFileSync(logFile, 'utf8')
-    .slice(before)
+  const lines = said
     .split('\n')
     // What went well before it ended.
     .filter((line) => !line.startsWith('{"level":"info"'))
     .join('\n')
     .trim();
-  return `"throughline up" on ${storeDir} did not get ready: ${how}; ${said || 'it said nothing'} (see ${logFile})`;
+  return `"throughline up" on ${storeDir} did not get ready: ${how}; ${lines || 'it said nothing'} (see ${logFile})`;
 }
 
 async function openLog(storeDir: string, logFile: string): Promise<number> {
   try {
-    await makeFolder(storeDir);
-    return openSync(logFile, 'a', 0o600);
+    await makeFolder(storeDir, 0o700);
+    return openToAppend(logFile);
   } catch (cause) {
     throw new ThroughlineError('store_unusable', `${logFile} cannot be written: ${messageOf(cause)}`, {
       cause,
@@ -85,17 +89,25 @@ async function openLog(storeDir: string, logFile: string): Promise<number> {
   }
 }
 
-function sizeOf(file: string): number {
-  return readFileSync(file, 'utf8').length;
+/** What was appended to a log from a position on. */
+function textFrom(log: number, position: number): string {
+  const bytes = Buffer.alloc(Math.max(0, fstatSync(log).size - position));
+  return bytes.toString('utf8', 0, readSync(log, bytes, 0, bytes.length, position));
 }
 
 /** The `up` that has a store, once it is ready; undefined where there is none. */
-async function running(storeDir: string): Promise<DetachedServer | undefined> {
+export async function runningUp(storeDir: string): Promise<DetachedServer | undefined> {
   const deadline = performance.now() + READY_WITHIN_MS;
   for (;;) {
     const use = await useOf(storeDir);
     if (use?.by === 'server') {
-      return { url: urlOf(use.server), storeDir, pid: use.starter.pid, found: true };
+      return {
+        url: serverUrl(use.server),
+        port: use.server.port,
+        storeDir,
+        pid: use.starter.pid,
+        found: true,
+      };
     }
     if (use?.by !== 'starter' || performance.now() > deadline) return undefined;
     await sleep(POLL_MS);
@@ -113,19 +125,21 @@ export async function stopDetached(storeDir: string, withinMs: number): Promise<
   if (use === undefined) return undefined;
   if (use.by === 'orphan') {
     await stopOrphan(use.server);
-    return urlOf(use.server);
+    return serverUrl(use.server);
   }
-  const starter = use.by === 'server' ? use.starter : { pid: use.pid };
+  const { starter } = use;
+  const why = (cause: string) =>
+    `process ${starter.pid}, which runs on ${storeDir}, cannot be stopped: ${cause}; stop it by hand`;
   try {
-    process.kill(starter.pid, 'SIGTERM');
+    // One that has just ended is gone, and no fault.
+    if (!signalRecorded(starter, 'SIGTERM') && isRunning(starter))
+      throw new ThroughlineError('store_in_use', why('its process cannot be identified'));
   } catch (cause) {
-    if (systemCode(cause) !== 'ESRCH') {
-      const why = `process ${starter.pid}, which runs on ${storeDir}, cannot be stopped: ${messageOf(cause)}`;
-      throw new ThroughlineError('store_in_use', why, { cause });
-    }
+    if (systemCode(cause) === undefined) throw cause;
+    throw new ThroughlineError('store_in_use', why(messageOf(cause)), { cause });
   }
   await untilGone(starter, storeDir, withinMs);
-  return use.by === 'server' ? urlOf(use.server) : undefined;
+  return use.by === 'server' ? serverUrl(use.server) : undefined;
 }
 
 async function untilGone(starter: ProcessIdentity, storeDir: string, withinMs: number): Promise<void> {
@@ -139,11 +153,6 @@ async function untilGone(starter: ProcessIdentity, storeDir: string, withinMs: n
   }
 }
 
-/** Whether an `up`, or a server that one has left, runs on a store. */
-export async function isInUse(storeDir: string): Promise<boolean> {
-  return (await useOf(storeDir)) !== undefined;
-}
-
 /** A folder that is not there has no server. */
 async function useOf(storeDir: string): Promise<StoreUse | undefined> {
   try {
@@ -152,8 +161,4 @@ async function useOf(storeDir: string): Promise<StoreUse | undefined> {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-function urlOf({ host, port }: LockedServer): string {
-  return `nats://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

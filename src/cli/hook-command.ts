@@ -3,8 +3,8 @@ import { logHook } from '../agents/hooks/hook-state.js';
 import { HOOK_CLIENTS, hookClient } from '../agents/hooks/hook-table.js';
 import { runHook } from '../agents/hooks/run-hook.js';
 import { type Config, loadConfig, stateDirOf } from '../config/config.js';
+import { usualUrl } from '../config/user-server.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
-import { usualUrl } from './default-url.js';
 import { examples } from './output.js';
 
 /** Longest time of a hook: with what a process takes to end, clients wait for less than 300 ms. */
@@ -85,7 +85,7 @@ export async function hook(name: string, { nats: url, within }: HookOptions = {}
   if (client === undefined) return give('not a client of this version');
   if (config === undefined) return give(messageOf(fault));
   const known = config;
-  const server = url ?? known.natsUrl ?? usualUrl(process.cwd());
+  const server = url ?? known.natsUrl ?? usualUrl(stateDir, known.access);
   const connect = async () => {
     const { openClient } = await import('./open-client.js');
     return openClient({ config: known, url: server }, { checkReplies: false });

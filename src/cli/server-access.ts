@@ -38,5 +38,7 @@ export function writeNatsContext(
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const context = { description: 'throughline up --auth', url, token };
   writePrivateFile(join(folder, `${CONTEXT}.json`), `${JSON.stringify(context, undefined, 2)}\n`);
-  note(`-- the server asks for a token, which throughline finds; for the nats command: nats --context ${CONTEXT}`);
+  note(
+    `-- the server asks for a token, which throughline finds; for the nats command: nats --context ${CONTEXT}`,
+  );
 }

@@ -2,18 +2,23 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { keepTrying } from '../client/keep-trying.js';
 import type { ThroughlineClient } from '../client/throughline-client.js';
+import { stateDirOf } from '../config/config.js';
+import { serverUrl, tokenOf, userStore } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { healthSubject } from '../contracts/names.js';
+import { makePrivateFolder } from '../files/user-state.js';
 import { START_ONE } from '../nats/connection/nats-errors.js';
 import { withoutSecrets } from '../nats/connection/shown-url.js';
 import { hasStuckStream } from '../nats/jetstream/probe-stream.js';
+import { portProblem } from '../nats-server/free-port.js';
+import { openStore } from '../nats-server/open-store.js';
 import { startNatsServer } from '../nats-server/server-process.js';
 import { growHeapSlowly } from '../runtime/heap.js';
 import { Shutdown } from '../runtime/shutdown.js';
 import { SERVICE_NAMES, serve } from '../services/serve.js';
 import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, examples, note, out, withClient, withNats } from './command-context.js';
-import { DEFAULT_STORE, usualStore } from './default-url.js';
+import { type DetachedServer, runningUp, startDetached } from './detached-up.js';
 import { inspectorOf, removeInspectorNote, writeInspectorNote } from './inspector-note.js';
 import {
   addInspectorOptions,
@@ -33,6 +38,7 @@ import { serverToStart } from './nats-server-command.js';
 import { wholeNumber } from './option-parsers.js';
 import { offerToStopOrphan } from './orphaned-server-prompt.js';
 import { type OwnServer, startOwnServer } from './own-server.js';
+import { serverToken, tokenConfig, writeNatsContext } from './server-access.js';
 import { shellWord } from './shell-word.js';
 import { runUntilSignal } from './signals.js';
 
@@ -45,9 +51,14 @@ interface UpOptions extends MonitoringOptions, InspectorFlags, LayoutOptions {
   readonly nats?: string;
   readonly yes?: boolean;
   readonly detach?: boolean;
+  /** False by `--no-auth`. */
+  readonly auth?: boolean;
 }
 
+const HOST = '127.0.0.1';
 const DEFAULT_PORT = 4222;
+/** Ports that are tried where another program has the default one. */
+const PORTS = 100;
 
 export function upCommand(program: Command): void {
   const command = program
@@ -55,17 +66,22 @@ export function upCommand(program: Command): void {
     .description(
       'Starts a NATS server with JetStream, unless NATS_URL or --nats names one, and all services on it.\n' +
         'Prints a line when everything is ready, another with the URL of the inspector, and runs until it gets SIGINT,\n' +
-        'SIGTERM or SIGHUP.',
+        'SIGTERM or SIGHUP. One server serves all your projects: if it runs already, up says so.',
     )
     .option(
       '--port <n>',
-      `port of the server that is started (default: ${DEFAULT_PORT})`,
+      `port of the server that is started (default: ${DEFAULT_PORT}, or the next free one)`,
       wholeNumber(1, 65_535),
     )
     .option(
       '--store <dir>',
-      `where that server keeps its data (default: ${DEFAULT_STORE}, of this folder or the nearest above)`,
+      'a server of its own, which keeps its data there (default: your state directory). Other commands find it by NATS_URL',
     )
+    .option(
+      '--auth',
+      'protect that server with a token, so that other users of this machine cannot use it; commands, hooks and MCP find the token',
+    )
+    .option('--no-auth', 'remove the token')
     .option(
       '--monitor-port <n>',
       'HTTP monitoring port of that server (default: none)',
@@ -90,6 +106,10 @@ export function upCommand(program: Command): void {
       const { nats } = command.optsWithGlobals<UpOptions>();
       const given = nats ?? shared.config.natsUrl;
       if (options.detach) return detached(shared, options, given);
+      if (given === undefined && options.store === undefined) {
+        const found = await runningUp(storeOf(shared, options));
+        if (found !== undefined) return tellFound(shared, options, found);
+      }
       growHeapSlowly();
       const cli = withLogger(shared);
       const shutdown = new Shutdown();
@@ -98,7 +118,10 @@ export function upCommand(program: Command): void {
         const watched = await startMonitoring(cli, options, shutdown);
         const own = given === undefined ? await startServer(cli, options, failed) : undefined;
         if (own !== undefined) shutdown.add('the NATS server', () => own.stop());
-        const url = given ?? own?.server.url ?? cli.url;
+        const token = own && tokenOf(own.server.storeDir);
+        const url = given ?? (own && serverUrl({ host: HOST, port: own.server.port }, token)) ?? cli.url;
+        if (own !== undefined && options.auth === true && token !== undefined)
+          writeNatsContext(cli.config.env, own.server.url, token);
         const { connection } = await serve(url, { ...cli, ...watched, shutdown }).catch((fault: unknown) => {
           throw given === undefined ? fault : withWayOut(fault, nats === undefined);
         });
@@ -115,7 +138,9 @@ export function upCommand(program: Command): void {
             : await startInspector(url, context, options, own === undefined ? 'reader' : 'operator');
         if (own !== undefined) noteInspector(own.server.storeDir, inspector, shutdown);
         out(
-          `throughline ready ${withoutSecrets(url)} ${own === undefined ? '' : `store ${own.server.storeDir}`}`.trimEnd(),
+          own === undefined
+            ? `throughline ready ${withoutSecrets(url)}`
+            : `throughline ready ${own.server.url} store ${own.server.storeDir}`,
         );
         if (inspector !== undefined) out(inspectorLine(inspector));
       });
@@ -148,35 +173,50 @@ async function detached(cli: Cli, options: UpOptions, given: string | undefined)
       '--detach is only for a server that "up" starts: unset NATS_URL and leave out --nats, or run "throughline serve"',
     );
   }
-  const storeDir = storeOf(options);
+  const storeDir = storeOf(cli, options);
   // Told here: who starts it may never see its log.
   await serverToStart(cli.config);
   await offerToStopOrphan(storeDir, options.yes === true);
-  const { startDetached } = await import('./detached-up.js');
-  const { url, pid, found } = await startDetached(storeDir, [
-    ...['--store', storeDir],
+  const server = await startDetached(storeDir, [
+    ...(options.store === undefined ? [] : ['--store', storeDir]),
     ...(options.port === undefined ? [] : ['--port', String(options.port)]),
     ...(options.monitorPort === undefined ? [] : ['--monitor-port', String(options.monitorPort)]),
+    ...(options.auth === undefined ? [] : [options.auth ? '--auth' : '--no-auth']),
     ...inspectorArguments(options),
     ...(options.inspector === false ? ['--no-inspector'] : []),
     ...monitoringArguments(options),
     ...layoutArguments(options),
   ]);
-  if (found) {
-    await untilServed({ ...cli, url });
-    // Refused where the installation has another layout than was asked for.
-    if (layoutArguments(options).length > 0) await withNats({ ...cli, url }, async () => {});
-  }
-  out(`throughline ready ${url} store ${storeDir}`);
-  const inspector = await inspectorOf(storeDir, pid, cli.config.requestTimeoutMs);
-  if (inspector !== null) out(inspectorLine({ url: inspector }));
-  // Without its name, the nearest store would be meant.
+  if (server.found) return tellFound(cli, options, server);
+  await tellServer(cli, server);
+  // Without its name, your own server would be meant.
   const down = ['throughline', 'down', ...(options.store === undefined ? [] : ['--store', storeDir])];
-  note(
-    found
-      ? `-- it was running already, process ${pid}`
-      : `-- it runs as process ${pid}: "${down.map(shellWord).join(' ')}" ends it`,
-  );
+  note(`-- it runs as process ${server.pid}: "${down.map(shellWord).join(' ')}" ends it`);
+}
+
+async function tellServer({ config }: Cli, { url, storeDir, pid }: DetachedServer): Promise<void> {
+  out(`throughline ready ${url} store ${storeDir}`);
+  const inspector = await inspectorOf(storeDir, pid, config.requestTimeoutMs);
+  if (inspector !== null) out(inspectorLine({ url: inspector }));
+}
+
+/** An `up` runs on the store already. */
+async function tellFound(cli: Cli, options: UpOptions, server: DetachedServer): Promise<void> {
+  const { port, storeDir, pid } = server;
+  const token = tokenOf(storeDir);
+  if (options.auth !== undefined && options.auth !== (token !== undefined)) {
+    throw new ThroughlineError(
+      'usage',
+      `the server on port ${port} runs already ${options.auth ? 'without' : 'with'} a token: run "throughline down" first`,
+    );
+  }
+  const at = { ...cli, url: serverUrl({ host: HOST, port }, token) };
+  await untilServed(at);
+  // Refused where the installation has another layout than was asked for.
+  if (layoutArguments(options).length > 0) await withNats(at, async () => {});
+  await tellServer(cli, server);
+  const use = options.store === undefined ? ': this project uses it' : '';
+  note(`-- already running on ${port}, process ${pid}${use}`);
 }
 
 /** The server of an `up` that is starting is there a moment before its services. */
@@ -190,8 +230,8 @@ async function untilServed(cli: Cli): Promise<void> {
   await withClient(cli, asked, { tries });
 }
 
-function storeOf({ store }: UpOptions): string {
-  return store === undefined ? usualStore(process.cwd()) : resolve(store);
+function storeOf({ config }: Cli, { store }: UpOptions): string {
+  return resolve(store ?? userStore(stateDirOf(config.env)));
 }
 
 /** The user named a server that does not answer: `up` then starts none. */
@@ -203,7 +243,7 @@ function withWayOut(fault: unknown, isFromVariable: boolean): unknown {
 }
 
 function refuseServerOptions(options: UpOptions): void {
-  for (const name of ['port', 'store', 'monitorPort', 'yes'] as const) {
+  for (const name of ['port', 'store', 'monitorPort', 'yes', 'auth'] as const) {
     if (options[name] === undefined) continue;
     const flag = name === 'monitorPort' ? 'monitor-port' : name;
     throw new ThroughlineError(
@@ -213,21 +253,27 @@ function refuseServerOptions(options: UpOptions): void {
   }
 }
 
-async function startServer(
-  { config, logger }: Cli,
-  options: UpOptions,
-  failed: (error: Error) => void,
-): Promise<OwnServer> {
+async function startServer(cli: Cli, options: UpOptions, failed: (error: Error) => void): Promise<OwnServer> {
+  const { config, logger } = cli;
   const source = await serverToStart(config);
-  const storeDir = storeOf(options);
+  const storeDir = storeOf(cli, options);
   await offerToStopOrphan(storeDir, options.yes === true);
+  if (options.store === undefined) makePrivateFolder(storeDir);
+  else await openStore(storeDir);
+  const port = options.port ?? (options.store === undefined ? await usualPort() : DEFAULT_PORT);
+  const token = serverToken(storeDir, options.auth);
   const start = () =>
     startNatsServer({
-      source,
-      storeDir,
-      port: options.port ?? DEFAULT_PORT,
-      monitorPort: options.monitorPort,
+      ...{ source, storeDir, port, host: HOST, monitorPort: options.monitorPort },
+      extraConfig: tokenConfig(token),
       log: (line) => logger.debug?.({}, line),
     });
   return startOwnServer(start, failed);
+}
+
+/** Returns the default port, or the next free one if another program has it: commands find the server all the same. */
+async function usualPort(): Promise<number> {
+  for (let port = DEFAULT_PORT; port < DEFAULT_PORT + PORTS; port += 1)
+    if ((await portProblem(HOST, port)) !== 'EADDRINUSE') return port;
+  return DEFAULT_PORT;
 }

@@ -1,7 +1,8 @@
 import { homedir } from 'node:os';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { delimiter } from 'node:path';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { EmbedderOptions } from '../embedding/embedder-options.js';
+import { userStateDir } from '../files/user-state.js';
 import type { NatsAccess } from '../nats/connection/nats-access.js';
 import { cacheDirOf } from '../nats-server/binary-cache.js';
 import { nearestName } from '../shared/nearest-name.js';
@@ -104,14 +105,9 @@ export function nearestVariable(name: string): string | undefined {
   return nearestName(name, VARIABLES);
 }
 
-/**
- * Where hooks keep what they have not sent, and their log: `$XDG_STATE_HOME/throughline`, else
- * `~/.local/state/throughline`. It needs no valid settings. Always absolute: a relative `XDG_STATE_HOME` is ignored, as
- * its specification asks.
- */
+/** Returns the directory of everything that is stored for this user. It needs no valid settings. */
 export function stateDirOf(env: Variables = process.env): string {
-  const xdg = env.XDG_STATE_HOME;
-  return join(xdg && isAbsolute(xdg) ? xdg : join(homedir(), '.local', 'state'), 'throughline');
+  return userStateDir(env, homedir());
 }
 
 function embedderOf(

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { readRegularFile } from '../files/user-state.js';
+import type { NatsAccess } from '../nats/connection/nats-access.js';
 import { type LockedServer, serverOnStore } from '../nats-server/store-notes.js';
 
 /**
@@ -17,11 +18,16 @@ export function userStore(stateDir: string): string {
   return join(stateDir, 'server');
 }
 
-/** Returns the URL of the user's server, with its token if it has one, or the default URL if it does not run. */
-export function usualUrl(stateDir: string): string {
+/**
+ * Returns the URL of the user's server, or the default URL if it does not run. The URL has the server's token, unless the
+ * caller has credentials.
+ */
+export function usualUrl(stateDir: string, { user, token, nkey, creds }: NatsAccess = {}): string {
   const store = userStore(stateDir);
   const server = serverOnStore(store);
-  return server === undefined ? DEFAULT_URL : serverUrl(server, tokenOf(store));
+  if (server === undefined) return DEFAULT_URL;
+  const given = user ?? token ?? nkey ?? creds;
+  return serverUrl(server, given === undefined ? tokenOf(store) : undefined);
 }
 
 export function serverUrl({ host, port }: Pick<LockedServer, 'host' | 'port'>, token?: string): string {

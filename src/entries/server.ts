@@ -1,7 +1,8 @@
 import '../globals.js';
 import { resolve } from 'node:path';
-import { type Config, embeddedConfig } from '../config/config.js';
+import { type Config, embeddedConfig, stateDirOf } from '../config/config.js';
 import type { VariableName } from '../config/settings.js';
+import { usualUrl } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { Monitoring } from '../monitoring/monitoring.js';
 import { type MonitoringPage, monitoringPage } from '../monitoring/monitoring-page.js';
@@ -17,7 +18,7 @@ export { SERVICES, type ServiceName, type VariableName };
 
 /** Which services are started, where, and with which settings. */
 export interface ServerOptions {
-  /** The server to use, `nats://host:port`, several separated by commas. Default: `nats://127.0.0.1:4222`. */
+  /** The server to use, `nats://host:port`, several separated by commas. Default: that of `throughline up`, else `nats://127.0.0.1:4222`. */
   readonly url?: string;
   /** Starts a nats-server in place of using one; it is looked for, and installed, as `throughline up` does. */
   readonly server?: {
@@ -66,7 +67,7 @@ export async function startThroughline(options: ServerOptions = {}): Promise<Run
   try {
     const url =
       server === undefined
-        ? (given ?? 'nats://127.0.0.1:4222')
+        ? (given ?? usualUrl(stateDirOf(config.env), config.access))
         : await startServer(server, config, logger, shutdown);
     const monitoring = new Monitoring();
     await serve(url, { config, logger, shutdown, monitoring }, services);

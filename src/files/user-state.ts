@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
+  chmodSync,
   closeSync,
   constants,
   fstatSync,
@@ -40,7 +41,7 @@ export function projectStateDir(stateDir: string, project: string): string {
 }
 
 /**
- * Creates a folder with mode 0700, with the folders above it.
+ * Creates a folder with mode 0700, with the folders above it; one that others may use becomes private.
  *
  * @throws ThroughlineError `config_invalid` if a link or another user's folder stands at the path
  */
@@ -48,7 +49,10 @@ export function makePrivateFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const found = lstatSync(path);
   const user = process.getuid?.();
-  if (found.isDirectory() && (user === undefined || user === 0 || found.uid === user)) return;
+  if (found.isDirectory() && (user === undefined || user === 0 || found.uid === user)) {
+    if ((found.mode & 0o077) !== 0) chmodSync(path, 0o700);
+    return;
+  }
   const fault = found.isDirectory() ? `belongs to user ${found.uid}` : 'is not a folder';
   throw new ThroughlineError(
     'config_invalid',

@@ -20,7 +20,7 @@ const ANSWER_WITHIN_MS = 500;
 
 /** What is behind a lock. */
 export type StoreUse =
-  | { readonly by: 'starter'; readonly pid: number }
+  | { readonly by: 'starter'; readonly starter: ProcessIdentity }
   | { readonly by: 'server'; readonly server: LockedServer; readonly starter: ProcessIdentity }
   /** A server goes on though the process that would have stopped it was killed. */
   | { readonly by: 'orphan'; readonly server: LockedServer };
@@ -94,7 +94,7 @@ async function useOf(note: LockNote | undefined): Promise<StoreUse | undefined> 
   if (server !== undefined && (isRunning(server) || (await answers(server)))) {
     return started ? { by: 'server', server, starter } : { by: 'orphan', server };
   }
-  return started && !ready ? { by: 'starter', pid: starter.pid } : undefined;
+  return started && !ready ? { by: 'starter', starter } : undefined;
 }
 
 /** A server in a container lives on when the engine's command, which stands for it here, is killed. */
@@ -114,7 +114,7 @@ function inUse(storeDir: string, use: StoreUse): ThroughlineError {
 
 function toldUse(use: StoreUse): string {
   if (use.by === 'starter')
-    return `process ${use.pid}, which is starting a nats-server on it: stop it ("kill ${use.pid}")`;
+    return `process ${use.starter.pid}, which is starting a nats-server on it: stop it ("kill ${use.starter.pid}")`;
   const { pid, host, port } = use.server;
   const server = `the nats-server at ${host}:${port}, process ${pid}`;
   const connect = `use it (NATS_URL=nats://${host}:${port})`;
@@ -144,7 +144,7 @@ function replace(storeDir: string, number: number, note: LockNote): void {
 function withDraft<T>(storeDir: string, note: LockNote, use: (draft: string) => T): T {
   const draft = join(storeDir, `throughline-server.${randomBytes(6).toString('hex')}.draft`);
   try {
-    writeFileSync(draft, JSON.stringify(note));
+    writeFileSync(draft, JSON.stringify(note), { flag: 'wx' });
     return use(draft);
   } finally {
     rmSync(draft, { force: true });

@@ -109,7 +109,10 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     imports: ['contracts', 'learnings', 'ports', 'runtime', 'shared'],
   },
   tokenizers: { holds: 'tokenizers by name', imports: ['contracts', 'shared'] },
-  files: { holds: 'files on this machine: task files, and the state directory of the user', imports: ['contracts', 'ports', 'shared'] },
+  files: {
+    holds: 'files on this machine: task files, and the state directory of the user',
+    imports: ['contracts', 'ports', 'shared'],
+  },
   monitoring: {
     holds: 'spans by OpenTelemetry, metrics in the format of Prometheus, and the pages that show them',
     imports: ['contracts', 'ports', 'shared', 'version.ts'],

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -64,7 +65,7 @@ describe('up --detach', () => {
     expect(second).toEqual({
       code: 0,
       stdout: first.stdout,
-      stderr: `-- it was running already, process ${processes[0]}\n`,
+      stderr: expect.stringMatching(`^-- already running on \\d+, process ${processes[0]}\n$`),
     });
     expect(await processesOn(store)).toEqual(processes);
     expect(await detach(store, undefined, '--layout', 'sharded')).toMatchObject({
@@ -103,7 +104,7 @@ describe('up --detach', () => {
     const port = String(await freePort('127.0.0.1'));
     await using up = await startCli(['up', '--store', store, '--port', port, '--no-inspector']);
     const found = await detach(store);
-    expect(found.stderr).toContain(`running already, process ${up.pid}`);
+    expect(found.stderr).toContain(`already running on ${port}, process ${up.pid}`);
     expect(found.stdout + up.stdout()).not.toContain('inspector');
     expect((await cli(['down', '--store', store])).code).toBe(0);
     expect(await up.exited).toEqual({ code: 0, signal: null });
@@ -148,30 +149,81 @@ describe('up --detach', () => {
     expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining('give --inspector-port, too') });
   });
 
-  it('in a folder below, up finds the store of the project, running or not, and down ends what runs on it', async () => {
-    const project = await newStore();
-    const store = join(project, '.throughline');
-    const below = join(project, 'src', 'deep');
-    await mkdir(below, { recursive: true });
-    const up = async (cwd: string) =>
-      cli(['up', '--detach', '--no-inspector', '--port', String(await freePort('127.0.0.1'))], { cwd });
-    const down = (cwd: string) => cli(['down'], { cwd });
+  it('all projects of a user have one server, with or without --detach, which leaves no folder in them', async () => {
+    const [state, one, other] = [await newStore(), await newStore(), await newStore()];
+    const at = (cwd: string) => ({ cwd, env: { XDG_STATE_HOME: state } });
+    const store = join(state, 'throughline', 'server');
+    const up = (cwd: string, ...more: string[]) => cli(['up', '--no-inspector', ...more], at(cwd));
     try {
-      const first = await up(project);
-      expect(first.stdout).toContain(`store ${store}\n`);
-      const found = await up(below);
-      expect(found).toMatchObject({ code: 0, stdout: first.stdout });
-      expect(found.stderr).toContain('it was running already');
-      expect((await down(below)).stdout).toMatch(new RegExp(`^throughline stopped .* store ${store}\n$`));
-      expect((await down(below)).stdout).toBe(`nothing runs on the store ${store}\n`);
-      expect((await up(below)).stdout).toContain(`store ${store}\n`);
-      expect(await readdir(below)).toEqual([]);
-
-      // A work tree of git is a project of its own.
-      await mkdir(join(below, '.git'));
-      expect((await down(below)).stdout).toBe(`nothing runs on the store ${join(below, '.throughline')}\n`);
+      const port = await freePort('127.0.0.1');
+      const first = await up(one, '--detach', '--port', String(port));
+      expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining(`store ${store}\n`) });
+      const told = expect.stringMatching(/^-- already running on \d+, process \d+: this project uses it\n$/);
+      const found = { code: 0, stdout: first.stdout, stderr: told };
+      expect(await up(other, '--detach')).toEqual(found);
+      expect(await up(other)).toEqual(found);
+      expect((await cli(['health'], at(other))).code).toBe(0);
+      expect([await readdir(one), await readdir(other)]).toEqual([[], []]);
+      expect((await stat(store)).mode & 0o777).toBe(0o700);
+      const down = await cli(['down'], at(other));
+      expect(down.stdout).toBe(`throughline stopped nats://127.0.0.1:${port} store ${store}\n`);
+      expect((await cli(['down'], at(one))).stdout).toBe(`nothing runs on the store ${store}\n`);
     } finally {
-      await down(project);
+      await cli(['down'], at(one));
+    }
+  });
+
+  it('where another program has the default port, up takes the next free one, and commands find it', async () => {
+    const state = await newStore();
+    const env = { XDG_STATE_HOME: state };
+    const other = createServer();
+    // Something else may listen there already.
+    await new Promise((resolve) => other.once('error', resolve).listen(4222, '127.0.0.1', () => resolve(0)));
+    try {
+      const { stdout } = await cli(['up', '--detach', '--no-inspector'], { env });
+      const [, port] = /^throughline ready nats:\/\/127\.0\.0\.1:(\d+) /.exec(stdout) ?? [];
+      expect(Number(port)).toBeGreaterThan(4222);
+      expect((await cli(['health'], { env })).code).toBe(0);
+    } finally {
+      await cli(['down'], { env });
+      other.close();
+    }
+  });
+
+  it('with --auth the server asks for a token that commands find and others do not', async () => {
+    const [state, config] = [await newStore(), await newStore()];
+    const env = { XDG_STATE_HOME: state, XDG_CONFIG_HOME: config };
+    const port = await freePort('127.0.0.1');
+    const url = `nats://127.0.0.1:${port}`;
+    const up = (...more: string[]) => cli(['up', '--detach', '--no-inspector', ...more], { env });
+    try {
+      const ready = `throughline ready ${url} store ${join(state, 'throughline', 'server')}\n`;
+      expect(await up('--port', String(port), '--auth')).toMatchObject({ code: 0, stdout: ready });
+      expect((await cli(['health'], { env })).code).toBe(0);
+      expect(await cli(['health'], { env: { ...env, NATS_URL: url } })).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('auth_failed'),
+      });
+      const file = join(state, 'throughline', 'server', 'throughline-token');
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      const context = join(config, 'nats', 'context', 'throughline.json');
+      const token = (await readFile(file, 'utf8')).trim();
+      expect(JSON.parse(await readFile(context, 'utf8'))).toMatchObject({ url, token });
+      expect((await stat(context)).mode & 0o777).toBe(0o600);
+      expect(await up('--no-auth')).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('with a token: run "throughline down" first'),
+      });
+
+      // It stays protected until it is told otherwise.
+      await cli(['down'], { env });
+      expect((await up('--port', String(port))).stdout).toBe(ready);
+      expect((await cli(['health'], { env: { ...env, NATS_URL: url } })).stderr).toContain('auth_failed');
+      await cli(['down'], { env });
+      expect((await up('--port', String(port), '--no-auth')).stdout).toBe(ready);
+      expect((await cli(['health'], { env: { ...env, NATS_URL: url } })).code).toBe(0);
+    } finally {
+      await cli(['down'], { env });
     }
   });
 

@@ -46,17 +46,6 @@ describe('a store', () => {
     });
   });
 
-  it('a store of the usual name is kept out of git, and its .gitignore is never replaced; another folder is left alone', async () => {
-    const folder = await newStore();
-    const [usual, other] = [join(folder, '.throughline'), join(folder, 'data')];
-    for (const storeDir of [usual, other]) await (await started(storeDir)).stop();
-    expect(await readFile(join(usual, '.gitignore'), 'utf8')).toBe('*\n');
-    expect(await readdir(other)).not.toContain('.gitignore');
-    await writeFile(join(usual, '.gitignore'), 'mine\n');
-    await started(usual);
-    expect(await readFile(join(usual, '.gitignore'), 'utf8')).toBe('mine\n');
-  });
-
   it('a store is one store by whichever path it is reached', async () => {
     const storeDir = await newStore();
     const link = `${storeDir}-link`;

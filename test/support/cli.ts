@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,6 +26,10 @@ export interface CliOptions {
   readonly cwd?: string;
 }
 
+/** The state directory of all commands of this process, so that none touches that of the user. */
+const STATE_HOME = mkdtempSync(join(tmpdir(), 'throughline-state-'));
+process.once('exit', () => rmSync(STATE_HOME, { recursive: true, force: true }));
+
 /** This process's environment without what configures Throughline, but with what finds nats-server. */
 export function cleanEnv(more: Readonly<Record<string, string>> = {}): Record<string, string> {
   const kept = Object.entries(process.env).filter(
@@ -33,7 +38,8 @@ export function cleanEnv(more: Readonly<Record<string, string>> = {}): Record<st
       !/^NATS_(?!SERVER_BIN$)/.test(entry[0]) &&
       (!entry[0].startsWith('THROUGHLINE_') || entry[0] === 'THROUGHLINE_CACHE_DIR'),
   );
-  return { ...Object.fromEntries(kept), NO_COLOR: '1', THROUGHLINE_LOG_LEVEL: 'error', ...more };
+  const own = { XDG_STATE_HOME: STATE_HOME, NO_COLOR: '1', THROUGHLINE_LOG_LEVEL: 'error' };
+  return { ...Object.fromEntries(kept), ...own, ...more };
 }
 
 /** Runs one command to its end: in this process, or in one of its own beside another command or where it takes signals. */
