@@ -1,8 +1,11 @@
-import { readFileSync, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { messageOf, systemCode, ThroughlineError } from '../contracts/errors.js';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { stateDirOf } from '../config/config.js';
+import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token } from '../contracts/names.js';
+import { readRegularFile } from '../files/user-state.js';
 import { isObject } from '../shared/is-object.js';
+import { type ConnectedProject, connectedProject, connectedProjects } from './connected-project.js';
 
 /** Which session, project and plan an agent works on. */
 export interface AgentSession {
@@ -15,6 +18,8 @@ export interface AgentSession {
   readonly agents?: Readonly<Record<string, string>>;
   /** The id of the result of the agent that the user talks to, where what has started it publishes that result as well. */
   readonly resultId?: string;
+  /** Says that the `.throughline.json` names another session or project than was connected, which is not used. */
+  readonly changed?: string;
 }
 
 interface Where {
@@ -26,31 +31,75 @@ interface Where {
 /** What `throughline connect` writes at the top of a project. */
 export const PROJECT_FILE = '.throughline.json';
 
+/** Largest `.throughline.json`, in bytes. */
+export const MAX_PROJECT_FILE = 64 * 1024;
+const MAX_GIT_FILE = 16 * 1024;
+
 /**
- * The session is the first of these that is there: `THROUGHLINE_SESSION`, the `.throughline.json` of the project, its git
- * branch, the name of its folder. It is cleaned as a project's name is, so that `feature/login` becomes `feature-login`.
+ * The session is the first of these that is there: `THROUGHLINE_SESSION`, that of the project which the user has connected, its
+ * git branch, the name of its folder. It is cleaned as a project's name is, so that `feature/login` becomes `feature-login`.
  *
- * @throws ThroughlineError `config_invalid` for a `.throughline.json` that cannot be used
+ * A repository can bring a `.throughline.json`, a branch and the name of a folder: none of them leads to the session of another
+ * project.
+ *
+ * @throws ThroughlineError `config_invalid` for a `.throughline.json` that cannot be used; `not_connected` for one in a folder
+ * that the user has not connected, and for a branch or folder that is named after the session of another project
  */
 export function agentSession({ env, directory }: Where): AgentSession {
   const { file, git } = projectAt(directory);
-  const given = file === undefined ? {} : readProject(file);
+  const stateDir = stateDirOf(env);
+  const known = file === undefined ? undefined : connectedProject(stateDir, dirname(file));
+  const given = file === undefined || known === undefined ? {} : readProject(file);
+  const named = env.THROUGHLINE_SESSION || known?.session;
+  if (named === undefined && file !== undefined) throw notConnected(file);
+  const project = env.THROUGHLINE_PROJECT || known?.project;
+  const session = projectOf(named ?? (branchOf(git) || basename(git ? dirname(git) : directory)));
+  if (named === undefined) refuseOthers(session, directory, stateDir);
   const { plan, agents } = given;
-  const project = env.THROUGHLINE_PROJECT || given.project;
-  const name =
-    env.THROUGHLINE_SESSION || given.session || branchOf(git) || basename(git ? dirname(git) : directory);
+  const changed = known && file && changeOf(file, given, known);
   return {
-    session: projectOf(name),
+    session,
     ...(project !== undefined && { project }),
     ...(plan !== undefined &&
       file !== undefined && { plan: isAbsolute(plan) ? plan : join(dirname(file), plan) }),
     ...(agents !== undefined && { agents }),
     ...(env.THROUGHLINE_RESULT_ID && { resultId: env.THROUGHLINE_RESULT_ID }),
+    ...(changed && { changed }),
   };
 }
 
-/** Whether a folder is in a project that has a `.throughline.json`. */
-export function isConnected(directory: string): boolean {
+function notConnected(file: string): ThroughlineError {
+  return new ThroughlineError(
+    'not_connected',
+    `${file} is not used: you have not connected this project. Run "throughline connect" in ${dirname(file)} once, or name the session`,
+  );
+}
+
+function refuseOthers(session: Token, directory: string, stateDir: string): void {
+  const others = connectedProjects(stateDir).filter((each) => projectOf(each.session) === session);
+  const [other] = others;
+  const real = realpathSync(directory);
+  if (other === undefined || others.some(({ folder }) => `${real}${sep}`.startsWith(`${folder}${sep}`)))
+    return;
+  throw new ThroughlineError(
+    'not_connected',
+    `${directory} would use session ${session}, which belongs to ${other.folder}: run "throughline connect" here, or set THROUGHLINE_SESSION`,
+  );
+}
+
+function changeOf(file: string, given: GivenProject, known: ConnectedProject): string | undefined {
+  const changes = (['session', 'project'] as const).flatMap((field) => {
+    const now = given[field];
+    return now === undefined || now === known[field]
+      ? []
+      : [`${field} ${JSON.stringify(now)} (connected: ${known[field]})`];
+  });
+  if (changes.length === 0) return undefined;
+  return `${file} names ${changes.join(' and ')}, which is not used: run "throughline connect" to accept it`;
+}
+
+/** Returns true in a project that has a `.throughline.json`, connected or not. */
+export function hasProjectFile(directory: string): boolean {
   return projectAt(directory).file !== undefined;
 }
 
@@ -59,7 +108,9 @@ function projectAt(directory: string): { readonly file?: string; readonly git?: 
   let file: string | undefined;
   for (let folder = resolve(directory); ; folder = dirname(folder)) {
     const here = join(folder, PROJECT_FILE);
-    if (file === undefined && kindAt(here) === 'file') file = here;
+    // Also a link or a pipe: it is refused when it is read.
+    if (file === undefined && lstatSync(here, { throwIfNoEntry: false })?.isDirectory() === false)
+      file = here;
     const git = join(folder, '.git');
     if (kindAt(git) !== undefined) return { git, ...(file !== undefined && { file }) };
     if (dirname(folder) === folder) return file === undefined ? {} : { file };
@@ -73,17 +124,23 @@ interface GivenProject {
   agents?: Record<string, string>;
 }
 
+/**
+ * Reads a `.throughline.json`.
+ *
+ * @throws ThroughlineError `config_invalid` that names the file, what is wrong and the fix
+ */
 function readProject(file: string): GivenProject {
   const wrong = (what: string, cause?: unknown) =>
     new ThroughlineError('config_invalid', `${file}: ${what}`, { cause });
+  const again = 'write {"session": "NAME"}, or remove the file and run "throughline connect" again';
+  const read = readRegularFile(file, MAX_PROJECT_FILE);
+  if (read === undefined) return {};
+  if ('fault' in read) throw wrong(`it ${read.fault}; ${again}`);
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(file, 'utf8'));
+    value = JSON.parse(read.toString('utf8'));
   } catch (cause) {
-    throw wrong(
-      `${messageOf(cause)}; write {"session": "NAME"}, or remove the file and run "throughline connect" again`,
-      cause,
-    );
+    throw wrong(`${messageOf(cause)}; ${again}`, cause);
   }
   if (!isObject(value)) throw wrong('it is not a JSON object: write {"session": "NAME"}');
   const given: GivenProject = {};
@@ -107,22 +164,22 @@ function readProject(file: string): GivenProject {
 /** The branch that is checked out; undefined without one. Read from the files: to start git takes longer than all else. */
 function branchOf(git: string | undefined): string | undefined {
   if (git === undefined) return undefined;
-  try {
-    // A work tree of its own, or a submodule, has a file that says where its folder is.
-    const folder =
-      kindAt(git) === 'folder'
-        ? git
-        : resolve(
-            dirname(git),
-            readFileSync(git, 'utf8')
-              .replace(/^gitdir:\s*/, '')
-              .trim(),
-          );
-    return /^ref: refs\/heads\/(\S+)/.exec(readFileSync(join(folder, 'HEAD'), 'utf8'))?.[1];
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-    return undefined;
-  }
+  // A work tree of its own, or a submodule, has a file that says where its folder is.
+  const folder =
+    kindAt(git) === 'folder'
+      ? git
+      : resolve(
+          dirname(git),
+          gitText(git)
+            .replace(/^gitdir:\s*/, '')
+            .trim(),
+        );
+  return /^ref: refs\/heads\/(\S+)/.exec(gitText(join(folder, 'HEAD')))?.[1];
+}
+
+function gitText(path: string): string {
+  const read = readRegularFile(path, MAX_GIT_FILE);
+  return read instanceof Buffer ? read.toString('utf8') : '';
 }
 
 function kindAt(path: string): 'file' | 'folder' | undefined {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { agentSession, isConnected } from '../agents/agent-session.js';
+import { type AgentSession, agentSession, hasProjectFile } from '../agents/agent-session.js';
 import type { ThroughlineClient } from '../client/throughline-client.js';
 import { loadConfig, nearestVariable, stateDirOf, unknownVariables } from '../config/config.js';
 import { usualUrl } from '../config/user-server.js';
@@ -95,7 +95,13 @@ export async function withClient<T>(
 export function sessionOf(cli: Cli, given: string | undefined, flag = '--session'): Token {
   const session = given ?? cli.config.session;
   if (session !== undefined) return token(session, given === undefined ? 'THROUGHLINE_SESSION' : flag);
-  const where = { env: cli.config.env, directory: process.cwd() };
-  if (isConnected(where.directory)) return agentSession(where).session;
+  if (hasProjectFile(process.cwd())) return sessionHere(cli).session;
   throw new ThroughlineError('usage', `no session is named: give ${flag} NAME, or set THROUGHLINE_SESSION`);
+}
+
+/** What is connected in this folder; says where its `.throughline.json` names something else. */
+export function sessionHere({ config }: Cli): AgentSession {
+  const found = agentSession({ env: config.env, directory: process.cwd() });
+  if (found.changed !== undefined) note(`-- ${found.changed}`);
+  return found;
 }

@@ -1,5 +1,6 @@
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { Argument, type Command } from 'commander';
+import { MAX_PROJECT_FILE } from '../agents/agent-session.js';
 import {
   CONNECT_CLIENTS,
   CONNECT_NAMES,
@@ -7,12 +8,25 @@ import {
   type Scope,
   type Where,
 } from '../agents/connect/client-table.js';
-import { connectPlan, type FileChange, removePlan } from '../agents/connect/connect-plan.js';
+import {
+  connectPlan,
+  type FileChange,
+  PROJECT_FILE_NAME,
+  removePlan,
+} from '../agents/connect/connect-plan.js';
 import { installedProgram } from '../agents/connect/installed-program.js';
-import type { ProjectFields } from '../agents/connect/project-file.js';
+import { namesIn, type ProjectFields } from '../agents/connect/project-file.js';
 import { readerOf, writeChanges } from '../agents/connect/write-changes.js';
+import {
+  connectedProject,
+  connectedProjects,
+  recordConnected,
+  removeConnected,
+} from '../agents/connected-project.js';
+import { stateDirOf } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
+import { readRegularFile } from '../files/user-state.js';
 import { counted } from '../shared/counted.js';
 import { agreed, canAsk } from './agreed.js';
 import { type Cli, cliOf, coloured, examples, note, out } from './command-context.js';
@@ -34,7 +48,8 @@ export function connectCommand(program: Command): void {
     .command('connect')
     .description(
       'Writes hooks and the MCP server into the configuration of a coding agent: of this project, or with --user of all\n' +
-        'your projects. Shows the exact change and asks first. Everything else in these files stays byte for byte.',
+        'your projects. Shows the exact change and asks first. Everything else in these files stays byte for byte.\n' +
+        'Without a client it only connects the folder: the session and project of its .throughline.json apply from then on.',
     )
     .addArgument(new Argument('[client]', 'the coding agent').choices(CONNECT_NAMES))
     .option('--remove', 'take out what connect wrote')
@@ -48,19 +63,21 @@ export function connectCommand(program: Command): void {
       'after',
       examples(
         'throughline connect codex',
+        'throughline connect',
         'throughline connect claude --dry-run',
         'throughline connect claude --remove',
       ),
     )
     .action(async (client: ConnectClientName | undefined, options: ConnectOptions, command: Command) => {
-      if (client === undefined) {
+      const cli = cliOf(command);
+      if (client === undefined && (options.user === true || options.remove === true)) {
         throw new ThroughlineError(
           'usage',
           `which client? Name one of ${CONNECT_NAMES.join(', ')}, or "ls" to see them all`,
         );
       }
-      const cli = cliOf(command);
-      if (options.remove === true) await disconnect(cli, client, options);
+      if (client === undefined) await connectProject(cli, options);
+      else if (options.remove === true) await disconnect(cli, client, options);
       else await connectTo(cli, client, options);
     });
   addConnectList(connect);
@@ -78,23 +95,71 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
       '-- "throughline" is not on your PATH, so hooks cannot start it: run "npm link" or "npm install --global"',
     );
   }
-  const place = placeOf(cli, scope);
-  const plan = scope === 'project' ? await plainPlan(place.project) : undefined;
-  const changes = connectPlan(client, place, readerOf(place), projectFields(options, scope), plan);
-  if (changes.length === 0) note(`-- ${title} is connected already: nothing to change`);
-  else if (!(await written(cli, changes, options, place))) return;
+  const { changes, isDone } = await connected(cli, client, options, scope);
+  if (!isDone) return;
   for (const { path, backup, record } of changes)
     if (backup === 'make') note(`-- ${shown(path)} is kept as ${record.copy}`);
   for (const step of confirm(scope)) note(`-- to confirm: ${step}`);
   if (options.dryRun !== true) await offerServer(cli);
 }
 
+/** Connects the folder alone: for a user whose clients are connected with `--user`, and a project that was cloned. */
+async function connectProject(cli: Cli, options: ConnectOptions): Promise<void> {
+  await connected(cli, undefined, options, 'project');
+}
+
+/** Writes what connects a client and the folder, and records the folder for this user. */
+async function connected(
+  cli: Cli,
+  client: ConnectClientName | undefined,
+  options: ConnectOptions,
+  scope: Scope,
+): Promise<{ readonly changes: readonly FileChange[]; readonly isDone: boolean }> {
+  const place = placeOf(cli, scope);
+  const file = join(place.project, PROJECT_FILE_NAME);
+  if (scope === 'project') requirePlainFile(file);
+  const plan = scope === 'project' ? await plainPlan(place.project) : undefined;
+  const changes = connectPlan(client, place, readerOf(place), projectFields(options, scope), plan);
+  const record = scope === 'project' ? newRecord(cli, place, file, changes) : undefined;
+  if (changes.length === 0 && record === undefined) {
+    const title = client === undefined ? 'this folder' : CONNECT_CLIENTS[client].title;
+    note(`-- ${title} is connected already: nothing to change`);
+  } else if (!(await written(cli, changes, options, place))) return { changes, isDone: false };
+  if (record !== undefined) recordConnected(stateDirOf(cli.config.env), place.project, record);
+  return { changes, isDone: true };
+}
+
+/** Session and project that connecting records, shown before they are agreed to; undefined where they are recorded. */
+function newRecord(cli: Cli, place: Where, file: string, changes: readonly FileChange[]) {
+  const text = changes.find(({ path }) => path === file)?.after ?? readerOf(place)(file) ?? '';
+  const names = namesIn(text);
+  if (names === undefined)
+    throw new ThroughlineError('config_invalid', `${file}: session and project are not texts: correct them`);
+  const stateDir = stateDirOf(cli.config.env);
+  const known = connectedProject(stateDir, place.project);
+  if (known?.session === names.session && known.project === names.project) return undefined;
+  note(`-- agents in this folder will read and write session ${names.session} of project ${names.project}`);
+  for (const other of connectedProjects(stateDir))
+    if (other.session === names.session && other.folder !== known?.folder)
+      note(`-- ${other.folder} uses this session, too`);
+  return names;
+}
+
+function requirePlainFile(file: string): void {
+  const read = readRegularFile(file, MAX_PROJECT_FILE);
+  if (read === undefined || !('fault' in read)) return;
+  throw new ThroughlineError('config_invalid', `${file} ${read.fault}: remove it, then connect again`);
+}
+
 async function disconnect(cli: Cli, client: ConnectClientName, options: ConnectOptions): Promise<void> {
   const scope = options.user === true ? 'user' : 'project';
   const place = placeOf(cli, scope);
   const changes = removePlan(client, place, readerOf(place));
-  if (changes.length > 0) await written(cli, changes, options, place);
-  else
+  if (changes.length > 0) {
+    const isLast = changes.some(({ path }) => path === join(place.project, PROJECT_FILE_NAME));
+    if ((await written(cli, changes, options, place)) && isLast)
+      removeConnected(stateDirOf(cli.config.env), place.project);
+  } else
     note(
       `-- ${CONNECT_CLIENTS[client].title} is not connected ${scope === 'user' ? 'for you' : 'in this folder'}: nothing to take out`,
     );
@@ -121,7 +186,8 @@ async function written(
         'there is no terminal to ask on: add --yes to write this, or --dry-run to look',
       );
     }
-    if (!(await agreed(`Change ${counted(changes.length, 'file')}? [y/N] `))) {
+    const question = changes.length === 0 ? 'Connect it?' : `Change ${counted(changes.length, 'file')}?`;
+    if (!(await agreed(`${question} [y/N] `))) {
       note('-- nothing was changed');
       return false;
     }

@@ -55,8 +55,11 @@ function memoryOf(
   cli: Cli,
   given: string | undefined,
 ): { readonly memory: Memory; readonly close: () => Promise<void> } {
-  const found = agentSession({ env: cli.config.env, directory: process.cwd() });
-  const session = given === undefined ? found.session : token(given, '--session');
+  const named = given === undefined ? undefined : token(given, '--session');
+  const env = { ...cli.config.env, ...(named !== undefined && { THROUGHLINE_SESSION: named }) };
+  const found = agentSession({ env, directory: process.cwd() });
+  if (found.changed !== undefined) note(`-- ${found.changed}`);
+  const session = named ?? found.session;
   let connected: Promise<ThroughlineClient> | undefined;
   const client = () => {
     connected ??= import('./open-client.js').then(({ openClient }) => openClient(cli));

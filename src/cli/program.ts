@@ -132,4 +132,6 @@ function isWrongUsage({ code, details }: ThroughlineError): boolean {
   return USAGE_CODES.has(code) || (code === 'schema_invalid' && details?.fields !== undefined);
 }
 
-const USAGE_CODES: ReadonlySet<ErrorCode> = new Set(['usage', 'config_invalid', 'token_invalid']);
+const USAGE_CODES: ReadonlySet<ErrorCode> = new Set([
+  ...(['usage', 'config_invalid', 'not_connected', 'token_invalid'] as const),
+]);

@@ -1,10 +1,12 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import picocolors from 'picocolors';
-import { agentSession, isConnected } from '../agents/agent-session.js';
+import { hasProjectFile } from '../agents/agent-session.js';
+import type { Config } from '../config/config.js';
+import { codeOf, messageOf } from '../contracts/errors.js';
 import { projectOf } from '../contracts/names.js';
 import { counted } from '../shared/counted.js';
-import { type Cli, coloured } from './command-context.js';
+import { type Cli, coloured, note, sessionHere } from './command-context.js';
 import type { Colors } from './show-learning.js';
 
 /** Options of all commands on the learnings of a project. */
@@ -30,10 +32,25 @@ export function deciding(command: Command): Command {
 }
 
 /** The project where none is named: in a connected folder the one whose learnings its agents use. */
-export function usualProject({ config }: Cli): string | undefined {
-  if (config.project !== undefined) return config.project;
-  const directory = process.cwd();
-  return isConnected(directory) ? agentSession({ env: config.env, directory }).project : undefined;
+export function usualProject(cli: Cli): string | undefined {
+  if (cli.config.project !== undefined) return cli.config.project;
+  const known = projectsHere.get(cli.config) ?? { project: projectOfFolder(cli) };
+  projectsHere.set(cli.config, known);
+  return known.project;
+}
+
+/** Looked up once a command, so that a remark is made once. */
+const projectsHere = new WeakMap<Config, { readonly project: string | undefined }>();
+
+function projectOfFolder(cli: Cli): string | undefined {
+  if (!hasProjectFile(process.cwd())) return undefined;
+  try {
+    return sessionHere(cli).project;
+  } catch (error) {
+    if (codeOf(error) !== 'not_connected') throw error;
+    note(`-- ${messageOf(error)}`);
+    return undefined;
+  }
 }
 
 /** The project that a command works on, as a request says it. */

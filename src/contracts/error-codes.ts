@@ -233,6 +233,12 @@ export const ERROR_TEXTS = {
       'a typing error, a port that is taken, a package that an option needs, or a setting that contradicts what the installation has',
     fix: 'the message names the variable or file and what it may hold',
   },
+  not_connected: {
+    about:
+      'a .throughline.json, a branch or a folder names a session, and you have not connected that project',
+    cause: 'a repository that was cloned, or a project that was moved',
+    fix: 'look at its .throughline.json and run "throughline connect" in its folder once, or name the session by -s or THROUGHLINE_SESSION',
+  },
   usage: {
     about: 'the command line is wrong',
     cause: 'options that do not go together, or a directory that must be empty and is not',

@@ -18,7 +18,20 @@ export interface LogFile {
 export function openLogFile(path: string): LogFile {
   const fd = openToAppend(path);
   const { size: start } = fstatSync(fd);
-  return { path, fd, tail: () => lastLines(fd, start), close: () => closeSync(fd) };
+  return {
+    path,
+    fd,
+    tail() {
+      // The first one is closed once the server has ended.
+      const reader = openToAppend(path);
+      try {
+        return lastLines(reader, start);
+      } finally {
+        closeSync(reader);
+      }
+    },
+    close: () => closeSync(fd),
+  };
 }
 
 function lastLines(fd: number, start: number): string {

@@ -19,7 +19,7 @@ const PROGRAM = `
     if (storeDir === undefined) { lock.release(); process.send('released'); return; }
     while (Date.now() < at);
     try { lock = await lockStore(storeDir); process.send('locked'); }
-    catch (error) { process.send(error.code + ' ' + error.details?.use?.pid); }
+    catch (error) { process.send(error.code + ' ' + error.details?.use?.starter?.pid); }
   });
   process.send('ready');
 `;

@@ -34,17 +34,19 @@ export const PROJECT_FILE_NAME = '.throughline.json';
 /**
  * The files that connecting changes; none where everything stands there already.
  *
+ * @param client undefined: only the `.throughline.json` of the project
  * @param plan the plan of a project that names none, from its folder
  * @throws ThroughlineError `config_invalid` for a file that cannot be written into
  */
 export function connectPlan(
-  client: ConnectClientName,
+  client: ConnectClientName | undefined,
   where: Where,
   read: ReadText,
   given: ProjectFields,
   plan?: string,
 ): FileChange[] {
-  const files = CONNECT_CLIENTS[client].files(where).map((file): FileChange => {
+  const own = client === undefined ? [] : CONNECT_CLIENTS[client].files(where);
+  const files = own.map((file): FileChange => {
     const { path } = file;
     const record = recordOf(path, where);
     const before = read(path);

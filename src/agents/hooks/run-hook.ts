@@ -43,6 +43,7 @@ export async function runHook(
     const { config, stateDir, url, connect, leftMs } = place;
     const directory = call.directory || place.directory;
     const at = agentSession({ env: config.env, directory });
+    if (call.event.moment === 'session-start' && at.changed !== undefined) log(at.changed);
     const answer = await carryOut(
       { ...call, directory },
       {
@@ -54,9 +55,14 @@ export async function runHook(
     return written(call, client, answer, log);
   } catch (error) {
     log(`${codeOf(error)}: ${messageOf(error)}`);
-    return '';
+    const asks = codeOf(error) === 'not_connected' && call.event.moment === 'session-start';
+    return asks ? written(call, client, ASK_TO_CONNECT, log) : '';
   }
 }
+
+/** Names neither the session nor the folder: both come from a repository that nobody has looked at. */
+const ASK_TO_CONNECT =
+  'Throughline has no memory for this project yet: its user has not connected it. Ask the user to look at .throughline.json and to run "throughline connect" in this folder once.';
 
 /** The answer as the client reads it; empty where the client would cut it, or move it into a file. */
 function written(
