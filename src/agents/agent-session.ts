@@ -3,9 +3,9 @@ import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { stateDirOf } from '../config/config.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token } from '../contracts/names.js';
+import { type ConnectedProject, connectedProject, connectedProjects } from '../files/connected-projects.js';
 import { readRegularFile } from '../files/user-state.js';
 import { isObject } from '../shared/is-object.js';
-import { type ConnectedProject, connectedProject, connectedProjects } from './connected-project.js';
 
 /** Which session, project and plan an agent works on. */
 export interface AgentSession {

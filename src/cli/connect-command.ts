@@ -17,15 +17,15 @@ import {
 import { installedProgram } from '../agents/connect/installed-program.js';
 import { namesIn, type ProjectFields } from '../agents/connect/project-file.js';
 import { readerOf, writeChanges } from '../agents/connect/write-changes.js';
+import { stateDirOf } from '../config/config.js';
+import { ThroughlineError } from '../contracts/errors.js';
+import { token } from '../contracts/names.js';
 import {
   connectedProject,
   connectedProjects,
   recordConnected,
   removeConnected,
-} from '../agents/connected-project.js';
-import { stateDirOf } from '../config/config.js';
-import { ThroughlineError } from '../contracts/errors.js';
-import { token } from '../contracts/names.js';
+} from '../files/connected-projects.js';
 import { readRegularFile } from '../files/user-state.js';
 import { counted } from '../shared/counted.js';
 import { agreed, canAsk } from './agreed.js';

@@ -1,13 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Tools } from '../client/tool-methods.js';
 import { checkedRequest } from '../contracts/checked.js';
-import { fileFault, ThroughlineError } from '../contracts/errors.js';
+import { ThroughlineError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import { sessionSettings } from '../contracts/session-settings.js';
+import { readPlan } from '../files/local-tasks-file.js';
 import { specNameOf } from '../ledger/spec-name.js';
 import { shellWord } from '../prompt/left-out.js';
 import { boardLine } from '../session/task-counts.js';
@@ -121,7 +121,7 @@ export function initCommand(program: Command): void {
       const tasks = options.tasks ?? (await usualPlan(again));
       const init = async () => {
         const named = options.spec ?? (options.push ? specNameOf(resolve(tasks)) : undefined);
-        const source = options.push ? { tasksText: await textOf(tasks) } : { tasksPath: resolve(tasks) };
+        const source = options.push ? { tasksText: textOf(tasks) } : { tasksPath: resolve(tasks) };
         const request = { session, spec: named, goal, settings, ...source };
         return withClient(cli, (client) => client.initRun(request)).catch(async (error: unknown) => {
           throw options.push
@@ -284,11 +284,11 @@ function statusLines({ session, run, tasks, unreadable, degraded }: z.infer<type
   return lines;
 }
 
-async function textOf(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    const message = `--tasks ${file}: ${fileFault(cause)}. ${OTHER_PLACE}`;
-    throw new ThroughlineError('progress_ledger_missing_tasks', message, { cause });
-  }
+function textOf(file: string): string {
+  const text = readPlan(file);
+  if (typeof text === 'string') return text;
+  throw new ThroughlineError(
+    'progress_ledger_missing_tasks',
+    `--tasks ${file}: it ${text.fault}. ${OTHER_PLACE}`,
+  );
 }

@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { delimiter } from 'node:path';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { EmbedderOptions } from '../embedding/embedder-options.js';
+import { connectedProjects } from '../files/connected-projects.js';
 import { userStateDir } from '../files/user-state.js';
 import type { NatsAccess } from '../nats/connection/nats-access.js';
 import { cacheDirOf } from '../nats-server/binary-cache.js';
@@ -108,6 +109,11 @@ export function nearestVariable(name: string): string | undefined {
 /** Returns the directory of everything that is stored for this user. It needs no valid settings. */
 export function stateDirOf(env: Variables = process.env): string {
   return userStateDir(env, homedir());
+}
+
+/** Returns the folders that the user has connected: their plans may be read unless `THROUGHLINE_TASKS_ROOTS` says otherwise. */
+export function connectedRoots({ env }: Config): string[] {
+  return env.THROUGHLINE_TASKS_ROOTS ? [] : connectedProjects(stateDirOf(env)).map(({ folder }) => folder);
 }
 
 function embedderOf(

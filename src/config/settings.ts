@@ -120,7 +120,7 @@ export const SETTINGS = {
   ),
   tasksRoots: setting(
     'THROUGHLINE_TASKS_ROOTS',
-    optional('working directory'),
+    optional('working directory, and the projects that you have connected'),
     'folders that services may read task files from, separated as in `PATH`',
   ),
   embedUrl: setting(

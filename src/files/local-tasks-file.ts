@@ -4,8 +4,8 @@ import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { fileFault } from '../contracts/errors.js';
 import type { TasksFile, TasksFileFault } from '../ports/tasks-file.js';
+import { MAX_PLAN_BYTES, readRegularFile, type UnreadableFile } from './user-state.js';
 
-const MAX_BYTES = 4 * 1024 * 1024;
 const NOT_A_FILE = 'is not a file';
 const EXCHANGED = 'was replaced while it was being opened: try again';
 /** A pipe without a writer would otherwise hold its reader, a link would lead on, and a terminal would take us over. */
@@ -16,24 +16,29 @@ type Found<T> = T | TasksFileFault;
 /**
  * Task files on this machine, under `roots` only; a relative path starts at the first root.
  *
+ * `moreRoots` are looked up for a path that is not under `roots`.
+ *
  * The file at a path may be replaced at any moment. Whether it is a file, and which one, is therefore asked of the
  * open handle, and whether it lies under a root once more after it was opened.
  */
-export function localTasksFile(roots: readonly string[]): TasksFile {
+export function localTasksFile(
+  roots: readonly string[],
+  moreRoots: () => readonly string[] = () => [],
+): TasksFile {
   return {
     modified: (path) =>
       faultless(async () => {
-        const place = await located(path, roots);
+        const place = await located(path, roots, moreRoots);
         return 'fault' in place ? place : { mtimeMs: place.seen.mtimeMs };
       }),
     read: (path) =>
       faultless(async () => {
-        const place = await located(path, roots);
+        const place = await located(path, roots, moreRoots);
         if ('fault' in place) return place;
         await using handle = await open(place.real, SAFELY);
         const opened = await handle.stat();
         if (!opened.isFile()) return { fault: NOT_A_FILE };
-        const now = await located(path, roots);
+        const now = await located(path, roots, moreRoots);
         if ('fault' in now) return now;
         if (!isSame(now.seen, opened)) return { fault: EXCHANGED };
         return await readWhole(handle, opened);
@@ -41,15 +46,22 @@ export function localTasksFile(roots: readonly string[]): TasksFile {
   };
 }
 
+/** Reads a plan that the caller names, as a regular file of bounded size. */
+export function readPlan(path: string): string | UnreadableFile {
+  const read = readRegularFile(path, MAX_PLAN_BYTES);
+  if (read === undefined) return { fault: 'does not exist' };
+  return 'fault' in read ? read : read.toString('utf8');
+}
+
 async function located(
   path: string,
   roots: readonly string[],
+  moreRoots: () => readonly string[],
 ): Promise<Found<{ readonly real: string; readonly seen: Stats }>> {
   const [first] = roots;
   if (first === undefined) return { fault: 'no root is configured: set THROUGHLINE_TASKS_ROOTS' };
   const real = await realpath(isAbsolute(path) ? path : resolve(first, path));
-  const allowed = await Promise.all(roots.map((root) => realpath(root).catch(() => undefined)));
-  if (!allowed.some((root) => root !== undefined && isInside(root, real))) {
+  if (!(await isUnder(roots, real)) && !(await isUnder(moreRoots(), real))) {
     return {
       fault: `is outside the configured roots (${roots.join(', ')}): send its text (--push, or tasksText), or see THROUGHLINE_TASKS_ROOTS`,
     };
@@ -59,14 +71,19 @@ async function located(
   return seen.isFile() ? { real, seen } : { fault: NOT_A_FILE };
 }
 
+async function isUnder(roots: readonly string[], path: string): Promise<boolean> {
+  const real = await Promise.all(roots.map((root) => realpath(root).catch(() => undefined)));
+  return real.some((root) => root !== undefined && isInside(root, path));
+}
+
 async function readWhole(
   handle: FileHandle,
   { size, mtimeMs }: Stats,
 ): Promise<Found<{ readonly text: string; readonly mtimeMs: number }>> {
-  if (size > MAX_BYTES) return { fault: tooLarge(size) };
+  if (size > MAX_PLAN_BYTES) return { fault: tooLarge(size) };
   // It may grow while it is read: one byte more than allowed shows that.
-  const bytes = await buffer(handle.createReadStream({ start: 0, end: MAX_BYTES, autoClose: false }));
-  if (bytes.length > MAX_BYTES) return { fault: tooLarge((await handle.stat()).size) };
+  const bytes = await buffer(handle.createReadStream({ start: 0, end: MAX_PLAN_BYTES, autoClose: false }));
+  if (bytes.length > MAX_PLAN_BYTES) return { fault: tooLarge((await handle.stat()).size) };
   return { text: bytes.toString('utf8'), mtimeMs };
 }
 
@@ -79,7 +96,7 @@ async function faultless<T>(work: () => Promise<Found<T>>): Promise<Found<T>> {
 }
 
 function tooLarge(size: number): string {
-  return `has ${size} bytes, the limit is ${MAX_BYTES}`;
+  return `has ${size} bytes, the limit is ${MAX_PLAN_BYTES}`;
 }
 
 function isSame(one: Stats, other: Stats): boolean {

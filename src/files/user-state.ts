@@ -60,6 +60,9 @@ export function makePrivateFolder(path: string): void {
   );
 }
 
+/** Largest plan that is read, in bytes. */
+export const MAX_PLAN_BYTES = 1024 * 1024;
+
 /** A file could not be read as a plain file of bounded size. */
 export type UnreadableFile = { readonly fault: string };
 

@@ -1,14 +1,19 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { agentSession } from '../../src/agents/agent-session.js';
+import { recordConnected } from '../../src/files/connected-projects.js';
 
 let folder = '';
+let state = '';
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'throughline-agent-'));
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'throughline-agent-')));
+  state = await mkdtemp(join(tmpdir(), 'throughline-agent-state-'));
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
+afterEach(async () => {
+  for (const each of [folder, state]) await rm(each, { recursive: true, force: true });
+});
 
 async function write(path: string, text: string): Promise<void> {
   await mkdir(join(folder, path, '..'), { recursive: true });
@@ -16,7 +21,9 @@ async function write(path: string, text: string): Promise<void> {
 }
 
 const at = (env: Record<string, string> = {}, under = '') =>
-  agentSession({ env, directory: join(folder, under) });
+  agentSession({ env: { XDG_STATE_HOME: state, ...env }, directory: join(folder, under) });
+const connect = (session: string, project: string, under = '') =>
+  recordConnected(join(state, 'throughline'), join(folder, under), { session, project });
 
 describe('the session of an agent', () => {
   it('the session is the variable, else the file of the project, else the branch, else the folder', async () => {
@@ -24,6 +31,7 @@ describe('the session of an agent', () => {
     await write('.git/HEAD', 'ref: refs/heads/feature/login\n');
     expect(at()).toEqual({ session: 'feature-login' });
     await write('.throughline.json', '{"session":"my app","project":"shop","plan":"specs/tasks.md"}');
+    connect('my app', 'shop');
     expect(at()).toEqual({ session: 'my-app', project: 'shop', plan: join(folder, 'specs/tasks.md') });
     expect(at({ THROUGHLINE_SESSION: 'given', THROUGHLINE_PROJECT: 'other' })).toMatchObject({
       session: 'given',
@@ -33,9 +41,11 @@ describe('the session of an agent', () => {
 
   it('file and branch are found from a folder inside the project', async () => {
     await write('.git/HEAD', 'ref: refs/heads/main\n');
-    await write('.throughline.json', '{"project":"shop"}');
     await mkdir(join(folder, 'src/deep'), { recursive: true });
-    expect(at({}, 'src/deep')).toEqual({ session: 'main', project: 'shop' });
+    expect(at({}, 'src/deep')).toEqual({ session: 'main' });
+    await write('.throughline.json', '{"project":"shop"}');
+    connect('app', 'shop');
+    expect(at({}, 'src/deep')).toEqual({ session: 'app', project: 'shop' });
   });
 
   it('a work tree has the branch of its own, and without a branch the name of its folder', async () => {
@@ -52,6 +62,41 @@ describe('the session of an agent', () => {
     expect(at({}, 'inner')).toEqual({ session: 'main' });
   });
 
+  it('the file of a project that is not connected is not used, and a session that is named needs none', async () => {
+    await write('.throughline.json', '{"session":"secret","project":"shop","plan":"tasks.md"}');
+    expect(() => at()).toThrow(`Run "throughline connect" in ${folder} once`);
+    expect(at({ THROUGHLINE_SESSION: 'given' })).toEqual({ session: 'given' });
+  });
+
+  it('after connecting, the recorded session and project count, and a change in the file is said', async () => {
+    await write('.throughline.json', '{"session":"other","project":"shop","plan":"tasks.md"}');
+    connect('app', 'shop');
+    expect(at()).toEqual({
+      ...{ session: 'app', project: 'shop', plan: join(folder, 'tasks.md') },
+      changed: expect.stringContaining('names session "other" (connected: app), which is not used'),
+    });
+  });
+
+  it('a branch or folder that is named after the session of another project does not lead to it', async () => {
+    await write('app/.throughline.json', '{}');
+    connect('app', 'shop', 'app');
+    await write('clone/.git/HEAD', 'ref: refs/heads/app\n');
+    expect(() => at({}, 'clone')).toThrow(`belongs to ${join(folder, 'app')}`);
+    expect(at({ THROUGHLINE_SESSION: 'app' }, 'clone')).toEqual({ session: 'app' });
+  });
+
+  it('a work tree of a connected project is connected, and a file that only claims to be one is not', async () => {
+    await write('app/.git/HEAD', 'ref: refs/heads/main\n');
+    connect('app', 'shop', 'app');
+    for (const tree of ['tree', 'claim']) {
+      await write(`${tree}/.git`, `gitdir: ${join(folder, 'app/.git/worktrees/tree')}\n`);
+      await write(`${tree}/.throughline.json`, '{}');
+    }
+    await write('app/.git/worktrees/tree/gitdir', `${join(folder, 'tree/.git')}\n`);
+    expect(at({}, 'tree')).toEqual({ session: 'app', project: 'shop' });
+    expect(() => at({}, 'claim')).toThrow('you have not connected this project');
+  });
+
   it.each([
     ['{', 'remove the file and run "throughline connect" again'],
     ['[]', 'it is not a JSON object'],
@@ -59,6 +104,7 @@ describe('the session of an agent', () => {
     ['{"agents":{"builder":1}}', 'agents.builder is 1: write a role'],
   ])('a file that holds %s is refused with its path and the fix', async (text, said) => {
     await write('.throughline.json', text);
+    connect('app', 'shop');
     expect(() => at()).toThrow(said);
     expect(() => at()).toThrow(join(folder, '.throughline.json'));
   });

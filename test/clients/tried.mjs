@@ -33,7 +33,7 @@ export async function tried({ name, client, program, folder, services }) {
   const mine = {
     ...client.files({ home, project, url: endpoint.url }),
     [join(project, 'tasks.md')]: PLAN,
-    // Who owes a result.
+    // Who owes a result. It applies once the client is connected.
     [join(project, '.throughline.json')]: JSON.stringify({
       agents: { main: 'implementer', [client.subAgent]: 'implementer' },
     }),

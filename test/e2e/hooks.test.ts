@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { freePort } from '../../src/nats-server/free-port.js';
 import { factsOf, tracesOf } from '../../src/session/session-state.js';
 import { type Payload, payloadsOf } from '../agents/hooks/hooks.js';
 import { BIN, type CliOptions, type CliResult, cleanEnv, cli } from '../support/cli.js';
+import { connectFolder } from '../support/connected.js';
 import { startTestNats, urlOnPort } from '../support/nats-server.js';
 import { allDealtWith, freshState, newSession, soon, systemOfFile } from '../support/system.js';
 import { mountTmpfs, TMPFS_MISSING } from '../support/tmpfs.js';
@@ -166,7 +167,7 @@ describe('hooks of an agent', () => {
     const { run, env } = await hooksOf('project');
     const folder = await newFolder();
     const session = newSession('planned');
-    await writeFile(join(folder, '.throughline.json'), JSON.stringify({ session, project: 'shop' }));
+    connectFolder(folder, { session, project: 'shop' }, env);
     const { THROUGHLINE_SESSION: _, ...others } = env;
     const input = JSON.stringify({ ...eventsNamed('claude', 'SessionStart')[0], cwd: folder });
     await patient('claude', { env: others, input });

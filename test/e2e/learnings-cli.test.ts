@@ -1,7 +1,8 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectFolder } from '../support/connected.js';
 import { startUp, type Up } from '../support/cli.js';
 import { implemented, newSession, reviewed, soon } from '../support/system.js';
 
@@ -35,7 +36,7 @@ async function learn(text: string, ...options: string[]): Promise<string> {
 it('in a connected folder, learnings and proposals are those of its project, unless another is named', async () => {
   const connected = newSession('connected');
   const cwd = await mkdtemp(join(tmpdir(), 'throughline-'));
-  await writeFile(join(cwd, '.throughline.json'), JSON.stringify({ project: connected }));
+  connectFolder(cwd, { project: connected });
   const here = (...args: string[]) => up.cli(args, { cwd });
 
   const made = await here('learnings', 'propose', 'Read the grammar first');
@@ -55,7 +56,7 @@ it('in a connected folder, learnings and proposals are those of its project, unl
 
 it('in a connected folder, what prompts and errors about another project name works as it stands', async () => {
   const cwd = await mkdtemp(join(tmpdir(), 'throughline-'));
-  await writeFile(join(cwd, '.throughline.json'), JSON.stringify({ project: newSession('connected') }));
+  connectFolder(cwd, { project: newSession('connected') });
   const here = (...args: string[]) => up.cli(args, { cwd });
   const session = newSession('of-default');
   await here('tool', 'note-add', '--session', session, '--content', 'x');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
+import { connectFolder } from '../support/connected.js';
 import { connectMcp, MCP_WAYS, mcpUrl, startMcpHttp } from '../support/mcp-clients.js';
 import { newSession, systemOfFile } from '../support/system.js';
 
@@ -187,7 +188,7 @@ describe('throughline mcp', () => {
     const project = await mkdtemp(join(cwd, 'project-'));
     await writeFile(join(project, 'tasks.md'), '- [x] 1. Write the lexer\n- [ ] 2. Write the parser\n');
     const session = newSession('project');
-    await writeFile(join(project, '.throughline.json'), JSON.stringify({ session, plan: 'tasks.md' }));
+    connectFolder(project, { session, plan: 'tasks.md' });
     await using agent = await connectMcp(STDIO, { env, cwd: project });
     expect((await agent.call('context', {})).text).toContain(`Session: ${session}`);
     for (const action of ['next', 'claim'])

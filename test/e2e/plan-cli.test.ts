@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ThroughlineClient } from '../../src/client/throughline-client.js';
 import { connectThroughline } from '../../src/index.js';
+import { connectFolder } from '../support/connected.js';
 import { BIN, cleanEnv, startUp, type Up } from '../support/cli.js';
 import { onTerminal, PTY_MISSING } from '../support/pty.js';
 import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
@@ -174,7 +175,7 @@ describe('in a project that is connected', () => {
   it('commands work on the session of its agents', async () => {
     const name = newSession('connected');
     const cwd = await projectOf(name, 'tasks.md');
-    await writeFile(join(cwd, '.throughline.json'), JSON.stringify({ session: name }));
+    connectFolder(cwd, { session: name });
     const { code, stdout } = await up.cli(['init', '--tasks', 'tasks.md'], { cwd });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(new RegExp(`^${name}\n`)) });
     expect(await up.cli(['plan', '--json'], { cwd })).toMatchObject({ code: 0 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Config } from '../../config/config.js';
+import { type Config, connectedRoots } from '../../config/config.js';
 import { sessionRequest } from '../../contracts/names.js';
 import { localTasksFile } from '../../files/local-tasks-file.js';
 import { createCommander } from '../../folding/commander.js';
@@ -41,7 +41,7 @@ export function openSessions(
         ),
       );
   const tracker = new ProgressTracker({
-    files: localTasksFile(config.tasksRoots),
+    files: localTasksFile(config.tasksRoots, () => connectedRoots(config)),
     command,
     logger,
     secrets: scannerFor(config),

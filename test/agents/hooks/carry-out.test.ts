@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BATCH } from '../../../src/agents/hooks/carry-out.js';
 import { HOOK_CLIENTS } from '../../../src/agents/hooks/hook-table.js';
+import { connectFolder } from '../../support/connected.js';
 import { CLIENT_NAMES, hookPlace, payloadsOf } from './hooks.js';
 
 const RESULT =
@@ -257,7 +258,7 @@ describe('an agent at work', () => {
     'a sub-agent %s for looking only keeps its words, with what is known of the task',
     async (_what, agent, file) => {
       const place = hookPlace({ context: 'known of 2.1' });
-      writeFileSync(join(place.stateDir, '.throughline.json'), JSON.stringify(file));
+      connectFolder(place.stateDir, file, { XDG_STATE_HOME: place.stateDir });
       const payload = payloadsOf('claude').find(({ hook_event_name: event }) => event === 'PreToolUse');
       const tool_input = {
         description: 'Look',

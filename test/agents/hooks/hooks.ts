@@ -68,7 +68,7 @@ export function hookPlace(
   };
   // As the command does.
   const client = new ThroughlineClient(transport, { checkReplies: false });
-  const config = loadConfig({ THROUGHLINE_SESSION: 'demo', ...options.env });
+  const config = loadConfig({ THROUGHLINE_SESSION: 'demo', XDG_STATE_HOME: stateDir, ...options.env });
   const place = {
     ...{ config, stateDir, url: 'nats://nowhere', directory: stateDir, leftMs: () => 1000 },
     connect: async () => {

@@ -1,13 +1,8 @@
 import { readdirSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { systemCode } from '../contracts/errors.js';
-import {
-  makePrivateFolder,
-  projectStateDir,
-  readRegularFile,
-  writePrivateFile,
-} from '../files/user-state.js';
 import { isObject } from '../shared/is-object.js';
+import { makePrivateFolder, projectStateDir, readRegularFile, writePrivateFile } from './user-state.js';
 
 /**
  * The projects that this user has connected, recorded in the state directory. A repository may carry a `.throughline.json`

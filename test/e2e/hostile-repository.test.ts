@@ -1,0 +1,271 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { identityOf, isRunning } from '../../src/nats-server/process-identity.js';
+import { payloadsOf } from '../agents/hooks/hooks.js';
+import { type CliOptions, cli, startUp } from '../support/cli.js';
+
+/** A repository is data from a stranger: whatever a clone contains, the product signals, reads and writes nothing by it. */
+
+const releases: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const release of releases.splice(0).reverse()) await release();
+});
+
+async function newFolder(): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'throughline-hostile-')));
+  releases.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
+const git = (cwd: string, ...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.org', ...args], {
+    cwd,
+    stdio: 'pipe',
+  });
+
+/** A file of a repository: its text, or the place that a symbolic link names. */
+type Planted = string | { readonly link: string };
+
+/** A clone of a repository that contains these files, and a home of its own. */
+async function cloned(files: Readonly<Record<string, Planted>>, branch = 'main') {
+  const root = await newFolder();
+  const [origin, clone, home] = [join(root, 'origin'), join(root, 'clone'), join(root, 'home')];
+  await mkdir(origin);
+  await mkdir(home);
+  git(origin, 'init', '--quiet', '--initial-branch', branch);
+  for (const [path, planted] of Object.entries(files)) {
+    await mkdir(dirname(join(origin, path)), { recursive: true });
+    if (typeof planted === 'string') await writeFile(join(origin, path), planted);
+    else await symlink(planted.link, join(origin, path));
+  }
+  git(origin, 'add', '--all', '--force');
+  git(origin, 'commit', '--quiet', '--message', 'all');
+  git(root, 'clone', '--quiet', origin, clone);
+  const env = { HOME: home, XDG_STATE_HOME: join(home, 'state'), XDG_CONFIG_HOME: join(home, 'config') };
+  const run = (args: readonly string[], options: CliOptions = {}) =>
+    cli(args, { cwd: clone, ...options, env: { ...env, ...options.env } });
+  releases.push(() => run(['down']));
+  return { root, clone, home, env, run, unchanged: () => git(clone, 'status', '--porcelain').toString() };
+}
+
+/** A process of the user that has nothing to do with us. */
+function bystander() {
+  const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
+  releases.push(async () => child.kill('SIGKILL'));
+  return identityOf(child.pid ?? 0);
+}
+
+const lock = (starter: object, server?: object) => JSON.stringify({ starter, server, ready: server && true });
+const STORE = '.throughline';
+const LOCK = `${STORE}/throughline-server.1.lock`;
+
+describe('down in a cloned repository', () => {
+  it.each([
+    ['without its start', ({ pid }: { pid: number }) => ({ pid })],
+    ['with a start of its own making', ({ pid }: { pid: number }) => ({ pid, started: 'boot 1' })],
+  ])('a lock that names a process %s does not end it, nor with --store', async (_how, named) => {
+    const other = bystander();
+    const { run } = await cloned({ [LOCK]: lock(named(other)) });
+    expect(await run(['down'])).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing runs') });
+    await run(['down', '--store', STORE]);
+    expect(isRunning(other)).toBe(true);
+  });
+
+  it.each([0, 1, -1, -2])('a lock that names process %i signals nothing, nor with --store', async (pid) => {
+    const { run } = await cloned({
+      [LOCK]: lock({ pid }, { pid, host: '127.0.0.1', port: 4222, serverName: 'x' }),
+    });
+    expect((await run(['down'])).code).toBe(0);
+    expect((await run(['down', '--store', STORE])).code).toBe(0);
+    expect((await run(['up', '--yes', '--detach', '--no-inspector'])).code).toBe(0);
+  });
+
+  it('a lock that names a server by the start of a process does not end that process', async () => {
+    const [other, starter] = [bystander(), { pid: 999_999, started: 'gone' }];
+    const server = { pid: other.pid, host: '127.0.0.1', port: 4222, serverName: 'x' };
+    const { run } = await cloned({ [LOCK]: lock(starter, server) });
+    await run(['down', '--store', STORE]);
+    await run(['down']);
+    expect(isRunning(other)).toBe(true);
+  });
+});
+
+describe('up in a cloned repository', () => {
+  it('up writes through no link that the repository contains, and leaves it as it was', async () => {
+    const outside = join(await newFolder(), 'bashrc');
+    await writeFile(outside, 'mine\n');
+    const names = ['nats-server.conf', 'nats-server.log', 'throughline.log', 'throughline-token'];
+    const { run, unchanged } = await cloned(
+      Object.fromEntries(names.map((name) => [`${STORE}/${name}`, { link: outside }])),
+    );
+    expect((await run(['up', '--detach', '--no-inspector'])).code).toBe(0);
+    expect(unchanged()).toBe('');
+    await run(['down']);
+    // With its name, the files in it are ours, and links are replaced or refused.
+    const named = await run(['up', '--detach', '--no-inspector', '--store', STORE]);
+    expect(named).toMatchObject({ code: 1, stderr: expect.stringContaining('throughline.log') });
+    expect(await readFile(outside, 'utf8')).toBe('mine\n');
+  });
+
+  it('a server that a repository names is not used, nor one whose lock is a link', async () => {
+    const other = bystander();
+    const server = { ...other, host: '127.0.0.1', port: 9, serverName: 'theirs' };
+    const text = lock(other, server);
+    const { run, clone } = await cloned({ [LOCK]: text, 'lock.json': text });
+    await symlink(join(clone, 'lock.json'), join(clone, STORE, 'throughline-server.2.lock'));
+    expect((await run(['health'])).stderr).toContain('127.0.0.1:4222');
+  });
+
+  it('a pipe in place of a lock does not hold a command up', async () => {
+    const { run, clone } = await cloned({ 'readme.md': 'x' });
+    await mkdir(join(clone, STORE));
+    execFileSync('mkfifo', [join(clone, LOCK)]);
+    expect((await run(['down', '--store', STORE])).code).toBe(0);
+    expect((await run(['down'])).code).toBe(0);
+  });
+});
+
+describe('the settings of a cloned repository', () => {
+  const SECRET = 'The vault opens with the red key';
+  const start = { ...payloadsOf('claude').find(({ hook_event_name: event }) => event === 'SessionStart') };
+  const stop = { ...payloadsOf('claude').find(({ hook_event_name: event }) => event === 'SubagentStop') };
+
+  /** A system whose session `victim` knows something, and a clone that names this session. */
+  async function victim(files: Readonly<Record<string, Planted>>, branch?: string) {
+    const up = await startUp();
+    releases.push(() => up.stop());
+    await up.cli(['publish', 'implementer', '-s', 'victim', '--wait'], {
+      input: JSON.stringify({ task_id: '1', status: 'completed', summary: SECRET }),
+    });
+    const repository = await cloned(files, branch);
+    const env = { NATS_URL: up.url };
+    const hook = (payload: object) =>
+      repository.run(['hook', 'claude', '--within', '20000'], {
+        env,
+        input: JSON.stringify({ ...payload, cwd: repository.clone }),
+      });
+    const events = async () =>
+      (await up.cli(['session', 'show', 'victim', '--json'])).stdout.replace(/"age[^,]*,/g, '');
+    return { ...repository, env, hook, events, up };
+  }
+
+  it('a session that the file names is neither read nor written before the user connects the folder', async () => {
+    const names = JSON.stringify({ session: 'victim', project: 'victim' });
+    const { run, env, hook, events } = await victim({ '.throughline.json': names });
+    const before = await events();
+    const told = await hook(start);
+    expect(told.code).toBe(0);
+    expect(told.stdout).toContain('throughline connect');
+    expect(told.stdout).not.toContain(SECRET);
+    expect((await hook(stop)).stdout).toBe('');
+    for (const args of [['compile', '--kind', 'session-start'], ['session', 'show'], ['mcp']]) {
+      const { code, stdout, stderr } = await run(args, { env });
+      expect({ code, stdout, stderr }).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining('Run "throughline connect"'),
+      });
+    }
+    expect(await events()).toBe(before);
+
+    // Someone who names the session is not affected, and someone who connects has seen its name.
+    const named = await run(['compile', '-s', 'victim', '--kind', 'session-start'], { env });
+    expect(named.stdout).toContain(SECRET);
+    const refused = await run(['connect'], { env });
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('will read and write session victim of project victim');
+    expect((await run(['connect', '--yes'], { env })).code).toBe(0);
+    expect((await hook(start)).stdout).toContain(SECRET);
+  });
+
+  it('a session that the file names after connecting is not used, and it is said', async () => {
+    const { run, env, hook, clone } = await victim({ '.throughline.json': '{"session":"mine"}' });
+    expect((await run(['connect', '--yes'], { env })).code).toBe(0);
+    await writeFile(join(clone, '.throughline.json'), '{"session":"victim"}');
+    const { stdout } = await hook(start);
+    expect(stdout).not.toContain(SECRET);
+    expect(stdout).not.toContain('victim');
+    const { stderr } = await run(['session', 'show'], { env });
+    expect(stderr).toContain('names session "victim" (connected: mine), which is not used');
+  });
+
+  it('a branch that is named after the session of another project does not lead to it', async () => {
+    const own = await newFolder();
+    const { run, env, hook, events } = await victim({ 'readme.md': 'x' }, 'victim');
+    const connected = await run(['connect', '--session', 'victim', '--yes'], { env, cwd: own });
+    expect(connected.code).toBe(0);
+    const before = await events();
+    const told = await hook(start);
+    expect(told.stdout).not.toContain(SECRET);
+    await hook(stop);
+    expect(await events()).toBe(before);
+  });
+
+  it.each(['a pipe', 'an endless device', 'a link', 'a large file'])(
+    '%s in place of .throughline.json holds neither hook nor command up',
+    async (kind) => {
+      const { run, clone } = await cloned({
+        'readme.md': 'x',
+        ...(kind === 'an endless device' && { '.throughline.json': { link: '/dev/zero' } }),
+        ...(kind === 'a link' && { '.throughline.json': { link: 'readme.md' } }),
+        ...(kind === 'a large file' && { '.throughline.json': `{"session":"${'x'.repeat(70_000)}"}` }),
+      });
+      const file = join(clone, '.throughline.json');
+      if (kind === 'a pipe') execFileSync('mkfifo', [file]);
+      const env = { NATS_URL: 'nats://127.0.0.1:9' };
+      const input = JSON.stringify({ ...start, cwd: clone });
+      for (let round = 0; round < 2; round += 1) {
+        const hook = await run(['hook', 'claude', '--within', '20000'], { env, input });
+        expect(hook).toMatchObject({ code: 0, stderr: '' });
+        expect((await run(['session', 'show'], { env })).code).toBe(2);
+        expect(await run(['connect', '--yes'], { env })).toMatchObject({
+          code: 2,
+          stderr: expect.stringContaining(`${file} is `),
+        });
+        // Also in a folder that was connected when it held a plain file.
+        if (round > 0) break;
+        await rm(file);
+        expect((await run(['connect', '--yes'], { env })).code).toBe(0);
+        await rm(file);
+        if (kind === 'a pipe') execFileSync('mkfifo', [file]);
+        else git(clone, 'checkout', '--', '.throughline.json');
+      }
+    },
+  );
+
+  it('connect writes no settings through a link that leads nowhere', async () => {
+    const outside = join(await newFolder(), 'profile');
+    const { run } = await cloned({ '.throughline.json': { link: outside } });
+    expect((await run(['connect', 'claude', '--yes'])).code).toBe(2);
+    expect(existsSync(outside)).toBe(false);
+    expect(await readdir(dirname(outside))).toEqual([]);
+  });
+});
+
+describe('the plan of a cloned repository', () => {
+  it.each(['a pipe', 'an endless device', 'a link', 'a large file'])(
+    '%s in place of a plan is refused at once',
+    async (kind) => {
+      await using up = await startUp();
+      const { run, clone } = await cloned({
+        'readme.md': 'x',
+        ...(kind === 'an endless device' && { 'tasks.md': { link: '/dev/zero' } }),
+        ...(kind === 'a link' && { 'tasks.md': { link: '/etc/passwd' } }),
+        ...(kind === 'a large file' && { 'tasks.md': '- [ ] 1. Task\n'.repeat(80_000) }),
+      });
+      if (kind === 'a pipe') execFileSync('mkfifo', [join(clone, 'tasks.md')]);
+      const env = { NATS_URL: up.url };
+      const pushed = await run(['init', '-s', 'demo', '--tasks', 'tasks.md', '--push'], { env });
+      expect(pushed).toMatchObject({ code: 1, stderr: expect.stringContaining('tasks.md') });
+      const worked = await run(['work', '--plan', 'tasks.md', '--implementer', 'false', '--check', 'true'], {
+        env,
+      });
+      expect(worked.code).not.toBe(0);
+      expect(await readdir(clone)).not.toContain(STORE);
+    },
+  );
+});
