@@ -289,6 +289,6 @@ function textOf(file: string): string {
   if (typeof text === 'string') return text;
   throw new ThroughlineError(
     'progress_ledger_missing_tasks',
-    `--tasks ${file}: it ${text.fault}. ${OTHER_PLACE}`,
+    `--tasks ${file}: ${text.fault}. ${OTHER_PLACE}`,
   );
 }

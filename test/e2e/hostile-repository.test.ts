@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { identityOf, isRunning } from '../../src/nats-server/process-identity.js';
 import { payloadsOf } from '../agents/hooks/hooks.js';
-import { type CliOptions, cli, startUp } from '../support/cli.js';
+import { type CliOptions, cli, startUp, type Up } from '../support/cli.js';
 
 /** A repository is data from a stranger: whatever a clone contains, the product signals, reads and writes nothing by it. */
 
@@ -48,7 +48,6 @@ async function cloned(files: Readonly<Record<string, Planted>>, branch = 'main')
   const env = { HOME: home, XDG_STATE_HOME: join(home, 'state'), XDG_CONFIG_HOME: join(home, 'config') };
   const run = (args: readonly string[], options: CliOptions = {}) =>
     cli(args, { cwd: clone, ...options, env: { ...env, ...options.env } });
-  releases.push(() => run(['down']));
   return { root, clone, home, env, run, unchanged: () => git(clone, 'status', '--porcelain').toString() };
 }
 
@@ -62,6 +61,12 @@ function bystander() {
 const lock = (starter: object, server?: object) => JSON.stringify({ starter, server, ready: server && true });
 const STORE = '.throughline';
 const LOCK = `${STORE}/throughline-server.1.lock`;
+
+let up: Up;
+beforeAll(async () => {
+  up = await startUp();
+});
+afterAll(() => up.stop());
 
 describe('down in a cloned repository', () => {
   it.each([
@@ -81,7 +86,6 @@ describe('down in a cloned repository', () => {
     });
     expect((await run(['down'])).code).toBe(0);
     expect((await run(['down', '--store', STORE])).code).toBe(0);
-    expect((await run(['up', '--yes', '--detach', '--no-inspector'])).code).toBe(0);
   });
 
   it('a lock that names a server by the start of a process does not end that process', async () => {
@@ -102,6 +106,7 @@ describe('up in a cloned repository', () => {
     const { run, unchanged } = await cloned(
       Object.fromEntries(names.map((name) => [`${STORE}/${name}`, { link: outside }])),
     );
+    releases.push(() => run(['down']));
     expect((await run(['up', '--detach', '--no-inspector'])).code).toBe(0);
     expect(unchanged()).toBe('');
     await run(['down']);
@@ -130,17 +135,18 @@ describe('up in a cloned repository', () => {
 });
 
 describe('the settings of a cloned repository', () => {
+  beforeAll(async () => {
+    await up.cli(['publish', 'implementer', '-s', 'victim', '--wait'], {
+      input: JSON.stringify({ task_id: '1', status: 'completed', summary: SECRET }),
+    });
+  });
+
   const SECRET = 'The vault opens with the red key';
   const start = { ...payloadsOf('claude').find(({ hook_event_name: event }) => event === 'SessionStart') };
   const stop = { ...payloadsOf('claude').find(({ hook_event_name: event }) => event === 'SubagentStop') };
 
-  /** A system whose session `victim` knows something, and a clone that names this session. */
+  /** A clone that names the session `victim`, which knows something. */
   async function victim(files: Readonly<Record<string, Planted>>, branch?: string) {
-    const up = await startUp();
-    releases.push(() => up.stop());
-    await up.cli(['publish', 'implementer', '-s', 'victim', '--wait'], {
-      input: JSON.stringify({ task_id: '1', status: 'completed', summary: SECRET }),
-    });
     const repository = await cloned(files, branch);
     const env = { NATS_URL: up.url };
     const hook = (payload: object) =>
@@ -150,7 +156,7 @@ describe('the settings of a cloned repository', () => {
       });
     const events = async () =>
       (await up.cli(['session', 'show', 'victim', '--json'])).stdout.replace(/"age[^,]*,/g, '');
-    return { ...repository, env, hook, events, up };
+    return { ...repository, env, hook, events };
   }
 
   it('a session that the file names is neither read nor written before the user connects the folder', async () => {
@@ -250,7 +256,6 @@ describe('the plan of a cloned repository', () => {
   it.each(['a pipe', 'an endless device', 'a link', 'a large file'])(
     '%s in place of a plan is refused at once',
     async (kind) => {
-      await using up = await startUp();
       const { run, clone } = await cloned({
         'readme.md': 'x',
         ...(kind === 'an endless device' && { 'tasks.md': { link: '/dev/zero' } }),
