@@ -38,9 +38,11 @@ export async function checkInstall(node, tarball, folder) {
   const prefix = join(folder, 'prefix');
   const empty = join(folder, 'empty');
   await mkdir(empty, { recursive: true });
-  // Whatever lies above is of no concern: it is the top of a project.
-  await mkdir(join(folder, '.git'));
-  const env = { ...cleanEnv(), PATH: [dirname(node), join(prefix, 'bin'), process.env.PATH].join(delimiter) };
+  const env = {
+    ...cleanEnv(),
+    XDG_STATE_HOME: join(folder, 'state'),
+    PATH: [dirname(node), join(prefix, 'bin'), process.env.PATH].join(delimiter),
+  };
   const { stdout: version } = await run(node, ['--version']);
 
   const [, installSeconds] = await timed(async () => {
@@ -79,7 +81,9 @@ async function quickStart(cwd, env) {
   if (!down.stdout.startsWith('throughline stopped '))
     throw new Error(`throughline down says: ${down.stdout}`);
   // Of what goes on in the background this is the standard error.
-  const log = (await readFile(join(cwd, '.throughline', 'throughline.log'), 'utf8')).trim().split('\n');
+  const log = (await readFile(join(env.XDG_STATE_HOME, 'throughline', 'server', 'throughline.log'), 'utf8'))
+    .trim()
+    .split('\n');
   const loud = log.filter((line) => !/^(\{"level":"info"|-- )/.test(line));
   if (loud.length > 0) throw new Error(`the services say: ${loud.join('\n')}`);
 }

@@ -6,6 +6,7 @@ import { connectionFinding } from '../nats/doctor/connection-finding.js';
 import type { ConfiguredEmbedder } from '../nats/doctor/embedder-findings.js';
 import { examine } from '../nats/doctor/examine.js';
 import type { Finding } from '../nats/doctor/finding.js';
+import { accessFindings } from '../nats/doctor/server-findings.js';
 import { VERSION } from '../version.js';
 import { type Cli, cliOf, coloured, examples, out, withNats } from './command-context.js';
 import { findingLines } from './show-finding.js';
@@ -15,7 +16,7 @@ export function doctorCommand(program: Command): void {
     .command('doctor')
     .description(
       'Checks the server, its limits and clock, whether it can store anything, streams, consumers and buckets, what waits and what was rejected,\n' +
-        'snapshots, an embedder where one is configured, and the services. Changes nothing. The exit code is 1 when something does not work, and 0 when there are only warnings.\n' +
+        'snapshots, an embedder where one is configured, the services, and who can reach the server. Changes nothing. The exit code is 1 when something does not work, and 0 when there are only warnings.\n' +
         'Streams are compared with THROUGHLINE_REPLICAS, THROUGHLINE_ACK_WAIT_MS and THROUGHLINE_SNAPSHOT_EVERY.',
     )
     .option('--json', 'one JSON array of {check, level, message, fix?, repaired?, denied?}')
@@ -42,7 +43,10 @@ async function examination(cli: Cli): Promise<Finding[]> {
     embedder: embedderIn(cli.config),
   };
   try {
-    return await withNats(cli, (nats) => examine(nats, expected));
+    return await withNats(cli, async (nats) => [
+      ...(await examine(nats, expected)),
+      ...accessFindings(nats.connection),
+    ]);
   } catch (error) {
     if (!(error instanceof ThroughlineError) || error.code === 'config_invalid') throw error;
     return [connectionFinding(error)];

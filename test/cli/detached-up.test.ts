@@ -215,6 +215,9 @@ describe('up --detach', () => {
         stderr: expect.stringContaining('with a token: run "throughline down" first'),
       });
 
+      const warned = async () => JSON.stringify((await cli(['doctor', '--json'], { env })).stdout);
+      expect(await warned()).not.toContain('asks for no credentials');
+
       // It stays protected until it is told otherwise.
       await cli(['down'], { env });
       expect((await up('--port', String(port))).stdout).toBe(ready);
@@ -222,6 +225,7 @@ describe('up --detach', () => {
       await cli(['down'], { env });
       expect((await up('--port', String(port), '--no-auth')).stdout).toBe(ready);
       expect((await cli(['health'], { env: { ...env, NATS_URL: url } })).code).toBe(0);
+      expect(await warned()).toContain('asks for no credentials');
     } finally {
       await cli(['down'], { env });
     }

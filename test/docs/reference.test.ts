@@ -109,8 +109,9 @@ ${Object.entries(MOMENTS)
 
 ## Which session
 
-The first of these that is there: \`THROUGHLINE_SESSION\`, \`session\` in the \`.throughline.json\` of the project, the git
-branch, the name of the folder. Signs that a name cannot hold become \`-\`: the branch \`feature/login\` is the session
+The first of these that is there: \`THROUGHLINE_SESSION\`, the session of the project that \`throughline connect\` has recorded,
+the git branch, the name of the folder. A \`.throughline.json\` in a folder that is not connected is not used: the hook at the
+start of a session says to run \`throughline connect\` once. Signs that a name cannot hold become \`-\`: the branch \`feature/login\` is the session
 \`feature-login\`. \`.throughline.json\` lies at the top of the project, or in a folder of it:
 
 \`\`\`json

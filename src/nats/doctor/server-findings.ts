@@ -16,6 +16,15 @@ export function serverFindings(connection: NatsConnection): Finding[] {
   return [ok('server', `nats-server ${version}, ${server_name}${where}`)];
 }
 
+/** Warns of a server on loopback that asks for no credentials: other users of the machine can reach it as well. */
+export function accessFindings(connection: NatsConnection): Finding[] {
+  const isOpen = connection.info?.auth_required !== true && connection.info?.tls_verify !== true;
+  if (!isOpen || !/^(127\.|localhost:|\[?::1\]?:)/.test(connection.getServer())) return [];
+  const message =
+    'asks for no credentials: every user and program of this machine can read and change everything';
+  return [warn('access', message, 'throughline down, then throughline up --auth')];
+}
+
 /** Whether the account has no JetStream, though the server has. */
 export function jetStreamIsOff(jsm: JetStreamManager): Promise<boolean> {
   return jsm.getAccountInfo().then(
