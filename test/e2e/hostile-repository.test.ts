@@ -1,9 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { cacheDirOf } from '../../src/nats-server/binary-cache.js';
 import { identityOf, isRunning } from '../../src/nats-server/process-identity.js';
 import { payloadsOf } from '../agents/hooks/hooks.js';
 import { type CliOptions, cli, startUp, type Up } from '../support/cli.js';
@@ -45,7 +46,13 @@ async function cloned(files: Readonly<Record<string, Planted>>, branch = 'main')
   git(origin, 'add', '--all', '--force');
   git(origin, 'commit', '--quiet', '--message', 'all');
   git(root, 'clone', '--quiet', origin, clone);
-  const env = { HOME: home, XDG_STATE_HOME: join(home, 'state'), XDG_CONFIG_HOME: join(home, 'config') };
+  const env = {
+    HOME: home,
+    XDG_STATE_HOME: join(home, 'state'),
+    XDG_CONFIG_HOME: join(home, 'config'),
+    // Where the tests' nats-server is.
+    THROUGHLINE_CACHE_DIR: cacheDirOf(process.env, homedir()),
+  };
   const run = (args: readonly string[], options: CliOptions = {}) =>
     cli(args, { cwd: clone, ...options, env: { ...env, ...options.env } });
   return { root, clone, home, env, run, unchanged: () => git(clone, 'status', '--porcelain').toString() };
@@ -270,7 +277,6 @@ describe('the plan of a cloned repository', () => {
         env,
       });
       expect(worked.code).not.toBe(0);
-      expect(await readdir(clone)).not.toContain(STORE);
     },
   );
 });
