@@ -43,7 +43,9 @@ describe('the client', () => {
     expect(packagesOf('index.ts')).toEqual(['lru-cache', 'nats']);
     expect(foldersOf('index.ts').sort()).toEqual([
       'client',
+      'config',
       'contracts',
+      'files',
       'monitoring',
       'nats',
       'nats-server',
@@ -52,10 +54,15 @@ describe('the client', () => {
       'shared',
       'traces',
     ]);
-    // Of the folder that starts servers, only which version is the oldest that will do.
-    expect(loadedWith(SRC, 'index.ts').filter((path) => path.startsWith('nats-server/'))).toEqual([
-      'nats-server/server-version.ts',
+    // Of the folder that starts servers, only the oldest version that will do, and what finds the user's server.
+    const own = loadedWith(SRC, 'index.ts').filter((path) => path.startsWith('nats-server/'));
+    expect(own.sort()).toEqual([
+      'nats-server/binary-cache.ts',
+      'nats-server/make-folder.ts',
+      'nats-server/process-identity.ts',
       'nats-server/server-pin.ts',
+      'nats-server/server-version.ts',
+      'nats-server/store-notes.ts',
     ]);
   });
 });

@@ -91,7 +91,7 @@ describe('the rules', () => {
     ['files/a.ts', "import '../services/serve.js'", 'imports services/serve.ts'],
     ['tokenizers/a.ts', "import '../prompt/compile-prompt.js'", 'imports prompt/compile-prompt.ts'],
     ['cli/a.ts', "import type { NatsConnection } from 'nats'", 'imports nats'],
-    ['cli/a.ts', "import '../files/local-tasks-file.js'", 'imports files/local-tasks-file.ts'],
+    ['cli/a.ts', "import '../page/app.js'", 'imports page/app.tsx'],
     ['cli/a.ts', 'export const a = process.env', 'reads process.env'],
     ['services/serve.ts', "import { connect } from 'nats/lib/src/mod.js'", 'imports nats/lib/src/mod.js'],
     [
