@@ -33,8 +33,9 @@ export const EXPECTED: Expected = {
   now: Date.now,
 };
 
-/** What is not as it should be. */
-export const bad = (found: readonly Finding[]) => found.filter(({ level }) => level !== 'ok');
+/** What is not as it should be; that the server of a test is open on loopback is no concern of theirs. */
+export const bad = (found: readonly Finding[]) =>
+  found.filter(({ check, level }) => level !== 'ok' && check !== 'access');
 export const levels = (found: readonly Finding[]) =>
   Object.fromEntries(found.map(({ check, level }) => [check, level]));
 /** What was found of one thing. */
