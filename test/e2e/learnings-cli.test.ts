@@ -2,8 +2,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectFolder } from '../support/connected.js';
 import { startUp, type Up } from '../support/cli.js';
+import { connectFolder } from '../support/connected.js';
 import { implemented, newSession, reviewed, soon } from '../support/system.js';
 
 /** Learnings and proposals on the command line, against the running system. */

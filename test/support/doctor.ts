@@ -33,7 +33,7 @@ export const EXPECTED: Expected = {
   now: Date.now,
 };
 
-/** What is not as it should be; that the server of a test is open on loopback is no concern of theirs. */
+/** What is not as it should be, except that the server of a test is open on loopback. */
 export const bad = (found: readonly Finding[]) =>
   found.filter(({ check, level }) => level !== 'ok' && check !== 'access');
 export const levels = (found: readonly Finding[]) =>
