@@ -1,8 +1,9 @@
-import { constants } from 'node:os';
+import { constants, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { projectOf, token } from '../contracts/names.js';
+import { projectStateDir, userStateDir } from '../files/user-state.js';
 import { shellWord } from '../prompt/left-out.js';
 import type { RunOutcome } from '../work/plan-run.js';
 import type { RunPlanOptions } from '../work/run-options.js';
@@ -99,7 +100,7 @@ export function workCommand(program: Command): void {
         .argParser(duration)
         .default(120_000, '2m'),
     )
-    .option('--logs <folder>', 'where logs and prompts of calls go (default: .throughline/work/SESSION)')
+    .option('--logs <folder>', 'where logs and prompts of calls go (default: the state directory)')
     .option('--json', 'print what happens as JSON, an object a line; the last has the summary')
     .addHelpText(
       'after',
@@ -137,13 +138,15 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
     import('../work/run-folder.js'),
     import('../work/command-agent.js'),
   ]);
-  const logs = resolve(options.logs ?? join('.throughline', 'work', session));
-  const folder = openRunFolder(logs, session);
+  const project = projectStateDir(userStateDir(cli.config.env, homedir()), process.cwd());
+  const state = join(project, 'work', session);
+  const folder = openRunFolder(state, options.logs === undefined ? state : resolve(options.logs));
   const commands = { ...place, folder };
   const interrupt = interruption();
   const progress = workProgress(json);
+  note(`-- prompts and logs: ${folder.path}`);
   try {
-    const workspaces = await worktreesOf(options, logs, session);
+    const workspaces = await worktreesOf(options, folder.path, session);
     const given: Omit<RunPlanOptions, 'client'> = {
       ...{ session, directory: process.cwd(), kept: folder },
       ...(followed !== undefined && { plan: followed }),

@@ -81,6 +81,16 @@ export interface Workspaces {
 export interface KeptAnswers {
   read(name: string): Promise<AgentAnswer | undefined>;
   keep(name: string, answer: AgentAnswer): Promise<void>;
+  /** Forgets an answer once its result is published. */
+  drop?(name: string): Promise<void>;
+}
+
+/** Who holds the leases of a run's tasks. */
+export interface RunIdentity {
+  /** Unlike that of any other run, and in words: others are told of it. */
+  readonly holder: string;
+  /** Holders that are known to have ended without giving their leases back: this run takes them over. */
+  readonly ended?: readonly string[];
 }
 
 /** What happens in a run, in order. */
