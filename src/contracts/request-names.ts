@@ -74,6 +74,7 @@ export const QUERY_NAMES = [
   'prompt-list',
   'prompt-show',
   'health-show',
+  'run-claim',
 ] as const;
 export type QueryName = (typeof QUERY_NAMES)[number];
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { type ProcessIdentity, isRunning } from '../nats-server/process-identity.js';
+import { isRunning, type ProcessIdentity } from '../nats-server/process-identity.js';
 
 /**
  * The processes of a call. Each runs with the call's mark in its environment, which children inherit: so one that has left

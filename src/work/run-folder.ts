@@ -49,10 +49,7 @@ export function openRunFolder(state: string, logs = state): RunFolder {
   const record = join(runs, `${randomBytes(12).toString('hex')}.json`);
   const calls = new Map<string, RecordedCall>();
   const recorded = () =>
-    replace(
-      record,
-      JSON.stringify({ ...identityOf(process.pid), holder, calls: Object.fromEntries(calls) }),
-    );
+    replace(record, JSON.stringify({ ...identityOf(process.pid), holder, calls: Object.fromEntries(calls) }));
   recorded();
   const log = (name: string, kind: string) => join(logs, `${fileName(name)}.${kind}`);
   const answer = (name: string) => join(answers, `${fileName(name)}.json`);
@@ -78,7 +75,8 @@ export function openRunFolder(state: string, logs = state): RunFolder {
     },
     async read(name) {
       const value = jsonIn(answer(name), MAX_ANSWER);
-      if (!isObject(value) || typeof value.signed !== 'string' || typeof value.by !== 'string') return undefined;
+      if (!isObject(value) || typeof value.signed !== 'string' || typeof value.by !== 'string')
+        return undefined;
       return isSame(value.by, signature(key, name, value.signed)) ? answerIn(value.signed) : undefined;
     },
     async keep(name, given) {
@@ -116,7 +114,8 @@ export function runIn(
   if (process === undefined || !isObject(value) || typeof value.holder !== 'string') return undefined;
   const calls = Object.values(isObject(value.calls) ? value.calls : {}).flatMap((call) => {
     const leader = identityIn(call);
-    const mark = isObject(call) && typeof call.mark === 'string' && MARK.test(call.mark) ? call.mark : undefined;
+    const mark =
+      isObject(call) && typeof call.mark === 'string' && MARK.test(call.mark) ? call.mark : undefined;
     return leader === undefined || mark === undefined ? [] : [{ ...leader, mark }];
   });
   return { ...process, holder: value.holder, calls };

@@ -47,7 +47,8 @@ async function cloned({ plant, implementer = '', plan = PLAN, script = {} }: Hos
   await mkdir(origin, { recursive: true });
   await writeFile(join(origin, 'tasks.md'), plan);
   await plant?.(origin, session);
-  const git = (...args: string[]) => run('git', ['-C', origin, '-c', 'user.name=A', '-c', 'user.email=a@b.c', ...args]);
+  const git = (...args: string[]) =>
+    run('git', ['-C', origin, '-c', 'user.name=A', '-c', 'user.email=a@b.c', ...args]);
   await git('init', '--quiet', '--initial-branch', 'main');
   await git('add', '--all', '--force');
   await git('commit', '--quiet', '-m', 'begin');
@@ -96,7 +97,10 @@ async function plantedIn(folder: string, pid: number): Promise<void> {
   await mkdir(folder, { recursive: true });
   const outside = join('..'.concat('/..'.repeat(20)), root, 'outside');
   await writeFile(join(folder, 'x.pid'), JSON.stringify({ pid }));
-  await writeFile(join(folder, 'x.json'), JSON.stringify({ pid, holder: 'x', calls: { x: { pid, mark: '' } } }));
+  await writeFile(
+    join(folder, 'x.json'),
+    JSON.stringify({ pid, holder: 'x', calls: { x: { pid, mark: '' } } }),
+  );
   await writeFile(join(folder, 'lock'), JSON.stringify({ pid }));
   await writeFile(join(folder, 'T001-1-implementer.answer.json'), completion);
   await writeFile(join(folder, 'T001-2-reviewer.answer.json'), approval);
@@ -139,7 +143,7 @@ describe('throughline work in a cloned repository', () => {
       expect((await lstat(join(folder, 'logs', name))).isFile()).toBe(true);
   });
 
-  it('keeps logs and prompts in a folder that is the user\'s alone', async () => {
+  it("keeps logs and prompts in a folder that is the user's alone", async () => {
     const { work, state, session } = await cloned({});
     const { stderr } = await work();
     const [project = ''] = await readdir(join(state, 'throughline', 'projects'));
@@ -176,7 +180,11 @@ printf '%s' '${approval}' > "$d/$n.answer.json"; printf '%s' '${approval}' > "$d
     const { args, env, folder, work, session } = await cloned({
       implementer: 'test -f $OWN/left || { setsid sleep 600 & echo $! > $OWN/left; wait; }',
     });
-    const child = spawn(process.execPath, [BIN, ...args], { env: cleanEnv(env), cwd: folder, stdio: 'ignore' });
+    const child = spawn(process.execPath, [BIN, ...args], {
+      env: cleanEnv(env),
+      cwd: folder,
+      stdio: 'ignore',
+    });
     const ended = new Promise((resolve) => child.once('exit', resolve));
     const left = await soon(async () => {
       const pid = Number(await readFile(join(root, session, 'left'), 'utf8'));
