@@ -148,7 +148,7 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   try {
     const workspaces = await worktreesOf(options, folder.path, session);
     const given: Omit<RunPlanOptions, 'client'> = {
-      ...{ session, directory: process.cwd(), kept: folder },
+      ...{ session, directory: process.cwd(), kept: folder, run: folder },
       ...(followed !== undefined && { plan: followed }),
       ...(options.project !== undefined && { project: options.project }),
       implementer: commandAgent(options.implementer, commands),

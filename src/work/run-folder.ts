@@ -1,6 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { systemCode, ThroughlineError } from '../contracts/errors.js';
 import { makePrivateFolder, readRegularFile } from '../files/user-state.js';
@@ -10,6 +9,7 @@ import { isObject } from '../shared/is-object.js';
 import { CallLog } from './call-log.js';
 import { endRecorded, type RecordedCall } from './call-processes.js';
 import type { AgentAnswer, KeptAnswers, RunIdentity } from './run-types.js';
+import { newHolder } from './task-leases.js';
 
 /**
  * The folder of the runs of a session: which runs there are with the calls that they make, answers from the moment they are
@@ -45,7 +45,7 @@ export function openRunFolder(state: string, logs = state): RunFolder {
   if (logs !== state) namedFolder(logs);
   const key = keyIn(join(state, 'key'));
   const left = endLeft(runs);
-  const holder = `process ${process.pid} on ${hostname()} (${randomBytes(4).toString('hex')})`;
+  const holder = newHolder();
   const record = join(runs, `${randomBytes(12).toString('hex')}.json`);
   const calls = new Map<string, RecordedCall>();
   const recorded = () =>
