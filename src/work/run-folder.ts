@@ -42,7 +42,7 @@ const MARK = /^[A-Za-z0-9_-]{16,64}$/;
 export function openRunFolder(state: string, logs = state): RunFolder {
   const [runs, answers] = [join(state, 'runs'), join(state, 'answers')];
   for (const folder of [state, runs, answers]) makePrivateFolder(folder);
-  if (logs !== state) namedFolder(logs);
+  if (logs !== state) makeIgnoredFolder(logs);
   const key = keyIn(join(state, 'key'));
   const left = endLeft(runs);
   const holder = newHolder();
@@ -127,8 +127,8 @@ function identityIn(value: unknown): ProcessIdentity | undefined {
   return { pid: Number(value.pid), ...(typeof value.started === 'string' && { started: value.started }) };
 }
 
-/** A folder that the user has named for logs, perhaps in a repository. */
-function namedFolder(path: string): void {
+/** Makes a folder that the user has named, perhaps in a repository, whose files are not to be committed. */
+export function makeIgnoredFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   try {
     writeFileSync(join(path, '.gitignore'), '*\n', { flag: 'wx' });

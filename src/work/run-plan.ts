@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import { linkedSignal } from '../shared/linked-signal.js';
+import { named } from '../shared/named.js';
 import { followPlan, sessionOfPlan } from './follow-plan.js';
 import { type PatientSession, patientSession } from './patient-session.js';
 import { type Aside, decide, type RunDecision, type RunRules, type RunStep } from './plan-run.js';
@@ -276,8 +277,10 @@ class PlanRunner {
   async #close(task: WorkTask, isUnmerged: boolean): Promise<void> {
     const { id, text } = task;
     if (isUnmerged) {
-      const { fault } = (await this.#options.workspaces?.merge(id, text)) ?? {};
+      const { fault, dropped = [] } = (await this.#options.workspaces?.merge(id, text)) ?? {};
       if (fault !== undefined) return this.#setAside(task, { kind: 'needed', why: fault });
+      if (dropped.length > 0)
+        this.#tell({ type: 'note', message: `${id}: ignored files go with the worktree: ${named(dropped)}` });
       this.#tell({ type: 'merged', task: id });
     }
     let why: string | undefined;
