@@ -196,9 +196,9 @@ class PlanRunner {
       lease = claimed;
       this.#held.set(id, lease);
       // The run that had it before may have done this step.
-      const now = (await this.#tasks()).find((each) => each.id === id);
-      if (now?.results !== task.results || now.isDone !== task.isDone || now.isUnticked !== task.isUnticked)
-        return this.#release(id);
+      const { tasks } = await this.#talk.ask((client) => client.runStatus(this.#session));
+      const results = tasks.find((each) => each.task === id)?.dispatches ?? 0;
+      if (results !== task.results) return this.#release(id);
     }
     if (!this.#tally.has(id)) {
       this.#tally.begin(task);

@@ -4,6 +4,7 @@ import type { ThroughlineClient } from '../../src/client/throughline-client.js';
 import type { RunPlanOptions } from '../../src/work/run-options.js';
 import { runPlan } from '../../src/work/run-plan.js';
 import type { AgentAnswer, KeptAnswers, RunPlanEvent } from '../../src/work/run-types.js';
+import { taskLeases } from '../../src/work/task-leases.js';
 import { tasksFolder } from '../support/runs.js';
 import { answerOf, type Script, scriptedAgents } from '../support/scripted-agents.js';
 import { newSession, soon, systemOfFile } from '../support/system.js';
@@ -276,6 +277,48 @@ describe('runPlan', () => {
     expect(await resultsOf(session)).toEqual(['2.1 implementer completed']);
     expect(await run()).toMatchObject({ outcome: 'done' });
     expect(agents.asked().filter((asked) => asked === '2.1 implementer 1')).toHaveLength(1);
+  });
+
+  it('stops the step of a task whose lease another run has taken, publishes nothing of it, and goes on after that one', async () => {
+    const run = { holder: 'the first' };
+    const { session, agents, events, run: first } = await prepared('lost', { run });
+    const { tools } = system.client;
+    const other = { session, task: '2.1', holder: 'the second' };
+    let calls = 0;
+    const implementer: RunPlanOptions['implementer'] = async (call) => {
+      calls += 1;
+      if (calls === 1)
+        expect(await tools.runClaim({ ...other, ended: ['the first'] })).toMatchObject({ claimed: true });
+      return agents.implementer(call);
+    };
+    const running = first({ implementer });
+    await soon(() => {
+      const notes = events.flatMap((event) => (event.type === 'note' ? [event.message] : []));
+      expect(notes).toContainEqual(expect.stringMatching(/2\.1 is being worked on by the second since /));
+    });
+    expect(await tools.runClaim(other)).toMatchObject({ claimed: true });
+    await tools.runClaim({ ...other, release: true });
+    expect(await running).toMatchObject({ outcome: 'done', done: 3 });
+    expect((await resultsOf(session)).slice(0, 2)).toEqual([
+      ...['2.1 implementer completed', '2.1 reviewer approved'],
+    ]);
+    expect(calls).toBe(3);
+  });
+
+  it('tells at its next heartbeat that another run has its lease', async () => {
+    const { client } = system;
+    const session = newSession('beat');
+    const leases = taskLeases(client, (ask) => ask(client), session, { holder: 'the first' }, 50);
+    const lease = await leases.claim('1');
+    if (!('lost' in lease)) throw new Error('the lease was free');
+    const fired = new Promise<void>((resolve) => lease.lost.addEventListener('abort', () => resolve()));
+    const other = { session, task: '1', holder: 'the second' };
+    expect(await client.tools.runClaim(other)).toMatchObject({ claimed: false, holder: 'the first' });
+    await client.tools.runClaim({ ...other, ended: ['the first'] });
+    await fired;
+    await expect(lease.confirm()).rejects.toMatchObject({ code: 'conflict' });
+    await lease.release();
+    expect(await client.tools.runClaim(other)).toMatchObject({ claimed: true });
   });
 
   it('works on tasks at once that do not depend on each other', async () => {
