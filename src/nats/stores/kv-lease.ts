@@ -19,7 +19,7 @@ const LEASE_STREAM = `KV_${LEASE_BUCKET}`;
 const MAX_ATTEMPTS = 20;
 const lease = z.object({ holder: z.string(), since: z.string() });
 
-/** Leases in the bucket `leases`, made with the first one. The server removes each when its time to live has passed. */
+/** Leases in the bucket `session_leases`, made with the first one. The server removes each when its time to live has passed. */
 export class KvLease implements LeaseStore {
   readonly #connection: NatsConnection;
   readonly #options: BucketOptions;
