@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { projectOf, token } from '../contracts/names.js';
-import { projectStateDir, userStateDir } from '../files/user-state.js';
 import { shellWord } from '../prompt/left-out.js';
 import type { RunOutcome } from '../work/plan-run.js';
 import type { RunPlanOptions } from '../work/run-options.js';
@@ -133,13 +132,12 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   const { followed, session } = await placeOf(options);
   const { env = [], json = false } = options;
   const place = { env: workEnvironment(cli.config.env, env, cli.url) };
-  const [{ runPlan }, { openRunFolder }, { commandAgent, commandCheck }] = await Promise.all([
+  const [{ runPlan }, { openRunFolder, runStateDir }, { commandAgent, commandCheck }] = await Promise.all([
     import('../work/run-plan.js'),
     import('../work/run-folder.js'),
     import('../work/command-agent.js'),
   ]);
-  const project = projectStateDir(userStateDir(cli.config.env, homedir()), process.cwd());
-  const state = join(project, 'work', session);
+  const state = runStateDir(cli.config.env, homedir(), process.cwd(), session);
   const folder = openRunFolder(state, options.logs === undefined ? state : resolve(options.logs));
   const commands = { ...place, folder };
   const interrupt = interruption();

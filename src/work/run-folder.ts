@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode, ThroughlineError } from '../contracts/errors.js';
-import { makePrivateFolder, readRegularFile } from '../files/user-state.js';
+import { makePrivateFolder, projectStateDir, readRegularFile, userStateDir } from '../files/user-state.js';
 import { identityOf, isRunning, type ProcessIdentity } from '../nats-server/process-identity.js';
 import { hashOf } from '../shared/hash.js';
 import { isObject } from '../shared/is-object.js';
@@ -37,6 +37,16 @@ export interface RunFolder extends KeptAnswers, RunIdentity {
 const MAX_RECORD = 1024 * 1024;
 const MAX_ANSWER = 64 * 1024 * 1024;
 const MARK = /^[A-Za-z0-9_-]{16,64}$/;
+
+/** Returns the folder of a session's runs in the user's state directory, for a project. */
+export function runStateDir(
+  env: Readonly<Record<string, string | undefined>>,
+  home: string,
+  project: string,
+  session: string,
+): string {
+  return join(projectStateDir(userStateDir(env, home), project), 'work', session);
+}
 
 /** Opens the folder, and ends the agents that killed runs have left. */
 export function openRunFolder(state: string, logs = state): RunFolder {
