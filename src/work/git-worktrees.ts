@@ -69,7 +69,7 @@ export async function gitWorktrees(directory: string, folder: string, session: s
     if (isThere && leadsTo(path, common)) return tree;
     if (isThere)
       return {
-        fault: `the .git file of worktree ${path} is gone or changed: run "${inGit(root, `worktree repair ${shellWord(path)}`)}", and start again`,
+        fault: `the .git file of worktree ${path} is gone or changed: run "${inGit(root, 'worktree repair')}", and start again`,
       };
     if (tree.branch === `refs/heads/${branch}`) {
       // All that was committed in it is on the branch.
