@@ -13,7 +13,7 @@ export interface RecordedCall extends ProcessIdentity {
 }
 
 /** Processes may start others while they are looked for: more looks than this find none that matters. */
-const MOST_LOOKS = 20;
+const MOST_LOOKS = 5;
 
 /** Sends a signal to the process group of a call, and to all that carries its mark. SIGKILL is repeated until none is left. */
 export function signalCall(pid: number, mark: string, signal: NodeJS.Signals): void {
@@ -45,7 +45,7 @@ function marking(mark: string): number[] {
 /** All processes but this one, and those that have ended and are not reaped yet; undefined without `/proc`. */
 function running(): { readonly id: number; readonly group: number }[] | undefined {
   if (process.platform !== 'linux') return undefined;
-  return readdirSync('/proc').flatMap((name) => {
+  return processNames()?.flatMap((name) => {
     const id = Number(name);
     if (!(id > 1) || id === process.pid) return [];
     const stat = read(`/proc/${name}/stat`)?.toString('latin1') ?? '';
@@ -53,6 +53,14 @@ function running(): { readonly id: number; readonly group: number }[] | undefine
     const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return state === undefined || 'ZX'.includes(state) ? [] : [{ id, group: Number(group) }];
   });
+}
+
+function processNames(): string[] | undefined {
+  try {
+    return readdirSync('/proc');
+  } catch {
+    return undefined;
+  }
 }
 
 function carries(id: number, mark: string): boolean {

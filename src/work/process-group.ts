@@ -72,8 +72,8 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
       clearTimeout(hard);
       signal.removeEventListener('abort', stop);
       unregister();
-      child.stdout.destroy();
-      child.stderr.destroy();
+      child.stdout?.destroy();
+      child.stderr?.destroy();
       resolve({ ...end, stdout: stdout.text(), stderr: stderr.text() });
     };
     child.once('error', (error) => over({ code: null, signal: null, fault: messageOf(error) }));
@@ -90,11 +90,11 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
       kept.add(chunk);
       options.onOutput?.(chunk);
     };
-    child.stdout.on('data', reading(stdout));
-    child.stderr.on('data', reading(stderr));
+    child.stdout?.on('data', reading(stdout));
+    child.stderr?.on('data', reading(stderr));
     // One that does not read its input may have ended before all of it is written.
-    child.stdin.on('error', () => {});
-    child.stdin.end(input);
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(input);
     if (pid !== undefined) options.onStart?.(pid, mark);
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });

@@ -299,8 +299,10 @@ describe('runPlan', () => {
     expect(await tools.runClaim(other)).toMatchObject({ claimed: true });
     await tools.runClaim({ ...other, release: true });
     expect(await running).toMatchObject({ outcome: 'done', done: 3 });
-    expect((await resultsOf(session)).slice(0, 2)).toEqual([
+    // The task that the other run had comes last, and no result of the step that was stopped counts.
+    expect((await resultsOf(session)).sort()).toEqual([
       ...['2.1 implementer completed', '2.1 reviewer approved'],
+      ...['2.2 implementer completed', '2.2 reviewer approved'],
     ]);
     expect(calls).toBe(3);
   });
