@@ -1,9 +1,10 @@
-import { readFile, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
+import { codeOf, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
 import { specNameOf } from '../ledger/spec-name.js';
 import type { Asking } from './session-tasks.js';
+import { readPlan } from './tick-plan.js';
 
 /** The session of a plan that no one has named one for: `parser` for `specs/parser/tasks.md`. */
 export function sessionOfPlan(plan: string): Token {
@@ -40,7 +41,7 @@ export async function followPlan(
   if (known !== undefined && !(await isSameFile(known, path))) throw otherPlan(session, known, path);
   const spec = status.run === null ? specNameOf(path) : undefined;
   const pushed = async () => {
-    const tasksText = await textOf(path);
+    const tasksText = textOf(path);
     await ask((client) => client.initRun({ session, tasksText, spec }));
   };
   if (status.run?.source.kind === 'document') {
@@ -64,13 +65,10 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
   return (await real(one)) === (await real(other));
 }
 
-async function textOf(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    const message = `the plan ${path} cannot be read: ${messageOf(cause)}`;
-    throw new ThroughlineError('progress_ledger_missing_tasks', message, { cause });
-  }
+function textOf(path: string): string {
+  const text = readPlan(path);
+  if (typeof text === 'string') return text;
+  throw new ThroughlineError('progress_ledger_missing_tasks', `the plan ${path} ${text.fault}`);
 }
 
 function nothingToDo(session: string): ThroughlineError {
