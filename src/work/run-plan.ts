@@ -59,6 +59,8 @@ class PlanRunner {
   /** By task that another run works on: when it is claimed again. */
   readonly #elsewhere = new Map<string, number>();
   readonly #told = new Set<string>();
+  /** Tasks whose step ran when the tasks were read: what was read may be of a time before its result. */
+  #unread: ReadonlySet<string> = new Set();
   readonly #started = performance.now();
   #changed: () => Promise<void> = async () => {};
   #plan: string | undefined;
@@ -109,7 +111,9 @@ class PlanRunner {
       if (decision.end !== undefined) return this.#end(tasks, decision, before);
       await this.#progress();
       if (this.#fault !== undefined) throw this.#fault;
-      if (!this.#signal.aborted) tasks = await this.#tasks();
+      const isStopping = this.#signal.aborted;
+      this.#unread = new Set(isStopping ? [] : this.#active.keys());
+      if (!isStopping) tasks = await this.#tasks();
     }
   }
 
@@ -120,7 +124,7 @@ class PlanRunner {
     const decision = decide(
       {
         tasks,
-        active: new Set(this.#active.keys()),
+        active: new Set([...this.#active.keys(), ...this.#unread]),
         elsewhere: this.#waitedFor(),
         aside: this.#aside,
         closed: this.#closed,
@@ -153,6 +157,7 @@ class PlanRunner {
 
   /** Waits until a step has ended, or a task that another run works on is to be claimed again. */
   async #progress(): Promise<void> {
+    if ([...this.#unread].some((task) => !this.#active.has(task))) return;
     const stop = new AbortController();
     const { signal, release } = linkedSignal([this.#signal, stop.signal]);
     const isSlotFree = this.#active.size < this.#rules.parallel;

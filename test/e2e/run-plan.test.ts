@@ -279,6 +279,41 @@ describe('runPlan', () => {
     expect(agents.asked().filter((asked) => asked === '2.1 implementer 1')).toHaveLength(1);
   });
 
+  it('begins no step again that has ended while the tasks were read', async () => {
+    const first = opened();
+    const second = opened();
+    const reading = opened();
+    let isFirstDone = false;
+    const onEvent = (event: RunPlanEvent) => {
+      if (event.type !== 'result' || event.role !== 'implementer') return;
+      if (event.task === 'T1') isFirstDone = true;
+      else second.resolve();
+    };
+    const text = '- [ ] T1 A\n- [ ] T2 B\n';
+    const { agents, run } = await prepared('meanwhile', { parallel: 2, onEvent }, text);
+    const implementer: RunPlanOptions['implementer'] = async (call) => {
+      if (call.task === 'T2') first.resolve();
+      await (call.task === 'T1' ? first.promise : reading.promise);
+      return agents.implementer(call);
+    };
+    // The state that is read once the first task has its result is that before the result of the second.
+    const client = new Proxy(system.client, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name, target);
+        if (name !== 'runStatus') return typeof value === 'function' ? value.bind(target) : value;
+        return async (session: string) => {
+          const reply = await target.runStatus(session);
+          if (!isFirstDone) return reply;
+          reading.resolve();
+          await second.promise;
+          return reply;
+        };
+      },
+    });
+    expect(await run({ client, implementer })).toMatchObject({ outcome: 'done', done: 2 });
+    expect(agents.asked().filter((asked) => asked.includes('implementer'))).toHaveLength(2);
+  });
+
   it('stops the step of a task whose lease another run has taken, publishes nothing of it, and goes on after that one', async () => {
     const run = { holder: 'the first' };
     const { session, agents, events, run: first } = await prepared('lost', { run });
@@ -411,6 +446,15 @@ describe('a run that is killed', () => {
     expect(killed).toBe(KILLS.length);
   });
 });
+
+/** A promise that is resolved from outside. */
+function opened() {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
 
 function rememberedAnswers(): KeptAnswers {
   const kept = new Map<string, AgentAnswer>();
