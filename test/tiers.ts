@@ -62,7 +62,7 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
   {
     protects: 'ports: one suite for each, in memory and on real NATS, in both layouts',
     tests: [
-      ...within('ports', 'dispatch-source learning-log prompt-ring rejected-store session-index'),
+      ...within('ports', 'dispatch-source learning-log lease-store prompt-ring rejected-store session-index'),
       ...within('ports', 'session-lifecycle session-log snapshot-store telemetry-store vector-store'),
     ],
   },

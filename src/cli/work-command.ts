@@ -1,4 +1,4 @@
-import { constants } from 'node:os';
+import { constants, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
@@ -99,7 +99,7 @@ export function workCommand(program: Command): void {
         .argParser(duration)
         .default(120_000, '2m'),
     )
-    .option('--logs <folder>', 'where logs and prompts of calls go (default: .throughline/work/SESSION)')
+    .option('--logs <folder>', 'where logs and prompts of calls go (default: the state directory)')
     .option('--json', 'print what happens as JSON, an object a line; the last has the summary')
     .addHelpText(
       'after',
@@ -132,20 +132,21 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   const { followed, session } = await placeOf(options);
   const { env = [], json = false } = options;
   const place = { env: workEnvironment(cli.config.env, env, cli.url) };
-  const [{ runPlan }, { openRunFolder }, { commandAgent, commandCheck }] = await Promise.all([
+  const [{ runPlan }, { openRunFolder, runStateDir }, { commandAgent, commandCheck }] = await Promise.all([
     import('../work/run-plan.js'),
     import('../work/run-folder.js'),
     import('../work/command-agent.js'),
   ]);
-  const logs = resolve(options.logs ?? join('.throughline', 'work', session));
-  const folder = openRunFolder(logs, session);
+  const state = runStateDir(cli.config.env, homedir(), process.cwd(), session);
+  const folder = openRunFolder(state, options.logs === undefined ? state : resolve(options.logs));
   const commands = { ...place, folder };
   const interrupt = interruption();
   const progress = workProgress(json);
+  note(`-- prompts and logs: ${folder.path}`);
   try {
-    const workspaces = await worktreesOf(options, logs, session);
+    const workspaces = await worktreesOf(options, folder.path, session);
     const given: Omit<RunPlanOptions, 'client'> = {
-      ...{ session, directory: process.cwd(), kept: folder },
+      ...{ session, directory: process.cwd(), kept: folder, run: folder },
       ...(followed !== undefined && { plan: followed }),
       ...(options.project !== undefined && { project: options.project }),
       implementer: commandAgent(options.implementer, commands),

@@ -88,8 +88,8 @@ function valuesOf(env: Variables): SettingValues {
 }
 
 const VARIABLES: ReadonlySet<string> = new Set(Object.values(SETTINGS).map(({ variable }) => variable));
-/** What `throughline work` tells an agent's hooks. */
-const RESULT_ID = 'THROUGHLINE_RESULT_ID';
+/** Set by `throughline work` for an agent's hooks, and on every process of a call. */
+const OF_WORK: ReadonlySet<string> = new Set(['THROUGHLINE_RESULT_ID', 'THROUGHLINE_CALL']);
 /** Other names with our prefix: tests have variables of their own, and Kubernetes sets some for each service. */
 const OF_OTHERS = /^THROUGHLINE_(TEST_|(.+_)?(SERVICE_(HOST|PORT)|PORT)(_|$))/;
 
@@ -97,7 +97,7 @@ const OF_OTHERS = /^THROUGHLINE_(TEST_|(.+_)?(SERVICE_(HOST|PORT)|PORT)(_|$))/;
 export function unknownVariables(env: Variables): string[] {
   return Object.keys(env).filter(
     (name) =>
-      name.startsWith('THROUGHLINE_') && !VARIABLES.has(name) && name !== RESULT_ID && !OF_OTHERS.test(name),
+      name.startsWith('THROUGHLINE_') && !VARIABLES.has(name) && !OF_WORK.has(name) && !OF_OTHERS.test(name),
   );
 }
 

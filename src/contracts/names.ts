@@ -57,6 +57,8 @@ export const INDEX_BUCKET = 'session_index';
 /** What has become of sessions beyond their events: see `lifecycle-record.ts`. */
 export const LIFECYCLE_BUCKET = 'session_lifecycle';
 export const VECTOR_BUCKET = 'learning_vectors';
+/** Who works on what now. Each entry ends by itself, so no backup has them. */
+export const LEASE_BUCKET = 'session_leases';
 export const EXTRACTOR_SERVICE = 'extractor';
 export const COMPILER_SERVICE = 'prompt-compiler';
 export const COMPILE_SUBJECT = 'prompt.compile';

@@ -73,6 +73,7 @@ export const QUERY_NAMES = [
   'prompt-list',
   'prompt-show',
   'health-show',
+  'run-claim',
 ] as const;
 export type QueryName = (typeof QUERY_NAMES)[number];
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SPAN_PATTERN } from '../shared/age.js';
+import { CLAIM_TOOLS } from './claim-requests.js';
 import { EXPORT_TOOLS } from './export-requests.js';
 import { FACT_TAGS } from './fact-tags.js';
 import { FORGET_TOOLS } from './forget-requests.js';
@@ -285,6 +286,7 @@ export const TOOLS = {
   ...EXPORT_TOOLS,
   ...REJECTED_TOOLS,
   ...PROMPT_TOOLS,
+  ...CLAIM_TOOLS,
   'health-show': toolOfNone('show how services, streams and server do', '', {
     brief: flag.describe('Only services, dispatches and rejected: what may be asked often.'),
   }),

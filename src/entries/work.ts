@@ -14,6 +14,7 @@ export type {
   CheckAnswer,
   CheckCall,
   KeptAnswers,
+  RunIdentity,
   RunPlanEvent,
   RunSummary,
   TaskOutcome,

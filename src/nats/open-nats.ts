@@ -29,6 +29,7 @@ import {
   refuseStrangersOnSessions,
 } from './jetstream/topology.js';
 import { type ForgottenSessions, keptAbove, NONE_FORGOTTEN } from './stores/forgotten-floor.js';
+import { KvLease } from './stores/kv-lease.js';
 import { LifecycleBucket } from './stores/lifecycle-bucket.js';
 import { NatsAgedMessages } from './stores/nats-aged-messages.js';
 import { type DispatchConsumer, NatsDispatchSource } from './stores/nats-dispatch-source.js';
@@ -64,6 +65,7 @@ export interface NatsPorts {
   readonly eraser: NatsSessionEraser;
   readonly retention: NatsRetentionStore;
   readonly aged: NatsAgedMessages;
+  readonly leases: KvLease;
   /** What is recorded of sessions beside their events, followed until it is closed: once in a process. */
   openLifecycle(): Promise<NatsSessionLifecycle>;
   /** The time of the server, followed until it is closed; snapshots must have been made. */
@@ -200,6 +202,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       prompts: new NatsPromptRing(connection, jsm, publisher, { replicas, timeoutMs, ...kept }),
       eraser: new NatsSessionEraser(logPorts, layout),
       retention: new NatsRetentionStore(bucket),
+      leases: new KvLease(connection, { replicas, timeoutMs }),
       aged: new NatsAgedMessages({ connection, jsm, timeoutMs }),
       openLifecycle: () => NatsSessionLifecycle.open(connection, { replicas, timeoutMs, logger }),
       openClock: () => ServerClock.open(connection, `KV_${SNAPSHOT_BUCKET}`, timeoutMs),

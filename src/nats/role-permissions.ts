@@ -18,6 +18,7 @@ import {
   LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_SERVICE,
   LEARNINGS_SUBJECTS,
+  LEASE_BUCKET,
   LIFECYCLE_BUCKET,
   PAST_PROMPT_SUBJECT,
   PROBE_STREAM,
@@ -181,6 +182,7 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
       ]),
       ...[TELEMETRY_BUCKET, LIFECYCLE_BUCKET].map((bucket) => `$JS.API.DIRECT.GET.KV_${bucket}.>`),
       LIFECYCLE,
+      `$KV.${LEASE_BUCKET}.>`,
       // What an archived session no longer needs is removed, and what is forgotten.
       ...(layout === 'per-session' ? [...ERASING, '$JS.API.STREAM.DELETE.*'] : ERASING),
     ],

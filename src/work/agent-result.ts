@@ -3,7 +3,6 @@ import { parseDispatchBody } from '../contracts/dispatch-body.js';
 import { withRemedy } from '../contracts/errors.js';
 import { lastResult } from '../contracts/reading/last-result.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
-import { BEGIN, END } from '../contracts/reading/result-marks.js';
 import type { AgentRole } from './run-types.js';
 
 /** The result in what an agent returned, ready to be published. */
@@ -67,9 +66,4 @@ function parsedBody(text: string, role: AgentRole) {
 export function resultIdOf(session: string, task: string, role: AgentRole, results: number): string {
   const place = JSON.stringify([session, task, role, results]);
   return `work-${createHash('sha256').update(place).digest('base64url').slice(0, 32)}`;
-}
-
-/** A result of our own, for an agent that returned none, or a check. */
-export function ownResult(result: object, resultId: string): string {
-  return `${BEGIN}\n${JSON.stringify({ ...result, result_id: resultId })}\n${END}`;
 }

@@ -59,19 +59,24 @@ async function logged(
   { folder, env }: CommandPlace,
   more: Readonly<Record<string, string>> = {},
 ): Promise<GroupEnd> {
-  folder.log(name, `$ ${command}\n`);
+  const log = folder.log(name);
   let ended = () => {};
-  const end = await runGroup({
-    ...{ command, directory, input, signal },
-    env: { ...env, THROUGHLINE_SESSION: session, ...more },
-    onOutput: (chunk) => folder.log(name, chunk),
-    onStart: (pid) => {
-      ended = folder.running(name, pid);
-    },
-  });
-  ended();
-  folder.log(name, `\n-- ${(await faultOf(end)) ?? 'ended with code 0'}\n`);
-  return end;
+  try {
+    log.write(`$ ${command}\n`);
+    const end = await runGroup({
+      ...{ command, directory, input, signal },
+      env: { ...env, THROUGHLINE_SESSION: session, ...more },
+      onOutput: (chunk) => log.write(chunk),
+      onStart: (pid, mark) => {
+        ended = folder.running(name, pid, mark);
+      },
+    });
+    log.write(`\n-- ${(await faultOf(end)) ?? 'ended with code 0'}\n`);
+    return end;
+  } finally {
+    ended();
+    log.end();
+  }
 }
 
 async function faultOf({ code, signal, stderr, fault }: GroupEnd): Promise<string | undefined> {

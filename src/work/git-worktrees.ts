@@ -1,16 +1,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { lstatSync, realpathSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ThroughlineError } from '../contracts/errors.js';
+import { readRegularFile } from '../files/user-state.js';
+import { shellWord } from '../prompt/left-out.js';
 import { hashOf } from '../shared/hash.js';
+import { makeIgnoredFolder } from './run-folder.js';
 import type { Workspaces } from './run-types.js';
 
 /**
  * A git worktree for each task, on a branch of its own that begins at what is checked out. An approved task's branch is
  * merged into the branch that is checked out, and goes. A branch that is there still is work that is not merged: a run that
  * goes on needs no other memory of it.
+ *
+ * A worktree is removed only if the merge has brought back all that is in it: its HEAD is the task's branch, and it contains
+ * no other repository. Anything else is kept for a person, with the command that helps.
  *
  * @param folder where worktrees are made
  * @throws ThroughlineError `usage` where `directory` is not in a git repository with a commit and a branch
@@ -23,10 +30,15 @@ export async function gitWorktrees(directory: string, folder: string, session: s
     throw new ThroughlineError('usage', `--worktrees needs a git repository at ${directory}: ${why}`);
   }
   const root = top.output;
+  const common = realpathSync(await must(root, ['rev-parse', '--path-format=absolute', '--git-common-dir']));
   // Where the command was run within the repository, agents work in a worktree.
   const within = relative(root, realpathSync(directory));
+  makeIgnoredFolder(folder);
+  // As git spells it.
+  const trees = realpathSync(folder);
   const branchOf = (task: string) => `throughline/${session}/${named(task)}`;
-  const pathOf = (task: string) => join(folder, named(task));
+  const pathOf = (task: string) => join(trees, named(task));
+  const inGit = (place: string, args: string) => `git -C ${shellWord(place)} ${args}`;
   // One after the other: all of it changes the same repository.
   let before: Promise<unknown> = Promise.resolve();
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -37,14 +49,37 @@ export async function gitWorktrees(directory: string, folder: string, session: s
 
   async function opened(task: string): Promise<string> {
     const [path, branch] = [pathOf(task), branchOf(task)];
-    if (!existsSync(join(path, '.git'))) {
-      mkdirSync(folder, { recursive: true });
-      writeFileSync(join(folder, '.gitignore'), '*\n');
-      await must(root, ['worktree', 'prune']);
+    const tree = await treeAt(path, branch);
+    if (tree !== undefined && 'fault' in tree) throw new ThroughlineError('conflict', tree.fault);
+    if (tree === undefined) {
       const isKnown = await hasBranch(branch);
       await must(root, ['worktree', 'add', ...(isKnown ? [path, branch] : ['-b', branch, path])]);
     }
     return join(path, within);
+  }
+
+  /** Returns the worktree at a path, undefined if there is none, and what keeps anyone from using what is there. */
+  async function treeAt(path: string, branch: string): Promise<Tree | Fault | undefined> {
+    const listed = (await must(root, ['worktree', 'list', '--porcelain'])).split('\n\n').map(treeIn);
+    const tree = listed.find((each) => each.path === path);
+    const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    if (!isThere && tree === undefined) return undefined;
+    if (tree === undefined)
+      return { fault: `${path} is not a worktree of ${root}: move it away, and start again` };
+    if (isThere && leadsTo(path, common)) return tree;
+    if (isThere)
+      return {
+        fault: `the .git file of worktree ${path} is gone or changed: run "${inGit(root, 'worktree repair')}", and start again`,
+      };
+    if (tree.branch === `refs/heads/${branch}`) {
+      // All that was committed in it is on the branch.
+      await must(root, ['worktree', 'remove', '--force', path]);
+      return undefined;
+    }
+    const help = `${inGit(root, `merge ${tree.head}`)} && ${inGit(root, 'worktree prune')}`;
+    return {
+      fault: `the worktree ${path} is gone: run "${help}" for what was committed in it, and start again`,
+    };
   }
 
   async function hasBranch(branch: string): Promise<boolean> {
@@ -55,18 +90,42 @@ export async function gitWorktrees(directory: string, folder: string, session: s
     return (await git(root, ['rev-parse', '--verify', '--quiet', 'MERGE_HEAD'])).ok;
   }
 
-  async function merged(task: string, about: string): Promise<{ readonly fault?: string }> {
+  /** What a merge of the task's branch would not bring back. */
+  async function beyondMerge(tree: Tree, branch: string): Promise<Fault | undefined> {
+    const { path, head: at } = tree;
+    if (tree.branch !== `refs/heads/${branch}`) {
+      const help = (await hasBranch(branch))
+        ? `${inGit(path, `switch ${branch}`)} && ${inGit(path, `merge ${at}`)}`
+        : inGit(path, `switch --create ${branch}`);
+      const on =
+        tree.branch === undefined ? 'a detached HEAD' : tree.branch.replace('refs/heads/', 'branch ');
+      return {
+        fault: `approved, and not merged: its worktree ${path} is on ${on}, and not on ${branch}. To bring the commits there run "${help}", and start again`,
+      };
+    }
+    const inner = await innerRepository(path);
+    if (inner === undefined) return undefined;
+    return {
+      fault: `approved, and not merged: ${inner} holds a repository of its own, which a merge does not bring back. Move it out of the worktree, and start again`,
+    };
+  }
+
+  async function merged(task: string, about: string): ReturnType<Workspaces['merge']> {
     const [path, branch] = [pathOf(task), branchOf(task)];
-    if (existsSync(join(path, '.git'))) {
-      const status = await must(path, ['status', '--porcelain']);
-      if (status !== '') {
-        await must(path, ['add', '--all']);
-        const committed = await git(path, ['commit', '--quiet', '--message', `${task}: ${about}`]);
-        if (!committed.ok) return { fault: `its work in ${path} cannot be committed: ${committed.output}` };
-      }
+    const tree = await treeAt(path, branch);
+    if (tree !== undefined && 'fault' in tree) return tree;
+    // Another run has merged it.
+    if (tree === undefined && !(await hasBranch(branch))) return {};
+    const beyond = tree && (await beyondMerge(tree, branch));
+    if (beyond !== undefined) return beyond;
+    if (tree !== undefined && (await must(path, ['status', '--porcelain'])) !== '') {
+      await must(path, ['add', '--all']);
+      const committed = await git(path, ['commit', '--quiet', '--message', `${task}: ${about}`]);
+      if (!committed.ok) return { fault: `its work in ${path} cannot be committed: ${committed.output}` };
     }
     if (await isMerging())
       return { fault: `a merge is going on in ${root}: finish or abort it, and start again` };
+    const tip = await must(root, ['rev-parse', `refs/heads/${branch}`]);
     const message = `Merge task ${task}: ${about}`;
     const merge = await git(root, ['merge', '--no-ff', '--message', message, branch]);
     if (!merge.ok) {
@@ -76,9 +135,22 @@ export async function gitWorktrees(directory: string, folder: string, session: s
       const why = files.length > 0 ? `conflicts in ${files.join(', ')}` : merge.output;
       return { fault: `approved, and not merged: ${why}. Run "git merge ${branch}" and settle them` };
     }
-    await git(root, ['worktree', 'remove', '--force', path]);
+    const dropped = tree === undefined ? [] : await ignoredIn(path);
+    // A process that an agent has left may have gone on meanwhile.
+    const now = tree === undefined ? tree : await treeAt(path, branch);
+    const isMoved = (await must(root, ['rev-parse', `refs/heads/${branch}`])) !== tip;
+    if (isMoved || (now !== undefined && ('fault' in now || now.head !== tip)))
+      return { fault: `${path} has changed while it was merged: start again` };
+    // Without force: git refuses if there is anything that is not committed.
+    const removed = tree === undefined ? undefined : await git(root, ['worktree', 'remove', path]);
+    if (removed?.ok === false) {
+      const help = inGit(root, `worktree remove --force ${shellWord(path)}`);
+      return {
+        fault: `merged, and its worktree cannot be removed: ${removed.output}. If nothing in it is needed run "${help}", and start again`,
+      };
+    }
     await must(root, ['branch', '--delete', '--force', branch]);
-    return {};
+    return { dropped };
   }
 
   return {
@@ -91,9 +163,57 @@ export async function gitWorktrees(directory: string, folder: string, session: s
         `refs/heads/throughline/${session}`,
       ]);
       const branches = new Set(all.split('\n'));
-      return new Set(tasks.filter((task) => branches.has(branchOf(task))));
+      const isThere = (task: string) => lstatSync(pathOf(task), { throwIfNoEntry: false }) !== undefined;
+      return new Set(tasks.filter((task) => branches.has(branchOf(task)) || isThere(task)));
     },
   };
+}
+
+interface Fault {
+  readonly fault: string;
+}
+
+/** A worktree as git lists it. */
+interface Tree {
+  readonly path: string;
+  /** The commit that is checked out. */
+  readonly head: string;
+  /** Undefined for a detached HEAD. */
+  readonly branch: string | undefined;
+}
+
+function treeIn(entry: string): Tree {
+  const lines = entry.split('\n');
+  const field = (name: string) => lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1);
+  return { path: field('worktree') ?? '', head: field('HEAD') ?? '', branch: field('branch') };
+}
+
+/** True if the `.git` file of a folder names a worktree of the repository: else git would take the one around the folder. */
+function leadsTo(path: string, common: string): boolean {
+  const file = readRegularFile(join(path, '.git'), 64 * 1024);
+  const named = Buffer.isBuffer(file) ? /^gitdir: (.+)\n?$/.exec(file.toString('utf8'))?.[1] : undefined;
+  try {
+    return named !== undefined && dirname(realpathSync(named)) === join(common, 'worktrees');
+  } catch {
+    return false;
+  }
+}
+
+/** Returns a folder below this one that is a repository, or the worktree of one. */
+async function innerRepository(path: string): Promise<string | undefined> {
+  const left = [path];
+  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    for (const entry of await readdir(at, { withFileTypes: true })) {
+      if (entry.name === '.git' && at !== path) return at;
+      if (entry.name !== '.git' && entry.isDirectory()) left.push(join(at, entry.name));
+    }
+  }
+  return undefined;
+}
+
+async function ignoredIn(path: string): Promise<string[]> {
+  const status = await must(path, ['status', '--porcelain', '--ignored']);
+  return status.split('\n').flatMap((line) => (line.startsWith('!! ') ? [line.slice(3)] : []));
 }
 
 /** A task's id as a part of a branch and a path. */

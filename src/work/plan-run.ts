@@ -38,6 +38,8 @@ export interface RunView {
   readonly tasks: readonly WorkTask[];
   /** Tasks with a step that has begun. */
   readonly active: ReadonlySet<string>;
+  /** Tasks that another run works on now. */
+  readonly elsewhere: ReadonlySet<string>;
   readonly aside: ReadonlyMap<string, Aside>;
   /** Approved tasks for which nothing is left to do in this run: ticked and merged, or not to be. */
   readonly closed: ReadonlySet<string>;
@@ -59,7 +61,7 @@ export type RunOutcome = 'done' | 'needed' | 'limit' | 'stopped';
 export interface RunDecision {
   readonly begin: readonly { readonly task: WorkTask; readonly step: RunStep }[];
   readonly setAside: readonly { readonly task: WorkTask; readonly aside: Aside }[];
-  /** Set where nothing runs and nothing begins. */
+  /** Set where nothing runs, nothing begins, and nothing that another run works on is waited for. */
   readonly end?: { readonly outcome: RunOutcome; readonly why?: string };
 }
 
@@ -82,14 +84,15 @@ export function decide(view: RunView, rules: RunRules): RunDecision {
     if (step.kind === 'implement' || step.kind === 'judge') begin.push({ task, step });
     else setAside.push({ task, aside: { kind: step.kind, why: step.why } });
   }
-  if (begin.length > 0 || view.active.size > 0) return { begin, setAside };
+  const isWaiting = view.elsewhere.size > 0 && !isOver();
+  if (begin.length > 0 || view.active.size > 0 || isWaiting) return { begin, setAside };
   return { begin, setAside, end: endOf(view, setAside, overBudget) };
 }
 
 /** What may begin, in this order: what is approved and not closed, what has begun, and the rest as the plan has it. */
 function candidates(view: RunView, { tick }: RunRules): WorkTask[] {
-  const { tasks, active, aside, closed, unmerged, touched } = view;
-  const isFree = ({ id }: WorkTask) => !active.has(id) && !aside.has(id);
+  const { tasks, active, elsewhere, aside, closed, unmerged, touched } = view;
+  const isFree = ({ id }: WorkTask) => !active.has(id) && !aside.has(id) && !elsewhere.has(id);
   const approved = tasks.filter(
     (task) =>
       task.isDone &&

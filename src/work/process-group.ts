@@ -1,6 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../contracts/errors.js';
 import { killAtExit } from '../nats-server/kill-at-exit.js';
+import { withinDeadline } from '../shared/deadline.js';
+import { CALL_MARK, isCallRunning, signalCall } from './call-processes.js';
 
 /** A shell command to be run in a process group of its own. */
 export interface GroupCommand {
@@ -9,13 +13,13 @@ export interface GroupCommand {
   readonly env: Readonly<Record<string, string>>;
   /** What it reads on standard input. Default: nothing. */
   readonly input?: string;
-  /** Ends the group: SIGTERM, and SIGKILL for what is left after `graceMs`. */
+  /** Ends the call: SIGTERM, and SIGKILL for processes that are left after `graceMs`, also where the shell has ended before. */
   readonly signal: AbortSignal;
   readonly graceMs?: number;
   /** Gets all that it writes, as it comes. */
   readonly onOutput?: (chunk: Buffer) => void;
-  /** Told the number of the group, once it is there. */
-  readonly onStart?: (pid: number) => void;
+  /** Told the number of the group and the mark of its processes, once it is there. */
+  readonly onStart?: (pid: number, mark: string) => void;
 }
 
 export interface GroupEnd {
@@ -29,26 +33,37 @@ export interface GroupEnd {
 }
 
 const GRACE_MS = 5000;
+const LOOK_MS = 50;
 /** How long what is left of a group may hold its output open, in milliseconds. */
 const LEFT_MS = 500;
 /** More than any agent says; of more the end counts. */
 const MAX_KEPT = 16 * 1024 * 1024;
 
 /**
- * Runs a command to its end, and ends what it has started with it. With this process, and its `exit` at the latest, the
- * group ends too.
+ * Runs a command to its end, and ends what it has started with it, in its process group or out of it. With this process, and
+ * its `exit` at the latest, all of them end too.
  */
 export function runGroup(options: GroupCommand): Promise<GroupEnd> {
   const { command, directory, env, input = '', signal, graceMs = GRACE_MS } = options;
   return new Promise((resolve) => {
     const stdout = new Kept();
     const stderr = new Kept();
-    const child = spawn(command, { shell: true, detached: true, cwd: directory, env: { ...env } });
-    const unregister = killAtExit(() => killGroup(child, 'SIGKILL'));
+    const mark = randomBytes(16).toString('base64url');
+    const child = spawn(command, {
+      ...{ shell: true, detached: true, cwd: directory },
+      env: { ...env, [CALL_MARK]: mark },
+    });
+    const { pid } = child;
+    const send = (by: NodeJS.Signals) => {
+      if (pid !== undefined) signalCall(pid, mark, by);
+    };
+    const unregister = killAtExit(() => send('SIGKILL'));
     let hard: NodeJS.Timeout | undefined;
+    let until = 0;
     const stop = () => {
-      killGroup(child, 'SIGTERM');
-      hard = setTimeout(() => killGroup(child, 'SIGKILL'), graceMs);
+      send('SIGTERM');
+      until = performance.now() + graceMs;
+      hard = setTimeout(() => send('SIGKILL'), graceMs);
     };
     let isOver = false;
     const over = (end: Pick<GroupEnd, 'code' | 'signal' | 'fault'>) => {
@@ -62,14 +77,14 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
       resolve({ ...end, stdout: stdout.text(), stderr: stderr.text() });
     };
     child.once('error', (error) => over({ code: null, signal: null, fault: messageOf(error) }));
-    child.once('exit', (code, by) => {
-      // What it has left running would go on writing.
-      killGroup(child, 'SIGKILL');
-      const late = setTimeout(() => over({ code, signal: by }), LEFT_MS);
-      child.once('close', () => {
-        clearTimeout(late);
-        over({ code, signal: by });
-      });
+    const closed = new Promise<void>((done) => child.once('close', () => done()));
+    child.once('exit', async (code, by) => {
+      // The shell often ends before what it has started, which has its own time to end.
+      while (pid !== undefined && performance.now() < until && isCallRunning(pid, mark)) await pause(LOOK_MS);
+      // What is left running would go on writing.
+      send('SIGKILL');
+      await withinDeadline(LEFT_MS, closed);
+      over({ code, signal: by });
     });
     const reading = (kept: Kept) => (chunk: Buffer) => {
       kept.add(chunk);
@@ -80,7 +95,7 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
     // One that does not read its input may have ended before all of it is written.
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
-    if (child.pid !== undefined) options.onStart?.(child.pid);
+    if (pid !== undefined) options.onStart?.(pid, mark);
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
   });
@@ -101,18 +116,5 @@ class Kept {
 
   text(): string {
     return Buffer.concat(this.#chunks).subarray(-MAX_KEPT).toString('utf8');
-  }
-}
-
-function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  if (pid !== undefined) endGroup(pid, signal);
-}
-
-/** Sends a signal to a whole process group; none where it has ended. */
-export function endGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // Nothing of it is left.
   }
 }

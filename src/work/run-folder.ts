@@ -1,74 +1,188 @@
-import {
-  appendFileSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode, ThroughlineError } from '../contracts/errors.js';
+import { makePrivateFolder, projectStateDir, readRegularFile, userStateDir } from '../files/user-state.js';
 import { identityOf, isRunning, type ProcessIdentity } from '../nats-server/process-identity.js';
 import { hashOf } from '../shared/hash.js';
 import { isObject } from '../shared/is-object.js';
-import { endGroup } from './process-group.js';
-import type { AgentAnswer, KeptAnswers } from './run-types.js';
+import { CallLog } from './call-log.js';
+import { endRecorded, type RecordedCall } from './call-processes.js';
+import type { AgentAnswer, KeptAnswers, RunIdentity } from './run-types.js';
+import { newHolder } from './task-leases.js';
 
 /**
- * The folder of a run: a log of each call, its prompt, and answers from the moment they are given. None of it is needed to
- * go on: without it a call whose answer was not published is made again.
+ * The folder of the runs of a session: which runs there are with the calls that they make, answers from the moment they are
+ * given, and, unless another folder is named for them, logs and prompts. Nothing of it is needed to go on: without it a call
+ * whose answer was not published is made again.
  *
- * While a run uses it, it holds a lock: two runs of one session would each take the same task.
+ * Records and answers count only from the user's state directory, whatever else stands in a folder of logs: that one may
+ * belong to a repository, and is only written to. Answers are signed with a key of the folder, so a file that an agent has
+ * placed there does not count.
  */
-export interface RunFolder extends KeptAnswers {
+export interface RunFolder extends KeptAnswers, RunIdentity {
+  /** Where logs and prompts are. */
   readonly path: string;
-  /** Adds to the log of a call. */
-  log(name: string, text: string | Uint8Array): void;
-  /** Writes the prompt of a call into a file, and gives its path. */
+  /** Opens the log of a call, in place of one that it had. */
+  log(name: string): CallLog;
+  /** Writes the prompt of a call into a file, and returns its path. */
   prompt(name: string, text: string): string;
-  /** Notes the process group of a call while it runs, so that the next run ends what a killed one has left. */
-  running(name: string, pid: number): () => void;
-  /** Gives the lock back. */
+  /** Records the processes of a call while it runs, so that the next run ends what a killed one has left. */
+  running(name: string, pid: number, mark: string): () => void;
+  /** Removes the record of this run, and of those that ended before it. */
   release(): void;
 }
 
-/**
- * Opens the folder, takes its lock, and ends the agents that a killed run has left.
- *
- * @throws ThroughlineError `conflict` where another run has it
- */
-export function openRunFolder(path: string, session: string): RunFolder {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  ignoredByGit(path);
-  const release = takeLock(join(path, 'lock'), session);
-  for (const name of readdirSync(path)) if (name.endsWith('.pid')) endLeft(join(path, name));
-  const at = (name: string, kind: string) => join(path, `${fileName(name)}.${kind}`);
-  const write = (file: string, text: string) => {
-    writeFileSync(`${file}.tmp`, text, { mode: 0o600 });
-    renameSync(`${file}.tmp`, file);
-  };
+/** Larger files are not ours, in bytes. */
+const MAX_RECORD = 1024 * 1024;
+const MAX_ANSWER = 64 * 1024 * 1024;
+const MARK = /^[A-Za-z0-9_-]{16,64}$/;
+
+/** Returns the folder of a session's runs in the user's state directory, for a project. */
+export function runStateDir(
+  env: Readonly<Record<string, string | undefined>>,
+  home: string,
+  project: string,
+  session: string,
+): string {
+  return join(projectStateDir(userStateDir(env, home), project), 'work', session);
+}
+
+/** Opens the folder, and ends the agents that killed runs have left. */
+export function openRunFolder(state: string, logs = state): RunFolder {
+  const [runs, answers] = [join(state, 'runs'), join(state, 'answers')];
+  for (const folder of [state, runs, answers]) makePrivateFolder(folder);
+  if (logs !== state) makeIgnoredFolder(logs);
+  const key = keyIn(join(state, 'key'));
+  const left = endLeft(runs);
+  const holder = newHolder();
+  const record = join(runs, `${randomBytes(12).toString('hex')}.json`);
+  const calls = new Map<string, RecordedCall>();
+  const recorded = () =>
+    replace(record, JSON.stringify({ ...identityOf(process.pid), holder, calls: Object.fromEntries(calls) }));
+  recorded();
+  const log = (name: string, kind: string) => join(logs, `${fileName(name)}.${kind}`);
+  const answer = (name: string) => join(answers, `${fileName(name)}.json`);
   return {
-    path,
-    release,
-    log: (name, text) => appendFileSync(at(name, 'log'), text, { mode: 0o600 }),
+    path: logs,
+    holder,
+    ended: left.map((run) => run.holder).filter(Boolean),
+    log: (name) => new CallLog(log(name, 'log')),
     prompt(name, text) {
-      write(at(name, 'prompt.md'), text);
-      return at(name, 'prompt.md');
+      replace(log(name, 'prompt.md'), text);
+      return log(name, 'prompt.md');
     },
-    running(name, pid) {
-      const file = at(name, 'pid');
-      write(file, JSON.stringify(identityOf(pid)));
-      return () => rmSync(file, { force: true });
+    running(name, pid, mark) {
+      calls.set(name, { ...identityOf(pid), mark });
+      recorded();
+      return () => {
+        calls.delete(name);
+        recorded();
+      };
+    },
+    release() {
+      for (const file of [record, ...left.map((run) => run.file)]) rmSync(file, { force: true });
     },
     async read(name) {
-      return answerIn(at(name, 'answer.json'));
+      const value = jsonIn(answer(name), MAX_ANSWER);
+      if (!isObject(value) || typeof value.signed !== 'string' || typeof value.by !== 'string')
+        return undefined;
+      return isSame(value.by, signature(key, name, value.signed)) ? answerIn(value.signed) : undefined;
     },
-    async keep(name, answer) {
-      write(at(name, 'answer.json'), JSON.stringify(answer));
+    async keep(name, given) {
+      const signed = JSON.stringify(given);
+      replace(answer(name), JSON.stringify({ by: signature(key, name, signed), signed }));
+    },
+    async drop(name) {
+      rmSync(answer(name), { force: true });
     },
   };
+}
+
+/** A run that has ended without removing its record. */
+interface LeftRun {
+  readonly file: string;
+  readonly holder: string;
+}
+
+/** Ends the calls of runs that were killed. The runs of other processes that still run are left alone. */
+function endLeft(runs: string): LeftRun[] {
+  return readdirSync(runs).flatMap((name) => {
+    const file = join(runs, name);
+    const run = runIn(jsonIn(file, MAX_RECORD));
+    if (run !== undefined && isRunning(run)) return [];
+    for (const call of run?.calls ?? []) endRecorded(call);
+    return [{ file, holder: run?.holder ?? '' }];
+  });
+}
+
+/** Returns a run as its record has it; undefined for anything that this program would not have written. */
+export function runIn(
+  value: unknown,
+): (ProcessIdentity & { readonly holder: string; readonly calls: readonly RecordedCall[] }) | undefined {
+  const process = identityIn(value);
+  if (process === undefined || !isObject(value) || typeof value.holder !== 'string') return undefined;
+  const calls = Object.values(isObject(value.calls) ? value.calls : {}).flatMap((call) => {
+    const leader = identityIn(call);
+    const mark =
+      isObject(call) && typeof call.mark === 'string' && MARK.test(call.mark) ? call.mark : undefined;
+    return leader === undefined || mark === undefined ? [] : [{ ...leader, mark }];
+  });
+  return { ...process, holder: value.holder, calls };
+}
+
+/** Process 1 is the system's own; 0 and negative numbers stand for groups of processes. */
+function identityIn(value: unknown): ProcessIdentity | undefined {
+  if (!isObject(value) || !Number.isSafeInteger(value.pid) || Number(value.pid) <= 1) return undefined;
+  return { pid: Number(value.pid), ...(typeof value.started === 'string' && { started: value.started }) };
+}
+
+/** Makes a folder that the user has named, perhaps in a repository, whose files are not to be committed. */
+export function makeIgnoredFolder(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  try {
+    writeFileSync(join(path, '.gitignore'), '*\n', { flag: 'wx' });
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  }
+}
+
+/** The key that answers are signed with; made once. */
+function keyIn(file: string): Buffer {
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    writeFileSync(draft, randomBytes(32), { flag: 'wx', mode: 0o600 });
+    linkSync(draft, file);
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  const key = readRegularFile(file, 1024);
+  if (Buffer.isBuffer(key) && key.length === 32) return key;
+  const fault = key === undefined || Buffer.isBuffer(key) ? 'is damaged' : key.fault;
+  throw new ThroughlineError('config_invalid', `${file} ${fault}: remove it`);
+}
+
+function signature(key: Buffer, name: string, answer: string): string {
+  return createHmac('sha256', key)
+    .update(JSON.stringify([name, answer]))
+    .digest('hex');
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+}
+
+/** Replaces a file as a whole. The draft is a new file under a name that no one knows ahead; no link is followed. */
+function replace(file: string, text: string): void {
+  const draft = `${file}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    writeFileSync(draft, text, { flag: 'wx', mode: 0o600 });
+    renameSync(draft, file);
+  } finally {
+    rmSync(draft, { force: true });
+  }
 }
 
 /** One name of a task may stand for another as a file name: then it gets a part of its hash. */
@@ -77,76 +191,8 @@ function fileName(name: string): string {
   return clean === name ? name : `${clean}-${hashOf(name).slice(0, 8)}`;
 }
 
-function ignoredByGit(path: string): void {
-  try {
-    writeFileSync(join(path, '.gitignore'), '*\n', { flag: 'wx' });
-  } catch (error) {
-    if (systemCode(error) !== 'EEXIST') throw error;
-  }
-}
-
-function takeLock(file: string, session: string): () => void {
-  const own = JSON.stringify(identityOf(process.pid));
-  const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, own);
-  try {
-    for (;;) {
-      try {
-        linkSync(draft, file);
-        return () => {
-          if (textOf(file) === own) rmSync(file, { force: true });
-        };
-      } catch (error) {
-        if (systemCode(error) !== 'EEXIST') throw error;
-      }
-      const found = textOf(file);
-      const holder = found === undefined ? undefined : identityIn(found);
-      if (holder !== undefined && isRunning(holder)) throw isTaken(holder, session);
-      // Of two that find it left behind one moves it away, and the other finds it gone or taken again.
-      const away = `${draft}.left`;
-      try {
-        renameSync(file, away);
-      } catch {
-        continue;
-      }
-      const taken = textOf(away);
-      if (taken !== found && taken !== undefined) linkBack(away, file);
-      rmSync(away, { force: true });
-    }
-  } finally {
-    rmSync(draft, { force: true });
-  }
-}
-
-function linkBack(away: string, file: string): void {
-  try {
-    linkSync(away, file);
-  } catch {
-    // A third one has it by now.
-  }
-}
-
-function isTaken({ pid }: ProcessIdentity, session: string): ThroughlineError {
-  return new ThroughlineError(
-    'conflict',
-    `another run works on session ${session}, process ${pid}: wait for it, or stop it ("kill ${pid}")`,
-  );
-}
-
-function endLeft(file: string): void {
-  const left = identityIn(textOf(file) ?? '');
-  if (left !== undefined && isRunning(left)) endGroup(left.pid, 'SIGKILL');
-  rmSync(file, { force: true });
-}
-
-function identityIn(text: string): ProcessIdentity | undefined {
-  const value = jsonIn(text);
-  if (!isObject(value) || typeof value.pid !== 'number') return undefined;
-  return { pid: value.pid, ...(typeof value.started === 'string' && { started: value.started }) };
-}
-
-function answerIn(file: string): AgentAnswer | undefined {
-  const value = jsonIn(textOf(file) ?? '');
+function answerIn(json: string): AgentAnswer | undefined {
+  const value = parsed(json);
   if (!isObject(value) || typeof value.text !== 'string') return undefined;
   const { text, tokens, cost, fault } = value;
   return {
@@ -157,15 +203,12 @@ function answerIn(file: string): AgentAnswer | undefined {
   };
 }
 
-function textOf(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
+function jsonIn(file: string, maxBytes: number): unknown {
+  const found = readRegularFile(file, maxBytes);
+  return Buffer.isBuffer(found) ? parsed(found.toString('utf8')) : undefined;
 }
 
-function jsonIn(text: string): unknown {
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

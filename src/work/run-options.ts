@@ -1,6 +1,6 @@
 import type { ThroughlineClient } from '../client/throughline-client.js';
 import { ThroughlineError } from '../contracts/errors.js';
-import type { Agent, Check, KeptAnswers, RunPlanEvent, Workspaces } from './run-types.js';
+import type { Agent, Check, KeptAnswers, RunIdentity, RunPlanEvent, Workspaces } from './run-types.js';
 
 /** How a plan is run. */
 export interface RunPlanOptions {
@@ -44,6 +44,8 @@ export interface RunPlanOptions {
   readonly workspaces?: Workspaces;
   /** Remembers answers from the moment they are given until they are published. Default: nothing does. */
   readonly kept?: KeptAnswers;
+  /** Who holds the leases of the tasks that the run works on. Default: a new name for each run. */
+  readonly run?: RunIdentity;
   /** How long a request is tried while nothing answers, in milliseconds. Default: 2 minutes. */
   readonly patienceMs?: number;
   /** Ends the run: calls are aborted, what is published stays, and another run goes on from there. */

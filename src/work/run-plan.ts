@@ -1,5 +1,7 @@
-import { ThroughlineError } from '../contracts/errors.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import { linkedSignal } from '../shared/linked-signal.js';
+import { named } from '../shared/named.js';
 import { followPlan, sessionOfPlan } from './follow-plan.js';
 import { type PatientSession, patientSession } from './patient-session.js';
 import { type Aside, decide, type RunDecision, type RunRules, type RunStep } from './plan-run.js';
@@ -8,11 +10,14 @@ import { RunTally } from './run-tally.js';
 import type { RunPlanEvent, RunSummary } from './run-types.js';
 import { sessionTasks } from './session-tasks.js';
 import { runStep } from './step-runner.js';
+import { newHolder, type TaskLease, type TaskLeases, taskLeases } from './task-leases.js';
 import type { WorkTask } from './task-step.js';
 import { tickPlan } from './tick-plan.js';
 
 /** The session forgets what came of older tasks: it would ask for them again. */
 const MOST_UNTICKED = 300;
+/** How often a task that another run works on is claimed, in milliseconds. */
+const CLAIM_AGAIN_MS = 2000;
 /** Steps of a task whose result does not count, one after the other: then something is wrong. */
 const MOST_IN_VAIN = 3;
 
@@ -49,6 +54,13 @@ class PlanRunner {
   readonly #closed = new Set<string>();
   readonly #again = new Map<string, number>();
   readonly #inVain = new Map<string, number>();
+  readonly #leases: TaskLeases;
+  readonly #held = new Map<string, TaskLease>();
+  /** By task that another run works on: when it is claimed again. */
+  readonly #elsewhere = new Map<string, number>();
+  readonly #told = new Set<string>();
+  /** Tasks whose step ran when the tasks were read: what was read may be of a time before its result. */
+  #unread: ReadonlySet<string> = new Set();
   readonly #started = performance.now();
   #changed: () => Promise<void> = async () => {};
   #plan: string | undefined;
@@ -65,6 +77,8 @@ class PlanRunner {
     this.#talk = patientSession(options.client, session, patienceMs, signal, ({ message }) =>
       this.#tell({ type: 'note', message: `no answer yet, trying again: ${message}` }),
     );
+    const { client, run = { holder: newHolder() } } = options;
+    this.#leases = taskLeases(client, this.#talk.ask, session, run);
   }
 
   async run(): Promise<RunSummary> {
@@ -75,6 +89,8 @@ class PlanRunner {
       await Promise.all(this.#active.values());
       if (this.#options.signal?.aborted !== true || this.#fault !== undefined) throw error;
       return this.#end([], { begin: [], setAside: [] }, undefined);
+    } finally {
+      await Promise.all([...this.#held.keys()].map((task) => this.#release(task)));
     }
   }
 
@@ -93,9 +109,11 @@ class PlanRunner {
     for (;;) {
       const decision = await this.#decide(tasks);
       if (decision.end !== undefined) return this.#end(tasks, decision, before);
-      await Promise.race(this.#active.values());
+      await this.#progress();
       if (this.#fault !== undefined) throw this.#fault;
-      if (!this.#signal.aborted) tasks = await this.#tasks();
+      const isStopping = this.#signal.aborted;
+      this.#unread = new Set(isStopping ? [] : this.#active.keys());
+      if (!isStopping) tasks = await this.#tasks();
     }
   }
 
@@ -106,7 +124,8 @@ class PlanRunner {
     const decision = decide(
       {
         tasks,
-        active: new Set(this.#active.keys()),
+        active: new Set([...this.#active.keys(), ...this.#unread]),
+        elsewhere: this.#waitedFor(),
         aside: this.#aside,
         closed: this.#closed,
         unmerged,
@@ -117,7 +136,7 @@ class PlanRunner {
       },
       this.#rules,
     );
-    for (const { task, aside } of decision.setAside) this.#setAside(task, aside);
+    for (const { task, aside } of decision.setAside) await this.#setAside(task, aside);
     for (const { task, step } of decision.begin) this.#start(task, step, unmerged.has(task.id));
     return decision;
   }
@@ -136,16 +155,32 @@ class PlanRunner {
     this.#tell({ type: 'run-started', session: this.#session, tasks: tasks.length, done });
   }
 
+  /** Waits until a step has ended, or a task that another run works on is to be claimed again. */
+  async #progress(): Promise<void> {
+    if ([...this.#unread].some((task) => !this.#active.has(task))) return;
+    const stop = new AbortController();
+    const { signal, release } = linkedSignal([this.#signal, stop.signal]);
+    const isSlotFree = this.#active.size < this.#rules.parallel;
+    const waits = isSlotFree && this.#elsewhere.size > 0;
+    const again = waits ? [pause(CLAIM_AGAIN_MS, undefined, { signal }).catch(() => {})] : [];
+    await Promise.race([...this.#active.values(), ...again]);
+    stop.abort();
+    release();
+  }
+
+  #waitedFor(): ReadonlySet<string> {
+    const now = performance.now();
+    for (const [task, until] of this.#elsewhere) if (until <= now) this.#elsewhere.delete(task);
+    return new Set(this.#elsewhere.keys());
+  }
+
   #start(task: WorkTask, step: RunStep, isUnmerged: boolean): void {
-    if (!this.#tally.has(task.id)) {
-      this.#tally.begin(task);
-      if (step.kind !== 'close') this.#tell({ type: 'task-started', task: task.id, text: task.text });
-    }
-    const work = step.kind === 'close' ? this.#close(task, isUnmerged) : this.#step(task, step);
-    const settled = work
+    const settled = this.#leased(task, step, isUnmerged)
       .catch((error: unknown) => {
         // What ends because the run does is not a fault of its own.
         if (this.#signal.aborted) return;
+        const lost = this.#held.get(task.id)?.lost;
+        if (lost?.aborted === true) return this.#leaveTo(task.id, messageOf(lost.reason));
         this.#fault = error;
         this.#failed.abort(error);
       })
@@ -153,19 +188,80 @@ class PlanRunner {
     this.#active.set(task.id, settled);
   }
 
-  async #step(task: WorkTask, step: Exclude<RunStep, { kind: 'close' }>): Promise<void> {
+  /** Does a step under the lease of its task, unless another run has it. */
+  async #leased(task: WorkTask, step: RunStep, isUnmerged: boolean): Promise<void> {
+    const { id } = task;
+    let lease = this.#held.get(id);
+    if (lease === undefined) {
+      const claimed = await this.#leases.claim(id);
+      if ('holder' in claimed) {
+        const { holder, since } = claimed;
+        return this.#leaveTo(id, `${id} is being worked on by ${holder} since ${since}`);
+      }
+      lease = claimed;
+      this.#held.set(id, lease);
+      // The run that had it before may have done this step.
+      const { tasks } = await this.#talk.ask((client) => client.runStatus(this.#session));
+      const results = tasks.find((each) => each.task === id)?.dispatches ?? 0;
+      if (results !== task.results) return this.#release(id);
+    }
+    if (!this.#tally.has(id)) {
+      this.#tally.begin(task);
+      if (step.kind !== 'close') this.#tell({ type: 'task-started', task: id, text: task.text });
+    }
+    if (step.kind === 'close') return this.#close(task, isUnmerged);
+    const signal = linkedSignal([this.#signal, lease.lost]);
+    try {
+      await this.#step(task, step, lease, signal.signal);
+    } finally {
+      signal.release();
+    }
+  }
+
+  /** Leaves a task to the run that holds its lease, for a while. */
+  #leaveTo(task: string, message: string): void {
+    this.#elsewhere.set(task, performance.now() + CLAIM_AGAIN_MS);
+    void this.#held.get(task)?.release();
+    this.#held.delete(task);
+    if (!this.#told.has(message)) this.#tell({ type: 'note', message });
+    this.#told.add(message);
+  }
+
+  async #release(task: string): Promise<void> {
+    const lease = this.#held.get(task);
+    this.#held.delete(task);
+    await lease?.release();
+  }
+
+  async #step(
+    task: WorkTask,
+    step: Exclude<RunStep, { kind: 'close' }>,
+    lease: TaskLease,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { implementer, reviewer, check, kept, project, maxFacts } = this.#options;
     const { timeoutMs } = { ...DEFAULTS, ...this.#options };
     const { workspaces, directory = '.' } = this.#options;
     this.#countInVain(task);
-    await runStep(task, step, workspaces === undefined ? directory : await workspaces.open(task.id), {
-      ...this.#talk,
+    let place = directory;
+    try {
+      place = (await workspaces?.open(task.id)) ?? directory;
+    } catch (error) {
+      if (codeOf(error) !== 'conflict') throw error;
+      return this.#setAside(task, { kind: 'needed', why: messageOf(error) });
+    }
+    const { ask, publish } = this.#talk;
+    await runStep(task, step, place, {
+      ask,
+      async publish(role, body) {
+        await lease.confirm();
+        return publish(role, body);
+      },
       session: this.#session,
       project,
       maxFacts,
       agents: { implementer, reviewer },
-      ...{ check, kept, timeoutMs },
-      signal: this.#signal,
+      ...{ check, kept, timeoutMs, signal },
       tell: (event) => this.#tell(event),
     });
   }
@@ -182,12 +278,14 @@ class PlanRunner {
     );
   }
 
-  /** What is left to do for an approved task. */
+  /** Does what is left to do for an approved task. */
   async #close(task: WorkTask, isUnmerged: boolean): Promise<void> {
     const { id, text } = task;
     if (isUnmerged) {
-      const { fault } = (await this.#options.workspaces?.merge(id, text)) ?? {};
+      const { fault, dropped = [] } = (await this.#options.workspaces?.merge(id, text)) ?? {};
       if (fault !== undefined) return this.#setAside(task, { kind: 'needed', why: fault });
+      if (dropped.length > 0)
+        this.#tell({ type: 'note', message: `${id}: ignored files go with the worktree: ${named(dropped)}` });
       this.#tell({ type: 'merged', task: id });
     }
     let why: string | undefined;
@@ -200,12 +298,14 @@ class PlanRunner {
     }
     this.#closed.add(id);
     this.#tell({ type: 'task-ended', task: id, outcome: 'approved', ...(why !== undefined && { why }) });
+    await this.#release(id);
   }
 
-  #setAside(task: WorkTask, aside: Aside): void {
+  async #setAside(task: WorkTask, aside: Aside): Promise<void> {
     this.#tally.begin(task);
     this.#aside.set(task.id, aside);
     this.#tell({ type: 'task-ended', task: task.id, outcome: aside.kind, why: aside.why });
+    await this.#release(task.id);
   }
 
   async #end(

@@ -69,10 +69,20 @@ export type Check = (call: CheckCall) => Promise<CheckAnswer>;
 
 /** Where the tasks of a run are worked on, if each has its own folder. */
 export interface Workspaces {
-  /** The folder of a task; made where there is none. */
+  /**
+   * Returns the folder of a task; it is made where there is none.
+   *
+   * @throws ThroughlineError `conflict` where a person must settle something first
+   */
   open(task: string): Promise<string>;
-  /** Brings the work on an approved task to where it belongs. What keeps it from that is a `fault`. */
-  merge(task: string, text: string): Promise<{ readonly fault?: string }>;
+  /**
+   * Brings the work on an approved task to where it belongs. What keeps it from that is a `fault`; `dropped` names files that
+   * were removed with the folder.
+   */
+  merge(
+    task: string,
+    text: string,
+  ): Promise<{ readonly fault?: string; readonly dropped?: readonly string[] }>;
   /** The tasks whose work was not brought back. */
   unmerged(tasks: readonly string[]): Promise<ReadonlySet<string>>;
 }
@@ -81,6 +91,16 @@ export interface Workspaces {
 export interface KeptAnswers {
   read(name: string): Promise<AgentAnswer | undefined>;
   keep(name: string, answer: AgentAnswer): Promise<void>;
+  /** Forgets an answer once its result is published. */
+  drop?(name: string): Promise<void>;
+}
+
+/** Who holds the leases of a run's tasks. */
+export interface RunIdentity {
+  /** Unlike that of any other run, and in words: others are told of it. */
+  readonly holder: string;
+  /** Holders that are known to have ended without giving their leases back: this run takes them over. */
+  readonly ended?: readonly string[];
 }
 
 /** What happens in a run, in order. */

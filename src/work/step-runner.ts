@@ -3,7 +3,7 @@ import { sentBackText } from '../prompt/sent-back.js';
 import { redactedEnd } from '../redaction/redacted.js';
 import { LATE, withinDeadline } from '../shared/deadline.js';
 import { linkedSignal } from '../shared/linked-signal.js';
-import { type AgentResult, ownResult, readAnswer, resultIdOf } from './agent-result.js';
+import { type AgentResult, readAnswer, resultIdOf } from './agent-result.js';
 import type { PatientSession } from './patient-session.js';
 import type { RunStep } from './plan-run.js';
 import type {
@@ -51,7 +51,7 @@ export async function runStep(
     const { passed, command, output = '' } = await checked(tools.check, task, step.round, directory, tools);
     if (!passed) return publishOwn(task, 'reviewer', step.round, await failedCheck(command, output), tools);
     if (reviewer === undefined) {
-      const passing = { assessment: 'approved', strengths: [`The check "${command}" passed`] } as const;
+      const passing: OwnResult = { assessment: 'approved', strengths: [`The check "${command}" passed`] };
       return publishOwn(task, 'reviewer', step.round, passing, tools);
     }
   }
@@ -83,8 +83,10 @@ async function agentTurn(
   let { prompt } = compiled;
   let messages: AgentCall['messages'] = compiled.messages;
   let fault = '';
+  const first = `${task.id}-${task.results + 1}-${role}`;
+  const names = [first, `${first}-again`] as const;
   for (const attempt of [1, 2] as const) {
-    const name = `${task.id}-${task.results + 1}-${role}${attempt === 2 ? '-again' : ''}`;
+    const name = names[attempt - 1] ?? first;
     const call = {
       session,
       task: task.id,
@@ -108,7 +110,7 @@ async function agentTurn(
     });
     if (read.ok) {
       const refused = await publish(task, role, round, read.result, tools);
-      if (refused === undefined) return;
+      if (refused === undefined) return forget(names, tools);
       fault = refused;
     }
     if (isLate) break;
@@ -117,11 +119,15 @@ async function agentTurn(
     messages = [...compiled.messages, { role: 'user', content: again }];
   }
   const summary = `No result from the ${role}: ${end(await redactedEnd(fault, MAX_FINDING + 1), MAX_FINDING)}`;
-  const own =
-    role === 'implementer'
-      ? ({ status: 'failed', summary } as const)
-      : ({ assessment: 'blocked', summary } as const);
-  return publishOwn(task, role, round, own, tools);
+  const own: OwnResult =
+    role === 'implementer' ? { status: 'failed', summary } : { assessment: 'blocked', summary };
+  await publishOwn(task, role, round, own, tools);
+  await forget(names, tools);
+}
+
+/** An answer that has counted must not count for a later session of the same name. */
+async function forget(names: readonly string[], { kept }: StepTools): Promise<void> {
+  for (const name of names) await kept?.drop?.(name);
 }
 
 interface Answered {
@@ -226,25 +232,40 @@ async function publish(
   return undefined;
 }
 
+/**
+ * Publishes a result of the run itself, as plain JSON: its texts quote what agents and checks wrote, which may hold the
+ * markers of a result block.
+ */
 async function publishOwn(
   task: WorkTask,
   role: AgentRole,
   round: number,
-  own: object,
+  own: OwnResult,
   tools: StepTools,
 ): Promise<void> {
-  const resultId = resultIdOf(tools.session, task.id, role, task.results);
-  const read = readAnswer(ownResult({ task_id: task.id, ...own }, resultId), role, task.id, resultId);
-  const refused = read.ok ? await publish(task, role, round, read.result, tools) : read.fault;
+  const result_id = resultIdOf(tools.session, task.id, role, task.results);
+  const result = {
+    body: JSON.stringify({ task_id: task.id, ...own, result_id }),
+    verdict: 'status' in own ? own.status : own.assessment,
+    findings: 'required_fixes' in own ? own.required_fixes.length : 0,
+    ...('summary' in own && { summary: own.summary }),
+  };
+  const refused = await publish(task, role, round, result, tools);
   if (refused !== undefined) throw new ThroughlineError('internal', `task ${task.id}: ${refused}`);
 }
+
+type OwnResult =
+  | { readonly status: 'failed'; readonly summary: string }
+  | { readonly assessment: 'blocked'; readonly summary: string }
+  | { readonly assessment: 'approved'; readonly strengths: readonly string[] }
+  | Awaited<ReturnType<typeof failedCheck>>;
 
 async function failedCheck(command: string, output: string) {
   // Redacted before it is cut: half a secret is not found.
   const said = end(await redactedEnd(output.trim(), MAX_FINDING + 1), MAX_FINDING);
   const message = `The check "${command}" failed${said === '' ? '' : `: ${said}`}`;
   return {
-    assessment: 'needs_changes',
+    assessment: 'needs_changes' as const,
     summary: `The check "${command}" failed`,
     issues: [{ severity: 'critical', message }],
     required_fixes: [`Make the check "${command}" pass`],

@@ -110,6 +110,12 @@ const BUCKETS: Readonly<Record<string, Omit<Kept, 'subjects'> & { readonly key: 
     written: 'services that archive, import and forget',
     kept: 'the newest',
   },
+  [names.LEASE_BUCKET]: {
+    key: '`run.<hash>`',
+    holds: 'which run works on a task of a session now',
+    written: `\`${TOOLS_SERVICE}\``,
+    kept: 'until its time to live has passed, 30 s after the last heartbeat',
+  },
   [names.INSTALLATION_BUCKET]: {
     key: '`layout`',
     holds: 'what the installation is, recorded once: how session logs are laid out',

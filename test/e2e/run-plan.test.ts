@@ -4,6 +4,7 @@ import type { ThroughlineClient } from '../../src/client/throughline-client.js';
 import type { RunPlanOptions } from '../../src/work/run-options.js';
 import { runPlan } from '../../src/work/run-plan.js';
 import type { AgentAnswer, KeptAnswers, RunPlanEvent } from '../../src/work/run-types.js';
+import { taskLeases } from '../../src/work/task-leases.js';
 import { tasksFolder } from '../support/runs.js';
 import { answerOf, type Script, scriptedAgents } from '../support/scripted-agents.js';
 import { newSession, soon, systemOfFile } from '../support/system.js';
@@ -278,6 +279,85 @@ describe('runPlan', () => {
     expect(agents.asked().filter((asked) => asked === '2.1 implementer 1')).toHaveLength(1);
   });
 
+  it('begins no step again that has ended while the tasks were read', async () => {
+    const first = opened();
+    const second = opened();
+    const reading = opened();
+    let isFirstDone = false;
+    const onEvent = (event: RunPlanEvent) => {
+      if (event.type !== 'result' || event.role !== 'implementer') return;
+      if (event.task === 'T1') isFirstDone = true;
+      else second.resolve();
+    };
+    const text = '- [ ] T1 A\n- [ ] T2 B\n';
+    const { agents, run } = await prepared('meanwhile', { parallel: 2, onEvent }, text);
+    const implementer: RunPlanOptions['implementer'] = async (call) => {
+      if (call.task === 'T2') first.resolve();
+      await (call.task === 'T1' ? first.promise : reading.promise);
+      return agents.implementer(call);
+    };
+    // The state that is read once the first task has its result is that before the result of the second.
+    const client = new Proxy(system.client, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name, target);
+        if (name !== 'runStatus') return typeof value === 'function' ? value.bind(target) : value;
+        return async (session: string) => {
+          const reply = await target.runStatus(session);
+          if (!isFirstDone) return reply;
+          reading.resolve();
+          await second.promise;
+          return reply;
+        };
+      },
+    });
+    expect(await run({ client, implementer })).toMatchObject({ outcome: 'done', done: 2 });
+    expect(agents.asked().filter((asked) => asked.includes('implementer'))).toHaveLength(2);
+  });
+
+  it('stops the step of a task whose lease another run has taken, publishes nothing of it, and goes on after that one', async () => {
+    const run = { holder: 'the first' };
+    const { session, agents, events, run: first } = await prepared('lost', { run });
+    const { tools } = system.client;
+    const other = { session, task: '2.1', holder: 'the second' };
+    let calls = 0;
+    const implementer: RunPlanOptions['implementer'] = async (call) => {
+      calls += 1;
+      if (calls === 1)
+        expect(await tools.runClaim({ ...other, ended: ['the first'] })).toMatchObject({ claimed: true });
+      return agents.implementer(call);
+    };
+    const running = first({ implementer });
+    await soon(() => {
+      const notes = events.flatMap((event) => (event.type === 'note' ? [event.message] : []));
+      expect(notes).toContainEqual(expect.stringMatching(/2\.1 is being worked on by the second since /));
+    });
+    expect(await tools.runClaim(other)).toMatchObject({ claimed: true });
+    await tools.runClaim({ ...other, release: true });
+    expect(await running).toMatchObject({ outcome: 'done', done: 3 });
+    // The task that the other run had comes last, and no result of the step that was stopped counts.
+    expect((await resultsOf(session)).sort()).toEqual([
+      ...['2.1 implementer completed', '2.1 reviewer approved'],
+      ...['2.2 implementer completed', '2.2 reviewer approved'],
+    ]);
+    expect(calls).toBe(3);
+  });
+
+  it('tells at its next heartbeat that another run has its lease', async () => {
+    const { client } = system;
+    const session = newSession('beat');
+    const leases = taskLeases(client, (ask) => ask(client), session, { holder: 'the first' }, 50);
+    const lease = await leases.claim('1');
+    if (!('lost' in lease)) throw new Error('the lease was free');
+    const fired = new Promise<void>((resolve) => lease.lost.addEventListener('abort', () => resolve()));
+    const other = { session, task: '1', holder: 'the second' };
+    expect(await client.tools.runClaim(other)).toMatchObject({ claimed: false, holder: 'the first' });
+    await client.tools.runClaim({ ...other, ended: ['the first'] });
+    await fired;
+    await expect(lease.confirm()).rejects.toMatchObject({ code: 'conflict' });
+    await lease.release();
+    expect(await client.tools.runClaim(other)).toMatchObject({ claimed: true });
+  });
+
   it('works on tasks at once that do not depend on each other', async () => {
     const text = '- [ ] T1 A\n- [ ] T2 B\n- [ ] T3 C (depends on T1)\n';
     let running = 0;
@@ -366,6 +446,15 @@ describe('a run that is killed', () => {
     expect(killed).toBe(KILLS.length);
   });
 });
+
+/** A promise that is resolved from outside. */
+function opened() {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
 
 function rememberedAnswers(): KeptAnswers {
   const kept = new Map<string, AgentAnswer>();

@@ -111,6 +111,7 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'prompt-list': { task: '1', limit: 5, cursor: '5' },
   'prompt-show': { id: 'a1' },
   'health-show': { brief: true },
+  'run-claim': { task: '1', holder: 'a', ttlMs: 1000, ended: ['b'], release: false },
   'session-list': {
     ...{ text: 'a', status: 'open', project: 'p', stalled: true, active: true, brief: true, limit: 5 },
     ...{ olderThan: '30d', archived: true },

@@ -81,7 +81,7 @@ export class PlayedRun {
       const decision = decide(
         {
           ...{ tasks: this.tasks(), active: new Set(active.keys()), aside, closed },
-          ...{ unmerged: new Set<string>(), again: new Map<string, number>() },
+          ...{ unmerged: new Set<string>(), again: new Map<string, number>(), elsewhere: new Set<string>() },
           touched: new Set([...touched].filter((id) => this.#isDone(id) && !closed.has(id))),
           spent: { tokens: 0, cost: 0 },
           isStopping: false,

@@ -38,6 +38,10 @@ switch (what) {
     setInterval(() => {}, 1000);
     break;
   }
+  case 'cut':
+    // A result that ends too early, as where a model has no tokens left.
+    say(`BEGIN_DISPATCH_RESULT\n{"task_id": "${task}", "summary": "it says BEGIN_DISPATCH_RES`);
+    break;
   case 'crash':
     console.error('the model said: out of credit');
     process.exit(1);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ToolName } from '../request-names.js';
+import { CLAIM_REPLIES } from './claim-reply.js';
 import { dispatchResult } from './dispatch-result.js';
 import { EXPORT_REPLIES } from './export-reply.js';
 import { factShown, factsFound } from './fact-reply.js';
@@ -95,5 +96,6 @@ export const TOOL_REPLIES = {
   ...EXPORT_REPLIES,
   ...REJECTED_REPLIES,
   ...PROMPT_REPLIES,
+  ...CLAIM_REPLIES,
   ...HEALTH_REPLIES,
 } as const satisfies Readonly<Record<ToolName, z.ZodType>>;

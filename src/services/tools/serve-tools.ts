@@ -55,6 +55,7 @@ import { createDispatchResults } from './dispatch-results.js';
 import { createHealthQuery } from './health-query.js';
 import { createPromptQueries } from './prompt-queries.js';
 import { createRejectedQueries } from './rejected-queries.js';
+import { createRunClaim } from './run-claim.js';
 import { createRunService } from './run-service.js';
 import { SessionList } from './session-list.js';
 import { createSessionQueries } from './session-queries.js';
@@ -171,6 +172,7 @@ export async function serveTools(
       reader: sessions.reader,
       unwritten: () => serviceStats(nats.connection, COMPILER_SERVICE, 'compile'),
     }),
+    'run-claim': createRunClaim(nats.leases, clockBy(known.now)),
     'health-show': createHealthQuery({
       parts: {
         ...(await installationNumbers(nats.connection, HEALTH_PART_MS, nats.layout)),

@@ -5,7 +5,7 @@ import { unknownVariables } from '../../../src/config/config.js';
 
 describe('the id of a result that is published by others as well', () => {
   it('comes from the environment, which no command takes for a mistake', () => {
-    const env = { THROUGHLINE_RESULT_ID: 'work-1', THROUGHLINE_SESSION: 'demo' };
+    const env = { THROUGHLINE_CALL: 'a', THROUGHLINE_RESULT_ID: 'work-1', THROUGHLINE_SESSION: 'demo' };
     expect(agentSession({ env, directory: '/' })).toEqual({ session: 'demo', resultId: 'work-1' });
     expect(unknownVariables(env)).toEqual([]);
   });

@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { identityOf, isRunning } from '../../src/nats-server/process-identity.js';
+import { openRunFolder, runIn } from '../../src/work/run-folder.js';
+
+const root = mkdtempSync(join(tmpdir(), 'throughline-runs-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+const fresh = () => mkdtempSync(join(root, 'run-'));
+const MARK = 'abcdefghijklmnopqrstuv';
+
+describe('the record of a run', () => {
+  it.each([1, 0, -1, -4711, 1.5, '4711', null, Number.MAX_VALUE])(
+    'names no process %j, for the run or for its calls',
+    (pid) => {
+      expect(runIn({ pid, started: 'x', holder: 'a', calls: {} })).toBeUndefined();
+      const calls = { a: { pid, started: 'x', mark: MARK }, b: { pid: 4711, started: 'x', mark: MARK } };
+      expect(runIn({ pid: 4711, holder: 'a', calls })?.calls).toEqual([
+        { pid: 4711, started: 'x', mark: MARK },
+      ]);
+    },
+  );
+
+  it.each(['', 'PATH=/usr/bin', 'short', undefined])('names no call with the mark %j', (mark) => {
+    expect(runIn({ pid: 4711, holder: 'a', calls: { a: { pid: 4712, mark } } })?.calls).toEqual([]);
+  });
+
+  it('that another process has left ends only the process that started when the record says', async () => {
+    const state = fresh();
+    openRunFolder(state).release();
+    const children = [0, 1].map(() => spawn('sleep', ['600'], { detached: true, stdio: 'ignore' }));
+    const [recorded, other] = children.map(({ pid = 0 }) => identityOf(pid));
+    const ended = spawn('true');
+    await once(ended, 'exit');
+    const calls = {
+      a: { ...recorded, mark: MARK },
+      b: { ...other, started: 'at another time', mark: MARK },
+    };
+    const left = { pid: ended.pid, started: 'before', holder: 'the one before', calls };
+    writeFileSync(join(state, 'runs', 'left.json'), JSON.stringify(left));
+    const folder = openRunFolder(state);
+    await once(children[0] ?? ended, 'exit');
+    expect(isRunning(other ?? { pid: 0 })).toBe(true);
+    expect(folder.ended).toEqual(['the one before']);
+    folder.release();
+    expect(readdirSync(join(state, 'runs'))).toEqual([]);
+    children[1]?.kill('SIGKILL');
+  });
+
+  it('of a run that still runs is left alone by another one in the same folder', () => {
+    const state = fresh();
+    const first = openRunFolder(state);
+    const second = openRunFolder(state);
+    expect(second.ended).toEqual([]);
+    expect(second.holder).not.toBe(first.holder);
+    second.release();
+    expect(readdirSync(join(state, 'runs'))).toHaveLength(1);
+    first.release();
+  });
+});
+
+describe('an answer', () => {
+  const answer = { text: 'done', tokens: 5 };
+
+  it('is read by a later run, until it is dropped', async () => {
+    const state = fresh();
+    await openRunFolder(state).keep('T1-1-implementer', answer);
+    const later = openRunFolder(state);
+    expect(await later.read('T1-1-implementer')).toEqual(answer);
+    await later.drop?.('T1-1-implementer');
+    expect(await later.read('T1-1-implementer')).toBeUndefined();
+  });
+
+  it('does not count unsigned, changed, or under the name of another call', async () => {
+    const state = fresh();
+    const folder = openRunFolder(state);
+    await folder.keep('T1-1-implementer', answer);
+    const file = (name: string) => join(state, 'answers', `${name}.json`);
+    const signed = readFileSync(file('T1-1-implementer'), 'utf8');
+    for (const forged of [
+      signed,
+      signed.replace('done', 'none'),
+      JSON.stringify(answer),
+      JSON.stringify({ by: '', signed: JSON.stringify(answer) }),
+      '',
+    ]) {
+      writeFileSync(file('T1-2-reviewer'), forged);
+      expect(await folder.read('T1-2-reviewer')).toBeUndefined();
+    }
+    expect(await openRunFolder(fresh()).read('T1-1-implementer')).toBeUndefined();
+  });
+});

@@ -1,0 +1,37 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { tickPlan } from '../../src/work/tick-plan.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'throughline-tick-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const PLAN = '- [ ] T1 It\n';
+
+describe('a plan of strangers', () => {
+  it('is ticked as a file', async () => {
+    const path = join(folder, 'tasks.md');
+    writeFileSync(path, PLAN);
+    expect(await tickPlan(path, 'T1')).toBeUndefined();
+    expect(readFileSync(path, 'utf8')).toBe('- [x] T1 It\n');
+  });
+
+  it('is not ticked through a link', async () => {
+    const [path, outside] = [join(folder, 'link.md'), join(folder, 'outside')];
+    writeFileSync(outside, PLAN);
+    symlinkSync(outside, path);
+    expect(await tickPlan(path, 'T1')).toBe(`${path} is a symbolic link`);
+    expect(readFileSync(outside, 'utf8')).toBe(PLAN);
+  });
+
+  it('does not hold the run up as a pipe, a device, or a file without an end', async () => {
+    const pipe = join(folder, 'pipe.md');
+    execFileSync('mkfifo', [pipe]);
+    expect(await tickPlan(pipe, 'T1')).toBe(`${pipe} is not a regular file`);
+    expect(await tickPlan('/dev/zero', 'T1')).toBe('/dev/zero is not a regular file');
+    const large = join(folder, 'large.md');
+    writeFileSync(large, `${PLAN}${' '.repeat(1024 * 1024)}`);
+    expect(await tickPlan(large, 'T1')).toBe(`${large} is larger than 1048576 bytes`);
+  });
+});
