@@ -6,6 +6,8 @@ import { fileFault } from '../contracts/errors.js';
 import type { TasksFile, TasksFileFault } from '../ports/tasks-file.js';
 import { MAX_PLAN_BYTES, readRegularFile, type UnreadableFile } from './user-state.js';
 
+/** Refuses bytes that are not UTF-8: written again they would be others. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const NOT_A_FILE = 'is not a file';
 const EXCHANGED = 'was replaced while it was being opened: try again';
 /** A pipe without a writer would otherwise hold its reader, a link would lead on, and a terminal would take us over. */
@@ -46,11 +48,16 @@ export function localTasksFile(
   };
 }
 
-/** Reads a plan that the caller names, as a regular file of bounded size. */
+/** Reads a plan that the caller names, which may stand in a repository of strangers: a regular file of bounded size, no link. */
 export function readPlan(path: string): string | UnreadableFile {
   const read = readRegularFile(path, MAX_PLAN_BYTES);
   if (read === undefined) return { fault: 'does not exist' };
-  return 'fault' in read ? read : read.toString('utf8');
+  if ('fault' in read) return read;
+  try {
+    return UTF8.decode(read);
+  } catch {
+    return { fault: 'is not UTF-8 text' };
+  }
 }
 
 async function located(

@@ -5,7 +5,6 @@ import { projectOf, type Token, token } from '../contracts/names.js';
 import { readPlan } from '../files/local-tasks-file.js';
 import { specNameOf } from '../ledger/spec-name.js';
 import type { Asking } from './session-tasks.js';
-import { readPlan } from './tick-plan.js';
 
 /** The session of a plan that no one has named one for: `parser` for `specs/parser/tasks.md`. */
 export function sessionOfPlan(plan: string): Token {
