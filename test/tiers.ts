@@ -21,6 +21,7 @@ const SYSTEM_FOLDERS = [
 ];
 /** Tests of the system in other folders. */
 const SYSTEM_ELSEWHERE = [
+  ...within('config', 'user-server'),
   ...within('docs', 'site'),
   ...within('entries', 'server'),
   ...within('services/learnings', 'learning-decisions'),
@@ -71,7 +72,8 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
     tests: [
       ...within('e2e', 'cli compile-cli hooks mcp'),
       ...within('inspector', 'served-page'),
-      ...within('cli', 'default-url usage-hint output'),
+      ...within('cli', 'usage-hint output'),
+      ...within('config', 'user-server'),
       ...within('client', 'publish-until-stored'),
       ...within('entries', 'server'),
       ...within('nats-server', 'find-server'),
