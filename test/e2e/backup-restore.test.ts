@@ -16,7 +16,7 @@ import type { NatsPorts } from '../../src/nats/open-nats.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { encodeSnapshot } from '../../src/session/session-snapshot.js';
 import { DEFAULT_LIMITS, emptyState, type SessionState } from '../../src/session/session-state.js';
-import { BIN, cleanEnv, cli } from '../support/cli.js';
+import { BIN, cleanEnv, cli, cliProcess } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
 import { layoutEnv, testedLayouts } from '../support/layouts.js';
@@ -118,7 +118,8 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       await source.client.tools.retentionEnforce({ version });
       const stop = underLoad(source, sessions);
       await soon(async () => expect(await source.ports.source.newest()).toBeGreaterThan(100));
-      const made = await on(source, 'backup', directory, '--json');
+      // In another process: this one publishes all the time.
+      const made = await cliProcess(['backup', directory, '--json'], { env: { NATS_URL: source.url } });
       await stop();
       expect(made).toMatchObject({ code: 0, stderr: '' });
       const report = JSON.parse(made.stdout);

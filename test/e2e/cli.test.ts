@@ -9,7 +9,7 @@ import { createProgram } from '../../src/cli/program.js';
 import { freePort, portProblem } from '../../src/nats-server/free-port.js';
 import { VERSION } from '../../src/version.js';
 import { cli, startCli, startUp, type Up } from '../support/cli.js';
-import { startTestNats } from '../support/nats-server.js';
+import { startPrivateNats } from '../support/nats-server.js';
 import { NOBODY } from '../support/nobody.js';
 import { onTerminal, PTY_MISSING } from '../support/pty.js';
 import { implemented, newSession, reviewed, soon } from '../support/system.js';
@@ -325,7 +325,7 @@ describe('rejected', () => {
 
 describe('serve', () => {
   it('serve --only starts one service, and several of them make a whole system', async () => {
-    await using nats = await startTestNats();
+    await using nats = await startPrivateNats();
     const env = { NATS_URL: nats.url };
     const compile = ['compile', '-s', 'served', '-t', '2', '-p', 'x', '--after', '1'];
     await using extractor = await startCli(['serve', '--only', 'extractor'], env);

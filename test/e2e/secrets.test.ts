@@ -8,7 +8,15 @@ import { capturedLog } from '../support/captured-log.js';
 import { cli, startCli } from '../support/cli.js';
 import { TASKS_MD, tasksFolder } from '../support/runs.js';
 import { leaks, oneOfEach } from '../support/secrets.js';
-import { allDealtWith, eventsOf, freshState, type System, soon, startSystem } from '../support/system.js';
+import {
+  allDealtWith,
+  eventsOf,
+  freshState,
+  type System,
+  soon,
+  startPrivateSystem,
+  startSystem,
+} from '../support/system.js';
 
 const SECRETS = oneOfEach();
 const PASSWORD = 'q7hunter2hunter2';
@@ -240,7 +248,7 @@ describe('a password in the URL of the server', () => {
   });
 
   it('a password in the server’s URL is never printed by running services', async () => {
-    await using system = await startSystem({ only: [] });
+    await using system = await startPrivateSystem({ only: [] });
     const url = system.url.replace('//', `//deploy:${PASSWORD}@`);
     await using running = await startCli(['serve'], { NATS_URL: url, THROUGHLINE_LOG_LEVEL: 'trace' });
     await system.client.tools.noteAdd({ session: 'demo', content: `see ${url}` });
