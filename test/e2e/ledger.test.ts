@@ -183,10 +183,14 @@ describe('run.init that cannot be done', () => {
     expect(await refused({ session: 'a.b', tasksText: TASKS_MD })).toMatchObject({ code: 'token_invalid' });
   });
 
-  it('run.init fails with too_large for more than a message may hold, and the service goes on', async () => {
+  it('run.init refuses a file of more than 1 MB and a document that no message can hold, and the service goes on', async () => {
     const lines = Array.from({ length: 19_000 }, (_, index) => `- [ ] ${index + 1}. ${'x'.repeat(90)}`);
     const tasksPath = await folder.write('large.md', lines.join('\n'));
-    expect(await refused({ tasksPath })).toMatchObject({ status: 413, code: 'too_large' });
+    expect(await refused({ tasksPath })).toMatchObject({
+      status: 404,
+      code: 'progress_ledger_missing_tasks',
+      message: expect.stringMatching(/large\.md: has \d+ bytes, the limit is 1048576$/),
+    });
     const pushed = system.client.initRun({ session: 'refused', spec: 'x', tasksText: '检'.repeat(790_000) });
     await expect(pushed).rejects.toMatchObject({ code: 'too_large' });
   });
