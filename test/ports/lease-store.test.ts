@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LEASE_BUCKET } from '../../src/contracts/names.js';
 import { MemoryLeaseStore } from '../doubles/memory-lease-store.js';
+import { startTestNats } from '../support/nats-server.js';
 import { leaseStoreContract } from './lease-store.contract.js';
 import { newSession, openPorts, twoOnNats } from './opened.js';
 
@@ -31,6 +32,16 @@ describe('on NATS', () => {
     expect(await opened.nats.leases.claim(one, { ...claim, holder: 'a' })).toMatchObject({ holder: 'a' });
     expect(await opened.other.leases.claim(two, { ...claim, holder: 'b' })).toMatchObject({ holder: 'b' });
     expect(await opened.nats.leases.claim(two, { ...claim, holder: 'a' })).toMatchObject({ holder: 'b' });
+  });
+
+  it('a lease on NATS is claimed where someone listens to everything and there is no bucket yet', async () => {
+    const server = await startTestNats();
+    const ports = await openPorts(server.url);
+    ports.connection.subscribe('>', { callback: () => {} });
+    const claim = { holder: 'a', ttlMs: 60_000, at: '2026-01-01T00:00:00.000Z' };
+    expect(await ports.leases.claim(newSession('heard'), claim)).toMatchObject({ holder: 'a' });
+    await ports.close();
+    await server.stop();
   });
 
   it('a lease on NATS is unavailable on a closed connection', async () => {

@@ -77,6 +77,7 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'iteration-list': {},
   'session-open': {
     ...{ goal: 'A parser', spec: '# Parser', specPath: 'a.md', project: 'p' },
+    title: 'The parser',
     settings: SETTINGS,
   },
   'session-complete': { force: true, reason: 'enough' },

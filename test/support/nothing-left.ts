@@ -14,7 +14,7 @@ const EVENTS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'uncaughtException', 'unhandledRe
 const CLOSED_MS = 10_000;
 
 const opened = () => open().length - sharedServers();
-const listeners = () => EVENTS.map((event) => `${event}: ${process.listenerCount(event)}`);
+const listeners = () => EVENTS.map((event) => ({ event, count: process.listenerCount(event) }));
 
 const before = { opened: opened(), directory: process.cwd(), listeners: listeners() };
 beforeAll(() => {
@@ -28,7 +28,9 @@ afterAll(async () => {
   const until = Date.now() + CLOSED_MS;
   while (opened() > before.opened && Date.now() < until) await delay(20);
   expect(opened(), `left open: ${open()}`).toBeLessThanOrEqual(before.opened);
-  expect(listeners()).toEqual(before.listeners);
+  // A browser that the file has started before, and ended since, listened as well.
+  const more = listeners().filter(({ count }, index) => count > (before.listeners[index]?.count ?? 0));
+  expect(more).toEqual([]);
   expect(process.cwd()).toBe(before.directory);
 });
 

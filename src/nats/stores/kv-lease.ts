@@ -23,6 +23,7 @@ const lease = z.object({ holder: z.string(), since: z.string() });
 export class KvLease implements LeaseStore {
   readonly #connection: NatsConnection;
   readonly #options: BucketOptions;
+  #isThere = false;
 
   constructor(connection: NatsConnection, options: BucketOptions) {
     this.#connection = connection;
@@ -31,6 +32,8 @@ export class KvLease implements LeaseStore {
 
   async claim(key: string, { holder, ttlMs, at, ended = [] }: LeaseClaim): Promise<Lease> {
     try {
+      // Where someone listens to everything, a publish without a bucket is not answered at all.
+      if (!this.#isThere) await this.#make();
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
         const last = await this.#newest(key);
         const there = leaseIn(last);
@@ -39,6 +42,8 @@ export class KvLease implements LeaseStore {
         if (await this.#put(key, mine, ttlMs, last?.sequence ?? 0)) return mine;
       }
     } catch (error) {
+      // Perhaps it was deleted: the next claim makes it again.
+      this.#isThere = false;
       throw toThroughlineError(error, `claiming the lease ${key}`);
     }
     throw new ThroughlineError('unavailable', `others keep claiming the lease ${key}`);
@@ -102,6 +107,7 @@ export class KvLease implements LeaseStore {
       // Another process made it a moment before.
       if (apiCode(error) !== API.streamNameInUse) throw error;
     }
+    this.#isThere = true;
   }
 }
 

@@ -1,4 +1,5 @@
 import { checkedRequest } from '../../contracts/checked.js';
+import { token } from '../../contracts/names.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import type { Clock } from '../../ports/clock.js';
@@ -8,11 +9,9 @@ import { hashOf } from '../../shared/hash.js';
 /** Answers `run-claim`: a lease for each task of a session. Its key is a hash, so it does not outlive a session by its name. */
 export function createRunClaim(leases: LeaseStore, clock: Clock) {
   return async (request: unknown): Promise<ToolReply<'run-claim'>> => {
-    const { session, task, holder, ttlMs, ended, release } = checkedRequest(
-      TOOLS['run-claim'].request,
-      request,
-    );
-    const key = `run.${hashOf(JSON.stringify([session, task]))}`;
+    const asked = checkedRequest(TOOLS['run-claim'].request, request);
+    const { task, holder, ttlMs, ended, release } = asked;
+    const key = `run.${hashOf(JSON.stringify([token(asked.session, 'session'), task]))}`;
     if (release) {
       await leases.release(key, holder);
       return { claimed: false };
