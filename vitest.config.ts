@@ -29,6 +29,8 @@ function builtModule(path: string, importer: string | undefined) {
   return inSource.startsWith('..') ? null : { id: join(BUILD, inSource), external: true };
 }
 
+const inTier = (path: string) => TIER === 'all' || tierOf(path) === TIER;
+
 const SHARDED = {
   extends: true as const,
   ...BUILT,
@@ -55,7 +57,7 @@ export default defineConfig({
         // Values in, values out: these share a process, and what they import is loaded once.
         test: {
           name: 'unit',
-          include: TESTS.filter((path) => !isSystem(path)),
+          include: TESTS.filter((path) => !isSystem(path) && inTier(path)),
           setupFiles: ['test/support/file-report.ts'],
           // Processes and not threads: the time of a thread is not told apart from that of the others.
           pool: 'forks',
@@ -67,7 +69,7 @@ export default defineConfig({
         ...BUILT,
         test: {
           name: 'system',
-          include: TESTS.filter((path) => isSystem(path) && (TIER === 'all' || tierOf(path) === TIER)),
+          include: TESTS.filter((path) => isSystem(path) && inTier(path)),
           ...PROCESSES,
         },
       },

@@ -70,7 +70,7 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
   {
     protects: 'what agents and people use: commands, hooks, the MCP server, and the inspector in a browser',
     tests: [
-      ...within('e2e', 'cli compile-cli hooks mcp'),
+      ...within('e2e', 'cli compile-cli mcp'),
       ...within('inspector', 'served-page'),
       ...within('cli', 'usage-hint output'),
       ...within('config', 'user-server'),
@@ -81,11 +81,11 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
   },
   {
     protects: 'security: users of the roles, secrets, and hostile input',
-    tests: [...within('e2e', 'permissions secrets bad-input'), ...within('nats/connection', 'nats-access')],
+    tests: [...within('e2e', 'permissions secrets'), ...within('nats/connection', 'nats-access')],
   },
   {
     protects: 'data: a crash, a backup, and a session that is forgotten',
-    tests: [...within('e2e', 'crash backup forget'), ...within('faults', 'crash-points simulation')],
+    tests: [...within('e2e', 'crash forget'), ...within('faults', 'crash-points simulation')],
   },
   {
     protects: 'the connection to NATS: what it publishes and reads, and what it does when it breaks',
@@ -96,6 +96,9 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
     ],
   },
 ];
+
+/** Unit tests that take half a minute for what seldom changes. */
+const UNIT_IN_ALL = new Set(within('architecture', 'expressions'));
 
 /** Tests that run with sessions in shards as well, in the tier `all`: the way of a result, and what is asked about it. */
 export const BOTH_LAYOUTS = [
@@ -127,11 +130,12 @@ export type TestedTier = Tier | 'long';
 
 /** Returns the first tier that runs a file of tests. */
 export function tierOf(path: string): Tier {
-  return !isSystem(path) || defaults.has(path) ? 'default' : 'all';
+  const isDefault = isSystem(path) ? defaults.has(path) : !UNIT_IN_ALL.has(path);
+  return isDefault ? 'default' : 'all';
 }
 
 /** Paths that the lists above name, so that a test can tell which of them is not there. */
-export const NAMED: readonly string[] = [...system, ...unit, ...defaults, ...BOTH_LAYOUTS];
+export const NAMED: readonly string[] = [...system, ...unit, ...defaults, ...UNIT_IN_ALL, ...BOTH_LAYOUTS];
 
 /** Returns the paths of some tests in one folder. */
 function within(folder: string, names: string): string[] {

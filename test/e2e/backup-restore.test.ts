@@ -118,6 +118,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       await source.client.tools.retentionEnforce({ version });
       const stop = underLoad(source, sessions);
       await soon(async () => expect(await source.ports.source.newest()).toBeGreaterThan(100));
+      await soon(async () => expect(await streamNames(source.ports)).toContain('KV_session_index'));
       // In another process: this one publishes all the time.
       const made = await cliProcess(['backup', directory, '--json'], { env: { NATS_URL: source.url } });
       await stop();

@@ -11,13 +11,20 @@ import { credentialsFolder, operatorMode } from '../support/credentials.js';
 import { bad, doctor, EXPECTED, levels, of } from '../support/doctor.js';
 import { startListener } from '../support/listener.js';
 import { startPrivateNats, type TestNats } from '../support/nats-server.js';
-import { implemented, newSession, type System, soon, startSystem } from '../support/system.js';
+import {
+  implemented,
+  newSession,
+  type System,
+  soon,
+  startPrivateSystem,
+  startSystem,
+} from '../support/system.js';
 import { startGuardedNats } from '../support/users.js';
 
 describe('throughline doctor on a healthy installation', () => {
   let system: System;
   beforeAll(async () => {
-    system = await startSystem();
+    system = await startPrivateSystem();
     const { sequence: after } = await system.client.publishImplementer('well', implemented('1'));
     await system.client.compile({ session: 'well', taskId: '2', taskPrompt: 'x', after });
   });
