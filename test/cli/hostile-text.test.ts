@@ -84,6 +84,7 @@ const given = (): Readonly<Record<string, string>> => ({
     summary: HOSTILE,
   },
   role: 'reviewer',
+  holder: HOSTILE,
   query: HOSTILE,
   intent: 'INT-1',
   spec: HOSTILE,

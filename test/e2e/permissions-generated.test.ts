@@ -231,7 +231,9 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
 
     it('users in accounts of their own change no result, though much was stored where it does not belong', async () => {
       const rejected = await allRejected(system.ports.rejected);
-      expect(rejected.filter(({ session }) => session === VICTIM.session)).toEqual([]);
+      // An empty body may as well be that of a publisher with a PubAck: it is kept with its reason, and changes no session.
+      const named = rejected.filter(({ session, bytes }) => session === VICTIM.session && bytes > 0);
+      expect(named).toEqual([]);
       const { stdout } = await system.as('admin', 'foreign', 'ls', '--json');
       const found: { stream: string }[] = JSON.parse(stdout);
       const streams = new Set(
