@@ -38,6 +38,7 @@ const PAGES = [
 const NOT_HERE: readonly [begins: RegExp, why: string][] = [
   [/^throughline up\b/, 'it runs already'],
   [/^throughline connect\b/, 'it writes where a client looks: test/agents'],
+  [/^throughline (backup|restore) \/backups\//, 'it needs an empty server: test/e2e/restore-layout.test.ts'],
   [/^throughline proposals review\b/, 'it asks on a terminal: test/e2e/review.test.ts'],
   [/^throughline watch\b/, 'it runs until it is stopped: test/e2e/watch.test.ts'],
   [/^source <\(/, 'it is for a shell that a person uses: test/cli/completion.test.ts'],
@@ -191,6 +192,7 @@ it('every page with commands of a session is run, or its commands are said to ne
     'docs/how-to/move-a-session.md': 'test/e2e/session-file.test.ts',
     'docs/how-to/run-a-plan.md': 'test/e2e/work.test.ts',
     'docs/how-to/run-in-production.md': 'test/cli and test/e2e/monitoring.test.ts: it starts services',
+    'docs/how-to/secure.md': 'test/cli/detached-up.test.ts and test/config/user-server.test.ts',
     'docs/how-to/troubleshoot.md': 'test/cli and test/e2e/logs.test.ts: it starts services',
     'docs/how-to/use-mcp.md': 'test/e2e/mcp.test.ts',
     'docs/tutorial/two-agents.md': 'the test above',
