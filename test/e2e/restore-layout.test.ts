@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { token } from '../../src/contracts/names.js';
 import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
@@ -11,7 +10,7 @@ import { cli } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';
 import { forgotten } from '../support/forgetting.js';
 import { layoutEnv } from '../support/layouts.js';
-import { startTestNats } from '../support/nats-server.js';
+import { plainConnection, startTestNats } from '../support/nats-server.js';
 import { allDealtWith, eventsOf, implemented, type System, startSystem } from '../support/system.js';
 
 /** An installation changes its layout by a backup, and its restore into an empty installation. */
@@ -65,7 +64,7 @@ describe.each(WAYS)('a backup of $layout', (from, to) => {
       }
       await using server = await startTestNats();
       const env = { NATS_URL: server.url };
-      const connection = await connect({ servers: server.url });
+      const connection = await plainConnection(server.url);
       const cut = () => Promise.reject(new Error('cut off'));
       await expect(
         restore(connection, { directory, again: false, timeoutMs: 5000, layout: to, changeLayout: cut }),
