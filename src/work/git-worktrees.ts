@@ -16,8 +16,8 @@ import type { Workspaces } from './run-types.js';
  * merged into the branch that is checked out, and goes. A branch that is there still is work that is not merged: a run that
  * goes on needs no other memory of it.
  *
- * A worktree is removed only if the merge has brought back all that is in it: its HEAD is the task's branch, and it contains
- * no other repository. Anything else is kept for a person, with the command that helps.
+ * A worktree is removed only if the merge has brought back all that is in it: its HEAD is the task's branch, git overlooks
+ * none of its files, and it contains no other repository. Anything else is kept for a person, with the command that helps.
  *
  * @param folder where worktrees are made
  * @throws ThroughlineError `usage` where `directory` is not in a git repository with a commit and a branch
@@ -28,6 +28,13 @@ export async function gitWorktrees(directory: string, folder: string, session: s
   if (!top.ok || !head.ok) {
     const why = top.ok ? 'it has no commit yet' : top.output;
     throw new ThroughlineError('usage', `--worktrees needs a git repository at ${directory}: ${why}`);
+  }
+  const onto = await git(directory, ['symbolic-ref', '--quiet', 'HEAD']);
+  if (!onto.ok) {
+    throw new ThroughlineError(
+      'usage',
+      `--worktrees needs a branch to merge into, and ${directory} is on a detached HEAD: run "git switch BRANCH"`,
+    );
   }
   const root = top.output;
   const common = realpathSync(await must(root, ['rev-parse', '--path-format=absolute', '--git-common-dir']));
@@ -103,6 +110,13 @@ export async function gitWorktrees(directory: string, folder: string, session: s
         fault: `approved, and not merged: its worktree ${path} is on ${on}, and not on ${branch}. To bring the commits there run "${help}", and start again`,
       };
     }
+    const hidden = await overlookedIn(path);
+    if (hidden !== undefined) {
+      const help = `update-index --no-skip-worktree --no-assume-unchanged ${shellWord(hidden)}`;
+      return {
+        fault: `approved, and not merged: in ${path} git is told to overlook ${hidden}. Run "${inGit(path, help)}", and start again`,
+      };
+    }
     const inner = await innerRepository(path);
     if (inner === undefined) return undefined;
     return {
@@ -123,18 +137,30 @@ export async function gitWorktrees(directory: string, folder: string, session: s
       const committed = await git(path, ['commit', '--quiet', '--message', `${task}: ${about}`]);
       if (!committed.ok) return { fault: `its work in ${path} cannot be committed: ${committed.output}` };
     }
+    // An agent can switch the branch of the whole repository.
+    if ((await git(root, ['symbolic-ref', '--quiet', 'HEAD'])).output !== onto.output) {
+      const help = inGit(root, `switch ${onto.output.replace('refs/heads/', '')}`);
+      return {
+        fault: `approved, and not merged: ${root} is no longer on the branch that the run began on. Run "${help}", and start again`,
+      };
+    }
     if (await isMerging())
       return { fault: `a merge is going on in ${root}: finish or abort it, and start again` };
     const tip = await must(root, ['rev-parse', `refs/heads/${branch}`]);
     const message = `Merge task ${task}: ${about}`;
-    const merge = await git(root, ['merge', '--no-ff', '--message', message, branch]);
+    // By its commit: a tag of the repository may have the name of the branch.
+    const merge = await git(root, ['merge', '--no-ff', '--message', message, tip]);
     if (!merge.ok) {
       const conflicts = await git(root, ['diff', '--name-only', '--diff-filter=U']);
       const files = conflicts.output.split('\n').filter((file) => file !== '');
       if (await isMerging()) await must(root, ['merge', '--abort']);
       const why = files.length > 0 ? `conflicts in ${files.join(', ')}` : merge.output;
-      return { fault: `approved, and not merged: ${why}. Run "git merge ${branch}" and settle them` };
+      return {
+        fault: `approved, and not merged: ${why}. Run "git merge refs/heads/${branch}" and settle them`,
+      };
     }
+    if (!(await git(root, ['merge-base', '--is-ancestor', tip, onto.output])).ok)
+      return { fault: `approved, and ${branch} is not merged into ${onto.output}: start again` };
     const dropped = tree === undefined ? [] : await ignoredIn(path);
     // A process that an agent has left may have gone on meanwhile.
     const now = tree === undefined ? tree : await treeAt(path, branch);
@@ -159,12 +185,12 @@ export async function gitWorktrees(directory: string, folder: string, session: s
     async unmerged(tasks) {
       const all = await must(root, [
         'for-each-ref',
-        '--format=%(refname:short)',
+        '--format=%(refname)',
         `refs/heads/throughline/${session}`,
       ]);
       const branches = new Set(all.split('\n'));
       const isThere = (task: string) => lstatSync(pathOf(task), { throwIfNoEntry: false }) !== undefined;
-      return new Set(tasks.filter((task) => branches.has(branchOf(task)) || isThere(task)));
+      return new Set(tasks.filter((task) => branches.has(`refs/heads/${branchOf(task)}`) || isThere(task)));
     },
   };
 }
@@ -199,16 +225,27 @@ function leadsTo(path: string, common: string): boolean {
   }
 }
 
-/** Returns a folder below this one that is a repository, or the worktree of one. */
+/** Returns a folder below this one that is a repository, bare or not, or the worktree of one, or that cannot be read. */
 async function innerRepository(path: string): Promise<string | undefined> {
   const left = [path];
   for (let at = left.pop(); at !== undefined; at = left.pop()) {
-    for (const entry of await readdir(at, { withFileTypes: true })) {
-      if (entry.name === '.git' && at !== path) return at;
+    const entries = await readdir(at, { withFileTypes: true }).catch(() => undefined);
+    if (entries === undefined) return at;
+    const has = (name: string) => entries.some((entry) => entry.name === name);
+    if (at !== path && (has('.git') || ['HEAD', 'objects', 'refs'].every(has))) return at;
+    for (const entry of entries)
       if (entry.name !== '.git' && entry.isDirectory()) left.push(join(at, entry.name));
-    }
   }
   return undefined;
+}
+
+/** Returns a file whose changes `git status` and `git add` leave out, because an index flag says so. */
+async function overlookedIn(path: string): Promise<string | undefined> {
+  const listed = (await must(path, ['ls-files', '-v', '-z'])).split('\0');
+  // A sparse checkout has the flag S as well, for files that are not there.
+  const isHidden = (entry: string) =>
+    /^[Sa-z] /.test(entry) && lstatSync(join(path, entry.slice(2)), { throwIfNoEntry: false }) !== undefined;
+  return listed.find(isHidden)?.slice(2);
 }
 
 async function ignoredIn(path: string): Promise<string[]> {
@@ -232,8 +269,10 @@ async function git(
   directory: string,
   args: readonly string[],
 ): Promise<{ readonly ok: boolean; readonly output: string }> {
+  // Else a setting of the user, or of an agent, hides new files, and a worktree is removed with them. Git's own `status` within
+  // `worktree remove` goes by it as well.
   // In a group of its own: Ctrl-C must not leave half a merge.
-  const child = spawn('git', ['-C', directory, ...args], {
+  const child = spawn('git', ['-C', directory, '-c', 'status.showUntrackedFiles=normal', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });

@@ -96,6 +96,7 @@ describe('a worktree', () => {
       'a repository in an ignored folder',
       'mkdir -p ignored/b; git init --quiet ignored/b; echo x > ignored/b/x',
     ],
+    ['a bare repository in an ignored folder', 'mkdir ignored; git init --quiet --bare ignored/b'],
   ])('with %s that the agent has made in it is kept', async (_, implementer) => {
     const { work, tree, isOpen } = await repository(implementer, 'ignored\n');
     const { code, stdout } = await work();
@@ -103,6 +104,52 @@ describe('a worktree', () => {
     expect(stdout).toContain(`/b holds a repository of its own`);
     await isOpen();
     for (const inner of ['a', 'ignored']) await rm(join(tree, inner), { recursive: true, force: true });
+    expect(await work()).toMatchObject({ code: 0 });
+  });
+
+  it('is merged as a branch, also where the repository has a tag of the same name', async () => {
+    const { work, git, folder, branch, isClosed, files } = await repository(COMMIT);
+    await git(folder, 'tag', branch, 'HEAD');
+    expect(await work()).toMatchObject({ code: 0 });
+    await isClosed();
+    expect(await files()).toContain('made');
+  });
+
+  it('is merged with its new files, also where git is set to show none', async () => {
+    const { work, isClosed, files } = await repository(
+      'git config status.showUntrackedFiles no; echo a > made',
+    );
+    expect(await work()).toMatchObject({ code: 0 });
+    await isClosed();
+    expect(await files()).toContain('made');
+  });
+
+  it.each(['--skip-worktree', '--assume-unchanged'])(
+    'with changes in a file that %s hides is kept',
+    async (flag) => {
+      const { work, isOpen } = await repository(`git update-index ${flag} .gitignore; echo x >> .gitignore`);
+      const { code, stdout } = await work();
+      expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining('needs you') });
+      expect(stdout).toContain('git is told to overlook .gitignore');
+      await isOpen();
+    },
+  );
+
+  it('is not made for a repository that is on no branch, where merges would be lost', async () => {
+    const { work, git, folder, tree } = await repository(COMMIT);
+    await git(folder, 'checkout', '--quiet', '--detach');
+    expect(await work()).toMatchObject({ code: 2, stderr: expect.stringContaining('git switch') });
+    expect(existsSync(tree)).toBe(false);
+  });
+
+  it('is kept where another branch is checked out in the repository meanwhile', async () => {
+    const { work, git, folder, isOpen } = await repository(
+      `${COMMIT}; git -C ../../clone switch --quiet --create stray`,
+    );
+    const { code, stdout } = await work();
+    expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining('needs you') });
+    await isOpen();
+    await git(folder, 'switch', '--quiet', 'main');
     expect(await work()).toMatchObject({ code: 0 });
   });
 
