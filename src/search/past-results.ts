@@ -222,6 +222,9 @@ export class PastResults {
       path = path.slice(0, read()) + (rests[index] ?? '');
       const id = this.#paths.add(path);
       this.#touch(id, read(), total - read());
+      // A few bytes can stand for gigabytes, since a path is written as what it does not share with the one before.
+      if (this.#files > this.#limits.files || this.#pathBytes > this.#limits.pathBytes)
+        throw new RangeError('the paths take more room than there is');
       return id;
     });
     let sequence = 0;
@@ -231,6 +234,7 @@ export class PastResults {
       const tokens = read.list().map((word) => wordIds[word] ?? 0);
       const files = read.list().map((file) => fileIds[file] ?? 0);
       this.#push({ sequence, task, tokens, files });
+      if (this.#rows.length > this.#limits.results) throw new RangeError('there are too many results');
     }
   }
 

@@ -63,18 +63,30 @@ export function carriedBy(
   return movedTo(carriedIn(text), sequence);
 }
 
-/** Returns the state in the text that a checkpoint carries. Throws as `carriedBy`. */
-export function carriedIn(text: string): CarriedState {
+/**
+ * Returns the state in the text that a checkpoint carries. Throws as `carriedBy`.
+ *
+ * @param look sees the value before it is read as a whole
+ */
+export function carriedIn(
+  text: string,
+  look?: (schema: typeof carried, json: unknown) => void,
+): CarriedState {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
     throw unreadable('it is not JSON', cause);
   }
+  look?.(carried, json);
   const parsed = carried.safeParse(json);
   if (parsed.success) return parsed.data.state;
-  const [issue] = parsed.error.issues;
-  throw unreadable(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`);
+  throw unreadable(issueIn(parsed.error));
+}
+
+/** Returns the first thing that is wrong, with its place below `path`. */
+export function issueIn({ issues: [issue] }: z.ZodError, path: readonly PropertyKey[] = []): string {
+  return `${[...path, ...(issue?.path ?? [])].join('.')}: ${issue?.message ?? 'invalid'}`;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { ThroughlineError } from '../contracts/errors.js';
 import { readNumber, writeNumber, writtenLength } from '../shared/varint.js';
 
 /**
@@ -68,6 +69,8 @@ export class CountedDispatches {
       const step = readNumber(steps, at);
       at = step.next;
       sequence += step.value;
+      if (!(step.value >= 1 && sequence <= Number.MAX_SAFE_INTEGER))
+        throw new ThroughlineError('schema_invalid', 'the steps of counted dispatches are damaged');
       this.#add(sequence);
     }
   }

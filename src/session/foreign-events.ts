@@ -1,8 +1,16 @@
 import { gunzip } from 'node:zlib';
+import { z } from 'zod';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { StoredEvent } from '../contracts/session-events.js';
 import { PastResults } from '../search/past-results.js';
-import { type CarriedState, type Checkpoint, carriedIn, MAX_UNPACKED, unreadable } from './checkpoint.js';
+import {
+  type CarriedState,
+  type Checkpoint,
+  carriedIn,
+  issueIn,
+  MAX_UNPACKED,
+  unreadable,
+} from './checkpoint.js';
 import { CountedDispatches } from './counted-dispatches.js';
 import { numberOf } from './task-board.js';
 
@@ -18,7 +26,10 @@ const LARGEST = 1e12;
 const AHEAD_MS = 86_400_000;
 
 const TIME = /(?:^at|_at|At|^validFrom|^validTo)$/;
-const NUMBERED = /^[A-Z]+-(\d+)$/;
+/** Ids that we give; those that agents give to tasks and steps of their own may hold any number. */
+const NUMBERED = /^(?:TAS|NOT|MSG)-(\d+)$/;
+/** Times that an agent's clock has told; nothing is ordered by them. */
+const OWN_CLOCK = /\.entries\.\d+\.at$/;
 /** Fields of a state that hold the number of a dispatch. */
 const DISPATCHES: ReadonlySet<string> = new Set(['sequence', 'sourceSequence', 'closedBy', 'floor']);
 
@@ -38,7 +49,7 @@ export async function checkForeign({ event }: StoredEvent, now: number): Promise
   if (event.type !== 'session.checkpoint') return requireBounded(event, event.type, bounds);
   const { state, ...rest } = event.data;
   requireBounded({ ...event, data: rest }, event.type, bounds);
-  requireAgreeing(carriedIn(await unpacked(state)), event, bounds);
+  requireAgreeing(carriedIn(await unpacked(state), requireShape), event, bounds);
 }
 
 /** Unpacks off the event loop: other sessions are served meanwhile. */
@@ -54,11 +65,14 @@ function unpacked(state: string): Promise<string> {
 function requireAgreeing(state: CarriedState, { data }: Checkpoint, bounds: Bounds): void {
   const newest = data.newest_dispatch?.sequence ?? 0;
   requireBounded(state, 'state', { ...bounds, newest });
-  const counted = new CountedDispatches(state.window.counted).newest();
-  const late = Math.max(0, ...state.window.counted.late.map(([dispatch]) => dispatch));
-  if (Math.max(counted, late) > newest)
-    throw wrong('state.window.counted', Math.max(counted, late), `at most ${newest}, its newest dispatch`);
-  const past = new PastResults(state.past).rows.find(({ sequence }) => sequence > newest);
+  const { late } = state.window.counted;
+  const counted = Math.max(
+    new CountedDispatches(state.window.counted).newest(),
+    ...late.map(([dispatch]) => dispatch),
+  );
+  if (!(counted <= newest))
+    throw wrong('state.window.counted', counted, `at most ${newest}, its newest dispatch`);
+  const past = pastOf(state).rows.find(({ sequence }) => !(sequence <= newest));
   if (past !== undefined) throw wrong('state.past', past.sequence, `at most ${newest}, its newest dispatch`);
   for (const [kind, items] of [
     ['task', state.tasks],
@@ -69,6 +83,42 @@ function requireAgreeing(state: CarriedState, { data }: Checkpoint, bounds: Boun
     if (!(state.last[kind] >= given))
       throw wrong(`state.last.${kind}`, state.last[kind], `at least ${given}`);
   }
+}
+
+function pastOf({ past }: CarriedState): PastResults {
+  try {
+    return new PastResults(past);
+  } catch (cause) {
+    throw wrong('state.past', cause instanceof Error ? cause.message : 'damaged', 'as it was exported');
+  }
+}
+
+/**
+ * Looks for the first value of another shape. The schema by itself collects all of them: millions take minutes and
+ * gigabytes.
+ */
+function requireShape(schema: z.core.$ZodType, value: unknown, path: readonly PropertyKey[] = []): void {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional) {
+    // JSON has no `undefined`: the field is absent.
+    if (value !== undefined) requireShape(schema.unwrap(), value, path);
+  } else if (schema instanceof z.ZodArray && Array.isArray(value))
+    for (const [index, item] of value.entries()) requireShape(schema.element, item, [...path, index]);
+  else if (schema instanceof z.ZodObject && typeof value === 'object' && value !== null)
+    for (const [name, field] of Object.entries(schema.shape))
+      requireShape(field, Reflect.get(value, name), [...path, name]);
+  else if (schema instanceof z.ZodDiscriminatedUnion) requireShape(optionOf(schema, value), value, path);
+  else {
+    const parsed = z.safeParse(schema, value);
+    if (!parsed.success) throw unreadable(issueIn(parsed.error, path));
+  }
+}
+
+/** Returns the option that the value names; where it names none, one that says so. */
+function optionOf({ def }: z.ZodDiscriminatedUnion, value: unknown): z.core.$ZodType {
+  const named = Object(value)[def.discriminator];
+  const isNamed = (option: z.core.$ZodType) =>
+    option instanceof z.ZodObject && z.safeParse(option.shape[def.discriminator], named).success;
+  return def.options.find(isNamed) ?? z.never();
 }
 
 function requireBounded(value: unknown, path: string, bounds: Bounds, key = ''): void {
@@ -88,7 +138,7 @@ function requireNumber(value: number, path: string, { newest }: Bounds, key: str
 
 function requireText(value: string, path: string, { latest }: Bounds, key: string): void {
   // The empty text is the time of nothing.
-  if (TIME.test(key) && value !== '' && !(Date.parse(value) <= latest))
+  if (TIME.test(key) && value !== '' && !OWN_CLOCK.test(path) && !(Date.parse(value) <= latest))
     throw wrong(path, value, 'a time that is not in the future');
   if (Number(NUMBERED.exec(value)?.[1] ?? 0) > LARGEST)
     throw wrong(path, value, `numbered at most ${LARGEST}`);

@@ -9,6 +9,7 @@ import { SEVERITIES } from '../contracts/severity.js';
 import { priority, TASK_STATUSES } from '../contracts/task-events.js';
 import { pinnedText, recordedEntry } from '../contracts/trace-entry.js';
 import { keptListOf } from '../traces/kept-list.js';
+import { COUNTED_MEMORY } from './counted-dispatches.js';
 import type { SessionState } from './session-state.js';
 import { stateFromJson, stateToJson } from './session-state-json.js';
 
@@ -141,7 +142,7 @@ const MOST_STEPS = 300_000;
 const counted = z.object({
   floor: z.number(),
   steps: z.string().max(MOST_STEPS),
-  late: z.array(z.tuple([z.number(), z.number()])),
+  late: z.array(z.tuple([z.number(), z.number()])).max(COUNTED_MEMORY.maxLate),
   late_floor: z.number(),
 });
 

@@ -97,6 +97,33 @@ it.each<[string, string, () => StoredEvent]>([
         Object.assign(window.counted, { steps: steps([1, 1, 1, ...Array(40).fill(1)]) }),
       ),
   ],
+  [
+    'nothing',
+    'steps of counted dispatches',
+    () => withState(({ window }) => Object.assign(window.counted, { steps: 'A'.repeat(200_000) })),
+  ],
+  [
+    'notanumber',
+    'steps of counted dispatches',
+    () =>
+      withState(({ window }) =>
+        Object.assign(window.counted, { steps: steps([...Array(148).fill(0x80), 0]) }),
+      ),
+  ],
+  [
+    'paths',
+    'state.past',
+    () =>
+      withState((state) => {
+        // Each path is the one before and a character more: a few KB stand for gigabytes.
+        const count = 5000;
+        const shared = Array.from({ length: count }, () => [0xff, 0x7f, 1, 0]).flat();
+        const numbers = steps([(count % 128) | 0x80, Math.floor(count / 128), ...shared]);
+        Object.assign(state, {
+          past: { total: 1, words: '', tasks: [], paths: 'ab\n'.repeat(count), numbers },
+        });
+      }),
+  ],
   ['last', 'state.last.task', () => withState(({ last }) => Object.assign(last, { task: FAR }))],
   ['behind', 'state.last.task', () => withState(({ last }) => Object.assign(last, { task: 1 }))],
   [
@@ -115,6 +142,11 @@ it.each<[string, string, () => StoredEvent]>([
     () => changed((state) => JSON.stringify({ v: SNAPSHOT_VERSION, state }), { at: '9999-01-01T00:00:00Z' }),
   ],
   ['bomb', 'at most 16777216 bytes', BOMB],
+  [
+    'faults',
+    'state.facts.0.',
+    () => withState((state) => Object.assign(state, { facts: Array(1_000_000).fill({}) })),
+  ],
   [
     'task',
     'TAS-9007199254740991',
@@ -174,6 +206,21 @@ it('the file as it was exported is imported, and later results count', async () 
   await system.client.compile({ session: 'copy', taskId: '5', taskPrompt: 'next', after: sequence });
   const { session } = await system.client.tools.sessionShow({ session: 'copy' });
   expect(session.dispatches).toMatchObject({ implementer: 4 });
+});
+
+it('the file of a session whose agents name tasks and times of their own is imported', async () => {
+  const session = 'own-names';
+  await system.client.publishImplementer(session, implemented('BUILD-17642083050001'));
+  await system.client.appendTrace(session, [
+    {
+      ...{ id: 'STEP-20261127015345', intent_id: 'INT-1', action_type: 'TOOL_EXECUTION' },
+      ...{ timestamp: '9999-01-01T00:00:00.000Z', result: { status: 'SUCCESS', output_summary: 'done' } },
+    },
+  ]);
+  await allDealtWith(system.ports);
+  const path = join(folder, 'own.jsonl');
+  await writeFile(path, (await as('session', 'export', session)).stdout);
+  expect(await as('session', 'import', path, '--as', 'own-copy')).toMatchObject({ code: 0 });
 });
 
 it('a file is imported although two processes take it at the same time', async () => {
