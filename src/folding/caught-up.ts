@@ -69,11 +69,12 @@ export async function caughtUp(
   const leave = waiters.enter(session);
   if (leave instanceof ThroughlineError) return folded(await reader.load(session), dispatch, leave);
   const deadline = performance.now() + timeoutMs;
-  // Before the first look: what is stored after it is announced, and no second look is needed to be sure.
-  const announced = announcements(log, session);
+  let announced: ReturnType<typeof announcements> | undefined;
   let replayed = 0;
   const wait = new Backoff(FIRST_WAIT_MS, LONGEST_WAIT_MS);
   try {
+    // Before the first look: what is stored after it is announced, and no second look is needed to be sure.
+    announced = announcements(log, session);
     for (;;) {
       const loaded = await reader.load(session);
       replayed += loaded.replayed;
@@ -85,7 +86,7 @@ export async function caughtUp(
     }
   } finally {
     leave();
-    announced.close();
+    announced?.close();
   }
 }
 

@@ -69,6 +69,16 @@ describe('caughtUp', () => {
     expect(log.read).toHaveBeenCalledTimes(2);
   });
 
+  it('a wait that cannot begin gives its place back', async () => {
+    const { log, reader } = watched();
+    log.watch.mockImplementation(() => {
+      throw new Error('connection closed');
+    });
+    const waiters = new Waiters({ ofSession: 1, ofAll: 1 });
+    const wait = () => caughtUp({ reader: reader(), log, waiters }, DEMO, 1, 10);
+    for (let again = 0; again < 2; again += 1) await expect(wait()).rejects.toThrow('connection closed');
+  });
+
   it('caughtUp finds the dispatch without any announcement, and with ones that come too soon', async () => {
     for (const announce of [() => () => {}, spurious]) {
       const { append, until, log } = watched();

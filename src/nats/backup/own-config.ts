@@ -33,7 +33,8 @@ import { INSTALLATION_STREAM, isOwnStream } from './own-streams.js';
  * stream that is not ours, or one that copies its messages to or from other subjects, must not come with it. So all that
  * decides where messages come from and go to follows from the name, and of a backup only its limits are used.
  */
-const count = z.int().optional().catch(undefined);
+/** Times are nanoseconds: a hundred days are more than JavaScript counts exactly. */
+const count = z.number().refine(Number.isInteger).optional().catch(undefined);
 const limits = z.object({
   description: z.string().optional().catch(undefined),
   num_replicas: count,
@@ -43,6 +44,7 @@ const limits = z.object({
   max_msgs_per_subject: count,
   max_msg_size: count,
   duplicate_window: count,
+  discard: z.enum(DiscardPolicy).optional().catch(undefined),
   compression: z.enum(['none', 's2']).optional().catch(undefined),
   allow_batched: z.boolean().optional().catch(undefined),
   metadata: z.record(z.string(), z.string()).optional().catch(undefined),
@@ -59,7 +61,7 @@ const SUBJECTS: Readonly<Record<string, string>> = {
 
 /** The configuration of one of our streams, with the limits of a copy of it. */
 export function ownConfig(name: string, stored: object): StreamConfig & { name: string } {
-  const { metadata = {}, ...given } = limits.parse(stored);
+  const { metadata = {}, discard = DiscardPolicy.Old, ...given } = limits.parse(stored);
   const shard = shardOfStream(name);
   const isBucket = name.startsWith('KV_');
   return {
@@ -67,7 +69,7 @@ export function ownConfig(name: string, stored: object): StreamConfig & { name: 
     subjects: [subjectsOf(name)],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
-    discard: isBucket ? DiscardPolicy.New : DiscardPolicy.Old,
+    discard: isBucket ? DiscardPolicy.New : discard,
     allow_direct: true,
     ...(isBucket && name !== INSTALLATION_STREAM && { allow_rollup_hdrs: true, deny_delete: true }),
     ...(name === INSTALLATION_STREAM && { discard_new_per_subject: true }),

@@ -73,6 +73,8 @@ export class CountedLog {
       if (forgotten.length > 0 && !(await this.#search(new Set(forgotten), at, counted))) continue;
       const remembered = dispatches.filter((dispatch) => dispatch > floor && counted.has(dispatch));
       const recorded = new Set(remembered.filter((dispatch) => at.rejections.isRecorded(dispatch)));
+      const unsure = [...counted].filter((each) => !recorded.has(each) && !at.rejections.has(each));
+      if (unsure.length > 0) await this.#findRecorded(new Set(unsure), through, recorded);
       const replaceable = new Set(dispatches.filter((dispatch) => isReplaceable(at, dispatch)));
       const newer = new Map(dispatches.map((dispatch) => [dispatch, at.counted.newerThan(dispatch)]));
       return { through, counted, recorded, replaceable, floor, newer };
@@ -113,6 +115,18 @@ export class CountedLog {
     for (const begin of [at, this.#first()])
       if (await this.#walk({ ...begin, epoch }, through, take, past)) return true;
     return false;
+  }
+
+  /** Adds those of the wanted dispatches that the log holds a recorded result of. */
+  async #findRecorded(wanted: ReadonlySet<number>, through: number, found: Set<number>): Promise<void> {
+    for (let [after, read] = [0, PAGE]; read === PAGE && after < through; ) {
+      const page = await this.#ports.log.read(this.#session, { after, through, limit: PAGE });
+      for (const { event } of page.events)
+        if (event.type === 'fact.recorded' && wanted.has(event.data.dispatch.sequence))
+          found.add(event.data.dispatch.sequence);
+      after = page.through;
+      read = messagesOf(page);
+    }
   }
 
   /** Goes through the log; `false` when it turns out to be another one than before. */

@@ -4,7 +4,7 @@ import { token } from '../../../src/contracts/names.js';
 import type { EventOf } from '../../../src/contracts/session-events.js';
 import { CountedLog } from '../../../src/services/extractor/counted-log.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
-import { implementer, recorded, timeOf } from '../../support/builders.js';
+import { implementer, recorded, rejected, timeOf } from '../../support/builders.js';
 
 const SESSION = token('moved', 'session');
 /** Sequences of a log that took the place of another one are above this. */
@@ -46,4 +46,14 @@ it('a checkpoint that cannot be read changes nothing where events came before it
   await expect(new CountedLog({ log: alone }, SESSION).look(1)).rejects.toMatchObject({
     code: 'schema_invalid',
   });
+});
+
+it('a recorded result is told from rejected ones, however many were rejected after it', async () => {
+  const log = new MemorySessionLog();
+  await log.append(SESSION, recorded(1, implementer()));
+  for (let dispatch = 2; dispatch <= 1100; dispatch += 1) await log.append(SESSION, rejected(dispatch));
+  const counted = new CountedLog({ log }, SESSION);
+  const [first, second, last] = await Promise.all([1, 2, 1100].map((dispatch) => counted.look(dispatch)));
+  expect(first?.recorded).toContain(1);
+  for (const looked of [second, last]) expect([...(looked?.recorded ?? [])]).toEqual([1]);
 });
