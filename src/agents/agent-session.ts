@@ -75,7 +75,17 @@ function notConnected(file: string): ThroughlineError {
   );
 }
 
-function refuseOthers(session: Token, directory: string, stateDir: string): void {
+/**
+ * Refuses a session that a repository alone leads to, if it belongs to another project.
+ *
+ * @throws ThroughlineError `not_connected`
+ */
+export function refuseOthers(
+  session: Token,
+  directory: string,
+  stateDir: string,
+  name = 'set THROUGHLINE_SESSION',
+): void {
   const others = connectedProjects(stateDir).filter((each) => projectOf(each.session) === session);
   const [other] = others;
   const real = realpathSync(directory);
@@ -83,7 +93,7 @@ function refuseOthers(session: Token, directory: string, stateDir: string): void
     return;
   throw new ThroughlineError(
     'not_connected',
-    `${directory} would use session ${session}, which belongs to ${other.folder}: run "throughline connect" here, or set THROUGHLINE_SESSION`,
+    `${directory} would use session ${session}, which belongs to ${other.folder}: run "throughline connect" here, or ${name}`,
   );
 }
 

@@ -95,8 +95,8 @@ class PlanRunner {
   }
 
   async #run(): Promise<RunSummary> {
-    const { project } = this.#options;
-    const followed = await followPlan(this.#talk.ask, this.#session, this.#options.plan);
+    const { plan, session: given, project } = this.#options;
+    const followed = await followPlan(this.#talk.ask, this.#session, plan, given !== undefined);
     this.#plan = followed.path;
     this.#changed = followed.changed;
     if (project !== undefined) {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
+import { recordConnected } from '../../src/files/connected-projects.js';
 import { identityOf, isRunning } from '../../src/nats-server/process-identity.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
 import { newSession, soon, systemOfFile } from '../support/system.js';
@@ -153,6 +154,64 @@ describe('throughline work in a cloned repository', () => {
     expect(await readdir(logs)).toEqual(
       expect.arrayContaining(['T001-1-implementer.log', 'T001-1-implementer.prompt.md']),
     );
+  });
+});
+
+describe('a plan of a cloned repository that is named after a session of another project', () => {
+  /** Runs `work` on such a plan without naming the session. */
+  async function unnamed(victim: string, text = PLAN) {
+    const plan = join('specs', victim, 'tasks.md');
+    const clone = await cloned({
+      plant: async (origin) => {
+        await mkdir(join(origin, dirname(plan)), { recursive: true });
+        await writeFile(join(origin, plan), text);
+      },
+    });
+    const args = ['work', '--plan', plan, ...clone.args.slice(5)];
+    return {
+      ...clone,
+      work: (...more: string[]) => cli([...args, ...more], { env: clone.env, cwd: clone.folder }),
+    };
+  }
+
+  it('does not lead to a session that is connected elsewhere', async () => {
+    const victim = newSession('connected');
+    const { work, calls, state } = await unnamed(victim);
+    const other = join(root, victim);
+    await mkdir(other);
+    recordConnected(join(state, 'throughline'), other, { session: victim, project: victim });
+    expect(await work()).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        `belongs to ${other}: run "throughline connect" here, or give --session`,
+      ),
+    });
+    expect(await calls()).toEqual([]);
+    expect(await work('--session', victim)).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['that follows a plan whose text alone is known', true],
+    ['that follows no plan', false],
+  ])('does not lead to a session %s', async (_what, hasPlan) => {
+    const victim = newSession('there');
+    const { tools } = system.client;
+    if (hasPlan) await system.client.initRun({ session: victim, tasksText: '- [ ] T001 Another task\n' });
+    else await tools.noteAdd({ session: victim, content: 'The vault opens with the red key' });
+    const { work, calls } = await unnamed(victim);
+    expect(await work()).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`name it with --session ${victim}`),
+    });
+    expect(await calls()).toEqual([]);
+  });
+
+  it('leads to a session that follows a plan of the same text', async () => {
+    const own = newSession('own');
+    await system.client.initRun({ session: own, tasksText: PLAN });
+    const { work, calls } = await unnamed(own);
+    expect(await work()).toMatchObject({ code: 0 });
+    expect(await calls()).toEqual(BOTH);
   });
 });
 
