@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { systemCode } from '../contracts/errors.js';
 import { isObject } from '../shared/is-object.js';
@@ -24,7 +24,9 @@ export function connectedProject(stateDir: string, folder: string): ConnectedPro
   const found = recordOf(stateDir, folder);
   if (found !== undefined) return found;
   const main = mainFolder(realpathSync(folder));
-  return main === undefined ? undefined : recordOf(stateDir, main);
+  const record = main === undefined ? undefined : recordOf(stateDir, main);
+  // A link in an archive may lead from a repository of its making to a connected folder.
+  return record?.folder === main ? record : undefined;
 }
 
 /** Records that the user has connected a folder. */
@@ -89,20 +91,18 @@ function recordIn(place: string): ConnectedProject | undefined {
  * with an archive, so the repository must name this work tree as well.
  */
 function mainFolder(folder: string): string | undefined {
-  for (let top = folder; ; top = dirname(top)) {
-    const link = textOf(join(top, '.git'));
-    const [, gitFolder] = /^gitdir:\s*(.+)$/m.exec(link ?? '') ?? [];
-    if (gitFolder !== undefined) {
-      const own = resolve(top, gitFolder.trim());
-      const back = textOf(join(own, 'gitdir'))?.trim();
-      const common = dirname(dirname(own));
-      const isLinked = back !== undefined && resolve(own, back) === join(top, '.git');
-      return isLinked && basename(common) === '.git'
-        ? join(dirname(common), relative(top, folder))
-        : undefined;
-    }
-    if (dirname(top) === top) return undefined;
+  for (let top = folder; dirname(top) !== top; top = dirname(top)) {
+    const path = join(top, '.git');
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) continue;
+    const [, gitFolder] = /^gitdir:\s*(.+)$/m.exec(textOf(path) ?? '') ?? [];
+    if (gitFolder === undefined) return undefined;
+    const own = resolve(top, gitFolder.trim());
+    const back = textOf(join(own, 'gitdir'))?.trim();
+    const common = dirname(dirname(own));
+    const isLinked = back !== undefined && resolve(own, back) === path && basename(common) === '.git';
+    return isLinked ? join(dirname(common), relative(top, folder)) : undefined;
   }
+  return undefined;
 }
 
 function textOf(path: string): string | undefined {

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -95,6 +95,28 @@ describe('the session of an agent', () => {
     await write('app/.git/worktrees/tree/gitdir', `${join(folder, 'tree/.git')}\n`);
     expect(at({}, 'tree')).toEqual({ session: 'app', project: 'shop' });
     expect(() => at({}, 'claim')).toThrow('you have not connected this project');
+  });
+
+  it('no link in an unpacked archive makes it a work tree of a connected project', async () => {
+    await write('app/.git/HEAD', 'ref: refs/heads/main\n');
+    connect('app', 'shop', 'app');
+    await write('archive/sub/.throughline.json', '{}');
+    // A folder of the claimed main work tree is a link to the connected project.
+    await write('archive/.git', 'gitdir: own/.git/worktrees/w\n');
+    await write('archive/own/.git/worktrees/w/gitdir', `${join(folder, 'archive/.git')}\n`);
+    await symlink(join(folder, 'app'), join(folder, 'archive/own/sub'));
+    expect(() => at({}, 'archive/sub')).toThrow('you have not connected this project');
+  });
+
+  it('a repository inside a work tree is not the folder of the same path in the main work tree', async () => {
+    await write('app/.git/worktrees/tree/gitdir', `${join(folder, 'tree/.git')}\n`);
+    await write('app/inner/.throughline.json', '{}');
+    connect('app', 'shop', 'app/inner');
+    await write('tree/.git', `gitdir: ${join(folder, 'app/.git/worktrees/tree')}\n`);
+    await write('tree/inner/.throughline.json', '{}');
+    expect(at({}, 'tree/inner')).toEqual({ session: 'app', project: 'shop' });
+    await write('tree/inner/.git/HEAD', 'ref: refs/heads/main\n');
+    expect(() => at({}, 'tree/inner')).toThrow('you have not connected this project');
   });
 
   it.each([
