@@ -22,8 +22,8 @@ async function write(path: string, text: string): Promise<void> {
 
 const at = (env: Record<string, string> = {}, under = '') =>
   agentSession({ env: { XDG_STATE_HOME: state, ...env }, directory: join(folder, under) });
-const connect = (session: string, project: string, under = '') =>
-  recordConnected(join(state, 'throughline'), join(folder, under), { session, project });
+const connect = (session: string, project: string, under = '', more = {}) =>
+  recordConnected(join(state, 'throughline'), join(folder, under), { session, project, ...more });
 
 describe('the session of an agent', () => {
   it('the session is the variable, else the file of the project, else the branch, else the folder', async () => {
@@ -31,7 +31,7 @@ describe('the session of an agent', () => {
     await write('.git/HEAD', 'ref: refs/heads/feature/login\n');
     expect(at()).toEqual({ session: 'feature-login' });
     await write('.throughline.json', '{"session":"my app","project":"shop","plan":"specs/tasks.md"}');
-    connect('my app', 'shop');
+    connect('my app', 'shop', '', { plan: 'specs/tasks.md' });
     expect(at()).toEqual({ session: 'my-app', project: 'shop', plan: join(folder, 'specs/tasks.md') });
     expect(at({ THROUGHLINE_SESSION: 'given', THROUGHLINE_PROJECT: 'other' })).toMatchObject({
       session: 'given',
@@ -68,13 +68,23 @@ describe('the session of an agent', () => {
     expect(at({ THROUGHLINE_SESSION: 'given' })).toEqual({ session: 'given' });
   });
 
-  it('after connecting, the recorded session and project count, and a change in the file is said', async () => {
-    await write('.throughline.json', '{"session":"other","project":"shop","plan":"tasks.md"}');
-    connect('app', 'shop');
+  it('after connecting, all that was recorded counts, and a change in the file is said', async () => {
+    const file = { session: 'other', project: 'shop', plan: '../tasks.md', agents: { main: 'observer' } };
+    await write('.throughline.json', JSON.stringify(file));
+    connect('app', 'shop', '', { plan: 'tasks.md', agents: { builder: 'implementer' } });
     expect(at()).toEqual({
       ...{ session: 'app', project: 'shop', plan: join(folder, 'tasks.md') },
-      changed: expect.stringContaining('names session "other" (connected: app), which is not used'),
+      agents: { builder: 'implementer' },
+      changed: `${join(folder, '.throughline.json')} names session "other" (connected: "app") and plan "../tasks.md" (connected: "tasks.md") and agents {"main":"observer"} (connected: {"builder":"implementer"}), which is not used: run "throughline connect" to accept it`,
     });
+    connect('app', 'shop');
+    expect(at()).toMatchObject({
+      changed: expect.stringContaining('plan "../tasks.md" (connected: none)'),
+    });
+    expect(at()).not.toHaveProperty('plan');
+    await write('.throughline.json', `{"plan":${JSON.stringify(join(folder, 'tasks.md'))}}`);
+    connect('app', 'shop', '', { plan: 'tasks.md' });
+    expect(at()).not.toHaveProperty('changed');
   });
 
   it('a branch or folder that is named after the session of another project does not lead to it', async () => {
