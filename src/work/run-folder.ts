@@ -17,8 +17,9 @@ import { newHolder } from './task-leases.js';
  * whose answer was not published is made again.
  *
  * Records and answers count only from the user's state directory, whatever else stands in a folder of logs: that one may
- * belong to a repository, and is only written to. Answers are signed with a key of the folder, so a file that an agent has
- * placed there does not count.
+ * belong to a repository, and is only written to. Answers count only if they were there before any agent of the run, or if the
+ * run itself has kept them; and they are signed with a key of the folder, so a file that an agent of an earlier run has placed
+ * there does not count, unless it has read that key.
  */
 export interface RunFolder extends KeptAnswers, RunIdentity {
   /** Where logs and prompts are. */
@@ -54,15 +55,20 @@ export function openRunFolder(state: string, logs = state): RunFolder {
   for (const folder of [state, runs, answers]) makePrivateFolder(folder);
   if (logs !== state) makeIgnoredFolder(logs);
   const key = keyIn(join(state, 'key'));
-  const left = endLeft(runs);
   const holder = newHolder();
   const record = join(runs, `${randomBytes(12).toString('hex')}.json`);
   const calls = new Map<string, RecordedCall>();
   const recorded = () =>
     replace(record, JSON.stringify({ ...identityOf(process.pid), holder, calls: Object.fromEntries(calls) }));
   recorded();
+  const left = endLeft(runs);
+  const isAlone = readdirSync(runs).length === left.length + 1;
+  // Agents of another run could write while these are read.
+  const known = new Map(
+    isAlone ? readdirSync(answers).map((file) => [file, jsonIn(join(answers, file), MAX_ANSWER)]) : [],
+  );
   const log = (name: string, kind: string) => join(logs, `${fileName(name)}.${kind}`);
-  const answer = (name: string) => join(answers, `${fileName(name)}.json`);
+  const answer = (name: string) => `${fileName(name)}.json`;
   return {
     path: logs,
     holder,
@@ -84,17 +90,20 @@ export function openRunFolder(state: string, logs = state): RunFolder {
       for (const file of [record, ...left.map((run) => run.file)]) rmSync(file, { force: true });
     },
     async read(name) {
-      const value = jsonIn(answer(name), MAX_ANSWER);
+      const value = known.get(answer(name));
       if (!isObject(value) || typeof value.signed !== 'string' || typeof value.by !== 'string')
         return undefined;
       return isSame(value.by, signature(key, name, value.signed)) ? answerIn(value.signed) : undefined;
     },
     async keep(name, given) {
       const signed = JSON.stringify(given);
-      replace(answer(name), JSON.stringify({ by: signature(key, name, signed), signed }));
+      const value = { by: signature(key, name, signed), signed };
+      known.set(answer(name), value);
+      replace(join(answers, answer(name)), JSON.stringify(value));
     },
     async drop(name) {
-      rmSync(answer(name), { force: true });
+      known.delete(answer(name));
+      rmSync(join(answers, answer(name)), { force: true });
     },
   };
 }
@@ -105,7 +114,7 @@ interface LeftRun {
   readonly holder: string;
 }
 
-/** Ends the calls of runs that were killed. The runs of other processes that still run are left alone. */
+/** Ends the calls of runs that were killed. Runs that still run, this one among them, are left alone. */
 function endLeft(runs: string): LeftRun[] {
   return readdirSync(runs).flatMap((name) => {
     const file = join(runs, name);

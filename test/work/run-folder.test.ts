@@ -64,20 +64,39 @@ describe('the record of a run', () => {
 
 describe('an answer', () => {
   const answer = { text: 'done', tokens: 5 };
+  /** Keeps the answer by a run that ends. */
+  async function keptIn(state: string) {
+    const run = openRunFolder(state);
+    await run.keep('T1-1-implementer', answer);
+    run.release();
+  }
 
   it('is read by a later run, until it is dropped', async () => {
     const state = fresh();
-    await openRunFolder(state).keep('T1-1-implementer', answer);
+    await keptIn(state);
     const later = openRunFolder(state);
     expect(await later.read('T1-1-implementer')).toEqual(answer);
     await later.drop?.('T1-1-implementer');
     expect(await later.read('T1-1-implementer')).toBeUndefined();
+    later.release();
+    expect(await openRunFolder(state).read('T1-1-implementer')).toBeUndefined();
+  });
+
+  it('counts only if it was there before the run, or the run itself has kept it: an agent can read the key', async () => {
+    const state = fresh();
+    const folder = openRunFolder(state);
+    await keptIn(state);
+    expect(await folder.read('T1-1-implementer')).toBeUndefined();
+    await folder.keep('T1-1-implementer', { text: 'own' });
+    expect(await folder.read('T1-1-implementer')).toEqual({ text: 'own' });
+    // Nor for a run that begins while the agents of another one can write.
+    expect(await openRunFolder(state).read('T1-1-implementer')).toBeUndefined();
+    folder.release();
   });
 
   it('does not count unsigned, changed, or under the name of another call', async () => {
     const state = fresh();
-    const folder = openRunFolder(state);
-    await folder.keep('T1-1-implementer', answer);
+    await keptIn(state);
     const file = (name: string) => join(state, 'answers', `${name}.json`);
     const signed = readFileSync(file('T1-1-implementer'), 'utf8');
     for (const forged of [
@@ -88,7 +107,10 @@ describe('an answer', () => {
       '',
     ]) {
       writeFileSync(file('T1-2-reviewer'), forged);
+      const folder = openRunFolder(state);
       expect(await folder.read('T1-2-reviewer')).toBeUndefined();
+      expect(await folder.read('T1-1-implementer')).toEqual(answer);
+      folder.release();
     }
     expect(await openRunFolder(fresh()).read('T1-1-implementer')).toBeUndefined();
   });
