@@ -86,6 +86,8 @@ function bystander() {
   };
 }
 
+const shellQuoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
 const approval = JSON.stringify({
   text: 'BEGIN_DISPATCH_RESULT\n{"task_id":"T001","assessment":"approved"}\nEND_DISPATCH_RESULT',
 });
@@ -248,6 +250,18 @@ writeFileSync(folder + '/answers/' + name + '.json', JSON.stringify({ by, signed
   it('ends what has left the process group of a call, with the call', async () => {
     const { work, session } = await cloned({
       implementer: 'setsid sleep 600 & echo $! > $OWN/left\n(setsid sh -c "sleep 600" > /dev/null 2>&1 &)',
+    });
+    expect(await work()).toMatchObject({ code: 0 });
+    const left = Number(await readFile(join(root, session, 'left'), 'utf8'));
+    await soon(() => expect(isRunning(identityOf(left))).toBe(false));
+  });
+
+  it('ends what the agents of a run within a call have left, though that run was killed', async () => {
+    const inner = newSession('inner');
+    const agent = `sh -c 'setsid sleep 600 & echo $! > $OWN/left; kill -9 $(cat $OWN/inner)'`;
+    const nested = `${process.execPath} ${BIN} work --plan tasks.md -s ${inner} --implementer "$AGENT" --check true --env OWN`;
+    const { work, session } = await cloned({
+      implementer: `export OWN; AGENT=${shellQuoted(agent)}; export AGENT\nsh -c 'echo $$ > $OWN/inner; exec ${nested}'`,
     });
     expect(await work()).toMatchObject({ code: 0 });
     const left = Number(await readFile(join(root, session, 'left'), 'utf8'));
