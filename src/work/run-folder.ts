@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { systemCode, ThroughlineError } from '../contracts/errors.js';
 import { makePrivateFolder, projectStateDir, readRegularFile, userStateDir } from '../files/user-state.js';
@@ -56,10 +57,10 @@ export function openRunFolder(state: string, logs = state): RunFolder {
   if (logs !== state) makeIgnoredFolder(logs);
   const key = keyIn(join(state, 'key'));
   const holder = newHolder();
+  const own = { ...identityOf(process.pid), space: processSpace(), holder };
   const record = join(runs, `${randomBytes(12).toString('hex')}.json`);
   const calls = new Map<string, RecordedCall>();
-  const recorded = () =>
-    replace(record, JSON.stringify({ ...identityOf(process.pid), holder, calls: Object.fromEntries(calls) }));
+  const recorded = () => replace(record, JSON.stringify({ ...own, calls: Object.fromEntries(calls) }));
   recorded();
   const left = endLeft(runs);
   const isAlone = readdirSync(runs).length === left.length + 1;
@@ -119,16 +120,30 @@ function endLeft(runs: string): LeftRun[] {
   return readdirSync(runs).flatMap((name) => {
     const file = join(runs, name);
     const run = runIn(jsonIn(file, MAX_RECORD));
-    if (run !== undefined && isRunning(run)) return [];
+    // The user's home may be mounted on other machines and in containers: what runs there cannot be seen from here.
+    if (run !== undefined && (run.space !== processSpace() || isRunning(run))) return [];
     for (const call of run?.calls ?? []) endRecorded(call);
     return [{ file, holder: run?.holder ?? '' }];
   });
 }
 
+interface RecordedRun extends ProcessIdentity {
+  readonly space: unknown;
+  readonly holder: string;
+  readonly calls: readonly RecordedCall[];
+}
+
+/** Names the machine, and on Linux the namespace, in which a number stands for one process. */
+export function processSpace(): string {
+  try {
+    return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return hostname();
+  }
+}
+
 /** Returns a run as its record has it; undefined for anything that this program would not have written. */
-export function runIn(
-  value: unknown,
-): (ProcessIdentity & { readonly holder: string; readonly calls: readonly RecordedCall[] }) | undefined {
+export function runIn(value: unknown): RecordedRun | undefined {
   const process = identityIn(value);
   if (process === undefined || !isObject(value) || typeof value.holder !== 'string') return undefined;
   const calls = Object.values(isObject(value.calls) ? value.calls : {}).flatMap((call) => {
@@ -137,7 +152,7 @@ export function runIn(
       isObject(call) && typeof call.mark === 'string' && MARK.test(call.mark) ? call.mark : undefined;
     return leader === undefined || mark === undefined ? [] : [{ ...leader, mark }];
   });
-  return { ...process, holder: value.holder, calls };
+  return { ...process, space: value.space, holder: value.holder, calls };
 }
 
 /** Process 1 is the system's own; 0 and negative numbers stand for groups of processes. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { identityOf, isRunning } from '../../src/nats-server/process-identity.js';
-import { openRunFolder, runIn } from '../../src/work/run-folder.js';
+import { openRunFolder, processSpace, runIn } from '../../src/work/run-folder.js';
 
 const root = mkdtempSync(join(tmpdir(), 'throughline-runs-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -39,7 +39,21 @@ describe('the record of a run', () => {
       a: { ...recorded, mark: MARK },
       b: { ...other, started: 'at another time', mark: MARK },
     };
-    const left = { pid: ended.pid, started: 'before', holder: 'the one before', calls };
+    const space = processSpace();
+    const left = { pid: ended.pid, started: 'before', space, holder: 'the one before', calls };
+    // On another machine, or in a container of this one, the same numbers are other processes.
+    for (const elsewhere of [undefined, 'other pid:[1]', space.replace(/.*? /, 'other ')]) {
+      const theirs = {
+        ...left,
+        space: elsewhere,
+        calls: { a: { ...identityOf(children[1]?.pid ?? 0), mark: MARK } },
+      };
+      writeFileSync(join(state, 'runs', 'left.json'), JSON.stringify(theirs));
+      const beside = openRunFolder(state);
+      expect(beside.ended).toEqual([]);
+      beside.release();
+      expect(readdirSync(join(state, 'runs'))).toEqual(['left.json']);
+    }
     writeFileSync(join(state, 'runs', 'left.json'), JSON.stringify(left));
     const folder = openRunFolder(state);
     await once(children[0] ?? ended, 'exit');
