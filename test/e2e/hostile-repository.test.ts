@@ -132,6 +132,15 @@ describe('up in a cloned repository', () => {
     expect((await run(['health'])).stderr).toContain('127.0.0.1:4222');
   });
 
+  it('neither a pipe in place of the note on the inspector nor a lock without a start keeps up from starting', async () => {
+    const { pid } = bystander();
+    const { run, clone } = await cloned({ [LOCK]: lock({ pid }) });
+    execFileSync('mkfifo', [join(clone, STORE, 'throughline-inspector.json')]);
+    releases.push(() => run(['down', '--store', STORE]));
+    const { code, stderr } = await run(['up', '--detach', '--store', STORE, '--inspector-port', '0']);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+  });
+
   it('a pipe in place of a lock does not hold a command up', async () => {
     const { run, clone } = await cloned({ 'readme.md': 'x' });
     await mkdir(join(clone, STORE));
