@@ -1,9 +1,15 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { stateDirOf } from '../config/config.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token } from '../contracts/names.js';
-import { type ConnectedProject, connectedProject, connectedProjects } from '../files/connected-projects.js';
+import {
+  type ConnectedProject,
+  connectedProject,
+  connectedProjects,
+  type ProjectSettings,
+} from '../files/connected-projects.js';
 import { readRegularFile } from '../files/user-state.js';
 import { isObject } from '../shared/is-object.js';
 
@@ -18,7 +24,7 @@ export interface AgentSession {
   readonly agents?: Readonly<Record<string, string>>;
   /** The id of the result of the agent that the user talks to, where what has started it publishes that result as well. */
   readonly resultId?: string;
-  /** Says that the `.throughline.json` names another session or project than was connected, which is not used. */
+  /** Says what the `.throughline.json` names other than was connected, which is not used. */
   readonly changed?: string;
 }
 
@@ -49,19 +55,17 @@ export function agentSession({ env, directory }: Where): AgentSession {
   const { file, git } = projectAt(directory);
   const stateDir = stateDirOf(env);
   const known = file === undefined ? undefined : connectedProject(stateDir, dirname(file));
-  const given = file === undefined || known === undefined ? {} : readProject(file);
   const named = env.THROUGHLINE_SESSION || known?.session;
   if (named === undefined && file !== undefined) throw notConnected(file);
   const project = env.THROUGHLINE_PROJECT || known?.project;
   const session = projectOf(named ?? (branchOf(git) || basename(git ? dirname(git) : directory)));
   if (named === undefined) refuseOthers(session, directory, stateDir);
-  const { plan, agents } = given;
-  const changed = known && file && changeOf(file, given, known);
+  const { plan, agents } = known ?? {};
+  const changed = known && file && changeOf(file, known);
   return {
     session,
     ...(project !== undefined && { project }),
-    ...(plan !== undefined &&
-      file !== undefined && { plan: isAbsolute(plan) ? plan : join(dirname(file), plan) }),
+    ...(plan !== undefined && file !== undefined && { plan: join(dirname(file), plan) }),
     ...(agents !== undefined && { agents }),
     ...(env.THROUGHLINE_RESULT_ID && { resultId: env.THROUGHLINE_RESULT_ID }),
     ...(changed && { changed }),
@@ -75,7 +79,17 @@ function notConnected(file: string): ThroughlineError {
   );
 }
 
-function refuseOthers(session: Token, directory: string, stateDir: string): void {
+/**
+ * Refuses a session that a repository alone leads to, if it belongs to another project.
+ *
+ * @throws ThroughlineError `not_connected`
+ */
+export function refuseOthers(
+  session: Token,
+  directory: string,
+  stateDir: string,
+  name = 'set THROUGHLINE_SESSION',
+): void {
   const others = connectedProjects(stateDir).filter((each) => projectOf(each.session) === session);
   const [other] = others;
   const real = realpathSync(directory);
@@ -83,16 +97,17 @@ function refuseOthers(session: Token, directory: string, stateDir: string): void
     return;
   throw new ThroughlineError(
     'not_connected',
-    `${directory} would use session ${session}, which belongs to ${other.folder}: run "throughline connect" here, or set THROUGHLINE_SESSION`,
+    `${directory} would use session ${session}, which belongs to ${other.folder}: run "throughline connect" here, or ${name}`,
   );
 }
 
-function changeOf(file: string, given: GivenProject, known: ConnectedProject): string | undefined {
-  const changes = (['session', 'project'] as const).flatMap((field) => {
-    const now = given[field];
-    return now === undefined || now === known[field]
+function changeOf(file: string, known: ConnectedProject): string | undefined {
+  const given = projectSettings(file);
+  const changes = (['session', 'project', 'plan', 'agents'] as const).flatMap((field) => {
+    const [now, before] = [given[field], known[field]];
+    return now === undefined || isDeepStrictEqual(now, before)
       ? []
-      : [`${field} ${JSON.stringify(now)} (connected: ${known[field]})`];
+      : [`${field} ${JSON.stringify(now)} (connected: ${JSON.stringify(before) ?? 'none'})`];
   });
   if (changes.length === 0) return undefined;
   return `${file} names ${changes.join(' and ')}, which is not used: run "throughline connect" to accept it`;
@@ -117,48 +132,42 @@ function projectAt(directory: string): { readonly file?: string; readonly git?: 
   }
 }
 
-interface GivenProject {
-  session?: string;
-  project?: string;
-  plan?: string;
-  agents?: Record<string, string>;
-}
-
 /**
- * Reads a `.throughline.json`.
+ * Reads a `.throughline.json`, or its text before it is written. A plan in the project is a path from its folder.
  *
  * @throws ThroughlineError `config_invalid` that names the file, what is wrong and the fix
  */
-function readProject(file: string): GivenProject {
+export function projectSettings(file: string, text?: string): Partial<ProjectSettings> {
   const wrong = (what: string, cause?: unknown) =>
     new ThroughlineError('config_invalid', `${file}: ${what}`, { cause });
   const again = 'write {"session": "NAME"}, or remove the file and run "throughline connect" again';
-  const read = readRegularFile(file, MAX_PROJECT_FILE);
+  const read = text ?? readRegularFile(file, MAX_PROJECT_FILE);
   if (read === undefined) return {};
-  if ('fault' in read) throw wrong(`it ${read.fault}; ${again}`);
+  if (typeof read === 'object' && 'fault' in read) throw wrong(`it ${read.fault}; ${again}`);
   let value: unknown;
   try {
-    value = JSON.parse(read.toString('utf8'));
+    value = JSON.parse(read.toString());
   } catch (cause) {
     throw wrong(`${messageOf(cause)}; ${again}`, cause);
   }
   if (!isObject(value)) throw wrong('it is not a JSON object: write {"session": "NAME"}');
-  const given: GivenProject = {};
+  const given: { -readonly [Field in keyof ProjectSettings]?: ProjectSettings[Field] } = {};
   for (const field of ['session', 'project', 'plan'] as const) {
     const text = value[field];
     if (text === undefined || text === null) continue;
     if (typeof text !== 'string') throw wrong(`${field} is ${JSON.stringify(text)}: write a text`);
-    if (text !== '') given[field] = text;
+    if (text !== '')
+      given[field] = field === 'plan' ? relative(dirname(file), resolve(dirname(file), text)) : text;
   }
   const { agents } = value;
   if (agents === undefined || agents === null) return given;
   if (!isObject(agents)) throw wrong('agents is not an object: write {"NAME": "implementer"}');
-  given.agents = {};
+  const roles: Record<string, string> = {};
   for (const [name, role] of Object.entries(agents)) {
     if (typeof role !== 'string') throw wrong(`agents.${name} is ${JSON.stringify(role)}: write a role`);
-    given.agents[name] = role;
+    roles[name] = role;
   }
-  return given;
+  return { ...given, agents: roles };
 }
 
 /** The branch that is checked out; undefined without one. Read from the files: to start git takes longer than all else. */

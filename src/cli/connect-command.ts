@@ -1,6 +1,7 @@
-import { join, relative } from 'node:path';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Argument, type Command } from 'commander';
-import { MAX_PROJECT_FILE } from '../agents/agent-session.js';
+import { MAX_PROJECT_FILE, projectSettings } from '../agents/agent-session.js';
 import {
   CONNECT_CLIENTS,
   CONNECT_NAMES,
@@ -15,7 +16,7 @@ import {
   removePlan,
 } from '../agents/connect/connect-plan.js';
 import { installedProgram } from '../agents/connect/installed-program.js';
-import { namesIn, type ProjectFields } from '../agents/connect/project-file.js';
+import type { ProjectFields } from '../agents/connect/project-file.js';
 import { readerOf, writeChanges } from '../agents/connect/write-changes.js';
 import { stateDirOf } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
@@ -23,11 +24,13 @@ import { token } from '../contracts/names.js';
 import {
   connectedProject,
   connectedProjects,
+  type ProjectSettings,
   recordConnected,
   removeConnected,
 } from '../files/connected-projects.js';
 import { readRegularFile } from '../files/user-state.js';
 import { counted } from '../shared/counted.js';
+import { oneLine } from '../shared/text.js';
 import { agreed, canAsk } from './agreed.js';
 import { type Cli, cliOf, coloured, examples, note, out } from './command-context.js';
 import { addConnectList } from './connect-list.js';
@@ -129,20 +132,33 @@ async function connected(
   return { changes, isDone: true };
 }
 
-/** Session and project that connecting records, shown before they are agreed to; undefined where they are recorded. */
-function newRecord(cli: Cli, place: Where, file: string, changes: readonly FileChange[]) {
+/** Settings that connecting records, shown before they are agreed to; undefined where they are recorded. */
+function newRecord(
+  cli: Cli,
+  place: Where,
+  file: string,
+  changes: readonly FileChange[],
+): ProjectSettings | undefined {
   const text = changes.find(({ path }) => path === file)?.after ?? readerOf(place)(file) ?? '';
-  const names = namesIn(text);
-  if (names === undefined)
-    throw new ThroughlineError('config_invalid', `${file}: session and project are not texts: correct them`);
+  const { session, project, plan, agents } = projectSettings(file, text);
+  const wrong = (what: string) => new ThroughlineError('config_invalid', `${file}: ${what}`);
+  if (session === undefined || project === undefined)
+    throw wrong('session and project are not texts: correct them');
+  if (plan !== undefined && (isAbsolute(plan) || plan.split(sep)[0] === '..'))
+    throw wrong(
+      `plan ${plan} is outside of the project: move the plan into it, or name it with --tasks of "init"`,
+    );
+  const settings = { session, project, ...(plan !== undefined && { plan }), ...(agents && { agents }) };
   const stateDir = stateDirOf(cli.config.env);
   const known = connectedProject(stateDir, place.project);
-  if (known?.session === names.session && known.project === names.project) return undefined;
-  note(`-- agents in this folder will read and write session ${names.session} of project ${names.project}`);
+  if (isDeepStrictEqual(known, { folder: known?.folder, ...settings })) return undefined;
+  note(`-- agents in this folder will read and write session ${session} of project ${project}`);
+  if (plan !== undefined) note(`-- and follow the plan ${oneLine(plan)}`);
+  if (agents !== undefined) note(`-- and have the roles ${JSON.stringify(agents)}`);
   for (const other of connectedProjects(stateDir))
-    if (other.session === names.session && other.folder !== known?.folder)
+    if (other.session === session && other.folder !== known?.folder)
       note(`-- ${other.folder} uses this session, too`);
-  return names;
+  return settings;
 }
 
 function requirePlainFile(file: string): void {

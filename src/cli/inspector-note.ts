@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { readRegularFile, writePrivateFile } from '../files/user-state.js';
 
 /**
  * Where the inspector of a store's `up` is, for an `up --detach` that finds it running; null where it serves none. It is
@@ -15,13 +15,12 @@ interface InspectorNote {
 }
 
 const NAME = 'throughline-inspector.json';
+const MAX_NOTE = 4096;
 const POLL_MS = 50;
 
 export function writeInspectorNote(storeDir: string, url: string | null): void {
   const note: InspectorNote = { url, pid: process.pid };
-  const draft = join(storeDir, `throughline-inspector.${randomBytes(6).toString('hex')}.draft`);
-  writeFileSync(draft, JSON.stringify(note), { mode: 0o600, flag: 'wx' });
-  renameSync(draft, join(storeDir, NAME));
+  writePrivateFile(join(storeDir, NAME), JSON.stringify(note));
 }
 
 /** The URL of the inspector that a process serves, once it has said so; null where it serves none, or says nothing. */
@@ -36,8 +35,10 @@ export async function inspectorOf(storeDir: string, pid: number, withinMs: numbe
 }
 
 function readNote(storeDir: string): InspectorNote | undefined {
+  const read = readRegularFile(join(storeDir, NAME), MAX_NOTE);
+  if (!(read instanceof Buffer)) return undefined;
   try {
-    return noteSchema.safeParse(JSON.parse(readFileSync(join(storeDir, NAME), 'utf8'))).data;
+    return noteSchema.safeParse(JSON.parse(read.toString('utf8'))).data;
   } catch {
     return undefined;
   }

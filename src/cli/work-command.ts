@@ -1,6 +1,8 @@
 import { constants, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import { refuseOthers } from '../agents/agent-session.js';
+import { stateDirOf } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { projectOf, token } from '../contracts/names.js';
 import { shellWord } from '../prompt/left-out.js';
@@ -129,7 +131,7 @@ function checkTogether({ reviewer, check, parallel, worktrees }: WorkOptions): v
 }
 
 async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
-  const { followed, session } = await placeOf(options);
+  const { followed, session } = await placeOf(cli, options);
   const { env = [], json = false } = options;
   const place = { env: workEnvironment(cli.config.env, env, cli.url) };
   const [{ runPlan }, { openRunFolder, runStateDir }, { commandAgent, commandCheck }] = await Promise.all([
@@ -146,7 +148,8 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   try {
     const workspaces = await worktreesOf(options, folder.path, session);
     const given: Omit<RunPlanOptions, 'client'> = {
-      ...{ session, directory: process.cwd(), kept: folder, run: folder },
+      ...{ directory: process.cwd(), kept: folder, run: folder },
+      ...(options.session !== undefined && { session }),
       ...(followed !== undefined && { plan: followed }),
       ...(options.project !== undefined && { project: options.project }),
       implementer: commandAgent(options.implementer, commands),
@@ -176,13 +179,18 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   }
 }
 
-async function placeOf(options: WorkOptions): Promise<{ followed: string | undefined; session: string }> {
+async function placeOf(
+  cli: Cli,
+  options: WorkOptions,
+): Promise<{ followed: string | undefined; session: string }> {
   const { sessionOfPlan } = await import('../work/follow-plan.js');
   const { plan, session: given } = options;
   if (given !== undefined) return { followed: plan, session: token(given, '--session') };
   const words = `throughline work --implementer ${shellWord(options.implementer)} --plan`;
   const followed = plan ?? (await usualPlan(words));
-  return { followed, session: sessionOfPlan(followed) };
+  const session = sessionOfPlan(followed);
+  refuseOthers(session, process.cwd(), stateDirOf(cli.config.env), `give --session ${session}`);
+  return { followed, session };
 }
 
 async function worktreesOf({ worktrees }: WorkOptions, logs: string, session: string) {

@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { systemCode } from '../contracts/errors.js';
 import { isObject } from '../shared/is-object.js';
@@ -6,17 +6,25 @@ import { makePrivateFolder, projectStateDir, readRegularFile, writePrivateFile }
 
 /**
  * The projects that this user has connected, recorded in the state directory. A repository may carry a `.throughline.json`
- * that names any session: it applies only in a folder that is recorded here, and the recorded pair counts.
+ * that names any session: it applies only in a folder that is recorded here, as it was when the user connected it.
  */
-export interface ConnectedProject {
+export interface ConnectedProject extends ProjectSettings {
   /** Real path of the folder of its `.throughline.json`. */
   readonly folder: string;
+}
+
+/** The settings of a project that are recorded. */
+export interface ProjectSettings {
   readonly session: string;
   readonly project: string;
+  /** Path of a `tasks.md` in the project, from its folder. */
+  readonly plan?: string;
+  /** Role of each agent, by its name. */
+  readonly agents?: Readonly<Record<string, string>>;
 }
 
 const RECORD = 'connected.json';
-const MAX_RECORD = 16 * 1024;
+const MAX_RECORD = 128 * 1024;
 const MAX_GIT_FILE = 16 * 1024;
 
 /** Returns the record of a folder, or that of the same folder in the main work tree of its git repository. */
@@ -24,18 +32,16 @@ export function connectedProject(stateDir: string, folder: string): ConnectedPro
   const found = recordOf(stateDir, folder);
   if (found !== undefined) return found;
   const main = mainFolder(realpathSync(folder));
-  return main === undefined ? undefined : recordOf(stateDir, main);
+  const record = main === undefined ? undefined : recordOf(stateDir, main);
+  // A link in an archive may lead from a repository of its making to a connected folder.
+  return record?.folder === main ? record : undefined;
 }
 
 /** Records that the user has connected a folder. */
-export function recordConnected(
-  stateDir: string,
-  folder: string,
-  { session, project }: Omit<ConnectedProject, 'folder'>,
-): void {
+export function recordConnected(stateDir: string, folder: string, settings: ProjectSettings): void {
   const place = projectStateDir(stateDir, folder);
   makePrivateFolder(place);
-  const record: ConnectedProject = { folder: realpathSync(resolve(folder)), session, project };
+  const record: ConnectedProject = { folder: realpathSync(resolve(folder)), ...settings };
   writePrivateFile(join(place, RECORD), `${JSON.stringify(record)}\n`);
 }
 
@@ -78,10 +84,14 @@ function recordIn(place: string): ConnectedProject | undefined {
     return undefined;
   }
   if (!isObject(record)) return undefined;
-  const { folder, session, project } = record;
+  const { folder, session, project, plan, agents } = record;
   if (typeof folder !== 'string' || typeof session !== 'string' || typeof project !== 'string')
     return undefined;
-  return { folder, session, project };
+  return {
+    ...{ folder, session, project },
+    ...(typeof plan === 'string' && { plan }),
+    ...(isObject(agents) && { agents: agents as Record<string, string> }),
+  };
 }
 
 /**
@@ -89,20 +99,18 @@ function recordIn(place: string): ConnectedProject | undefined {
  * with an archive, so the repository must name this work tree as well.
  */
 function mainFolder(folder: string): string | undefined {
-  for (let top = folder; ; top = dirname(top)) {
-    const link = textOf(join(top, '.git'));
-    const [, gitFolder] = /^gitdir:\s*(.+)$/m.exec(link ?? '') ?? [];
-    if (gitFolder !== undefined) {
-      const own = resolve(top, gitFolder.trim());
-      const back = textOf(join(own, 'gitdir'))?.trim();
-      const common = dirname(dirname(own));
-      const isLinked = back !== undefined && resolve(own, back) === join(top, '.git');
-      return isLinked && basename(common) === '.git'
-        ? join(dirname(common), relative(top, folder))
-        : undefined;
-    }
-    if (dirname(top) === top) return undefined;
+  for (let top = folder; dirname(top) !== top; top = dirname(top)) {
+    const path = join(top, '.git');
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) continue;
+    const [, gitFolder] = /^gitdir:\s*(.+)$/m.exec(textOf(path) ?? '') ?? [];
+    if (gitFolder === undefined) return undefined;
+    const own = resolve(top, gitFolder.trim());
+    const back = textOf(join(own, 'gitdir'))?.trim();
+    const common = dirname(dirname(own));
+    const isLinked = back !== undefined && resolve(own, back) === path && basename(common) === '.git';
+    return isLinked ? join(dirname(common), relative(top, folder)) : undefined;
   }
+  return undefined;
 }
 
 function textOf(path: string): string | undefined {

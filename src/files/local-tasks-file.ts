@@ -18,7 +18,8 @@ type Found<T> = T | TasksFileFault;
 /**
  * Task files on this machine, under `roots` only; a relative path starts at the first root.
  *
- * `moreRoots` are looked up for a path that is not under `roots`.
+ * `moreRoots` are looked up for a path that is not under `roots`. A path may lie in a repository of strangers: a link at its end
+ * is refused, and so is a linked folder that leads from one root to another.
  *
  * The file at a path may be replaced at any moment. Whether it is a file, and which one, is therefore asked of the
  * open handle, and whether it lies under a root once more after it was opened.
@@ -67,20 +68,32 @@ async function located(
 ): Promise<Found<{ readonly real: string; readonly seen: Stats }>> {
   const [first] = roots;
   if (first === undefined) return { fault: 'no root is configured: set THROUGHLINE_TASKS_ROOTS' };
-  const real = await realpath(isAbsolute(path) ? path : resolve(first, path));
-  if (!(await isUnder(roots, real)) && !(await isUnder(moreRoots(), real))) {
+  const given = resolve(first, path);
+  const real = await realpath(given);
+  if (!(await isAllowed(given, real, roots, moreRoots))) {
     return {
       fault: `is outside the configured roots (${roots.join(', ')}): send its text (--push, or tasksText), or see THROUGHLINE_TASKS_ROOTS`,
     };
   }
   // Opening a device may have effects: a path outside the roots is not even opened.
-  const seen = await lstat(real);
+  const seen = await lstat(given);
+  if (seen.isSymbolicLink()) return { fault: 'is a symbolic link' };
   return seen.isFile() ? { real, seen } : { fault: NOT_A_FILE };
 }
 
-async function isUnder(roots: readonly string[], path: string): Promise<boolean> {
-  const real = await Promise.all(roots.map((root) => realpath(root).catch(() => undefined)));
-  return real.some((root) => root !== undefined && isInside(root, path));
+/** Returns true if the real path lies under the root that the given path names, or under any root if it names none. */
+async function isAllowed(
+  given: string,
+  real: string,
+  roots: readonly string[],
+  moreRoots: () => readonly string[],
+): Promise<boolean> {
+  const named = (folders: readonly string[]) => folders.filter((root) => isInside(resolve(root), given));
+  const own = named(roots);
+  const all = own.length > 0 ? own : [...roots, ...moreRoots()];
+  const allowed = named(all).length > 0 ? named(all) : all;
+  const folders = await Promise.all(allowed.map((root) => realpath(root).catch(() => undefined)));
+  return folders.some((root) => root !== undefined && isInside(root, real));
 }
 
 async function readWhole(

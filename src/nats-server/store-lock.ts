@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { isIPv4 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode, ThroughlineError } from '../contracts/errors.js';
@@ -99,7 +101,14 @@ async function useOf(note: LockNote | undefined): Promise<StoreUse | undefined> 
 
 /** A server in a container lives on when the engine's command, which stands for it here, is killed. */
 export async function answers({ host, port, serverName }: LockedServer): Promise<boolean> {
-  return (await askServer(host, port, ANSWER_WITHIN_MS))?.server_name === serverName;
+  // A store in a repository may name a server of strangers.
+  return isOwnHost(host) && (await askServer(host, port, ANSWER_WITHIN_MS))?.server_name === serverName;
+}
+
+/** Returns true for an address of this machine. */
+export function isOwnHost(host: string): boolean {
+  if (['localhost', '0.0.0.0', '::'].includes(host) || (isIPv4(host) && host.startsWith('127.'))) return true;
+  return Object.values(networkInterfaces()).some((each) => each?.some(({ address }) => address === host));
 }
 
 function inUse(storeDir: string, use: StoreUse): ThroughlineError {

@@ -80,8 +80,10 @@ function isNote(value: unknown): value is LockNote {
 
 function isIdentity(value: unknown): value is Record<string, unknown> {
   if (!isObject(value)) return false;
-  const { pid, started = '' } = value;
-  return Number.isSafeInteger(pid) && Number(pid) > 1 && typeof started === 'string';
+  const { pid, started } = value;
+  // Linux always tells the start: a note without it is not ours, and may name any process.
+  const isTold = typeof started === 'string' || (started === undefined && process.platform !== 'linux');
+  return Number.isSafeInteger(pid) && Number(pid) > 1 && isTold;
 }
 
 function namesServer({ host, port, serverName }: Record<string, unknown>): boolean {

@@ -4,6 +4,7 @@ import { isRunning, type ProcessIdentity } from '../nats-server/process-identity
 /**
  * The processes of a call. Each runs with the call's mark in its environment, which children inherit: so one that has left
  * the process group, such as a server or a browser, is found through `/proc`. Systems without `/proc` know the group alone.
+ * A run within a call has the marks of both in its calls, as `outer:inner`.
  */
 export const CALL_MARK = 'THROUGHLINE_CALL';
 
@@ -64,7 +65,9 @@ function processNames(): string[] | undefined {
 }
 
 function carries(id: number, mark: string): boolean {
-  return read(`/proc/${id}/environ`)?.includes(`${CALL_MARK}=${mark}\0`) === true;
+  const variables = read(`/proc/${id}/environ`)?.toString('latin1').split('\0') ?? [];
+  const marks = variables.find((each) => each.startsWith(`${CALL_MARK}=`))?.slice(CALL_MARK.length + 1);
+  return marks?.split(':').includes(mark) === true;
 }
 
 /** Undefined for a process that has ended, and for that of another user. */

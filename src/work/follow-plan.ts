@@ -2,8 +2,10 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { codeOf, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
+import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import { readPlan } from '../files/local-tasks-file.js';
 import { specNameOf } from '../ledger/spec-name.js';
+import { hashOf } from '../shared/hash.js';
 import type { Asking } from './session-tasks.js';
 
 /** The session of a plan that no one has named one for: `parser` for `specs/parser/tasks.md`. */
@@ -22,6 +24,8 @@ export interface FollowedPlan {
 /**
  * Makes the session follow the plan, or finds the one that it follows.
  *
+ * @param isNamed false if the session is only named after the plan, whose path may come from a repository of strangers: then it
+ * must be new, or follow this plan already
  * @throws ThroughlineError `usage` where the session follows another plan, or nothing is there to be worked on;
  * `progress_ledger_missing_tasks` and `progress_ledger_parse_failed` for a file that cannot be read
  */
@@ -29,6 +33,7 @@ export async function followPlan(
   ask: Asking,
   session: string,
   plan: string | undefined,
+  isNamed: boolean,
 ): Promise<FollowedPlan> {
   token(session, 'session');
   const status = await ask((client) => client.runStatus(session));
@@ -39,6 +44,7 @@ export async function followPlan(
   }
   const path = resolve(plan);
   if (known !== undefined && !(await isSameFile(known, path))) throw otherPlan(session, known, path);
+  if (!isNamed && known === undefined && !mayFollow(status, path)) throw notThisPlan(session, path);
   const spec = status.run === null ? specNameOf(path) : undefined;
   const pushed = async () => {
     const tasksText = textOf(path);
@@ -59,6 +65,12 @@ export async function followPlan(
   }
 }
 
+/** True for a session without events, and for one that follows a plan of this very text. */
+function mayFollow({ run, session }: RunStatusReply, path: string): boolean {
+  if (run === null) return session.sequence === 0;
+  return run.fingerprint.hash === hashOf(textOf(path));
+}
+
 async function isSameFile(one: string, other: string): Promise<boolean> {
   if (one === other) return true;
   const real = (path: string) => realpath(path).catch(() => path);
@@ -75,6 +87,13 @@ function nothingToDo(session: string): ThroughlineError {
   return new ThroughlineError(
     'usage',
     `session ${session} has neither a plan nor tasks on its board: name its plan with --plan FILE`,
+  );
+}
+
+function notThisPlan(session: string, path: string): ThroughlineError {
+  return new ThroughlineError(
+    'usage',
+    `session ${session} is there already, and not known to follow ${path}: name it with --session ${session}, or give another name`,
   );
 }
 

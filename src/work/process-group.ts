@@ -51,7 +51,7 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
     const mark = randomBytes(16).toString('base64url');
     const child = spawn(command, {
       ...{ shell: true, detached: true, cwd: directory },
-      env: { ...env, [CALL_MARK]: mark },
+      env: { ...env, [CALL_MARK]: [env[CALL_MARK], mark].filter(Boolean).join(':') },
     });
     const { pid } = child;
     const send = (by: NodeJS.Signals) => {

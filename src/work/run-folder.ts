@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { systemCode, ThroughlineError } from '../contracts/errors.js';
 import { makePrivateFolder, projectStateDir, readRegularFile, userStateDir } from '../files/user-state.js';
@@ -17,8 +18,9 @@ import { newHolder } from './task-leases.js';
  * whose answer was not published is made again.
  *
  * Records and answers count only from the user's state directory, whatever else stands in a folder of logs: that one may
- * belong to a repository, and is only written to. Answers are signed with a key of the folder, so a file that an agent has
- * placed there does not count.
+ * belong to a repository, and is only written to. Answers count only if they were there before any agent of the run, or if the
+ * run itself has kept them; and they are signed with a key of the folder, so a file that an agent of an earlier run has placed
+ * there does not count, unless it has read that key.
  */
 export interface RunFolder extends KeptAnswers, RunIdentity {
   /** Where logs and prompts are. */
@@ -54,15 +56,20 @@ export function openRunFolder(state: string, logs = state): RunFolder {
   for (const folder of [state, runs, answers]) makePrivateFolder(folder);
   if (logs !== state) makeIgnoredFolder(logs);
   const key = keyIn(join(state, 'key'));
-  const left = endLeft(runs);
   const holder = newHolder();
+  const own = { ...identityOf(process.pid), space: processSpace(), holder };
   const record = join(runs, `${randomBytes(12).toString('hex')}.json`);
   const calls = new Map<string, RecordedCall>();
-  const recorded = () =>
-    replace(record, JSON.stringify({ ...identityOf(process.pid), holder, calls: Object.fromEntries(calls) }));
+  const recorded = () => replace(record, JSON.stringify({ ...own, calls: Object.fromEntries(calls) }));
   recorded();
+  const left = endLeft(runs);
+  const isAlone = readdirSync(runs).length === left.length + 1;
+  // Agents of another run could write while these are read.
+  const known = new Map(
+    isAlone ? readdirSync(answers).map((file) => [file, jsonIn(join(answers, file), MAX_ANSWER)]) : [],
+  );
   const log = (name: string, kind: string) => join(logs, `${fileName(name)}.${kind}`);
-  const answer = (name: string) => join(answers, `${fileName(name)}.json`);
+  const answer = (name: string) => `${fileName(name)}.json`;
   return {
     path: logs,
     holder,
@@ -84,17 +91,20 @@ export function openRunFolder(state: string, logs = state): RunFolder {
       for (const file of [record, ...left.map((run) => run.file)]) rmSync(file, { force: true });
     },
     async read(name) {
-      const value = jsonIn(answer(name), MAX_ANSWER);
+      const value = known.get(answer(name));
       if (!isObject(value) || typeof value.signed !== 'string' || typeof value.by !== 'string')
         return undefined;
       return isSame(value.by, signature(key, name, value.signed)) ? answerIn(value.signed) : undefined;
     },
     async keep(name, given) {
       const signed = JSON.stringify(given);
-      replace(answer(name), JSON.stringify({ by: signature(key, name, signed), signed }));
+      const value = { by: signature(key, name, signed), signed };
+      known.set(answer(name), value);
+      replace(join(answers, answer(name)), JSON.stringify(value));
     },
     async drop(name) {
-      rmSync(answer(name), { force: true });
+      known.delete(answer(name));
+      rmSync(join(answers, answer(name)), { force: true });
     },
   };
 }
@@ -105,21 +115,35 @@ interface LeftRun {
   readonly holder: string;
 }
 
-/** Ends the calls of runs that were killed. The runs of other processes that still run are left alone. */
+/** Ends the calls of runs that were killed. Runs that still run, this one among them, are left alone. */
 function endLeft(runs: string): LeftRun[] {
   return readdirSync(runs).flatMap((name) => {
     const file = join(runs, name);
     const run = runIn(jsonIn(file, MAX_RECORD));
-    if (run !== undefined && isRunning(run)) return [];
+    // The user's home may be mounted on other machines and in containers: what runs there cannot be seen from here.
+    if (run !== undefined && (run.space !== processSpace() || isRunning(run))) return [];
     for (const call of run?.calls ?? []) endRecorded(call);
     return [{ file, holder: run?.holder ?? '' }];
   });
 }
 
+interface RecordedRun extends ProcessIdentity {
+  readonly space: unknown;
+  readonly holder: string;
+  readonly calls: readonly RecordedCall[];
+}
+
+/** Names the machine, and on Linux the namespace, in which a number stands for one process. */
+export function processSpace(): string {
+  try {
+    return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return hostname();
+  }
+}
+
 /** Returns a run as its record has it; undefined for anything that this program would not have written. */
-export function runIn(
-  value: unknown,
-): (ProcessIdentity & { readonly holder: string; readonly calls: readonly RecordedCall[] }) | undefined {
+export function runIn(value: unknown): RecordedRun | undefined {
   const process = identityIn(value);
   if (process === undefined || !isObject(value) || typeof value.holder !== 'string') return undefined;
   const calls = Object.values(isObject(value.calls) ? value.calls : {}).flatMap((call) => {
@@ -128,7 +152,7 @@ export function runIn(
       isObject(call) && typeof call.mark === 'string' && MARK.test(call.mark) ? call.mark : undefined;
     return leader === undefined || mark === undefined ? [] : [{ ...leader, mark }];
   });
-  return { ...process, holder: value.holder, calls };
+  return { ...process, space: value.space, holder: value.holder, calls };
 }
 
 /** Process 1 is the system's own; 0 and negative numbers stand for groups of processes. */

@@ -95,8 +95,8 @@ class PlanRunner {
   }
 
   async #run(): Promise<RunSummary> {
-    const { project } = this.#options;
-    const followed = await followPlan(this.#talk.ask, this.#session, this.#options.plan);
+    const { plan, session: given, project } = this.#options;
+    const followed = await followPlan(this.#talk.ask, this.#session, plan, given !== undefined);
     this.#plan = followed.path;
     this.#changed = followed.changed;
     if (project !== undefined) {
@@ -176,13 +176,15 @@ class PlanRunner {
 
   #start(task: WorkTask, step: RunStep, isUnmerged: boolean): void {
     const settled = this.#leased(task, step, isUnmerged)
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
         // What ends because the run does is not a fault of its own.
         if (this.#signal.aborted) return;
         const lost = this.#held.get(task.id)?.lost;
-        if (lost?.aborted === true) return this.#leaveTo(task.id, messageOf(lost.reason));
-        this.#fault = error;
-        this.#failed.abort(error);
+        if (lost?.aborted === true) await this.#leaveTo(task.id, messageOf(lost.reason));
+        else {
+          this.#fault = error;
+          this.#failed.abort(error);
+        }
       })
       .finally(() => this.#active.delete(task.id));
     this.#active.set(task.id, settled);
@@ -192,6 +194,8 @@ class PlanRunner {
   async #leased(task: WorkTask, step: RunStep, isUnmerged: boolean): Promise<void> {
     const { id } = task;
     let lease = this.#held.get(id);
+    // A run that has stood still between two steps may have lost it.
+    await lease?.confirm();
     if (lease === undefined) {
       const claimed = await this.#leases.claim(id);
       if ('holder' in claimed) {
@@ -219,10 +223,9 @@ class PlanRunner {
   }
 
   /** Leaves a task to the run that holds its lease, for a while. */
-  #leaveTo(task: string, message: string): void {
+  async #leaveTo(task: string, message: string): Promise<void> {
     this.#elsewhere.set(task, performance.now() + CLAIM_AGAIN_MS);
-    void this.#held.get(task)?.release();
-    this.#held.delete(task);
+    await this.#release(task);
     if (!this.#told.has(message)) this.#tell({ type: 'note', message });
     this.#told.add(message);
   }

@@ -192,6 +192,7 @@ async function timed<T>(
   timeoutMs: number,
   stopping: AbortSignal,
 ): Promise<{ readonly result?: T; readonly isLate: boolean }> {
+  stopping.throwIfAborted();
   const until = linkedSignal([stopping], timeoutMs);
   const aborted = new Promise<typeof LATE>((resolve) => {
     until.signal.addEventListener('abort', () => resolve(LATE), { once: true });

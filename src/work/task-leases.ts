@@ -17,9 +17,9 @@ export function newHolder(): string {
 
 /** The lease of a task, renewed until it is released. */
 export interface TaskLease {
-  /** Fires once another run holds the lease. */
+  /** Fires once another run is known to hold the lease, or to have been able to. Such a lease is not used again. */
   readonly lost: AbortSignal;
-  /** Renews the lease now. @throws ThroughlineError `conflict` if another run holds it */
+  /** Renews the lease now. @throws ThroughlineError `conflict` if it is lost */
   confirm(): Promise<void>;
   release(): Promise<void>;
 }
@@ -52,16 +52,17 @@ export function taskLeases(
       const first = await ask(({ tools }) => tools.runClaim(claim));
       if (!first.claimed) return elsewhere(first);
       const lost = new AbortController();
-      const taken = (reply: ToolReply<'run-claim'>) => {
-        const { holder: by, since } = elsewhere(reply);
-        const message = `task ${task} is being worked on by ${by} since ${since}`;
+      const lose = (message: string) => {
+        clearInterval(timer);
         lost.abort(new ThroughlineError('conflict', message, { details: { task } }));
       };
       const renew = async (through: Asking) => {
         const reply = await through(({ tools }) => tools.runClaim(request(task)));
-        if (!reply.claimed) taken(reply);
+        const { holder: by, since } = elsewhere(reply);
+        if (!reply.claimed) lose(`task ${task} is being worked on by ${by} since ${since}`);
+        return since;
       };
-      let beating: Promise<void> | undefined;
+      let beating: Promise<unknown> | undefined;
       const timer = setInterval(() => {
         // A beat without an answer is made up for by the next.
         beating ??= renew((once) => once(client))
@@ -73,13 +74,16 @@ export function taskLeases(
       return {
         lost: lost.signal,
         async confirm() {
-          await renew(ask);
+          lost.signal.throwIfAborted();
+          const since = await renew(ask);
+          // It had ended meanwhile, and another run may have done the step. A call is not aborted for that: its answer may count.
+          if (since !== elsewhere(first).since)
+            lose(`the lease of task ${task} had lapsed: it is claimed again`);
           lost.signal.throwIfAborted();
         },
         async release() {
           clearInterval(timer);
           await beating;
-          if (lost.signal.aborted) return;
           await ask(({ tools }) => tools.runClaim({ ...request(task), release: true })).catch(() => {});
         },
       };

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -22,8 +22,8 @@ async function write(path: string, text: string): Promise<void> {
 
 const at = (env: Record<string, string> = {}, under = '') =>
   agentSession({ env: { XDG_STATE_HOME: state, ...env }, directory: join(folder, under) });
-const connect = (session: string, project: string, under = '') =>
-  recordConnected(join(state, 'throughline'), join(folder, under), { session, project });
+const connect = (session: string, project: string, under = '', more = {}) =>
+  recordConnected(join(state, 'throughline'), join(folder, under), { session, project, ...more });
 
 describe('the session of an agent', () => {
   it('the session is the variable, else the file of the project, else the branch, else the folder', async () => {
@@ -31,7 +31,7 @@ describe('the session of an agent', () => {
     await write('.git/HEAD', 'ref: refs/heads/feature/login\n');
     expect(at()).toEqual({ session: 'feature-login' });
     await write('.throughline.json', '{"session":"my app","project":"shop","plan":"specs/tasks.md"}');
-    connect('my app', 'shop');
+    connect('my app', 'shop', '', { plan: 'specs/tasks.md' });
     expect(at()).toEqual({ session: 'my-app', project: 'shop', plan: join(folder, 'specs/tasks.md') });
     expect(at({ THROUGHLINE_SESSION: 'given', THROUGHLINE_PROJECT: 'other' })).toMatchObject({
       session: 'given',
@@ -68,13 +68,23 @@ describe('the session of an agent', () => {
     expect(at({ THROUGHLINE_SESSION: 'given' })).toEqual({ session: 'given' });
   });
 
-  it('after connecting, the recorded session and project count, and a change in the file is said', async () => {
-    await write('.throughline.json', '{"session":"other","project":"shop","plan":"tasks.md"}');
-    connect('app', 'shop');
+  it('after connecting, all that was recorded counts, and a change in the file is said', async () => {
+    const file = { session: 'other', project: 'shop', plan: '../tasks.md', agents: { main: 'observer' } };
+    await write('.throughline.json', JSON.stringify(file));
+    connect('app', 'shop', '', { plan: 'tasks.md', agents: { builder: 'implementer' } });
     expect(at()).toEqual({
       ...{ session: 'app', project: 'shop', plan: join(folder, 'tasks.md') },
-      changed: expect.stringContaining('names session "other" (connected: app), which is not used'),
+      agents: { builder: 'implementer' },
+      changed: `${join(folder, '.throughline.json')} names session "other" (connected: "app") and plan "../tasks.md" (connected: "tasks.md") and agents {"main":"observer"} (connected: {"builder":"implementer"}), which is not used: run "throughline connect" to accept it`,
     });
+    connect('app', 'shop');
+    expect(at()).toMatchObject({
+      changed: expect.stringContaining('plan "../tasks.md" (connected: none)'),
+    });
+    expect(at()).not.toHaveProperty('plan');
+    await write('.throughline.json', `{"plan":${JSON.stringify(join(folder, 'tasks.md'))}}`);
+    connect('app', 'shop', '', { plan: 'tasks.md' });
+    expect(at()).not.toHaveProperty('changed');
   });
 
   it('a branch or folder that is named after the session of another project does not lead to it', async () => {
@@ -95,6 +105,28 @@ describe('the session of an agent', () => {
     await write('app/.git/worktrees/tree/gitdir', `${join(folder, 'tree/.git')}\n`);
     expect(at({}, 'tree')).toEqual({ session: 'app', project: 'shop' });
     expect(() => at({}, 'claim')).toThrow('you have not connected this project');
+  });
+
+  it('no link in an unpacked archive makes it a work tree of a connected project', async () => {
+    await write('app/.git/HEAD', 'ref: refs/heads/main\n');
+    connect('app', 'shop', 'app');
+    await write('archive/sub/.throughline.json', '{}');
+    // A folder of the claimed main work tree is a link to the connected project.
+    await write('archive/.git', 'gitdir: own/.git/worktrees/w\n');
+    await write('archive/own/.git/worktrees/w/gitdir', `${join(folder, 'archive/.git')}\n`);
+    await symlink(join(folder, 'app'), join(folder, 'archive/own/sub'));
+    expect(() => at({}, 'archive/sub')).toThrow('you have not connected this project');
+  });
+
+  it('a repository inside a work tree is not the folder of the same path in the main work tree', async () => {
+    await write('app/.git/worktrees/tree/gitdir', `${join(folder, 'tree/.git')}\n`);
+    await write('app/inner/.throughline.json', '{}');
+    connect('app', 'shop', 'app/inner');
+    await write('tree/.git', `gitdir: ${join(folder, 'app/.git/worktrees/tree')}\n`);
+    await write('tree/inner/.throughline.json', '{}');
+    expect(at({}, 'tree/inner')).toEqual({ session: 'app', project: 'shop' });
+    await write('tree/inner/.git/HEAD', 'ref: refs/heads/main\n');
+    expect(() => at({}, 'tree/inner')).toThrow('you have not connected this project');
   });
 
   it.each([

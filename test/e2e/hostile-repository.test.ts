@@ -132,6 +132,15 @@ describe('up in a cloned repository', () => {
     expect((await run(['health'])).stderr).toContain('127.0.0.1:4222');
   });
 
+  it('neither a pipe in place of the note on the inspector nor a lock without a start keeps up from starting', async () => {
+    const { pid } = bystander();
+    const { run, clone } = await cloned({ [LOCK]: lock({ pid }) });
+    execFileSync('mkfifo', [join(clone, STORE, 'throughline-inspector.json')]);
+    releases.push(() => run(['down', '--store', STORE]));
+    const { code, stderr } = await run(['up', '--detach', '--store', STORE, '--inspector-port', '0']);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+  });
+
   it('a pipe in place of a lock does not hold a command up', async () => {
     const { run, clone } = await cloned({ 'readme.md': 'x' });
     await mkdir(join(clone, STORE));
@@ -203,8 +212,47 @@ describe('the settings of a cloned repository', () => {
     expect(stdout).not.toContain(SECRET);
     expect(stdout).not.toContain('victim');
     const { stderr } = await run(['session', 'show'], { env });
-    expect(stderr).toContain('names session "victim" (connected: mine), which is not used');
+    expect(stderr).toContain('names session "victim" (connected: "mine"), which is not used');
   });
+
+  it('a plan and roles that a pull brings are not used before the user connects again', async () => {
+    const { run, env, hook, clone, root } = await victim({
+      '.throughline.json': '{"session":"pulled","plan":"tasks.md"}',
+      'tasks.md': '- [ ] 1 Ours\n',
+    });
+    expect((await run(['connect', '--yes'], { env })).code).toBe(0);
+    git(clone, 'checkout', '--', '.');
+    const theirs = { session: 'pulled', plan: 'their.md', agents: { worker: 'reviewer' } };
+    await writeFile(join(root, 'origin', '.throughline.json'), JSON.stringify(theirs));
+    await writeFile(join(root, 'origin', 'their.md'), '- [ ] 1 Theirs\n');
+    git(join(root, 'origin'), 'add', '--all');
+    git(join(root, 'origin'), 'commit', '--quiet', '--message', 'theirs');
+    git(clone, 'pull', '--quiet');
+    await hook(start);
+    const { stdout, stderr } = await run(['status', '--json'], { env });
+    expect(JSON.parse(stdout).run.source.path).toBe(join(clone, 'tasks.md'));
+    expect(stderr).toContain(
+      'names plan "their.md" (connected: "tasks.md") and agents {"worker":"reviewer"}',
+    );
+    const again = await run(['connect'], { env });
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('follow the plan their.md') });
+    expect(again.stderr).toContain('have the roles {"worker":"reviewer"}');
+    expect((await run(['connect', '--yes'], { env })).code).toBe(0);
+    expect((await run(['session', 'show'], { env })).stderr).not.toContain('which is not used');
+  });
+
+  it.each(['../tasks.md', '/etc/tasks.md'])(
+    'connect records no plan at %s, outside of the project',
+    async (plan) => {
+      const { run } = await cloned({ '.throughline.json': JSON.stringify({ session: 'mine', plan }) });
+      const refused = await run(['connect', '--yes']);
+      expect(refused).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('is outside of the project'),
+      });
+      expect((await run(['session', 'show'])).stderr).toContain('you have not connected this project');
+    },
+  );
 
   it('a branch that is named after the session of another project does not lead to it', async () => {
     const own = await newFolder();

@@ -358,6 +358,59 @@ describe('runPlan', () => {
     expect(await client.tools.runClaim(other)).toMatchObject({ claimed: true });
   });
 
+  it('takes a lease that another run has had in between for lost, and gives it back', async () => {
+    const { client } = system;
+    const session = newSession('lapsed');
+    const lease = await taskLeases(client, (ask) => ask(client), session, { holder: 'the first' }).claim('1');
+    if (!('lost' in lease)) throw new Error('the lease was free');
+    await lease.confirm();
+    const other = { session, task: '1', holder: 'the second' };
+    await client.tools.runClaim({ ...other, ended: ['the first'] });
+    await client.tools.runClaim({ ...other, release: true });
+    await expect(lease.confirm()).rejects.toMatchObject({ code: 'conflict' });
+    expect(lease.lost.aborted).toBe(true);
+    await lease.release();
+    expect(await client.tools.runClaim(other)).toMatchObject({ claimed: true });
+  });
+
+  it('begins no step of a task whose lease another run has taken between two steps', async () => {
+    const { session, agents, run } = await prepared('between', { run: { holder: 'the first' } });
+    const { tools } = system.client;
+    const other = { session, task: '2.1', holder: 'the second' };
+    let isHeldByOther = false;
+    const onEvent = async (event: RunPlanEvent) => {
+      if (event.type === 'note' && event.message.includes('the second')) {
+        isHeldByOther = false;
+        await tools.runClaim({ ...other, release: true });
+      }
+    };
+    // Between two steps the run reads its tasks.
+    const client = new Proxy(system.client, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name, target);
+        if (name !== 'runStatus') return typeof value === 'function' ? value.bind(target) : value;
+        return async (asked: string) => {
+          if (agents.calls.length === 1 && !isHeldByOther) {
+            isHeldByOther = true;
+            await tools.runClaim({ ...other, ended: ['the first'] });
+          }
+          return target.runStatus(asked);
+        };
+      },
+    });
+    const askedMeanwhile: string[] = [];
+    const reviewer: RunPlanOptions['reviewer'] = async (call) => {
+      if (isHeldByOther) askedMeanwhile.push(call.task);
+      return agents.reviewer(call);
+    };
+    expect(await run({ client, reviewer, onEvent })).toMatchObject({ outcome: 'done', done: 3 });
+    expect(askedMeanwhile).not.toContain('2.1');
+    expect(agents.asked().filter((asked) => asked.startsWith('2.1'))).toEqual([
+      '2.1 implementer 1',
+      '2.1 reviewer 1',
+    ]);
+  });
+
   it('works on tasks at once that do not depend on each other', async () => {
     const text = '- [ ] T1 A\n- [ ] T2 B\n- [ ] T3 C (depends on T1)\n';
     let running = 0;

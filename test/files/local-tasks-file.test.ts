@@ -48,7 +48,6 @@ describe('a tasks file', () => {
     ['an absolute path', () => at('root', 'specs', 'tasks.md')],
     ['a path relative to the first root', () => 'specs/tasks.md'],
     ['a path that goes out and comes back', () => '../root/specs/tasks.md'],
-    ['a link to a file under a root', () => 'inward.md'],
     ['a path through a link to a root', () => at('root-link', 'specs', 'tasks.md')],
   ])('a tasks file under a root is read: %s', async (_what, path) => {
     const files = localTasksFile([at('root'), at('second')]);
@@ -83,6 +82,7 @@ describe('a fault', () => {
     ['a folder whose name begins with that of a root', () => at('root-beside', 'tasks.md'), outside],
     ['a link to a file outside', () => 'outward.md', outside],
     ['a file behind a linked folder', () => 'up/secret.md', outside],
+    ['a link to a file under the root', () => 'inward.md', /^is a symbolic link$/],
     ['a file that is not there', () => 'specs/none.md', /does not exist/],
     ['a link to nothing', () => 'dangling.md', /does not exist/],
     ['a link to itself', () => 'circle.md', /ELOOP/],
@@ -95,6 +95,16 @@ describe('a fault', () => {
     const files = localTasksFile([at('root')]);
     expect(await files.read(path())).toEqual({ fault: expect.stringMatching(fault) });
     expect(await files.modified(path())).toEqual({ fault: expect.stringMatching(fault) });
+  });
+
+  it('a tasks file is refused for a linked folder that leads from one root to another', async () => {
+    await symlink(at('second'), at('root', 'over'));
+    const files = localTasksFile([at('second'), at('root')]);
+    const more = localTasksFile([at('second')], () => [at('root')]);
+    for (const tried of [files, more])
+      expect(await tried.read(at('root', 'over', 'tasks.md'))).toEqual({
+        fault: expect.stringMatching(/^is outside the configured roots/),
+      });
   });
 
   it('a tasks file that is too large is refused with its size', async () => {

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { identityOf, isRunning } from '../../src/nats-server/process-identity.js';
 import { startNatsServer } from '../../src/nats-server/server-process.js';
-import { lockStore } from '../../src/nats-server/store-lock.js';
+import { isOwnHost, lockStore, storeUse } from '../../src/nats-server/store-lock.js';
 import { type Contender, startContender } from '../support/contender.js';
 import { nativeSource } from '../support/nats-native.js';
 import { soon } from '../support/soon.js';
@@ -86,6 +86,31 @@ describe('a store', () => {
     );
     await lockStore(storeDir);
     await expect(lockStore(storeDir)).rejects.toMatchObject({ code: 'store_in_use' });
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'a store is free when its lock names a process without its start, as one in a repository may',
+    async () => {
+      const storeDir = await newStore();
+      const starter = { pid: process.pid };
+      await writeFile(join(storeDir, 'throughline-server.7.lock'), JSON.stringify({ starter }));
+      expect(await storeUse(storeDir)).toBeUndefined();
+    },
+  );
+
+  it('a server of another machine that a lock names is not asked', async () => {
+    const own = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+    for (const host of [
+      '127.0.0.1',
+      '127.1.2.3',
+      'localhost',
+      '0.0.0.0',
+      '::',
+      ...own.map((each) => each.address),
+    ])
+      expect(isOwnHost(host), host).toBe(true);
+    for (const host of ['192.0.2.1', 'nats.example.org', '127.0.0.1.example.org', '::ffff:192.0.2.1', ''])
+      expect(isOwnHost(host), host).toBe(false);
   });
 
   it('a store is free when its lock cannot be read', async () => {

@@ -1,16 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { stateDirOf } from '../../src/config/config.js';
-import { recordConnected } from '../../src/files/connected-projects.js';
+import { type ProjectSettings, recordConnected } from '../../src/files/connected-projects.js';
 import { cleanEnv } from './cli.js';
 
 /** Writes the `.throughline.json` of a folder, and records it as connected for the commands that tests run. */
 export function connectFolder(
   folder: string,
-  file: { readonly session?: string; readonly project?: string; readonly [field: string]: unknown },
+  file: Partial<ProjectSettings>,
   env: Readonly<Record<string, string | undefined>> = cleanEnv(),
 ): void {
   writeFileSync(join(folder, '.throughline.json'), JSON.stringify(file));
   const { session = basename(folder), project = basename(folder) } = file;
-  recordConnected(stateDirOf(env), folder, { session, project });
+  recordConnected(stateDirOf(env), folder, { ...file, session, project });
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { identityOf, isRunning } from '../../src/nats-server/process-identity.js';
-import { openRunFolder, runIn } from '../../src/work/run-folder.js';
+import { openRunFolder, processSpace, runIn } from '../../src/work/run-folder.js';
 
 const root = mkdtempSync(join(tmpdir(), 'throughline-runs-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -39,7 +39,21 @@ describe('the record of a run', () => {
       a: { ...recorded, mark: MARK },
       b: { ...other, started: 'at another time', mark: MARK },
     };
-    const left = { pid: ended.pid, started: 'before', holder: 'the one before', calls };
+    const space = processSpace();
+    const left = { pid: ended.pid, started: 'before', space, holder: 'the one before', calls };
+    // On another machine, or in a container of this one, the same numbers are other processes.
+    for (const elsewhere of [undefined, 'other pid:[1]', space.replace(/.*? /, 'other ')]) {
+      const theirs = {
+        ...left,
+        space: elsewhere,
+        calls: { a: { ...identityOf(children[1]?.pid ?? 0), mark: MARK } },
+      };
+      writeFileSync(join(state, 'runs', 'left.json'), JSON.stringify(theirs));
+      const beside = openRunFolder(state);
+      expect(beside.ended).toEqual([]);
+      beside.release();
+      expect(readdirSync(join(state, 'runs'))).toEqual(['left.json']);
+    }
     writeFileSync(join(state, 'runs', 'left.json'), JSON.stringify(left));
     const folder = openRunFolder(state);
     await once(children[0] ?? ended, 'exit');
@@ -64,20 +78,39 @@ describe('the record of a run', () => {
 
 describe('an answer', () => {
   const answer = { text: 'done', tokens: 5 };
+  /** Keeps the answer by a run that ends. */
+  async function keptIn(state: string) {
+    const run = openRunFolder(state);
+    await run.keep('T1-1-implementer', answer);
+    run.release();
+  }
 
   it('is read by a later run, until it is dropped', async () => {
     const state = fresh();
-    await openRunFolder(state).keep('T1-1-implementer', answer);
+    await keptIn(state);
     const later = openRunFolder(state);
     expect(await later.read('T1-1-implementer')).toEqual(answer);
     await later.drop?.('T1-1-implementer');
     expect(await later.read('T1-1-implementer')).toBeUndefined();
+    later.release();
+    expect(await openRunFolder(state).read('T1-1-implementer')).toBeUndefined();
+  });
+
+  it('counts only if it was there before the run, or the run itself has kept it: an agent can read the key', async () => {
+    const state = fresh();
+    const folder = openRunFolder(state);
+    await keptIn(state);
+    expect(await folder.read('T1-1-implementer')).toBeUndefined();
+    await folder.keep('T1-1-implementer', { text: 'own' });
+    expect(await folder.read('T1-1-implementer')).toEqual({ text: 'own' });
+    // Nor for a run that begins while the agents of another one can write.
+    expect(await openRunFolder(state).read('T1-1-implementer')).toBeUndefined();
+    folder.release();
   });
 
   it('does not count unsigned, changed, or under the name of another call', async () => {
     const state = fresh();
-    const folder = openRunFolder(state);
-    await folder.keep('T1-1-implementer', answer);
+    await keptIn(state);
     const file = (name: string) => join(state, 'answers', `${name}.json`);
     const signed = readFileSync(file('T1-1-implementer'), 'utf8');
     for (const forged of [
@@ -88,7 +121,10 @@ describe('an answer', () => {
       '',
     ]) {
       writeFileSync(file('T1-2-reviewer'), forged);
+      const folder = openRunFolder(state);
       expect(await folder.read('T1-2-reviewer')).toBeUndefined();
+      expect(await folder.read('T1-1-implementer')).toEqual(answer);
+      folder.release();
     }
     expect(await openRunFolder(fresh()).read('T1-1-implementer')).toBeUndefined();
   });

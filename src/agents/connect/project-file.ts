@@ -62,11 +62,3 @@ export function isOnlyProject(text: string): boolean {
   const value: unknown = parse(text);
   return isObject(value) && Object.keys(value).every((key) => FIELDS.some((field) => field === key));
 }
-
-/** Returns the session and project that a file names, for those that connecting has filled in. */
-export function namesIn(text: string): { readonly session: string; readonly project: string } | undefined {
-  const value: unknown = parse(text);
-  if (!isObject(value)) return undefined;
-  const { session, project } = value;
-  return typeof session === 'string' && typeof project === 'string' ? { session, project } : undefined;
-}
