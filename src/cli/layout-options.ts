@@ -14,7 +14,7 @@ export function addLayoutOptions(command: Command, about: string): Command {
     .addOption(new Option('--layout <layout>', `${about} (default: THROUGHLINE_LAYOUT)`).choices(LAYOUTS))
     .option(
       '--shards <n>',
-      'its number of streams with --layout sharded (default: THROUGHLINE_SHARDS)',
+      'its number of streams with --layout sharded (default: that of THROUGHLINE_LAYOUT)',
       shards,
     );
 }
