@@ -39,21 +39,6 @@ export function addInspectorOptions(command: Command, isDefault: string): Comman
     );
 }
 
-/** The same options as arguments, for another process. */
-export function inspectorArguments({
-  inspectorPort,
-  inspectorHost,
-  inspectorName,
-  inspectorRole,
-}: InspectorFlags): string[] {
-  return [
-    ...(inspectorPort === undefined ? [] : ['--inspector-port', String(inspectorPort)]),
-    ...(inspectorHost === undefined ? [] : ['--inspector-host', inspectorHost]),
-    ...(inspectorName === undefined ? [] : ['--inspector-name', ...inspectorName]),
-    ...(inspectorRole === undefined ? [] : ['--inspector-role', inspectorRole]),
-  ];
-}
-
 /**
  * Serves the inspector as these options say.
  *

@@ -19,14 +19,6 @@ export function addLayoutOptions(command: Command, about: string): Command {
     );
 }
 
-/** The same as arguments of another process. */
-export function layoutArguments({ layout, shards: count }: LayoutOptions): string[] {
-  return [
-    ...(layout === undefined ? [] : ['--layout', layout]),
-    ...(count === undefined ? [] : ['--shards', String(count)]),
-  ];
-}
-
 /** The same as if the settings said it. */
 export function withLayout<C extends Cli>(cli: C, { layout, shards: count }: LayoutOptions): C {
   const { config } = cli;
