@@ -103,10 +103,7 @@ async function readmeCommands() {
 /** Without what configures Throughline, but with the cache in which it finds a NATS server. */
 function cleanEnv() {
   const kept = Object.entries(process.env).filter(
-    ([name]) =>
-      name === 'THROUGHLINE_CACHE_DIR' ||
-      name === 'NATS_SERVER_BIN' ||
-      !/^(NATS|THROUGHLINE|NODE)_/.test(name),
+    ([name]) => name === 'NATS_SERVER_BIN' || !/^(NATS|THROUGHLINE|NODE)_/.test(name),
   );
   return { ...Object.fromEntries(kept), NO_COLOR: '1' };
 }

@@ -30,9 +30,9 @@ const SYSTEM_ELSEWHERE = [
 const UNIT_AMONG_SYSTEM = [
   ...within(
     'cli',
-    'command-logger own-server program progress-line read-session-file session-lines set-fields',
+    'command-logger given-options own-server program progress-line read-session-file session-lines',
   ),
-  ...within('cli', 'show-learning show-reply whole-program'),
+  ...within('cli', 'set-fields show-learning show-reply whole-program'),
   ...within('cli/review', 'review-screen review-steps'),
   ...within('client', 'learning-methods tool-methods'),
   ...within('docker', 'compose'),

@@ -202,7 +202,7 @@ function resultsFrom(first, count) {
 /** All services in one process while leaders are killed. */
 async function underFaults(cluster, { downMs }, say) {
   const own = new Shutdown();
-  const env = { ...settings('sharded', cluster.replicas), THROUGHLINE_REQUEST_TIMEOUT_MS: '2000' };
+  const env = { ...settings('sharded', cluster.replicas), THROUGHLINE_TUNING: 'requestTimeoutMs=2000' };
   try {
     // What they log is known: the server is gone.
     await startThroughline(['serve'], cluster.url, own, { ...env, THROUGHLINE_LOG_LEVEL: 'silent' });

@@ -17,7 +17,7 @@ import { natsOptions } from '../../dist/services/common/nats-options.js';
 export const throughlineBin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
 
 /** The configuration with nothing set. */
-export const config = loadConfig({ THROUGHLINE_CACHE_DIR: process.env.THROUGHLINE_CACHE_DIR });
+export const config = loadConfig({ XDG_CACHE_HOME: process.env.XDG_CACHE_HOME });
 
 /** The nats-server that the product itself would start. */
 export function findServer() {
@@ -52,7 +52,7 @@ export function startThroughline(args, url, shutdown, env = {}) {
   return startScript(throughlineBin, args, shutdown, {
     THROUGHLINE_LOG_LEVEL: 'warn',
     // One session asks more often here than the default allows.
-    THROUGHLINE_REQUESTS_PER_SECOND: '0',
+    THROUGHLINE_TUNING: 'requestsPerSecond=0',
     ...env,
     NATS_URL: url,
   });

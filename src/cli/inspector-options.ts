@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { InspectorRole } from '../contracts/inspector-api.js';
+import { INSPECTOR_ROLES, type InspectorRole } from '../contracts/inspector-api.js';
 import type { Monitoring } from '../monitoring/monitoring.js';
 import type { Context } from '../services/common/service-context.js';
 import { DEFAULT_PORT } from '../services/inspector/inspector-port.js';
@@ -13,6 +13,7 @@ export interface InspectorFlags {
   readonly inspectorPort?: number;
   readonly inspectorHost?: string;
   readonly inspectorName?: readonly string[];
+  readonly inspectorRole?: InspectorRole;
 }
 
 export function addInspectorOptions(command: Command, isDefault: string): Command {
@@ -28,36 +29,35 @@ export function addInspectorOptions(command: Command, isDefault: string): Comman
         '--inspector-name <host...>',
         'names under which browsers reach the inspector beside localhost, as behind a proxy',
       ),
+    )
+    .addOption(
+      new Option(
+        '--inspector-role <role>',
+        'operator lets the inspector decide on proposals and retry rejected results, if its NATS user may; reader only look ' +
+          '(default: operator where up starts the server, else reader)',
+      ).choices(INSPECTOR_ROLES),
     );
-}
-
-/** The same options as arguments, for another process. */
-export function inspectorArguments({
-  inspectorPort,
-  inspectorHost,
-  inspectorName,
-}: InspectorFlags): string[] {
-  return [
-    ...(inspectorPort === undefined ? [] : ['--inspector-port', String(inspectorPort)]),
-    ...(inspectorHost === undefined ? [] : ['--inspector-host', inspectorHost]),
-    ...(inspectorName === undefined ? [] : ['--inspector-name', ...inspectorName]),
-  ];
 }
 
 /**
  * Serves the inspector as these options say.
  *
- * @param role what it may do where the settings do not say
+ * @param usual what it may do where the options do not say
  */
 export async function startInspector(
   url: string,
   context: Context & { readonly monitoring: Monitoring },
   flags: InspectorFlags & Pick<MonitoringOptions, 'metricsPort'>,
-  role: InspectorRole,
+  usual: InspectorRole,
 ): Promise<RunningInspector> {
   const { serveInspector } = await import('../services/inspector/serve-inspector.js');
   if (flags.metricsPort === undefined) await watchThisProcess(context);
-  const { inspectorPort: port, inspectorHost: host, inspectorName: names } = flags;
+  const {
+    inspectorPort: port,
+    inspectorHost: host,
+    inspectorName: names,
+    inspectorRole: role = usual,
+  } = flags;
   const inspector = await serveInspector(url, context, { role, port, host, names });
   if (port === undefined && inspector.port !== DEFAULT_PORT) {
     note(`-- port ${DEFAULT_PORT} is in use: the inspector is on port ${inspector.port}`);

@@ -14,17 +14,9 @@ export function addLayoutOptions(command: Command, about: string): Command {
     .addOption(new Option('--layout <layout>', `${about} (default: THROUGHLINE_LAYOUT)`).choices(LAYOUTS))
     .option(
       '--shards <n>',
-      'its number of streams with --layout sharded (default: THROUGHLINE_SHARDS)',
+      'its number of streams with --layout sharded (default: that of THROUGHLINE_LAYOUT)',
       shards,
     );
-}
-
-/** The same as arguments of another process. */
-export function layoutArguments({ layout, shards: count }: LayoutOptions): string[] {
-  return [
-    ...(layout === undefined ? [] : ['--layout', layout]),
-    ...(count === undefined ? [] : ['--shards', String(count)]),
-  ];
 }
 
 /** The same as if the settings said it. */

@@ -34,18 +34,6 @@ export function addMonitoringOptions(command: Command): Command {
     .option('--otel-sessions', 'name sessions in these spans (default: no span says which session it is of)');
 }
 
-/** The same options as arguments, for another process. */
-export function monitoringArguments(options: MonitoringOptions): string[] {
-  const { metricsPort, metricsHost, metricsName, otel, otelSessions } = options;
-  return [
-    ...(metricsPort === undefined ? [] : ['--metrics-port', String(metricsPort)]),
-    ...(metricsHost === undefined ? [] : ['--metrics-host', metricsHost]),
-    ...(metricsName === undefined ? [] : ['--metrics-name', ...metricsName]),
-    ...(otel ? ['--otel'] : []),
-    ...(otelSessions ? ['--otel-sessions'] : []),
-  ];
-}
-
 /** @throws ThroughlineError `usage` for options that change nothing without another one */
 export function checkMonitoring({ metricsPort, metricsHost, metricsName }: MonitoringOptions): void {
   const option = metricsHost !== undefined ? 'host' : metricsName !== undefined ? 'name' : undefined;

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { SPAN_PATTERN, TERM_PATTERN } from '../shared/age.js';
 import { nearestName } from '../shared/nearest-name.js';
 
@@ -90,4 +90,17 @@ export function term(raw: string): string {
 export function span(raw: string): string {
   if (SPAN_PATTERN.test(raw)) return raw;
   throw new InvalidArgumentError('Use a number with m, h or d, such as 90m, 12h or 30d.');
+}
+
+/** The options that a command was given, as arguments again; without some of them. */
+export function givenOptions(command: Command, without: readonly string[]): string[] {
+  return command.options.flatMap((option) => {
+    const name = option.attributeName();
+    if (command.getOptionValueSource(name) !== 'cli' || without.includes(name)) return [];
+    const flag = option.long ?? '';
+    const value: unknown = command.getOptionValue(name);
+    // `--auth` and `--no-auth` are two options of one name.
+    if (typeof value === 'boolean') return value === option.negate ? [] : [flag];
+    return [flag, ...[value].flat().map(String)];
+  });
 }

@@ -82,12 +82,17 @@ export function serveCommand(program: Command): void {
 
 /** @throws ThroughlineError `usage` for options of an inspector that is not served */
 function servedBy(options: ServeOptions): readonly Served[] {
-  const { inspectorPort, inspectorHost, inspectorName } = options;
+  const { inspectorPort, inspectorHost, inspectorName, inspectorRole } = options;
   const only: readonly Served[] = options.only ?? SERVICES;
   if (only.includes('inspector')) return only;
   if (inspectorPort !== undefined) return [...only, 'inspector'];
-  if (inspectorHost === undefined && inspectorName === undefined) return only;
-  const flag = inspectorHost === undefined ? '--inspector-name' : '--inspector-host';
+  const flags = {
+    '--inspector-host': inspectorHost,
+    '--inspector-name': inspectorName,
+    '--inspector-role': inspectorRole,
+  };
+  const [flag] = Object.entries(flags).find(([, value]) => value !== undefined) ?? [];
+  if (flag === undefined) return only;
   throw new ThroughlineError('usage', `${flag} is only for the inspector: give --inspector-port, too`);
 }
 

@@ -23,19 +23,13 @@ import { inspectorOf, removeInspectorNote, writeInspectorNote } from './inspecto
 import {
   addInspectorOptions,
   type InspectorFlags,
-  inspectorArguments,
   inspectorLine,
   startInspector,
 } from './inspector-options.js';
-import { addLayoutOptions, type LayoutOptions, layoutArguments, withLayout } from './layout-options.js';
-import {
-  addMonitoringOptions,
-  type MonitoringOptions,
-  monitoringArguments,
-  startMonitoring,
-} from './monitoring-options.js';
+import { addLayoutOptions, type LayoutOptions, withLayout } from './layout-options.js';
+import { addMonitoringOptions, type MonitoringOptions, startMonitoring } from './monitoring-options.js';
 import { serverToStart } from './nats-server-command.js';
-import { wholeNumber } from './option-parsers.js';
+import { givenOptions, wholeNumber } from './option-parsers.js';
 import { offerToStopOrphan } from './orphaned-server-prompt.js';
 import { type OwnServer, startOwnServer } from './own-server.js';
 import { serverToken, tokenConfig, writeNatsContext } from './server-access.js';
@@ -105,7 +99,7 @@ export function upCommand(program: Command): void {
       // It may stand before the command as well.
       const { nats } = command.optsWithGlobals<UpOptions>();
       const given = nats ?? shared.config.natsUrl;
-      if (options.detach) return detached(shared, options, given);
+      if (options.detach) return detached(shared, command, options, given);
       if (given === undefined && options.store === undefined) {
         const found = await runningUp(storeOf(shared, options));
         if (found !== undefined) return tellFound(shared, options, found);
@@ -166,7 +160,12 @@ function noteInspector(
   shutdown.add('the note of the inspector', async () => removeInspectorNote(storeDir));
 }
 
-async function detached(cli: Cli, options: UpOptions, given: string | undefined): Promise<void> {
+async function detached(
+  cli: Cli,
+  command: Command,
+  options: UpOptions,
+  given: string | undefined,
+): Promise<void> {
   if (given !== undefined) {
     throw new ThroughlineError(
       'usage',
@@ -179,13 +178,7 @@ async function detached(cli: Cli, options: UpOptions, given: string | undefined)
   await offerToStopOrphan(storeDir, options.yes === true);
   const server = await startDetached(storeDir, [
     ...(options.store === undefined ? [] : ['--store', storeDir]),
-    ...(options.port === undefined ? [] : ['--port', String(options.port)]),
-    ...(options.monitorPort === undefined ? [] : ['--monitor-port', String(options.monitorPort)]),
-    ...(options.auth === undefined ? [] : [options.auth ? '--auth' : '--no-auth']),
-    ...inspectorArguments(options),
-    ...(options.inspector === false ? ['--no-inspector'] : []),
-    ...monitoringArguments(options),
-    ...layoutArguments(options),
+    ...givenOptions(command, ['store', 'detach', 'yes']),
   ]);
   if (server.found) return tellFound(cli, options, server);
   await tellServer(cli, server);
@@ -213,7 +206,7 @@ async function tellFound(cli: Cli, options: UpOptions, server: DetachedServer): 
   const at = { ...cli, url: serverUrl({ host: HOST, port }, token) };
   await untilServed(at);
   // Refused where the installation has another layout than was asked for.
-  if (layoutArguments(options).length > 0) await withNats(at, async () => {});
+  if (options.layout !== undefined || options.shards !== undefined) await withNats(at, async () => {});
   await tellServer(cli, server);
   const use = options.store === undefined ? ': this project uses it' : '';
   note(`-- already running on ${port}, process ${pid}${use}`);

@@ -1,3 +1,5 @@
+import { isShardCount, LAYOUTS, type SessionLayout } from '../contracts/session-layout.js';
+
 /**
  * How variables are read: each from its text to its value. A variable that is unset, or empty, has no text. Written
  * without a schema library: every command reads the configuration, and some must start too fast to load more.
@@ -77,33 +79,70 @@ export function oneOf<const Word extends string>(
   words: readonly Word[],
   fallback: NoInfer<Word>,
 ): VariableReader<Word> {
-  const { read } = oneOfOrNone(words, '');
-  return { read: (raw) => read(raw) ?? fallback, shown: `\`${fallback}\`` };
-}
-
-/** The same without a default of its own. */
-export function oneOfOrNone<const Word extends string>(
-  words: readonly Word[],
-  shown: string,
-): VariableReader<Word | undefined> {
   const read = (raw: string | undefined) => {
-    if (raw === undefined) return undefined;
+    if (raw === undefined) return fallback;
     const word = words.find((each) => each === raw);
     if (word !== undefined) return word;
     const fix = words.length === 2 ? words.join(' or ') : `one of ${words.join(', ')}`;
     throw new WrongVariable(`is ${JSON.stringify(raw)}: use ${fix}`);
   };
+  return { read, shown: `\`${fallback}\`` };
+}
+
+/**
+ * The layout of session logs, and its number of shards where the variable says one.
+ *
+ * @param shown the default, as the reference shows it
+ */
+export function layoutAndShards(
+  most: number,
+  shown: string,
+): VariableReader<{
+  readonly layout: SessionLayout['layout'] | undefined;
+  readonly shards: number | undefined;
+}> {
+  const read = (raw: string | undefined) => {
+    if (raw === undefined) return { layout: undefined, shards: undefined };
+    const [name, count, ...more] = raw.split(':');
+    const layout = LAYOUTS.find((each) => each === name);
+    const shards = count === undefined ? undefined : Number(count);
+    const isRight = shards === undefined || (layout === 'sharded' && isShardCount(shards));
+    if (layout !== undefined && isRight && more.length === 0) return { layout, shards };
+    throw new WrongVariable(
+      `is ${JSON.stringify(raw)}: use per-session, sharded, or sharded:N with a power of two from 1 to ${most}`,
+    );
+  };
   return { read, shown };
 }
 
-/** A power of two, where it is set. */
-export function powerOfTwo(high: number, shown: string): VariableReader<number | undefined> {
-  const read = (raw: string | undefined) => {
-    if (raw === undefined) return undefined;
-    const value = Number(raw);
-    const isOne = Number.isInteger(value) && value >= 1 && value <= high && (value & (value - 1)) === 0;
-    if (isOne) return value;
-    throw new WrongVariable(`is ${JSON.stringify(raw)}: use a power of two from 1 to ${high}`);
+/** Several values in one variable, such as `one=1 two=2`: each is read as a variable of its own would be. */
+export function knobs<const Table extends Readonly<Record<string, VariableReader<unknown>>>>(
+  table: Table,
+): VariableReader<{ readonly [Name in keyof Table]: ReturnType<Table[Name]['read']> }> {
+  const read = (raw = '') => {
+    const given = new Map(raw.split(/\s+/).flatMap((pair) => (pair === '' ? [] : [namedValue(pair)])));
+    for (const name of given.keys()) {
+      if (!Object.hasOwn(table, name))
+        throw new WrongVariable(
+          `names ${JSON.stringify(name)}: use NAME=VALUE of ${Object.keys(table).join(', ')}`,
+        );
+    }
+    const values = Object.entries(table).map(([name, reader]) => {
+      try {
+        return [name, reader.read(given.get(name))];
+      } catch (error) {
+        throw error instanceof WrongVariable
+          ? new WrongVariable(`has ${name}, which ${error.message}`)
+          : error;
+      }
+    });
+    // Each entry comes from the reader of its name, which the types of `Object.fromEntries` do not say.
+    return Object.fromEntries(values) as { [Name in keyof Table]: ReturnType<Table[Name]['read']> };
   };
-  return { read, shown };
+  return { read, shown: '–' };
+}
+
+function namedValue(pair: string): readonly [name: string, value: string] {
+  const at = pair.indexOf('=');
+  return at === -1 ? [pair, ''] : [pair.slice(0, at), pair.slice(at + 1)];
 }

@@ -14,7 +14,11 @@ import { FIXED, type Fixed, SETTINGS, type SettingValues, type VariableName } fr
  * The only reader of the environment: raw variables become one frozen value with every default filled in. A wrong value
  * is refused with the name of its variable; it is never replaced by a default.
  */
-export interface Config extends Omit<SettingValues, keyof NatsAccess | EmbedSetting | Reread>, Fixed {
+export interface Config
+  extends Omit<SettingValues, keyof NatsAccess | EmbedSetting | Reread | 'layout' | 'tuning'>,
+    Fixed,
+    LayoutValues,
+    TuningValues {
   readonly access: NatsAccess;
   readonly redact: boolean;
   readonly tasksRoots: readonly string[];
@@ -27,8 +31,10 @@ export interface Config extends Omit<SettingValues, keyof NatsAccess | EmbedSett
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
-type EmbedSetting = 'embedUrl' | 'embedModel' | 'embedKey' | 'embedDir';
-type Reread = 'redact' | 'tasksRoots' | 'cacheDir' | 'serverBin';
+type LayoutValues = SettingValues['layout'];
+type TuningValues = SettingValues['tuning'];
+type EmbedSetting = 'embedUrl' | 'embedModel' | 'embedKey';
+type Reread = 'redact' | 'tasksRoots' | 'serverBin';
 
 /**
  * Reads the configuration.
@@ -39,11 +45,13 @@ type Reread = 'redact' | 'tasksRoots' | 'cacheDir' | 'serverBin';
 export function loadConfig(env: Variables = process.env, fixed: Partial<Fixed> = {}): Config {
   const values = valuesOf(env);
   const { user, password, token, nkey, creds, ca, cert, key, tlsFirst, inboxPrefix, ...more } = values;
-  const { embedUrl, embedModel, embedKey, embedDir, tasksRoots, redact, serverBin, cacheDir, ...rest } = more;
+  const { embedUrl, embedModel, embedKey, tasksRoots, redact, serverBin, layout, tuning, ...rest } = more;
   const limits: Fixed = { ...FIXED, ...fixed };
   return Object.freeze({
     ...limits,
     ...rest,
+    ...layout,
+    ...tuning,
     access: { user, password, token, nkey, creds, ca, cert, key, tlsFirst, inboxPrefix },
     redact: redact === 'on',
     tasksRoots: tasksRoots?.split(delimiter).filter((root) => root !== '') ?? [process.cwd()],
@@ -117,17 +125,11 @@ export function connectedRoots({ env }: Config): string[] {
 }
 
 function embedderOf(
-  { embedUrl: url, embedModel: model, embedDir: dir, embedKey: key }: SettingValues,
+  { embedUrl: url, embedModel: model, embedKey: key }: SettingValues,
   { embedTimeoutMs: timeoutMs, embedBatch: batch }: Fixed,
 ): EmbedderOptions | undefined {
-  if (url !== undefined && dir !== undefined) {
-    throw new ThroughlineError(
-      'config_invalid',
-      'THROUGHLINE_EMBED_URL and THROUGHLINE_EMBED_DIR are both set: use one of them',
-    );
-  }
-  if (dir !== undefined) return Object.freeze({ kind: 'local', dir });
-  if (url === undefined) return undefined;
+  if (url === undefined)
+    return model === undefined ? undefined : Object.freeze({ kind: 'local', dir: model });
   if (model === undefined) {
     throw new ThroughlineError(
       'config_invalid',

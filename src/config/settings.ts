@@ -1,13 +1,12 @@
-import { INSPECTOR_ROLES } from '../contracts/inspector-api.js';
-import { LAYOUTS, MAX_SHARDS } from '../contracts/session-layout.js';
+import { MAX_SHARDS } from '../contracts/session-layout.js';
 import {
   accessToken,
   address,
   flag,
+  knobs,
+  layoutAndShards,
   oneOf,
-  oneOfOrNone,
   optional,
-  powerOfTwo,
   secret,
   type VariableReader,
   wholeNumber,
@@ -34,6 +33,55 @@ function setting<Value, const Variable extends string>(
 }
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+
+/**
+ * Numbers that seldom need another value, in one variable: each is read as if it had one of its own.
+ */
+export const TUNING = {
+  maxBodyBytes: knob(
+    wholeNumber(1024, 8 * 1024 * 1024, 256 * 1024),
+    'largest body of a result, in bytes. Its event must still fit one message of the server',
+  ),
+  requestsPerSecond: knob(
+    wholeNumber(0, 1_000_000, 1000),
+    'requests per second of one session to one service, and up to twice as many at once; beyond that the error is `rate_limited`. 0 removes the limit, and the one on bytes',
+  ),
+  ackWaitMs: knob(
+    wholeNumber(500, 3_600_000, 10_000),
+    'milliseconds after which an unacknowledged result is delivered again: a short time finds a dead worker soon',
+  ),
+  snapshotEvery: knob(
+    wholeNumber(1, 100_000, 100),
+    'folded events after which a snapshot is written: a low number makes loads fast, and writes frequent',
+  ),
+  cacheMb: knob(
+    wholeNumber(1, 100_000, 24),
+    'approximate megabytes for folded sessions in a service, and as many for folded projects. A session of 5 results takes 0.07, one of 70 takes 0.7. The process grows by two to three times as much',
+  ),
+  embedDeadlineMs: knob(
+    wholeNumber(1, 60_000, 150),
+    "longest wait of a prompt for its query's vector, in milliseconds; after that, learnings are found by words alone",
+  ),
+  afterTimeoutMs: knob(
+    wholeNumber(0, 600_000, 4500),
+    'longest wait for the result named in `after`, in milliseconds: most clients give up after five seconds',
+  ),
+  requestTimeoutMs: knob(
+    wholeNumber(100, 600_000, 5000),
+    'longest wait for one answer of the server, in milliseconds',
+  ),
+  shutdownMs: knob(
+    wholeNumber(100, 600_000, 10_000),
+    'milliseconds that a graceful shutdown may take before it is forced',
+  ),
+} as const;
+
+function knob<Value>(
+  reader: VariableReader<Value>,
+  about: string,
+): VariableReader<Value> & { readonly about: string } {
+  return { ...reader, about };
+}
 
 export const SETTINGS = {
   natsUrl: setting(
@@ -90,33 +138,13 @@ export const SETTINGS = {
   ),
   layout: setting(
     'THROUGHLINE_LAYOUT',
-    oneOfOrNone(LAYOUTS, 'what the installation has; `per-session` for a new one'),
-    'streams of session logs: `per-session` gives each session a stream of its own, `sharded` a fixed number of streams to all of them, for thousands of sessions. It is recorded when an installation is new; a service that is set to another one does not start',
-  ),
-  shards: setting(
-    'THROUGHLINE_SHARDS',
-    powerOfTwo(MAX_SHARDS, 'what the installation has; 64 for a new one'),
-    `number of those streams with \`sharded\`, a power of two up to ${MAX_SHARDS}: with more, a session that was quiet for long is read faster, and each stream takes memory and files`,
-  ),
-  maxBodyBytes: setting(
-    'THROUGHLINE_MAX_BODY_BYTES',
-    wholeNumber(1024, 8 * 1024 * 1024, 256 * 1024),
-    'largest body of a result, in bytes. Its event must still fit one message of the server',
-  ),
-  requestsPerSecond: setting(
-    'THROUGHLINE_REQUESTS_PER_SECOND',
-    wholeNumber(0, 1_000_000, 1000),
-    'requests per second of one session to one service, and up to twice as many at once; beyond that the error is `rate_limited`. 0 removes the limit, and the one on bytes',
+    layoutAndShards(MAX_SHARDS, 'what the installation has; `per-session` for a new one'),
+    `streams of session logs: \`per-session\` gives each session a stream of its own, \`sharded\` 64 streams to all of them, for thousands of sessions, and \`sharded:N\` another number, a power of two up to ${MAX_SHARDS}. It is recorded when an installation is new; a service that is set to another one does not start`,
   ),
   redact: setting(
     'THROUGHLINE_REDACT',
     oneOf(['on', 'off'], 'on'),
     '`on` replaces secrets that agents write by `<redacted:rule>`, `off` keeps them; logs never hold them',
-  ),
-  ackWaitMs: setting(
-    'THROUGHLINE_ACK_WAIT_MS',
-    wholeNumber(500, 3_600_000, 10_000),
-    'milliseconds after which an unacknowledged result is delivered again: a short time finds a dead worker soon',
   ),
   tasksRoots: setting(
     'THROUGHLINE_TASKS_ROOTS',
@@ -128,57 +156,21 @@ export const SETTINGS = {
     address,
     "endpoint with OpenAI's `/v1/embeddings` (Ollama, vLLM, LM Studio, OpenAI): learnings are then found by meaning as well",
   ),
-  embedModel: setting('THROUGHLINE_EMBED_MODEL', optional(), 'model to request from the endpoint'),
-  embedKey: setting('THROUGHLINE_EMBED_KEY', secret, 'bearer token for the endpoint'),
-  embedDir: setting(
-    'THROUGHLINE_EMBED_DIR',
+  embedModel: setting(
+    'THROUGHLINE_EMBED_MODEL',
     optional(),
-    'instead of an endpoint: a directory with a sentence model in ONNX, run in the process. Needs `npm install @huggingface/transformers`',
+    'model to request from the endpoint. Without an endpoint: a directory with a sentence model in ONNX, run in the process; that needs `npm install @huggingface/transformers`',
   ),
-  embedDeadlineMs: setting(
-    'THROUGHLINE_EMBED_DEADLINE_MS',
-    wholeNumber(1, 60_000, 150),
-    "longest wait of a prompt for its query's vector, in milliseconds; after that, learnings are found by words alone",
-  ),
-  snapshotEvery: setting(
-    'THROUGHLINE_SNAPSHOT_EVERY',
-    wholeNumber(1, 100_000, 100),
-    'folded events after which a snapshot is written: a low number makes loads fast, and writes frequent',
-  ),
-  cacheMb: setting(
-    'THROUGHLINE_CACHE_MB',
-    wholeNumber(1, 100_000, 24),
-    'approximate megabytes for folded sessions in a service, and as many for folded projects. A session of 5 results takes 0.07, one of 70 takes 0.7. The process grows by two to three times as much',
-  ),
-  afterTimeoutMs: setting(
-    'THROUGHLINE_AFTER_TIMEOUT_MS',
-    wholeNumber(0, 600_000, 4500),
-    'longest wait for the result named in `after`, in milliseconds: most clients give up after five seconds',
-  ),
-  requestTimeoutMs: setting(
-    'THROUGHLINE_REQUEST_TIMEOUT_MS',
-    wholeNumber(100, 600_000, 5000),
-    'longest wait for one answer of the server, in milliseconds',
-  ),
-  shutdownMs: setting(
-    'THROUGHLINE_SHUTDOWN_MS',
-    wholeNumber(100, 600_000, 10_000),
-    'milliseconds that a graceful shutdown may take before it is forced',
-  ),
+  embedKey: setting('THROUGHLINE_EMBED_KEY', secret, 'bearer token for the endpoint'),
   inspectorToken: setting(
     'THROUGHLINE_INSPECTOR_TOKEN',
     accessToken,
     'token that opens the inspector, 16 to 128 characters of A-Z a-z 0-9 _ and -. If unset, each start makes a new one',
   ),
-  inspectorRole: setting(
-    'THROUGHLINE_INSPECTOR_ROLE',
-    oneOfOrNone(INSPECTOR_ROLES, '`operator` where `up` starts the server, else `reader`'),
-    '`operator` lets the inspector decide on proposals and retry rejected results, `reader` only look. Its NATS user must be allowed to as well',
-  ),
-  cacheDir: setting(
-    'THROUGHLINE_CACHE_DIR',
-    optional('`~/.cache/throughline`'),
-    'where an installed nats-server is kept',
+  tuning: setting(
+    'THROUGHLINE_TUNING',
+    knobs(TUNING),
+    'numbers of the table below, such as `cacheMb=64 snapshotEvery=50`: for measurements, and for machines that are unlike most',
   ),
 } as const satisfies Readonly<Record<string, Setting<unknown>>>;
 

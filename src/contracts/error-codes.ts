@@ -36,13 +36,13 @@ export const ERROR_TEXTS = {
   too_large: {
     about: 'a body, a request or a reply exceeds its size limit',
     cause:
-      'a result above THROUGHLINE_MAX_BODY_BYTES, a message above max_payload of the server, or a list without a limit',
+      'a result above `maxBodyBytes` of THROUGHLINE_TUNING, a message above max_payload of the server, or a list without a limit',
     fix: 'send less, ask for fewer items, or raise the limit that the message names',
   },
   rate_limited: {
     about: 'requests come too fast: try again after retryAfterMs',
     cause:
-      'a loop without a pause: one session sends more than THROUGHLINE_REQUESTS_PER_SECOND requests to one service, or too many bytes',
+      'a loop without a pause: one session sends more requests than `requestsPerSecond` of THROUGHLINE_TUNING to one service, or too many bytes',
     fix: 'wait details.retryAfterMs milliseconds and send it again',
   },
   deliveries_exhausted: {

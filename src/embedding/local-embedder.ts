@@ -40,7 +40,7 @@ export async function openLocalEmbedder(
   } catch (error) {
     throw new ThroughlineError(
       'config_invalid',
-      `THROUGHLINE_EMBED_DIR: ${model.dir} cannot be loaded: ${messageOf(error)}`,
+      `THROUGHLINE_EMBED_MODEL: ${model.dir} cannot be loaded: ${messageOf(error)}`,
       { cause: error },
     );
   }
@@ -96,7 +96,7 @@ async function loaded(load: () => Promise<Library>): Promise<Library> {
   } catch (error) {
     throw new ThroughlineError(
       'config_invalid',
-      `THROUGHLINE_EMBED_DIR needs the package ${PACKAGE}, which cannot be loaded: install it beside throughline ` +
+      `THROUGHLINE_EMBED_MODEL without THROUGHLINE_EMBED_URL needs the package ${PACKAGE}, which cannot be loaded: install it beside throughline ` +
         `with "npm install ${PACKAGE}" (${messageOf(error)})`,
       { cause: error },
     );

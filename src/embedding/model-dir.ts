@@ -86,6 +86,6 @@ async function filesOf(dir: string): Promise<string[] | undefined> {
 function invalid(path: string, fault: string): ThroughlineError {
   return new ThroughlineError(
     'config_invalid',
-    `THROUGHLINE_EMBED_DIR: ${path} ${fault}: name a directory with ${NEEDED.join(', ')} and onnx/model.onnx`,
+    `THROUGHLINE_EMBED_MODEL: ${path} ${fault}: name a directory with ${NEEDED.join(', ')} and onnx/model.onnx`,
   );
 }

@@ -44,7 +44,7 @@ export interface RunningThroughline extends AsyncDisposable {
    * path.
    */
   monitoring(path: string): Promise<MonitoringPage | undefined>;
-  /** Finishes what is in progress, then stops services, connection and server, within `THROUGHLINE_SHUTDOWN_MS`. */
+  /** Finishes what is in progress, then stops services, connection and server, within `shutdownMs` of `THROUGHLINE_TUNING`. */
   close(): Promise<void>;
 }
 

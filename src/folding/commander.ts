@@ -9,8 +9,9 @@ import { pause } from '../runtime/pauses.js';
 import type { StateReader } from './state-reader.js';
 
 /**
- * Carries out commands on a session or a project: load it at sequence N, decide, append expecting N. When another
- * writer came first, load and decide again: so ids never collide, and no task is claimed twice.
+ * Carries out commands on a session or a project: load it at sequence N, decide, append expecting N, and answer from the
+ * state with the stored event folded on it. When another writer came first, load and decide again: so ids never collide,
+ * and no task is claimed twice.
  *
  * A burst of results would keep a command from ever being first. But no command is decided on these: while they come in,
  * it is appended without an expectation, as decided on N, and counts unless another command came in between. Everyone
@@ -109,18 +110,18 @@ async function execute<State extends Timed, Event extends Stamped>(
   decide: (state: State) => DecisionOn<State, Event>,
 ): Promise<Executed<Event>> {
   const { log, reader } = options;
+  const whole = async () => (await reader.load(key)).folded.state;
   let id = options.newId();
   let unsure: Unsure<State, Event>[] = [];
   let losses = 0;
   let wasOvertaken = false;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    const { state, isWhole } = await reader.loadForCommand(key);
+    const { state, folded } = await reader.loadForCommand(key);
     if (unsure.length > 0) {
       const found = await findEffect(options, key, unsure, id);
       if (found.effect !== undefined) {
         // It may have arrived between the load and the search.
-        const loaded = await reader.load(key);
-        return answered(loaded.folded.state, found.effect.reply, found.effect.event.type);
+        return answered(await whole(), found.effect.reply, found.effect.event.type);
       }
       if (found.isRefused) {
         // Others of the same id, where they are still on their way, were decided on no more than that: none can count.
@@ -133,22 +134,23 @@ async function execute<State extends Timed, Event extends Stamped>(
     const decision = decide(state);
     if (decision.kind === 'refuse') throw refusal(decision);
     if (decision.kind === 'answer') {
-      return answered(isWhole ? state : (await reader.load(key)).folded.state, decision.reply);
+      return answered(folded === undefined ? await whole() : state, decision.reply);
     }
     const after = state.sequence;
     const event = stamped<Event>(decision.event, id, options.clock(), state);
     const doubt = () => unsure.push({ after, event, reply: decision.reply });
     // Where events come in so fast that no expectation holds, a copy on which they need not be folded.
     const crowded = wasOvertaken && isCrowded(state) ? reader.fork(state) : undefined;
-    const ahead = isWhole ? crowded : state;
+    const ahead = folded === undefined ? state : crowded;
     const place = ahead === undefined ? { expectedSequence: after } : { decidedOn: after };
     try {
       const appended = await log.append(key, event, { ...place, messageId: id });
       if (appended.outcome === 'conflict') wasOvertaken = true;
       else if (ahead === undefined) {
-        // What was expected counts.
-        const loaded = await reader.load(key);
-        return answered(loaded.folded.state, decision.reply, event.type);
+        // What was expected counts. An earlier append of the same id may hold something else: that one is read.
+        const isKnown = folded !== undefined && !appended.duplicate;
+        const now = isKnown ? await reader.foldAppended(folded, event, appended.sequence) : await whole();
+        return answered(now, decision.reply, event.type);
       } else {
         const found = await reader.foldThrough(key, ahead, appended.sequence);
         // Of a repetition it is not known which one is stored.

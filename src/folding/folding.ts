@@ -1,9 +1,9 @@
-import type { Stored } from '../contracts/event.js';
+import type { EventFormat, Stored } from '../contracts/event.js';
 
 /** How events are folded into a state, and how a state is kept as a snapshot. */
 export interface Folding<State, Event> {
-  /** What a key names, for logs and messages. */
-  readonly kind: 'session' | 'project';
+  /** How its events are written and read; and whether a key names a session or a project. */
+  readonly format: EventFormat<Event>;
   /** The state before the first event. */
   empty(key: string): State;
   /** Folds one event into the state, in place. */

@@ -1,4 +1,4 @@
-import type { LearningEvent } from '../contracts/learning-events.js';
+import { LEARNING_EVENTS, type LearningEvent } from '../contracts/learning-events.js';
 import { evolveLearnings } from '../learnings/evolve-learnings.js';
 import { decodeLearnings, encodeLearnings } from '../learnings/learnings-snapshot.js';
 import { emptyLearnings, type LearningState, learningBytes } from '../learnings/learnings-state.js';
@@ -12,7 +12,7 @@ export type ProjectReader = StateReader<LearningState, LearningEvent>;
 export type ProjectCommander = Commander<LearningState, LearningEvent>;
 
 export const PROJECT_FOLDING: Folding<LearningState, LearningEvent> = {
-  kind: 'project',
+  format: LEARNING_EVENTS,
   empty: emptyLearnings,
   evolve: evolveLearnings,
   bytes: learningBytes,

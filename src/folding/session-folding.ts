@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Token } from '../contracts/names.js';
-import type { SessionEvent } from '../contracts/session-events.js';
+import { SESSION_EVENTS, type SessionEvent } from '../contracts/session-events.js';
 import type { Logger } from '../ports/logger.js';
 import type { SessionLog } from '../ports/session-log.js';
 import type { SnapshotStore } from '../ports/snapshot-store.js';
@@ -51,13 +51,13 @@ export function createSessionReader(options: SessionReaderOptions): SessionReade
 export function createSnapshotWriter(
   options: Omit<SnapshotWriterOptions<SessionState>, 'folding'>,
 ): SessionSnapshotWriter {
-  return new SnapshotWriter({ ...options, folding: { kind: 'session', encode: encodeSnapshot } });
+  return new SnapshotWriter({ ...options, folding: { format: SESSION_EVENTS, encode: encodeSnapshot } });
 }
 
 /** Sessions as they are folded under these limits; a snapshot made under others is not used. */
 function sessionFolding(limits: SessionLimits): Folding<SessionState, SessionEvent> {
   return {
-    kind: 'session',
+    format: SESSION_EVENTS,
     empty: (session) => emptyState(session, limits),
     evolve,
     fork: forkedState,

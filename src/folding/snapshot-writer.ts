@@ -1,4 +1,5 @@
 import { codeOf } from '../contracts/errors.js';
+import type { LogKind } from '../contracts/event.js';
 import type { Token } from '../contracts/names.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
@@ -11,7 +12,7 @@ import type { Folded, Sequenced } from './state-reader.js';
  * of its own, and no request waits for the write. A write that fails is logged and comes again with the next events.
  */
 export interface SnapshotWriterOptions<State> {
-  readonly folding: Pick<Folding<State, never>, 'kind' | 'encode'>;
+  readonly folding: { readonly format: { readonly kind: LogKind } } & Pick<Folding<State, never>, 'encode'>;
   readonly snapshots: SnapshotStore;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -38,7 +39,7 @@ export class SnapshotWriter<State extends Sequenced> {
       .then(() => undefined)
       .catch((error: unknown) => {
         this.#options.logger.warn(
-          { [this.#options.folding.kind]: key, code: codeOf(error), err: error },
+          { [this.#options.folding.format.kind]: key, code: codeOf(error), err: error },
           'snapshot not written: the next load replays more events',
         );
       })
@@ -61,7 +62,7 @@ export class SnapshotWriter<State extends Sequenced> {
     });
     if (outcome === 'saved') this.counts.written += 1;
     if (outcome === 'too_large') this.counts.failed += 1;
-    const fields = { [folding.kind]: key, sequence, bytes: text.length, outcome };
+    const fields = { [folding.format.kind]: key, sequence, bytes: text.length, outcome };
     if (outcome === 'too_large')
       logger.warn({ ...fields, code: outcome }, 'snapshot not written: larger than the server accepts');
     else logger.debug?.(fields, 'snapshot written');

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { ThroughlineError } from '../contracts/errors.js';
+import { readEvent, writeEvent } from '../contracts/event.js';
 import type { Token } from '../contracts/names.js';
 import type { EventLog, ReadResult } from '../ports/event-log.js';
 import type { Logger } from '../ports/logger.js';
@@ -15,7 +16,7 @@ import type { Folding } from './folding.js';
  * However many requests ask for one key, at most one read of it runs and one waits; a request that comes while a read
  * runs waits for the next one, so it sees everything that was stored before it asked.
  */
-export interface StateReaderOptions<State extends Sequenced, Event> {
+export interface StateReaderOptions<State extends Sequenced, Event extends { readonly type: string }> {
   readonly log: EventLog<Event>;
   readonly snapshots: SnapshotStore;
   readonly folding: Folding<State, Event>;
@@ -67,8 +68,8 @@ export interface Loaded<State> {
 /** A state as a command is decided on. */
 export interface Decidable<State> {
   readonly state: State;
-  /** Whether everything that was stored is in it; otherwise it is a copy with all commands, and not all others. */
-  readonly isWhole: boolean;
+  /** The loaded state that this is, with everything that was stored; none for a copy with all commands, and not all others. */
+  readonly folded?: Folded<State>;
 }
 
 /** What became of an event that was appended: it counts, another command came before it, or it is not shown yet. */
@@ -93,7 +94,7 @@ interface Reads<State> {
   next: Promise<Loaded<State>> | undefined;
 }
 
-export class StateReader<State extends Sequenced, Event> {
+export class StateReader<State extends Sequenced, Event extends { readonly type: string }> {
   readonly #options: StateReaderOptions<State, Event>;
   /** Loads that found their state in memory, those that did not, and the events folded, since the start. */
   readonly counts = { hits: 0, misses: 0, events: 0 };
@@ -130,22 +131,50 @@ export class StateReader<State extends Sequenced, Event> {
   async loadForCommand(key: Token): Promise<Decidable<State>> {
     const { log, folding } = this.#options;
     const life = this.#lifeOf(key);
-    if (folding.fork === undefined) return { state: (await this.load(key)).folded.state, isWhole: true };
+    if (folding.fork === undefined) return this.#wholeForCommand(key);
     let ahead = this.#ahead.get(key);
     if (ahead === undefined || ahead.life !== life) {
       this.#ahead.delete(key);
       const { folded, isWhole } = await this.#glance(key, MOST_FOR_COMMAND);
-      if (isWhole) return { state: folded.state, isWhole };
+      if (isWhole) return { state: folded.state, folded };
       ahead = this.#ahead.get(key) ?? this.#goAhead(folded, folding.fork(folded.state));
     }
     const { state, epoch } = ahead;
     const read = await log.read(key, { after: state.sequence, commands: true });
     if (read.epoch !== epoch || this.#lifeOf(key) !== life) {
       this.#ahead.delete(key);
-      return { state: (await this.load(key)).folded.state, isWhole: true };
+      return this.#wholeForCommand(key);
     }
     this.#foldCommands(state, read);
-    return { state: folding.fork(state), isWhole: false };
+    return { state: folding.fork(state) };
+  }
+
+  async #wholeForCommand(key: Token): Promise<Decidable<State>> {
+    const { folded } = await this.load(key);
+    return { state: folded.state, folded };
+  }
+
+  /**
+   * Folds an event that this process has just stored directly behind a loaded state, from the bytes that a reader would
+   * get, and gives the state behind it. Reads the log only if that did not exist when the state was loaded: its epoch is
+   * not known then.
+   */
+  async foldAppended(folded: Folded<State>, event: Event, sequence: number): Promise<State> {
+    const { key, state, epoch } = folded;
+    const { format } = this.#options.folding;
+    if (epoch === undefined) return (await this.load(key)).folded.state;
+    // Unless another load has read it meanwhile. Nothing lies in between: the append expected that.
+    if (state.sequence < sequence) {
+      const written = writeEvent(format, key, event, { after: state.sequence });
+      const stored = readEvent(format, key, written);
+      const events = stored === undefined ? [] : [{ sequence, ...stored }];
+      const isKept = this.#folded.get(key) === folded;
+      if (isKept) this.#folded.delete(key);
+      this.#fold(folded, { events, through: sequence, skipped: 1 - events.length, epoch });
+      if (isKept) this.#keep(folded, true);
+      this.#options.onFolded?.(folded);
+    }
+    return state;
   }
 
   /** A copy of a state, to fold only commands on; `undefined` if the log has no other events. */
@@ -179,7 +208,7 @@ export class StateReader<State extends Sequenced, Event> {
    * up to it have given way to a checkpoint
    */
   async loadAsOf(key: Token, sequence: number): Promise<Loaded<State>> {
-    const { kind } = this.#options.folding;
+    const { kind } = this.#options.folding.format;
     const newest = await this.load(key);
     const { sequence: at, checkpoint = 0 } = newest.folded.state;
     if (sequence < checkpoint) {
@@ -283,8 +312,8 @@ export class StateReader<State extends Sequenced, Event> {
     const begins = first === undefined ? 'is empty' : `begins at ${first.sequence}`;
     return new ThroughlineError(
       'not_found',
-      `asOf is ${sequence}, but the log of ${folding.kind} ${key} ${begins}: sequences from before a restore into another layout are gone`,
-      { details: { [folding.kind]: key, asOf: sequence } },
+      `asOf is ${sequence}, but the log of ${folding.format.kind} ${key} ${begins}: sequences from before a restore into another layout are gone`,
+      { details: { [folding.format.kind]: key, asOf: sequence } },
     );
   }
 
@@ -303,12 +332,15 @@ export class StateReader<State extends Sequenced, Event> {
     this.#folded.delete(key);
     if (this.#lifeOf(key) !== life) return this.#refresh(key, limit);
     if (folded.epoch !== undefined && folded.epoch !== read.epoch) {
-      logger.warn({ [folding.kind]: key }, 'the log was removed: folding again from the newest snapshot');
+      logger.warn(
+        { [folding.format.kind]: key },
+        'the log was removed: folding again from the newest snapshot',
+      );
       return this.#refresh(key, limit);
     }
     const replayed = this.#fold(folded, read);
     this.#keep(folded, cached !== undefined);
-    const isWhole = limit === undefined || replayed + read.skipped < limit;
+    const isWhole = limit === undefined || read.events.length + read.skipped < limit;
     // Of what is folded bit by bit, there is one snapshot at the end.
     if (isWhole && replayed > 0) onFolded?.(folded);
     return { folded, replayed, isWhole };
@@ -328,19 +360,21 @@ export class StateReader<State extends Sequenced, Event> {
   #fold(folded: Folded<State>, read: ReadResult<Event>): number {
     const { key, state } = folded;
     const { folding, logger } = this.#options;
-    for (const stored of read.events) folding.evolve(state, stored);
+    // What was appended during the read is folded already.
+    const events = read.events.filter(({ sequence }) => sequence > state.sequence);
+    for (const stored of events) folding.evolve(state, stored);
     state.sequence = Math.max(state.sequence, read.through);
     folded.epoch = read.epoch;
-    this.counts.events += read.events.length;
+    this.counts.events += events.length;
     // Skipped messages cost a read as well: many of them must not be read again at each start.
-    folded.sinceSnapshot += read.events.length + read.skipped;
+    folded.sinceSnapshot += events.length + read.skipped;
     if (read.skipped > 0) {
       logger.warn(
-        { [folding.kind]: key, code: 'schema_invalid', skipped: read.skipped },
+        { [folding.format.kind]: key, code: 'schema_invalid', skipped: read.skipped },
         'messages that are not valid events were skipped',
       );
     }
-    return read.events.length;
+    return events.length;
   }
 
   /** Where the fold begins: at the newest usable snapshot, else at nothing. */
@@ -353,7 +387,7 @@ export class StateReader<State extends Sequenced, Event> {
     }
     if (decoded !== undefined) {
       logger.warn(
-        { [folding.kind]: key, code: 'schema_invalid', reason: decoded.reason },
+        { [folding.format.kind]: key, code: 'schema_invalid', reason: decoded.reason },
         'snapshot ignored',
       );
     }

@@ -1,15 +1,13 @@
 import { access, mkdtemp, rename, rm } from 'node:fs/promises';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { makeFolder } from './make-folder.js';
 import type { Environment } from './server-search.js';
 
 /**
- * Where what Throughline installs is kept: `THROUGHLINE_CACHE_DIR`, else `$XDG_CACHE_HOME/throughline`, else
- * `<home>/.cache/throughline`. Always absolute; a relative `XDG_CACHE_HOME` is ignored, as its specification
- * asks.
+ * Where what Throughline installs is kept: `$XDG_CACHE_HOME/throughline`, else `<home>/.cache/throughline`. Always
+ * absolute; a relative `XDG_CACHE_HOME` is ignored, as its specification asks.
  */
 export function cacheDirOf(env: Environment, home: string): string {
-  if (env.THROUGHLINE_CACHE_DIR) return resolve(env.THROUGHLINE_CACHE_DIR);
   const xdg = env.XDG_CACHE_HOME;
   const base = xdg && isAbsolute(xdg) ? xdg : join(home, '.cache');
   return join(base, 'throughline');

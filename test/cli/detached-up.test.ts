@@ -120,10 +120,10 @@ describe('up --detach', () => {
     };
     const args = ['serve', '--only', 'inspector', '--inspector-port', '0'];
     for (const [role, more] of [
-      ['reader', {}],
-      ['operator', { THROUGHLINE_INSPECTOR_ROLE: 'operator' }],
+      ['reader', []],
+      ['operator', ['--inspector-role', 'operator']],
     ] as const) {
-      await using serving = await startCli(args, { ...env, ...more });
+      await using serving = await startCli([...args, ...more], env);
       expect(serving.readyLine).toBe(`throughline ready ${env.NATS_URL} inspector`);
       const [, origin, inspector] = await soon(() => {
         const line = /^inspector (http:\/\/127\.0\.0\.1:(\d+))\/\?token=a-token-for-this-test$/m.exec(

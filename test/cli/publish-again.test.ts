@@ -10,7 +10,7 @@ import { implemented, startPrivateSystem, startSystem } from '../support/system.
 it('publish without an answer says how to try again so that the result counts once', async () => {
   await using system = await startSystem({ only: [] });
   const input = JSON.stringify(implemented('1'));
-  const env = { NATS_URL: system.url, THROUGHLINE_REQUEST_TIMEOUT_MS: '300' };
+  const env = { NATS_URL: system.url, THROUGHLINE_TUNING: 'requestTimeoutMs=300' };
   const jsm = await system.ports.connection.jetstreamManager();
   const { config } = await jsm.streams.info(DISPATCH_STREAM);
   await jsm.streams.delete(DISPATCH_STREAM);

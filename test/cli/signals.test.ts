@@ -23,7 +23,7 @@ async function starting(env: Record<string, string>) {
 }
 
 it('a stop signal ends a start that hangs within its deadline', async () => {
-  await using serve = await starting({ THROUGHLINE_SHUTDOWN_MS: '300' });
+  await using serve = await starting({ THROUGHLINE_TUNING: 'shutdownMs=300' });
   serve.child.kill('SIGTERM');
   expect(await serve.ended).toEqual([1, null]);
   const said = await serve.stderr;
@@ -36,7 +36,7 @@ it('a stop signal ends a start that hangs within its deadline', async () => {
 });
 
 it('a second signal ends the process at once, also while it starts', async () => {
-  await using serve = await starting({ THROUGHLINE_SHUTDOWN_MS: '100000' });
+  await using serve = await starting({ THROUGHLINE_TUNING: 'shutdownMs=100000' });
   serve.child.kill('SIGINT');
   await once(serve.child.stderr, 'data');
   serve.child.kill('SIGINT');
@@ -44,7 +44,7 @@ it('a second signal ends the process at once, also while it starts', async () =>
 });
 
 it('a second SIGHUP counts as the same closing of a terminal', async () => {
-  await using serve = await starting({ THROUGHLINE_SHUTDOWN_MS: '300' });
+  await using serve = await starting({ THROUGHLINE_TUNING: 'shutdownMs=300' });
   serve.child.kill('SIGHUP');
   await once(serve.child.stderr, 'data');
   serve.child.kill('SIGHUP');

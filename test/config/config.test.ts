@@ -2,20 +2,34 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig, stateDirOf, unknownVariables } from '../../src/config/config.js';
-import { FIXED, SETTINGS } from '../../src/config/settings.js';
+import { FIXED, SETTINGS, TUNING } from '../../src/config/settings.js';
 import { messageOf } from '../../src/contracts/errors.js';
 
-const NUMBERS: readonly (readonly [variable: string, option: string, low: number, high: number])[] = [
-  ['THROUGHLINE_REPLICAS', 'replicas', 1, 5],
-  ['THROUGHLINE_MAX_BODY_BYTES', 'maxBodyBytes', 1024, 8_388_608],
-  ['THROUGHLINE_REQUESTS_PER_SECOND', 'requestsPerSecond', 0, 1_000_000],
-  ['THROUGHLINE_ACK_WAIT_MS', 'ackWaitMs', 500, 3_600_000],
-  ['THROUGHLINE_EMBED_DEADLINE_MS', 'embedDeadlineMs', 1, 60_000],
-  ['THROUGHLINE_SNAPSHOT_EVERY', 'snapshotEvery', 1, 100_000],
-  ['THROUGHLINE_CACHE_MB', 'cacheMb', 1, 100_000],
-  ['THROUGHLINE_AFTER_TIMEOUT_MS', 'afterTimeoutMs', 0, 600_000],
-  ['THROUGHLINE_REQUEST_TIMEOUT_MS', 'requestTimeoutMs', 100, 600_000],
-  ['THROUGHLINE_SHUTDOWN_MS', 'shutdownMs', 100, 600_000],
+const TUNED: readonly (readonly [option: keyof typeof TUNING, low: number, high: number])[] = [
+  ['maxBodyBytes', 1024, 8_388_608],
+  ['requestsPerSecond', 0, 1_000_000],
+  ['ackWaitMs', 500, 3_600_000],
+  ['snapshotEvery', 1, 100_000],
+  ['cacheMb', 1, 100_000],
+  ['embedDeadlineMs', 1, 60_000],
+  ['afterTimeoutMs', 0, 600_000],
+  ['requestTimeoutMs', 100, 600_000],
+  ['shutdownMs', 100, 600_000],
+];
+/** How each number is set, and how an error about it begins. */
+const NUMBERS = [
+  {
+    option: 'replicas',
+    low: 1,
+    high: 5,
+    said: 'THROUGHLINE_REPLICAS',
+    env: (raw: string) => ({ THROUGHLINE_REPLICAS: raw }),
+  },
+  ...TUNED.map(([option, low, high]) => ({
+    ...{ option, low, high },
+    said: `THROUGHLINE_TUNING has ${option}, which`,
+    env: (raw: string) => ({ THROUGHLINE_TUNING: `${option}=${raw}` }),
+  })),
 ];
 
 /** The message of the error that this environment leads to. */
@@ -65,7 +79,9 @@ describe('without any variable', () => {
       'THROUGHLINE_PROJECT',
       'THROUGHLINE_LOG_LEVEL',
       'THROUGHLINE_REDACT',
-      ...NUMBERS.map(([name]) => name),
+      'THROUGHLINE_REPLICAS',
+      'THROUGHLINE_LAYOUT',
+      'THROUGHLINE_TUNING',
     ];
     const empty = { ...env, ...Object.fromEntries(names.map((name) => [name, ''])) };
     expect({ ...loadConfig(empty), env }).toEqual(loadConfig(env));
@@ -80,29 +96,19 @@ describe('without any variable', () => {
 
 describe('a number', () => {
   it.each(NUMBERS)(
-    'the number %s is taken from its lowest to its highest value',
-    (variable, option, low, high) => {
-      expect(loadConfig({ [variable]: String(low) })).toMatchObject({ [option]: low });
-      expect(loadConfig({ [variable]: String(high) })).toMatchObject({ [option]: high });
+    'the number $option is taken from its lowest to its highest value',
+    ({ option, low, high, env }) => {
+      expect(loadConfig(env(String(low)))).toMatchObject({ [option]: low });
+      expect(loadConfig(env(String(high)))).toMatchObject({ [option]: high });
     },
   );
 
   it.each(NUMBERS)(
-    'the number %s is refused with its name and value when it is wrong',
-    (variable, _option, low, high) => {
-      for (const wrong of [
-        String(low - 1),
-        String(high + 1),
-        '1e99',
-        '10.5',
-        '12s',
-        'many',
-        'NaN',
-        '0b',
-        ' ',
-      ]) {
-        expect(refusal({ [variable]: wrong })).toBe(
-          `${variable} is ${JSON.stringify(wrong)}: use a whole number from ${low} to ${high}`,
+    'the number $option is refused with its name and value when it is wrong',
+    ({ low, high, env, said }) => {
+      for (const wrong of [String(low - 1), String(high + 1), '1e99', '10.5', '12s', 'many', 'NaN', '0b']) {
+        expect(refusal(env(wrong))).toBe(
+          `${said} is ${JSON.stringify(wrong)}: use a whole number from ${low} to ${high}`,
         );
       }
     },
@@ -112,10 +118,10 @@ describe('a number', () => {
     const message = refusal({
       THROUGHLINE_REPLICAS: '9',
       NATS_URL: 'nats://x',
-      THROUGHLINE_CACHE_MB: 'all',
+      THROUGHLINE_TUNING: 'cacheMb=all',
     });
     expect(message).toContain('THROUGHLINE_REPLICAS is "9"');
-    expect(message).toContain('THROUGHLINE_CACHE_MB is "all"');
+    expect(message).toContain('THROUGHLINE_TUNING has cacheMb, which is "all"');
     expect(message).not.toContain('NATS_URL');
   });
 });
@@ -149,16 +155,50 @@ describe('text', () => {
     expect(refusal({ THROUGHLINE_REDACT: 'no' })).toBe('THROUGHLINE_REDACT is "no": use on or off');
   });
 
-  it('the cache directory setting moves the cache', () => {
-    expect(loadConfig({ THROUGHLINE_CACHE_DIR: '/tl' }).cacheDir).toBe('/tl');
-  });
-
   it('the state of hooks lies where the system keeps states, and never in a relative folder', () => {
     expect(stateDirOf({ XDG_STATE_HOME: '/state' })).toBe('/state/throughline');
     const usual = join(homedir(), '.local/state/throughline');
     expect(stateDirOf({})).toBe(usual);
     expect(stateDirOf({ XDG_STATE_HOME: 'state' })).toBe(usual);
   });
+});
+
+describe('the layout', () => {
+  it('the layout may say its number of shards, and else says nothing of it', () => {
+    expect(loadConfig({ THROUGHLINE_LAYOUT: 'per-session' })).toMatchObject({ layout: 'per-session' });
+    expect(loadConfig({ THROUGHLINE_LAYOUT: 'sharded' }).shards).toBeUndefined();
+    expect(loadConfig({ THROUGHLINE_LAYOUT: 'sharded:128' })).toMatchObject({
+      layout: 'sharded',
+      shards: 128,
+    });
+  });
+
+  it.each(['many', 'sharded:', 'sharded:3', 'sharded:512', 'sharded:8:8', 'per-session:4', ':4'])(
+    'the layout refuses %j with its value and the right ones',
+    (wrong) => {
+      expect(refusal({ THROUGHLINE_LAYOUT: wrong })).toBe(
+        `THROUGHLINE_LAYOUT is ${JSON.stringify(wrong)}: use per-session, sharded, or sharded:N with a power of two from 1 to 256`,
+      );
+    },
+  );
+});
+
+describe('several numbers in one variable', () => {
+  it('several numbers in one variable are told apart by blanks, and the others have their defaults', () => {
+    expect(loadConfig({ THROUGHLINE_TUNING: ' cacheMb=64\n snapshotEvery=50 ' })).toMatchObject({
+      ...{ cacheMb: 64, snapshotEvery: 50, ackWaitMs: 10_000 },
+    });
+  });
+
+  it.each(['cacheMB=64', 'toString=1', '64', '='])(
+    'several numbers in one variable refuse %j with the names that there are',
+    (wrong) => {
+      const name = wrong.split('=', 1)[0];
+      expect(refusal({ THROUGHLINE_TUNING: wrong })).toBe(
+        `THROUGHLINE_TUNING names "${name}": use NAME=VALUE of ${Object.keys(TUNING).join(', ')}`,
+      );
+    },
+  );
 });
 
 describe('the embedder', () => {
@@ -186,17 +226,14 @@ describe('the embedder', () => {
     });
   });
 
-  it('the embedder may be a directory', () => {
-    expect(loadConfig({ THROUGHLINE_EMBED_DIR: 'models/minilm' }).embedder).toEqual({
+  it('the embedder is a directory where there is a model without an endpoint', () => {
+    expect(loadConfig({ THROUGHLINE_EMBED_MODEL: 'models/minilm' }).embedder).toEqual({
       kind: 'local',
       dir: 'models/minilm',
     });
   });
 
-  it('the embedder cannot be both a directory and an endpoint, nor an endpoint without a model', () => {
-    expect(refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_DIR: '/model' })).toBe(
-      'THROUGHLINE_EMBED_URL and THROUGHLINE_EMBED_DIR are both set: use one of them',
-    );
+  it('the embedder cannot be an endpoint without a model', () => {
     expect(refusal({ ...URL_AND_MODEL, THROUGHLINE_EMBED_MODEL: '' })).toBe(
       'THROUGHLINE_EMBED_URL is set without THROUGHLINE_EMBED_MODEL: name the model that the endpoint has',
     );
@@ -265,19 +302,12 @@ describe('the inspector', () => {
       'abcdefghABCD_-01',
     );
   });
-
-  it('the inspector has no role of its own, and takes one of two', () => {
-    expect(loadConfig({}).inspectorRole).toBeUndefined();
-    expect(refusal({ THROUGHLINE_INSPECTOR_ROLE: 'admin' })).toBe(
-      'THROUGHLINE_INSPECTOR_ROLE is "admin": use reader or operator',
-    );
-  });
 });
 
 describe('the settings', () => {
-  it('there are at most 36 settings, each with a variable of its own', () => {
+  it('there are at most 24 settings, each with a variable of its own', () => {
     const variables = Object.values(SETTINGS).map(({ variable }) => variable);
-    expect(variables.length).toBeLessThanOrEqual(36);
+    expect(variables.length).toBeLessThanOrEqual(24);
     expect(new Set(variables).size).toBe(variables.length);
   });
 });
@@ -294,7 +324,7 @@ describe('variables that nothing reads', () => {
       THROUGHLINE_NATS_PORT: 'tcp://10.0.0.2:4222',
       THROUGHLINE_NATS_PORT_4222_TCP_ADDR: '10.0.0.2',
     };
-    const ours = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_CACHE_DIR: '/cache', NATS_URL: '', HOME: '/me' };
+    const ours = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_TUNING: 'cacheMb=8', NATS_URL: '', HOME: '/me' };
     expect(unknownVariables({ ...theirs, ...ours })).toEqual([]);
     expect(unknownVariables({ ...ours, THROUGHLINE_REPLICA: '3', THROUGHLINE_REDACTED: 'on' })).toEqual([
       'THROUGHLINE_REPLICA',

@@ -9,9 +9,7 @@ describe('docker-compose.yml', () => {
   it('docker-compose.yml passes every setting of Throughline on from the host, by its name', () => {
     const names = Object.values(SETTINGS)
       .map(({ variable }) => variable)
-      .filter((name) => name.startsWith('THROUGHLINE_'))
-      // A folder of the host for the server that `up` starts: here the server is a container of its own.
-      .filter((name) => name !== 'THROUGHLINE_CACHE_DIR');
+      .filter((name) => name.startsWith('THROUGHLINE_'));
     const given = throughline?.environment?.map((entry) => entry.split('=')) ?? [];
     const ofThroughline = given.filter(([name]) => name?.startsWith('THROUGHLINE_'));
     expect(ofThroughline.map(([name]) => name).sort()).toEqual(names.sort());

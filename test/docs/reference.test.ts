@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { HOOK_CLIENTS, type HookClient, MOMENTS } from '../../src/agents/hooks/hook-table.js';
-import { SETTINGS } from '../../src/config/settings.js';
+import { SETTINGS, TUNING } from '../../src/config/settings.js';
 import { STALL_SIGNALS, sessionSettings, TOKENIZERS } from '../../src/contracts/session-settings.js';
 import { resolvedSettings } from '../../src/session/resolved-settings.js';
 import { LAYERS, PURE } from '../architecture/layers.js';
@@ -26,6 +26,9 @@ describe('the reference', () => {
     const rows = Object.values(SETTINGS).map(
       ({ variable, shown, about }) => `| \`${variable}\` | ${shown} | ${about} |`,
     );
+    const numbers = Object.entries(TUNING).map(
+      ([name, { shown, about }]) => `| \`${name}\` | ${shown} | ${about} |`,
+    );
     const page = `# Configuration
 
 Settings of a process are variables of its environment. A wrong value is refused with the name of the variable. This page
@@ -36,6 +39,18 @@ is written from [src/config/settings.ts](../../src/config/settings.ts).
 ${rows.join('\n')}
 
 A variable \`THROUGHLINE_…\` that is not in this table changes nothing; commands name it on standard error.
+
+## Tuning
+
+Each number has a default that fits most machines. \`THROUGHLINE_TUNING\` sets those that a measurement asks for:
+
+\`\`\`sh
+THROUGHLINE_TUNING='cacheMb=64 snapshotEvery=50' throughline serve
+\`\`\`
+
+| number | default | meaning |
+|---|---|---|
+${numbers.join('\n')}
 
 ## Settings of a session
 

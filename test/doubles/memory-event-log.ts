@@ -30,6 +30,7 @@ export interface MemoryEventLogOptions {
 interface Log {
   readonly messages: { readonly sequence: number; readonly data: Uint8Array }[];
   readonly ids: RecentIds;
+  readonly epoch: string;
 }
 
 /** Event logs in memory. Events are kept as bytes, as on a stream: no caller shares an object with the log. */
@@ -45,6 +46,7 @@ export class MemoryEventLog<Event extends { readonly type: string }>
   readonly #ofAll = new Set<(key: Token) => void>();
   /** Of all keys. */
   #last = 0;
+  #epochs = 0;
 
   constructor(
     format: EventFormat<Event>,
@@ -79,9 +81,14 @@ export class MemoryEventLog<Event extends { readonly type: string }>
     this.#logs.delete(key);
   }
 
+  #made(): Log {
+    this.#epochs += 1;
+    return { messages: [], ids: new RecentIds(this.#dedupeLast), epoch: String(this.#epochs) };
+  }
+
   /** Stores any bytes on a key, as a stranger's publish would, and gives their sequence. */
   inject(key: Token, data: Uint8Array): number {
-    const log = this.#logs.get(key) ?? { messages: [], ids: new RecentIds(this.#dedupeLast) };
+    const log = this.#logs.get(key) ?? this.#made();
     this.#logs.set(key, log);
     const sequence = (this.#shared ? this.#last : lastOf(log)) + this.#step;
     this.#last = sequence;
@@ -101,7 +108,7 @@ export class MemoryEventLog<Event extends { readonly type: string }>
       commands = false,
     }: ReadRange,
   ): Promise<ReadResult<Event>> {
-    const messages = this.#logs.get(key)?.messages ?? [];
+    const { messages = [], epoch } = this.#logs.get(key) ?? {};
     const events: Stored<Event>[] = [];
     let read = 0;
     let last = after;
@@ -114,7 +121,7 @@ export class MemoryEventLog<Event extends { readonly type: string }>
       read += 1;
       last = sequence;
     }
-    return { events, through: last, skipped: read - events.length };
+    return { events, through: last, skipped: read - events.length, ...(epoch !== undefined && { epoch }) };
   }
 
   async removeBefore(key: Token, sequence: number, _?: RemovalOptions): Promise<number> {

@@ -35,7 +35,7 @@ import {
 
 const LAYOUTS = testedLayouts(4);
 /** A few events: snapshots are written while the backup runs. */
-const OFTEN = { THROUGHLINE_SNAPSHOT_EVERY: '5' };
+const OFTEN = { THROUGHLINE_TUNING: 'snapshotEvery=5' };
 
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'throughline-backup-'));

@@ -22,7 +22,7 @@ import {
 } from '../support/system.js';
 
 const DOCUMENT = new URL('../../docs/how-to/back-up.md', import.meta.url);
-const env = { THROUGHLINE_SNAPSHOT_EVERY: '10' };
+const env = { THROUGHLINE_TUNING: 'snapshotEvery=10' };
 
 let nats: string;
 beforeAll(async () => {

@@ -73,7 +73,7 @@ beforeAll(async () => {
     ...{
       NATS_URL: system.url,
       THROUGHLINE_LOG_LEVEL: 'info',
-      THROUGHLINE_REQUESTS_PER_SECOND: '0',
+      THROUGHLINE_TUNING: 'requestsPerSecond=0',
     },
   });
   await furnish(BYSTANDER);

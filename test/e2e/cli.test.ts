@@ -192,7 +192,7 @@ describe('compile', () => {
   });
 
   it('compile fails with the error of the service, and says where the session stands', async () => {
-    const env = { THROUGHLINE_AFTER_TIMEOUT_MS: '5000' };
+    const env = { THROUGHLINE_TUNING: 'afterTimeoutMs=5000' };
     const late = await up.cli([...base, '--as-of', '77'], { env });
     expect(late).toMatchObject({ code: 1, stdout: '' });
     expect(late.stderr).toMatch(/asOf is 77, but session .* is at 2.*\(not_caught_up\)/);
@@ -264,7 +264,7 @@ describe('rejected', () => {
     const env = { NATS_URL: `nats://127.0.0.1:${port}` };
     const good = JSON.stringify(implemented('big', { follow_up_actions: ['x'.repeat(3000)] }));
 
-    await using small = await startCli(args, { THROUGHLINE_MAX_BODY_BYTES: '2048' });
+    await using small = await startCli(args, { THROUGHLINE_TUNING: 'maxBodyBytes=2048' });
     const publishing = ['publish', 'implementer', '-s', 'retried', '--no-check'];
     await cli(publishing, { env, input: good });
     const broken = await cli(publishing, { env, input: '{"task_id":' });
@@ -481,9 +481,11 @@ describe('the command line', () => {
   });
 
   it('the command line exits 2 and names the variable that has a wrong value', async () => {
-    const refused = await cli(['rejected', 'ls'], { env: { THROUGHLINE_CACHE_MB: 'lots' } });
+    const refused = await cli(['rejected', 'ls'], { env: { THROUGHLINE_TUNING: 'cacheMb=lots' } });
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toMatch(/THROUGHLINE_CACHE_MB is "lots": use a whole number from 1 to 100000/);
+    expect(refused.stderr).toMatch(
+      /THROUGHLINE_TUNING has cacheMb, which is "lots": use a whole number from 1 to 100000/,
+    );
   });
 
   it('up with a server in NATS_URL that does not answer says who starts that one', async () => {

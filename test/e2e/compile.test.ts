@@ -41,8 +41,7 @@ beforeAll(async () => {
     // A learner would load sessions as well, and write their snapshots.
     only: ['extractor', 'compiler', 'tools'],
     env: {
-      THROUGHLINE_SNAPSHOT_EVERY: String(SNAPSHOT_EVERY),
-      THROUGHLINE_AFTER_TIMEOUT_MS: String(AFTER_TIMEOUT_MS),
+      THROUGHLINE_TUNING: `snapshotEvery=${SNAPSHOT_EVERY} afterTimeoutMs=${AFTER_TIMEOUT_MS}`,
     },
   });
 });

@@ -8,7 +8,7 @@ import { allDealtWith, eventsOf, implemented, newSession, soon, startSystem } fr
 
 /** A result that has counted is acknowledged, whatever has become of its session since. */
 
-const ENV = { THROUGHLINE_ACK_WAIT_MS: '500' };
+const ENV = { THROUGHLINE_TUNING: 'ackWaitMs=500' };
 const BURST = 80;
 
 /** Ports of a worker that is killed before it acknowledges or rejects anything. */

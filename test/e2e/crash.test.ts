@@ -18,7 +18,7 @@ import {
 } from '../support/system.js';
 
 /** Short, so that what a dead worker held comes again soon. */
-const env = { THROUGHLINE_ACK_WAIT_MS: '500', THROUGHLINE_REQUEST_TIMEOUT_MS: '3000' };
+const env = { THROUGHLINE_TUNING: 'ackWaitMs=500 requestTimeoutMs=3000' };
 const RESULTS = manyResults(60);
 const MORTAL = fileURLToPath(new URL('../support/faults/mortal-worker.mjs', import.meta.url));
 

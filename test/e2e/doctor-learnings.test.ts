@@ -28,7 +28,7 @@ afterAll(async () => {
 const embedding = (more: Record<string, string> = {}) => ({
   THROUGHLINE_EMBED_URL: embeddings.url,
   THROUGHLINE_EMBED_MODEL: 'bag',
-  THROUGHLINE_EMBED_DEADLINE_MS: '20000',
+  THROUGHLINE_TUNING: 'embedDeadlineMs=20000',
   ...more,
 });
 const found = async (what: string, env: Record<string, string> = {}) =>
@@ -36,7 +36,7 @@ const found = async (what: string, env: Record<string, string> = {}) =>
 
 describe('throughline doctor on projects', () => {
   it('the doctor warns of a project snapshot that is missing or far behind, and says how to write one', async () => {
-    const env = { THROUGHLINE_SNAPSHOT_EVERY: '2' };
+    const env = { THROUGHLINE_TUNING: 'snapshotEvery=2' };
     const project = projectOf('long');
     for (let at = 1; at <= 12; at += 1)
       await system.ports.learnings.append(project, eventAt(at, proposed(`Text ${at}`)));
@@ -93,7 +93,7 @@ describe('throughline doctor on an embedder', () => {
   it('the doctor warns of an embedder that is too slow for a prompt', async () => {
     const usual = vectors();
     embeddings.next(usual, (...request) => setTimeout(() => usual(...request), 50));
-    const env = embedding({ THROUGHLINE_EMBED_DEADLINE_MS: '10' });
+    const env = embedding({ THROUGHLINE_TUNING: 'embedDeadlineMs=10' });
     expect(await found('embedder', env)).toMatchObject([
       { level: 'warn', message: expect.stringMatching(/ms, and a prompt waits for 10$/) },
     ]);
@@ -112,7 +112,7 @@ describe('throughline doctor on an embedder', () => {
 
   it('the doctor says how long it waited for an embedder that hangs', async () => {
     embeddings.next(hang);
-    const env = embedding({ THROUGHLINE_REQUEST_TIMEOUT_MS: '1000' });
+    const env = embedding({ THROUGHLINE_TUNING: 'embedDeadlineMs=20000 requestTimeoutMs=1000' });
     const message = expect.stringMatching(/\/bag did not answer within 1000 ms \(unavailable\)$/);
     expect(await found('embedder', env)).toMatchObject([{ level: 'warn', message }]);
   });
@@ -122,7 +122,7 @@ describe('throughline doctor on an embedder', () => {
     expect(await found('embedder', embedding())).toMatchObject([
       { level: 'fail', message: expect.stringMatching(/THROUGHLINE_EMBED_KEY.*\(config_invalid\)$/) },
     ]);
-    const env = { THROUGHLINE_EMBED_DIR: '/nowhere' };
+    const env = { THROUGHLINE_EMBED_MODEL: '/nowhere' };
     const looked = await doctor(system.url, env);
     expect(looked.code).toBe(1);
     expect(bad(of(looked.found, 'embedder'))).toMatchObject([{ level: 'fail' }]);

@@ -106,7 +106,7 @@ describe('throughline doctor on a healthy installation', () => {
   it('the doctor warns of rejected results, and of another configuration', async () => {
     await system.client.publishText('well', 'implementer', 'no result');
     await soon(async () => {
-      const { code, found } = await doctor(system.url, { THROUGHLINE_ACK_WAIT_MS: '20000' });
+      const { code, found } = await doctor(system.url, { THROUGHLINE_TUNING: 'ackWaitMs=20000' });
       expect(code).toBe(0);
       expect(levels(bad(found))).toEqual({
         rejected: 'warn',
@@ -120,7 +120,7 @@ describe('throughline doctor on a healthy installation', () => {
     const session = newSession('long');
     for (let each = 0; each < 12; each += 1)
       await system.client.publishImplementer(session, implemented('1'));
-    const env = { THROUGHLINE_SNAPSHOT_EVERY: '2', NATS_URL: system.url };
+    const env = { THROUGHLINE_TUNING: 'snapshotEvery=2', NATS_URL: system.url };
     const [warning] = await soon(async () => {
       const found = bad((await doctor(system.url, env)).found).filter(({ check }) => check.includes(session));
       expect(found).toMatchObject([{ level: 'warn', message: expect.stringContaining('12 events') }]);

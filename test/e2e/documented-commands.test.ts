@@ -69,7 +69,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'entries.jsonl'), `${JSON.stringify(entry)}\n`);
   await gitProject(join(root, 'project'));
   // A snapshot after each event: there is one to look at.
-  up = await startUp({ THROUGHLINE_SNAPSHOT_EVERY: '1' }, folder);
+  up = await startUp({ THROUGHLINE_TUNING: 'snapshotEvery=1' }, folder);
   client = await connectThroughline({ url: up.url });
 });
 afterAll(async () => {

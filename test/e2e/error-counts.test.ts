@@ -23,7 +23,7 @@ let connection: NatsConnection;
 let endpoints: readonly Counted[];
 beforeAll(async () => {
   system = await startSystem({
-    env: { THROUGHLINE_REQUESTS_PER_SECOND: '1000000' },
+    env: { THROUGHLINE_TUNING: 'requestsPerSecond=1000000' },
     fixed: { requestKbPerSecond: KB_PER_SECOND },
   });
   ({ connection } = system.ports);

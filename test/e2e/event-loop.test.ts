@@ -52,7 +52,7 @@ let system: System;
 let attacker: NatsPorts;
 beforeAll(async () => {
   system = await startSystem({
-    env: { THROUGHLINE_REQUESTS_PER_SECOND: '0' },
+    env: { THROUGHLINE_TUNING: 'requestsPerSecond=0' },
   });
   attacker = await openPorts(system);
   await system.client.tools.taskAdd({ session: 'attacked', content: 'one' });

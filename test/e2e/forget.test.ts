@@ -24,7 +24,10 @@ describe.each(LAYOUTS)('a session that is forgotten, $layout', (layout) => {
 
   beforeAll(async () => {
     nats = await startPrivateNats();
-    system = await startSystem({ nats, env: { ...layoutEnv(layout), THROUGHLINE_SNAPSHOT_EVERY: '5' } });
+    system = await startSystem({
+      nats,
+      env: { ...layoutEnv(layout), THROUGHLINE_TUNING: 'snapshotEvery=5' },
+    });
   });
   afterAll(async () => {
     await system.stop();

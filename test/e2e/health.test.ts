@@ -106,7 +106,7 @@ describe('throughline health', () => {
   it('health finds a process that hangs when the time for an answer is over', async () => {
     await using serving = await startCli(['serve'], env);
     serving.signal('SIGSTOP');
-    const hanging = await cli(['health'], { env: { ...env, THROUGHLINE_REQUEST_TIMEOUT_MS: '500' } });
+    const hanging = await cli(['health'], { env: { ...env, THROUGHLINE_TUNING: 'requestTimeoutMs=500' } });
     serving.signal('SIGCONT');
     expect(hanging).toMatchObject({ code: 1, stderr: '' });
     expect(hanging.stdout).toMatch(/^fail {2}service extractor: no instance answers; .*\n$/);
@@ -140,9 +140,9 @@ describe('throughline serve --check', () => {
   });
 
   it.each([
-    ['a variable', 'THROUGHLINE_CACHE_MB', 'lots'],
+    ['a variable', 'THROUGHLINE_TUNING', 'cacheMb=lots'],
     ['a file of credentials', 'NATS_CREDS', '/nowhere/me.creds'],
-    ['the directory of a model', 'THROUGHLINE_EMBED_DIR', '/nowhere'],
+    ['the directory of a model', 'THROUGHLINE_EMBED_MODEL', '/nowhere'],
   ])(
     'serve --check ends with one line and exit code 2 for %s that cannot be used',
     async (_, name, value) => {

@@ -252,7 +252,7 @@ describe('a hook never harms the agent', () => {
   });
 
   it('with a wrong setting, or a client that is none, it ends in time without an answer', async () => {
-    await harmless({ THROUGHLINE_SNAPSHOT_EVERY: 'often' });
+    await harmless({ THROUGHLINE_TUNING: 'snapshotEvery=often' });
     await harmless({}, start, ['hook', 'nobody']);
     await harmless({}, start, ['hook', 'claude', '--within', 'soon']);
     const newer = await cli(['hook', 'claude', '--of-a-newer-version'], { input: start });

@@ -51,7 +51,7 @@ async function cloned(files: Readonly<Record<string, Planted>>, branch = 'main')
     XDG_STATE_HOME: join(home, 'state'),
     XDG_CONFIG_HOME: join(home, 'config'),
     // Where the tests' nats-server is.
-    THROUGHLINE_CACHE_DIR: cacheDirOf(process.env, homedir()),
+    XDG_CACHE_HOME: dirname(cacheDirOf(process.env, homedir())),
   };
   const run = (args: readonly string[], options: CliOptions = {}) =>
     cli(args, { cwd: clone, ...options, env: { ...env, ...options.env } });

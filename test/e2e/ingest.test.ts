@@ -294,7 +294,7 @@ describe('a result that fails on every delivery', () => {
 
 describe('a worker that stops in the midst of work', () => {
   it('a worker stopped in the middle of work exits 0, has acknowledged all that it recorded, and leaves the rest to the next one', async () => {
-    const env = { THROUGHLINE_ACK_WAIT_MS: '500' };
+    const env = { THROUGHLINE_TUNING: 'ackWaitMs=500' };
     await using own = await startSystem({ only: [], env });
     const session = newSession('stopping');
     const published = Array.from({ length: 200 }, (_, index) =>

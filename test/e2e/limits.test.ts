@@ -31,8 +31,7 @@ beforeAll(async () => {
   system = await startSystem({
     nats,
     env: {
-      THROUGHLINE_REQUESTS_PER_SECOND: String(PER_SECOND),
-      THROUGHLINE_MAX_BODY_BYTES: '1024',
+      THROUGHLINE_TUNING: `requestsPerSecond=${PER_SECOND} maxBodyBytes=1024`,
     },
   });
 });
@@ -66,7 +65,9 @@ describe('the rate of a session', () => {
     expect(refused.length).toBeGreaterThan(PER_SECOND);
     for (const error of refused) {
       expect(error).toMatchObject({ code: 'rate_limited', details: { perSecond: PER_SECOND } });
-      expect(messageOf(error)).toMatch(/try again in \d+ ms, or raise THROUGHLINE_REQUESTS_PER_SECOND$/);
+      expect(messageOf(error)).toMatch(
+        /try again in \d+ ms, or raise requestsPerSecond of THROUGHLINE_TUNING$/,
+      );
     }
     expect(await soon(() => tools.sessionShow({ session }))).toMatchObject({ session: { name: session } });
   });

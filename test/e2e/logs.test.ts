@@ -32,7 +32,7 @@ let jsm: JetStreamManager;
 
 beforeAll(async () => {
   nats = await startPrivateNats();
-  const env = { NATS_URL: nats.url, THROUGHLINE_LOG_LEVEL: 'info', THROUGHLINE_SNAPSHOT_EVERY: '1' };
+  const env = { NATS_URL: nats.url, THROUGHLINE_LOG_LEVEL: 'info', THROUGHLINE_TUNING: 'snapshotEvery=1' };
   services = await startCli(['serve'], env);
   client = await connectThroughline({ url: nats.url });
   admin = await connectNats({ url: nats.url, name: 'admin', logger: silentLogger });

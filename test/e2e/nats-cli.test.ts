@@ -119,7 +119,7 @@ describe.skipIf('missing' in found)(
     beforeAll(async () => {
       home = await mkdtemp(join(tmpdir(), 'throughline-nats-cli-'));
       // A snapshot of a project is written after a hundred events; here, after each.
-      up = await startUp({ THROUGHLINE_SNAPSHOT_EVERY: '1' });
+      up = await startUp({ THROUGHLINE_TUNING: 'snapshotEvery=1' });
       await feedRecordedSession(up.url);
       // A snapshot, as `up` itself writes one after a hundred events.
       expect((await up.cli(['snapshot', 'write', '-s', SESSION])).code).toBe(0);

@@ -417,7 +417,7 @@ export const prepared: string = (await preparePrompt('x', options)).effective;
 export const ask: (system: string, question: number) => Promise<boolean> =
   withPreLlmCompaction((system: string, question: number) => system.length > question, options);
 
-const embedded: ServerOptions = { server: { store: 'x' }, services: ['extractor'], settings: { THROUGHLINE_CACHE_MB: '8' } };
+const embedded: ServerOptions = { server: { store: 'x' }, services: ['extractor'], settings: { THROUGHLINE_TUNING: 'cacheMb=8' } };
 const running: RunningThroughline = await startThroughline(embedded);
 export const url: string = running.url;
 await running.close();

@@ -28,7 +28,11 @@ const logger = {
 };
 
 const run = (user: string, ...only: ServiceName[]) => {
-  const env = { ...guarded.env(user), THROUGHLINE_TASKS_ROOTS: folder.path, THROUGHLINE_SNAPSHOT_EVERY: '5' };
+  const env = {
+    ...guarded.env(user),
+    THROUGHLINE_TASKS_ROOTS: folder.path,
+    THROUGHLINE_TUNING: 'snapshotEvery=5',
+  };
   return serve(guarded.url, { config: loadConfig(env), logger, shutdown }, only);
 };
 const client = (user: string) => connectThroughline({ url: guarded.url, ...guarded.access(user) });

@@ -23,7 +23,7 @@ import {
 
 let system: System;
 beforeAll(async () => {
-  system = await startSystem({ env: { THROUGHLINE_AFTER_TIMEOUT_MS: '3000' } });
+  system = await startSystem({ env: { THROUGHLINE_TUNING: 'afterTimeoutMs=3000' } });
 });
 afterAll(() => system.stop());
 
@@ -231,7 +231,7 @@ describe('a publisher that waits', () => {
   it('the SDK says that a result is stored when no extractor answers in time', async () => {
     await using quiet = await startSystem({
       only: ['tools', 'learnings'],
-      env: { THROUGHLINE_AFTER_TIMEOUT_MS: '50' },
+      env: { THROUGHLINE_TUNING: 'afterTimeoutMs=50' },
     });
     const session = newSession('wait');
     const refused = await refusal(quiet.client.publishImplementer(session, implemented('1'), { wait: true }));

@@ -40,7 +40,7 @@ function env(model: string, deadlineMs = 5000) {
   return {
     THROUGHLINE_EMBED_URL: embeddings.url,
     THROUGHLINE_EMBED_MODEL: model,
-    THROUGHLINE_EMBED_DEADLINE_MS: String(deadlineMs),
+    THROUGHLINE_TUNING: `embedDeadlineMs=${deadlineMs}`,
   };
 }
 

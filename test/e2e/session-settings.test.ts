@@ -16,8 +16,7 @@ const ODD = {
   THROUGHLINE_STALL_THRESHOLDS: '1',
   THROUGHLINE_IMPLEMENTER_TOKENS: '500',
   THROUGHLINE_TOKENIZER: 'o200k_base',
-  THROUGHLINE_SNAPSHOT_EVERY: '2',
-  THROUGHLINE_CACHE_MB: '1',
+  THROUGHLINE_TUNING: 'snapshotEvery=2 cacheMb=1',
 };
 
 describe('two compilers with different environments', () => {

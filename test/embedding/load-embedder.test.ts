@@ -23,7 +23,7 @@ describe('loading the embedder', () => {
   it('loading the embedder refuses a directory without a model', async () => {
     await expect(loadEmbedder({ kind: 'local', dir: '/nowhere' })).rejects.toMatchObject({
       code: 'config_invalid',
-      message: expect.stringContaining('THROUGHLINE_EMBED_DIR: /nowhere is not a readable directory'),
+      message: expect.stringContaining('THROUGHLINE_EMBED_MODEL: /nowhere is not a readable directory'),
     });
   });
 });

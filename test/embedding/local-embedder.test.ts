@@ -141,7 +141,7 @@ describe('the local embedder', () => {
     const load = () => Promise.reject(new Error('Cannot find package'));
     await expect(openLocalEmbedder({ dir }, load)).rejects.toMatchObject({
       code: 'config_invalid',
-      message: expect.stringMatching(/THROUGHLINE_EMBED_DIR .*"npm install @huggingface\/transformers"/),
+      message: expect.stringMatching(/THROUGHLINE_EMBED_MODEL .*"npm install @huggingface\/transformers"/),
     });
   });
 });

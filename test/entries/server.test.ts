@@ -31,7 +31,7 @@ describe('services inside a program', () => {
 
   it('a program starts only the services that are named, with the settings that are given', async () => {
     await using nats = await startTestNats();
-    const settings = { THROUGHLINE_MAX_BODY_BYTES: '1024' };
+    const settings = { THROUGHLINE_TUNING: 'maxBodyBytes=1024' };
     await using throughline = await startThroughline({ url: nats.url, services: ['extractor'], settings });
     await using client = await connectThroughline({ url: throughline.url });
     await expect(client.compile(REQUEST)).rejects.toMatchObject({ code: 'unavailable' });
@@ -59,9 +59,9 @@ describe('services inside a program', () => {
   it.each([
     [
       'a wrong setting',
-      { settings: { THROUGHLINE_CACHE_MB: 'much' } },
+      { settings: { THROUGHLINE_TUNING: 'cacheMb=much' } },
       'config_invalid',
-      'THROUGHLINE_CACHE_MB',
+      'THROUGHLINE_TUNING has cacheMb',
     ],
     [
       'a server and a url',

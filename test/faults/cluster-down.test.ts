@@ -14,7 +14,7 @@ import { soon, startSystem } from '../support/system.js';
 
 const TIMEOUT_MS = 240_000;
 /** The server takes four seconds to list streams of which some do not answer. */
-const env = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_REQUEST_TIMEOUT_MS: '6000' };
+const env = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_TUNING: 'requestTimeoutMs=6000' };
 
 function opened(goal: string): SessionEvent {
   return { v: 1, type: 'session.opened', at: '2026-01-01T00:00:00.000Z', data: { goal } };

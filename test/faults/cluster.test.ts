@@ -16,7 +16,7 @@ const TIMEOUT_MS = 240_000;
 /** An election takes up to nine seconds, and a request that was lost its timeout; on a busy machine both take longer. */
 const LONGEST_SILENCE_MS = 30_000;
 const SHARDED: SessionLayout = { layout: 'sharded', shards: 2 };
-const env = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_REQUEST_TIMEOUT_MS: '3000' };
+const env = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_TUNING: 'requestTimeoutMs=3000' };
 
 async function leaderOf({ ports }: Load, stream: string): Promise<string> {
   const jsm = await ports.connection.jetstreamManager({ checkAPI: false });

@@ -23,8 +23,7 @@ import { TIER } from '../support/tier.js';
 const MORTAL = fileURLToPath(new URL('../support/faults/mortal-worker.mjs', import.meta.url));
 /** What a dead worker held comes again soon, and snapshots are written often. */
 const SETTINGS = {
-  THROUGHLINE_ACK_WAIT_MS: '500',
-  THROUGHLINE_SNAPSHOT_EVERY: '5',
+  THROUGHLINE_TUNING: 'ackWaitMs=500 snapshotEvery=5',
 };
 /** In turn: the points are odd in number, so that a long run meets each in both. */
 const LAYOUTS: readonly SessionLayout[] = [PER_SESSION, { layout: 'sharded', shards: 1 }];

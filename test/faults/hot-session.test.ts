@@ -18,7 +18,7 @@ const HOT = token('hot', 'session');
 const OTHERS = ['calm-1', 'calm-2', 'calm-3'].map((name) => token(name, 'session'));
 const RESULTS = manyResults(66);
 const env = {
-  THROUGHLINE_ACK_WAIT_MS: String(ACK_WAIT_MS),
+  THROUGHLINE_TUNING: `ackWaitMs=${ACK_WAIT_MS}`,
   THROUGHLINE_LOG_LEVEL: 'silent',
 };
 const BURST = 240;

@@ -4,7 +4,12 @@ import { LEARNING_SNAPSHOT_BUCKET, LEARNINGS_STREAM, type Token } from '../../sr
 import type { StoredSnapshot } from '../../src/ports/snapshot-store.js';
 import { startNode } from '../support/cli.js';
 import { expectLearningsEnd } from '../support/faults/learning-check.js';
-import { type LearningLoad, PROJECTS, underLearningLoad } from '../support/faults/learning-load.js';
+import {
+  type LearningLoad,
+  PROJECTS,
+  SNAPSHOT_EVERY,
+  underLearningLoad,
+} from '../support/faults/learning-load.js';
 import { startFaultyServer } from '../support/faults/server.js';
 import { soon, startSystem } from '../support/system.js';
 
@@ -78,7 +83,7 @@ it.concurrent(
 );
 
 /** Proposes until a proposal of the project is in no snapshot, nor due to be; gives it, and the newest snapshot. */
-async function beyondSnapshot({ client, ports, env }: LearningLoad, project: Token) {
+async function beyondSnapshot({ client, ports }: LearningLoad, project: Token) {
   for (const letter of 'abcdefghijklmnopqrstuvwxyz') {
     const content = `Forgotten ${letter.repeat(9)}`;
     const { sequence, proposal } = await client.learnings.propose({ project, content });
@@ -86,7 +91,7 @@ async function beyondSnapshot({ client, ports, env }: LearningLoad, project: Tok
     if (snapshot === undefined || snapshot.sequence >= sequence) continue;
     // With as many as that, the next snapshot may be on its way.
     const { events } = await ports.learnings.read(project, { after: snapshot.sequence });
-    if (events.length < Number(env.THROUGHLINE_SNAPSHOT_EVERY)) return { snapshot, id: proposal.id };
+    if (events.length < SNAPSHOT_EVERY) return { snapshot, id: proposal.id };
   }
   throw new Error(`every proposal of project ${project} got a snapshot`);
 }

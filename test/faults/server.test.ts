@@ -223,8 +223,7 @@ it.concurrent(
       NATS_URL: server.url,
       THROUGHLINE_LOG_LEVEL: 'silent',
       // Without its deadline it would wait for answers for longer than it may.
-      THROUGHLINE_SHUTDOWN_MS: '1000',
-      THROUGHLINE_REQUEST_TIMEOUT_MS: '60000',
+      THROUGHLINE_TUNING: 'shutdownMs=1000 requestTimeoutMs=60000',
     };
     await using running = await startCli(['serve'], env);
     await server.freeze();

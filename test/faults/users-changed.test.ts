@@ -35,7 +35,7 @@ it('services that may not listen for a while do all their work again afterwards'
   const config = loadConfig({
     NATS_USER: 'worker',
     NATS_PASSWORD: 'secret',
-    THROUGHLINE_REQUEST_TIMEOUT_MS: '1000',
+    THROUGHLINE_TUNING: 'requestTimeoutMs=1000',
   });
   const { logger, lines } = capturedLog();
   try {

@@ -1,13 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { LearningEvent } from '../../src/contracts/learning-events.js';
 import { token } from '../../src/contracts/names.js';
+import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { createCommander, inBackground } from '../../src/folding/commander.js';
 import { PROJECT_FOLDING } from '../../src/folding/project-folding.js';
 import { StateReader } from '../../src/folding/state-reader.js';
 import type { LearningState } from '../../src/learnings/learnings-state.js';
 import { silentLogger } from '../../src/ports/logger.js';
+import { decide } from '../../src/session/commands/decide-session.js';
+import { evolve } from '../../src/session/evolve-session.js';
+import { emptyState, type SessionState } from '../../src/session/session-state.js';
 import { MemoryLearningLog } from '../doubles/memory-learning-log.js';
 import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
+import { timeOf } from '../support/builders.js';
+import { bytesOf, DEMO, gate, spiedPorts } from '../workers/spied-ports.js';
 
 const project = token('demo', 'project');
 
@@ -68,5 +74,85 @@ describe('commands in the background', () => {
     await does(background, 'elsewhere', token('other', 'project'));
     expect(carriedOut.length).toBeLessThan(5);
     await Promise.all(crowd);
+  });
+});
+
+/** Commands on sessions whose ports are spied on, and the reader that they share with others. */
+function onSessions() {
+  const ports = spiedPorts();
+  const reader = ports.reader();
+  let ids = 0;
+  const newId = () => {
+    ids += 1;
+    return `id-${ids}`;
+  };
+  const command = createCommander<SessionState, SessionEvent>({
+    log: ports.log,
+    reader,
+    clock: () => timeOf(ids),
+    newId,
+    random: () => 0,
+  });
+  const add = (content: string) =>
+    command(DEMO, 'task-add', (state) =>
+      decide('task-add', state, { content, priority: 2, status: 'remaining' }),
+    );
+  return { ...ports, reader, add };
+}
+
+describe('the answer of a command', () => {
+  it('a command reads its session once, before it decides, and answers from the event that it appended', async () => {
+    const { add, log, append } = onSessions();
+    await append(DEMO, 1);
+    await add('first');
+    log.read.mockClear();
+    const { reply } = await add('second');
+    expect(log.append).toHaveBeenCalledTimes(2);
+    expect(log.read).toHaveBeenCalledTimes(1);
+    const stored = await log.append.mock.results.at(-1)?.value;
+    expect(reply).toMatchObject({ task: { id: 'TAS-2', content: 'second' }, sequence: stored.sequence });
+  });
+
+  it('the state behind commands is the one that a replay of the log gives, byte for byte', async () => {
+    const { add, append, reader, kept } = onSessions();
+    for (let number = 1; number <= 5; number += 1) {
+      await append(DEMO, number);
+      await add(`task ${number}`);
+    }
+    const { events } = await kept.log.read(DEMO, { after: 0 });
+    const replayed = events.reduce(evolve, emptyState(DEMO));
+    expect(bytesOf((await reader.load(DEMO)).folded.state)).toBe(bytesOf(replayed));
+  });
+
+  it('an appended event that another load reads meanwhile is folded once', async () => {
+    const { add, append, log, reader, kept } = onSessions();
+    await append(DEMO, 1);
+    await add('first');
+    log.append.mockImplementationOnce(async (...args) => {
+      const appended = await kept.log.append(...args);
+      await reader.load(DEMO);
+      return appended;
+    });
+    expect((await add('second')).reply).toMatchObject({ task: { id: 'TAS-2' } });
+    // This one reads the event before the command has folded it, and folds it after.
+    const { opened, open } = gate();
+    let late: Promise<unknown> = Promise.resolve();
+    log.append.mockImplementationOnce(async (...args) => {
+      const appended = await kept.log.append(...args);
+      log.read.mockImplementationOnce(async (...range) => {
+        const read = await kept.log.read(...range);
+        await opened;
+        return read;
+      });
+      late = reader.load(DEMO);
+      return appended;
+    });
+    expect((await add('third')).reply).toMatchObject({ task: { id: 'TAS-3' } });
+    open();
+    await late;
+    const { folded } = await reader.load(DEMO);
+    const { events } = await kept.log.read(DEMO, { after: 0 });
+    expect(folded.sinceSnapshot).toBe(events.length);
+    expect(bytesOf(folded.state)).toBe(bytesOf(events.reduce(evolve, emptyState(DEMO))));
   });
 });

@@ -273,7 +273,7 @@ describe('a reader', () => {
         body: {
           error: {
             code: 'permission_denied',
-            message: expect.stringContaining('THROUGHLINE_INSPECTOR_ROLE'),
+            message: expect.stringContaining('--inspector-role operator'),
           },
         },
       });

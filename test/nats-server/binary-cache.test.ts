@@ -1,16 +1,14 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cacheDirOf, installIntoCache } from '../../src/nats-server/binary-cache.js';
 
 describe('cacheDirOf', () => {
   it.each([
-    [{ THROUGHLINE_CACHE_DIR: '/tl', XDG_CACHE_HOME: '/xdg' }, '/tl'],
-    [{ THROUGHLINE_CACHE_DIR: 'near' }, resolve('near')],
     [{ XDG_CACHE_HOME: '/xdg' }, '/xdg/throughline'],
     [{ XDG_CACHE_HOME: 'relative' }, '/me/.cache/throughline'],
-    [{ THROUGHLINE_CACHE_DIR: '', XDG_CACHE_HOME: '' }, '/me/.cache/throughline'],
+    [{ XDG_CACHE_HOME: '' }, '/me/.cache/throughline'],
   ])('the cache folder for %j is %s', (env, expected) => {
     expect(cacheDirOf(env, '/me')).toBe(expected);
   });

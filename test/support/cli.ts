@@ -34,9 +34,7 @@ process.once('exit', () => rmSync(STATE_HOME, { recursive: true, force: true }))
 export function cleanEnv(more: Readonly<Record<string, string>> = {}): Record<string, string> {
   const kept = Object.entries(process.env).filter(
     (entry): entry is [string, string] =>
-      entry[1] !== undefined &&
-      !/^NATS_(?!SERVER_BIN$)/.test(entry[0]) &&
-      (!entry[0].startsWith('THROUGHLINE_') || entry[0] === 'THROUGHLINE_CACHE_DIR'),
+      entry[1] !== undefined && !/^(NATS_(?!SERVER_BIN$)|THROUGHLINE_)/.test(entry[0]),
   );
   const own = { XDG_STATE_HOME: STATE_HOME, NO_COLOR: '1', THROUGHLINE_LOG_LEVEL: 'error' };
   return { ...Object.fromEntries(kept), ...own, ...more };

@@ -34,7 +34,7 @@ export async function startGuardedSystem(
   );
   shutdown.add('the server', async () => guarded[Symbol.asyncDispose]());
   const configOf = (user: string) =>
-    loadConfig({ ...guarded.env(user), ...layoutEnv(layout), THROUGHLINE_SNAPSHOT_EVERY: '2' });
+    loadConfig({ ...guarded.env(user), ...layoutEnv(layout), THROUGHLINE_TUNING: 'snapshotEvery=2' });
   await serve(guarded.url, { config: configOf('worker'), logger: silentLogger, shutdown }, [
     'extractor',
     'tools',

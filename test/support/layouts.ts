@@ -1,11 +1,10 @@
 import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
 import { TIER } from './tier.js';
 
-/** A layout as environment variables. */
+/** A layout as an environment variable. */
 export function layoutEnv(layout: SessionLayout): Record<string, string> {
   return {
-    THROUGHLINE_LAYOUT: layout.layout,
-    ...(layout.layout === 'sharded' && { THROUGHLINE_SHARDS: String(layout.shards) }),
+    THROUGHLINE_LAYOUT: layout.layout === 'sharded' ? `sharded:${layout.shards}` : layout.layout,
   };
 }
 

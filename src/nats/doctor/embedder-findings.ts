@@ -35,7 +35,7 @@ export async function embedderFindings(
     const message = `${embedder.model} gives ${dimension} numbers in ${took} ms`;
     if (took <= deadlineMs) return [ok(CHECK, message)];
     const fix =
-      'raise THROUGHLINE_EMBED_DEADLINE_MS, or use a faster model: until then learnings are found by words alone';
+      'raise embedDeadlineMs of THROUGHLINE_TUNING, or use a faster model: until then learnings are found by words alone';
     return [warn(CHECK, `${message}, and a prompt waits for ${deadlineMs}`, fix)];
   } catch (error) {
     const code = codeOf(error);

@@ -190,7 +190,7 @@ function judged(
   }
   const ackWait = (config.ack_wait ?? 0) / 1_000_000;
   if (ackWait !== ackWaitMs) {
-    const message = `delivers again after ${ackWait} ms, THROUGHLINE_ACK_WAIT_MS says ${ackWaitMs}`;
+    const message = `delivers again after ${ackWait} ms, ackWaitMs of THROUGHLINE_TUNING is ${ackWaitMs}`;
     found.push(warn(check, message, `start its service again, which sets it: ${start}`));
   }
   // With a backlog every pull is answered at once: a service that holds dispatches is at work.

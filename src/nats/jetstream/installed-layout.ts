@@ -27,7 +27,7 @@ export interface WantedLayout {
 
 /** As a variable or as an option, whichever the reader has used. */
 const LAYOUT_SETTING = 'THROUGHLINE_LAYOUT (--layout)';
-const SHARDS_SETTING = 'THROUGHLINE_SHARDS (--shards)';
+const SHARDS_SETTING = 'the N of THROUGHLINE_LAYOUT=sharded:N (--shards)';
 /** Between two looks at a replica that does not show the record yet. */
 const LAG_PAUSE_MS = 20;
 

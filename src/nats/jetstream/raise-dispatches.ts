@@ -17,7 +17,7 @@ export async function raiseDispatches(
   mostMs: number,
 ): Promise<number> {
   try {
-    const place = { stream: DISPATCH_STREAM, subject: VOID_DISPATCHES, storedUnder: VOID_DISPATCHES, to };
+    const place = { stream: DISPATCH_STREAM, subject: VOID_DISPATCHES, to };
     const last = await raiseWithin(ports, place, mostMs);
     // Without time it is a question alone.
     if (last < to || mostMs === 0) return last;

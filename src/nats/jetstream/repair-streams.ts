@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { StreamInfo } from 'nats';
+import type { JetStreamManager, StreamInfo } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import {
   ALL_SESSIONS,
@@ -7,6 +7,7 @@ import {
   DISPATCH_STREAM,
   HEADERS,
   LEARNINGS_STREAM,
+  LEARNINGS_SUBJECTS,
   sessionOfStream,
   sessionSubject,
   shardIntake,
@@ -30,12 +31,22 @@ import { newestLearningSnapshot, newestShardSnapshot, newestSnapshot, SHARDS } f
 const VOID_EVENTS = 'void';
 const VOID = { [HEADERS.void]: '1' };
 const VOID_LEARNINGS = 'learning.void.void';
+const NOBODY = token(VOID_EVENTS, 'session');
 /** Numbers above the highest that is known to have been seen: someone may have seen a few more. */
 const MARGIN = 1200;
 const AT_ONCE = 500;
 
 export interface RepairPorts extends NumbersPorts {
   readonly publisher: Pick<AckedPublisher, 'publish'>;
+}
+
+interface Raised {
+  readonly stream: string;
+  /** Where a message that says nothing is published. */
+  readonly subject: string;
+  /** The subject that the stream stores it under. Default: the same. */
+  readonly storedUnder?: string;
+  readonly to: number;
 }
 
 export interface RepairedStreams {
@@ -47,21 +58,22 @@ export interface RepairedStreams {
 
 export async function repairStreams(ports: RepairPorts): Promise<RepairedStreams> {
   const dispatches = await repairDispatches(ports);
-  const sessions = await listedStreams(ports.jsm, ALL_SESSIONS);
-  const shards = await listedStreams(ports.jsm, ALL_SHARDS);
-  const leaderless = [
-    ...sessions.leaderless.filter((name) => sessionOfStream(name) !== undefined),
-    ...shards.leaderless.filter((name) => shardOfStream(name) !== undefined),
-  ];
-  return {
-    repaired: [
-      ...dispatches,
-      ...(await repairSessions(ports, sessions)),
-      ...(await repairShards(ports, shards)),
-      ...(await repairLearnings(ports)),
-    ],
-    leftOut: leaderless.sort().map((name) => `${name} has no leader`),
-  };
+  const repaired = [...dispatches];
+  const leaderless: string[] = [];
+  for (const subjects of [ALL_SESSIONS, ALL_SHARDS, LEARNINGS_SUBJECTS]) {
+    const listed = await listedStreams(ports.jsm, subjects);
+    repaired.push(...(await repairLogs(ports, listed)));
+    leaderless.push(...listed.leaderless.filter(isLog));
+  }
+  return { repaired, leftOut: leaderless.sort().map((name) => `${name} has no leader`) };
+}
+
+function isLog(stream: string): boolean {
+  return (
+    stream === LEARNINGS_STREAM ||
+    sessionOfStream(stream) !== undefined ||
+    shardOfStream(stream) !== undefined
+  );
 }
 
 async function repairDispatches(ports: RepairPorts): Promise<string[]> {
@@ -69,7 +81,8 @@ async function repairDispatches(ports: RepairPorts): Promise<string[]> {
   const fault = await numbersFault(ports, await highestSeen(ports));
   if (fault === undefined) return [];
   const { seen, last } = fault;
-  await raise(ports, DISPATCH_STREAM, VOID_DISPATCHES, seen.sequence + MARGIN);
+  const to = seen.sequence + MARGIN;
+  await raiseWithin(ports, { stream: DISPATCH_STREAM, subject: VOID_DISPATCHES, to });
   const range = { since: seen.at, through: seen.sequence };
   let again = 0;
   for (const message of await readStream(connection, DISPATCH_STREAM, '>', range, timeoutMs)) {
@@ -122,79 +135,45 @@ async function isCopy(
   return stored.subject === subject && Buffer.compare(stored.data, data) === 0;
 }
 
-async function repairSessions(ports: RepairPorts, { found }: ListedStreams): Promise<string[]> {
+async function repairLogs(ports: RepairPorts, { found }: ListedStreams): Promise<string[]> {
   const mended: string[] = [];
-  for (const info of found) {
-    const { name } = info.config;
-    const session = sessionOfStream(name);
-    if (session === undefined) continue;
-    const snapshot = await newestSnapshot(ports.jsm, session);
-    const last = await lastIfBehind(ports, info, snapshot);
-    if (last === undefined) continue;
-    await raise(ports, name, sessionSubject(session, VOID_EVENTS), snapshot + MARGIN);
-    mended.push(movedUp(name, last, snapshot));
+  for (const { config, state } of found) {
+    const { name } = config;
+    const log = logOf(ports.jsm, config);
+    const snapshot = (await log?.snapshot) ?? 0;
+    if (log === undefined || state.last_seq >= snapshot) continue;
+    // It may have moved on since it was listed.
+    const { last_seq: last } = (await ports.jsm.streams.info(name)).state;
+    if (last >= snapshot) continue;
+    await raiseWithin(ports, { ...log, stream: name, to: snapshot + MARGIN });
+    mended.push(
+      `${name}: numbers moved up from ${last} to beyond ${snapshot}; the events between are lost, the snapshot says what they came to`,
+    );
   }
   return mended;
 }
 
-async function repairShards(ports: RepairPorts, { found }: ListedStreams): Promise<string[]> {
-  const mended: string[] = [];
-  const nobody = token(VOID_EVENTS, 'session');
-  for (const info of found) {
-    const { name, metadata } = info.config;
-    const shard = shardOfStream(name);
-    const shards = Number(metadata?.[SHARDS]);
-    if (shard === undefined || !isShardCount(shards)) continue;
-    const snapshot = await newestShardSnapshot(ports.jsm, { shard, shards });
-    const last = await lastIfBehind(ports, info, snapshot);
-    if (last === undefined) continue;
-    const [intake, stored] = [shardIntake(shard, nobody, VOID_EVENTS), sessionSubject(nobody, VOID_EVENTS)];
-    await raise(ports, name, intake, snapshot + MARGIN, stored);
-    mended.push(movedUp(name, last, snapshot));
-  }
-  return mended;
+/** The newest snapshot of what a stream of logs holds, and where an empty event of nobody goes; `undefined` for other streams. */
+function logOf(jsm: JetStreamManager, { name, metadata }: StreamInfo['config']) {
+  const session = sessionOfStream(name);
+  if (session !== undefined)
+    return { snapshot: newestSnapshot(jsm, session), subject: sessionSubject(session, VOID_EVENTS) };
+  if (name === LEARNINGS_STREAM) return { snapshot: newestLearningSnapshot(jsm), subject: VOID_LEARNINGS };
+  const shard = shardOfStream(name);
+  const shards = Number(metadata?.[SHARDS]);
+  if (shard === undefined || !isShardCount(shards)) return undefined;
+  return {
+    snapshot: newestShardSnapshot(jsm, { shard, shards }),
+    subject: shardIntake(shard, NOBODY, VOID_EVENTS),
+    storedUnder: sessionSubject(NOBODY, VOID_EVENTS),
+  };
 }
 
-/** The last sequence of a stream that is behind a snapshot. It may have moved on since it was listed. */
-async function lastIfBehind(
-  { jsm }: RepairPorts,
-  { config, state }: StreamInfo,
-  snapshot: number,
-): Promise<number | undefined> {
-  if (state.last_seq >= snapshot) return undefined;
-  const { last_seq: last } = (await jsm.streams.info(config.name)).state;
-  return last < snapshot ? last : undefined;
-}
-
-async function repairLearnings(ports: RepairPorts): Promise<string[]> {
-  const snapshot = await newestLearningSnapshot(ports.jsm);
-  if (snapshot === 0) return [];
-  const { last_seq: last } = (await ports.jsm.streams.info(LEARNINGS_STREAM)).state;
-  if (last >= snapshot) return [];
-  await raise(ports, LEARNINGS_STREAM, VOID_LEARNINGS, snapshot + MARGIN);
-  return [movedUp(LEARNINGS_STREAM, last, snapshot)];
-}
-
-function movedUp(stream: string, last: number, snapshot: number): string {
-  return `${stream}: numbers moved up from ${last} to beyond ${snapshot}; the events between are lost, the snapshot says what they came to`;
-}
-
-/** Stores messages that say nothing until the stream's numbers have come so far. */
-async function raise(
-  ports: RepairPorts,
-  stream: string,
-  subject: string,
-  to: number,
-  storedUnder = subject,
-): Promise<void> {
-  await raiseWithin(ports, { stream, subject, to, storedUnder }, Number.POSITIVE_INFINITY);
-}
-
-/** The same for so many milliseconds at most. Gives how far the numbers are then. */
+/** Stores messages that say nothing until the numbers of a stream are at `to`. Gives how far they are, if time is up before. */
 export async function raiseWithin(
   { jsm, publisher }: Pick<RepairPorts, 'jsm' | 'publisher'>,
-  { stream, subject, to, storedUnder }: Record<'stream' | 'subject' | 'storedUnder', string> & { to: number },
-  mostMs: number,
+  { stream, subject, storedUnder = subject, to }: Raised,
+  mostMs = Number.POSITIVE_INFINITY,
 ): Promise<number> {
   const nothing = new Uint8Array();
   const began = performance.now();

@@ -28,7 +28,7 @@ export class RateLimiter {
     const perSecond = this.#perSecond;
     throw new ThroughlineError(
       'rate_limited',
-      `the session sends more than ${perSecond} requests a second: try again in ${retryAfterMs} ms, or raise THROUGHLINE_REQUESTS_PER_SECOND`,
+      `the session sends more than ${perSecond} requests a second: try again in ${retryAfterMs} ms, or raise requestsPerSecond of THROUGHLINE_TUNING`,
       { details: { retryAfterMs, perSecond } },
     );
   }

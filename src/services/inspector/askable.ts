@@ -27,5 +27,5 @@ export function refusedFor(subject: string, role: InspectorRole): string | undef
   if (READING.has(subject)) return undefined;
   if (!DECIDING.has(subject)) return `The inspector does not pass on ${JSON.stringify(subject)}.`;
   if (role === 'operator') return undefined;
-  return `This inspector only reads, so it does not pass on ${subject}: set THROUGHLINE_INSPECTOR_ROLE=operator to decide here.`;
+  return `This inspector only reads, so it does not pass on ${subject}: start it with --inspector-role operator to decide here.`;
 }

@@ -17,7 +17,6 @@ import { newerBy, promptEntryOf } from './live-sources.js';
 import { pageDir } from './page-files.js';
 
 export interface InspectorOptions {
-  /** What it may do where `THROUGHLINE_INSPECTOR_ROLE` says nothing. */
   readonly role: InspectorRole;
   /** Address to listen on. Default: this machine alone. */
   readonly host?: string | undefined;
@@ -52,8 +51,7 @@ export async function serveInspector(
 ): Promise<RunningInspector> {
   const { config, shutdown } = context;
   const { requestTimeoutMs, afterTimeoutMs } = config;
-  const { host = LOOPBACK } = options;
-  const role = config.inspectorRole ?? options.role;
+  const { host = LOOPBACK, role } = options;
   const logger = namedLogger(context.logger, 'inspector');
   const transport = await openLiveTransport(natsOptions(nats, 'throughline inspector', config, logger));
   shutdown.add('the NATS connection of the inspector', () => transport.close());

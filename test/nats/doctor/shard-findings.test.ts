@@ -17,7 +17,7 @@ const OPENED = {
   data: { goal: 'parse' },
 } as const;
 
-const env = { THROUGHLINE_LAYOUT: 'sharded', THROUGHLINE_SHARDS: '1' };
+const env = { THROUGHLINE_LAYOUT: 'sharded:1' };
 
 it('the doctor counts the shards that were made, names sessions whose snapshot is far behind, and finds shards of another installation', async () => {
   await using system = await startSystem({ only: [], env });

@@ -75,7 +75,10 @@ describe('a new installation', () => {
 
   it('a number of shards without the layout that has them is refused before anything is recorded', async () => {
     await expect(layoutFor({ shards: 8 })).rejects.toMatchObject(
-      wrong('THROUGHLINE_SHARDS \\(--shards\\) is 8', 'THROUGHLINE_LAYOUT \\(--layout\\) to sharded'),
+      wrong(
+        'the N of THROUGHLINE_LAYOUT=sharded:N \\(--shards\\) is 8',
+        'THROUGHLINE_LAYOUT \\(--layout\\) to sharded',
+      ),
     );
     expect(await layoutFor({ layout: 'sharded', shards: 8 })).toEqual(SHARDED);
   });

@@ -94,7 +94,7 @@ describe('a repair of the dispatches', () => {
 
 describe('a repair of shards', () => {
   it('a repair of shards moves a stream beyond the snapshots of its sessions, and a session whose snapshot it had lost goes on', async () => {
-    const env = { THROUGHLINE_LAYOUT: 'sharded', THROUGHLINE_SHARDS: '1' };
+    const env = { THROUGHLINE_LAYOUT: 'sharded:1' };
     await using system = await startSystem({ only: [], env });
     const { log, snapshots } = system.ports;
     const [behind, neighbour] = [newSession('behind'), newSession('neighbour')];

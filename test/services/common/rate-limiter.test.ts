@@ -45,7 +45,7 @@ describe('a rate limiter', () => {
     expect(() => limiter.admit('a')).toThrowError(
       expect.objectContaining({
         code: 'rate_limited',
-        message: expect.stringContaining('THROUGHLINE_REQUESTS_PER_SECOND'),
+        message: expect.stringContaining('requestsPerSecond of THROUGHLINE_TUNING'),
         details: { retryAfterMs: 250, perSecond: 4 },
       }),
     );

@@ -37,10 +37,10 @@ const DEMANDS = ['bounds', 'units', 'errors', 'names', 'locks', 'tests', 'types'
   (what) => `Check the ${what}`,
 );
 const PAUSE_MS = 10;
+/** Few, so that snapshots are written while the load goes on. */
+export const SNAPSHOT_EVERY = 5;
 const FAST = {
-  THROUGHLINE_ACK_WAIT_MS: '1000',
-  THROUGHLINE_SNAPSHOT_EVERY: '5',
-  THROUGHLINE_REQUEST_TIMEOUT_MS: '3000',
+  THROUGHLINE_TUNING: `ackWaitMs=1000 snapshotEvery=${SNAPSHOT_EVERY} requestTimeoutMs=3000`,
 };
 
 /**

@@ -89,9 +89,7 @@ export async function underLoad(
 
 /** What a dead server or worker held comes again soon, and snapshots are written often. */
 const FAST = {
-  THROUGHLINE_ACK_WAIT_MS: '1000',
-  THROUGHLINE_SNAPSHOT_EVERY: '10',
-  THROUGHLINE_REQUEST_TIMEOUT_MS: '3000',
+  THROUGHLINE_TUNING: 'ackWaitMs=1000 snapshotEvery=10 requestTimeoutMs=3000',
 };
 
 async function publishSlowly(publish: Load['publish'], work: readonly Publication[]): Promise<void> {
