@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { projectOf, token } from '../contracts/names.js';
-import { shellWord } from '../prompt/left-out.js';
+import { shellWord } from '../prompt/prompt-items.js';
 import type { RunOutcome } from '../work/plan-run.js';
 import type { RunPlanOptions } from '../work/run-options.js';
 import type { RunSummary } from '../work/run-types.js';
