@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { ThroughlineError } from '../contracts/errors.js';
-import { shellWord } from '../prompt/left-out.js';
+import { shellWord } from '../prompt/prompt-items.js';
 import { oneLine } from '../shared/text.js';
 import { note } from './command-context.js';
 import { Interrupted } from './interrupted.js';

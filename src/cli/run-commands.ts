@@ -9,7 +9,7 @@ import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import { sessionSettings } from '../contracts/session-settings.js';
 import { readPlan } from '../files/local-tasks-file.js';
 import { specNameOf } from '../ledger/spec-name.js';
-import { shellWord } from '../prompt/left-out.js';
+import { shellWord } from '../prompt/prompt-items.js';
 import { boardLine } from '../session/task-counts.js';
 import { counted } from '../shared/counted.js';
 import { oneLine } from '../shared/text.js';

@@ -1,7 +1,10 @@
 import type { Command } from 'commander';
-import { checkTemplate, ITERATION_VARIABLES } from '../prompt/compile-iteration.js';
-import { ITERATION_TEMPLATE } from '../prompt/iteration-template.js';
-import { unknownPlaceholders } from '../prompt/render-template.js';
+import {
+  checkTemplate,
+  ITERATION_TEMPLATE,
+  ITERATION_VARIABLES,
+  unknownPlaceholders,
+} from '../prompt/iteration-template.js';
 import { examples, note, out } from './command-context.js';
 import { readTemplate } from './template-file.js';
 

@@ -5,7 +5,7 @@ import { refuseOthers } from '../agents/agent-session.js';
 import { stateDirOf } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { projectOf, token } from '../contracts/names.js';
-import { shellWord } from '../prompt/left-out.js';
+import { shellWord } from '../prompt/prompt-items.js';
 import type { RunOutcome } from '../work/plan-run.js';
 import type { RunPlanOptions } from '../work/run-options.js';
 import type { RunSummary } from '../work/run-types.js';

@@ -1,44 +1,144 @@
 import type { CompileRequest } from '../contracts/compile-request.js';
 import { assertNever } from '../contracts/errors.js';
+import type { CompileReply } from '../contracts/replies/compile-reply.js';
 import { type LearningsInPrompt, NO_LEARNINGS } from '../learnings/format-learnings.js';
 import { seenState } from '../session/seen-state.js';
-import type { SessionState } from '../session/session-state.js';
-import type { TellFacts } from './chosen-facts.js';
-import { compileDispatch } from './compile-dispatch.js';
-import { compileIteration } from './compile-iteration.js';
-import { compileSessionStart } from './compile-session-start.js';
-import type { CompiledAs, CompiledPrompt } from './compiled-prompt.js';
-import { DEFAULT_BUDGET, type PromptBudget } from './prompt-budget.js';
+import { factsOf, type SessionState } from '../session/session-state.js';
+import { onceFor } from '../shared/once-for.js';
+import { DISPATCH } from './dispatch-prompt.js';
+import { fillPrompt } from './fill-prompt.js';
+import { ITERATION } from './iteration-prompt.js';
+import { toolCommand } from './iteration-sections.js';
+import type { Shown } from './prompt-items.js';
+import {
+  type CommonSection,
+  type CompiledAs,
+  DEFAULT_BUDGET,
+  joinedParts,
+  type PromptBudget,
+  type PromptDescriptor,
+  promptOverflow,
+} from './prompt-kind.js';
+import {
+  type ChosenFacts,
+  chosenFacts,
+  describeConsidered,
+  describeFacts,
+  describeFiles,
+  describeLearnings,
+  describeLines,
+  learningItems,
+  notesPart,
+} from './prompt-report.js';
+import {
+  bestFirst,
+  cappedMemory,
+  FILLER,
+  factsShown,
+  filesShown,
+  type NoteSection,
+  notesLeftOut,
+} from './session-notes.js';
+import { SESSION_START } from './session-start-prompt.js';
+import { traceItems } from './trace-items.js';
+import { memoryAhead } from './what-is-ahead.js';
+
+/** A compiled prompt, and which facts it shows and leaves out. */
+export type Compiled<Kind extends CompileReply['kind']> = CompiledAs<Kind> & { readonly chosen: ChosenFacts };
 
 /**
- * Compiles a prompt of the kind that is asked for.
+ * Compiles a prompt of the kind that is asked for. It depends on state, request, budget and learnings alone.
  *
  * @param learnings those of the session's project, where the request asks for any
- * @param tell told which facts the prompt shows and leaves out
+ * @throws ThroughlineError `prompt_overflow` when what must be in the prompt does not fit, `template_invalid` that names
+ * each unknown placeholder of a template
  */
 export function compilePrompt<Request extends CompileRequest>(
   state: SessionState,
   request: Request,
   budget?: PromptBudget,
   learnings?: LearningsInPrompt,
-  tell?: TellFacts,
-): CompiledAs<Request['kind']>;
+): Compiled<Request['kind']>;
 export function compilePrompt(
   kept: SessionState,
   request: CompileRequest,
   budget: PromptBudget = DEFAULT_BUDGET,
   learnings?: LearningsInPrompt,
-  tell?: TellFacts,
-): CompiledPrompt {
+): Compiled<CompileReply['kind']> {
   const state = seenState(kept);
   switch (request.kind) {
     case 'dispatch':
-      return compileDispatch(state, request, budget, learnings, tell);
+      return compileKind(DISPATCH, state, request, budget, learnings);
     case 'iteration':
-      return compileIteration(state, request, budget, learnings, tell);
+      return compileKind(ITERATION, state, request, budget, learnings);
     case 'session-start':
-      return compileSessionStart(state, request, budget, learnings ?? NO_LEARNINGS, tell);
+      return compileKind(SESSION_START, state, request, budget, learnings);
     default:
       return assertNever(request);
   }
+}
+
+/**
+ * The pipeline of every kind: choose the memory that fits what is asked, lay it out in the sections of the kind, fill the
+ * room, describe what is shown.
+ */
+function compileKind<Request extends CompileRequest, Section extends string, Own extends object>(
+  kind: PromptDescriptor<Request, Section, Own>,
+  state: SessionState,
+  request: Request,
+  budget: PromptBudget,
+  given: LearningsInPrompt | undefined,
+) {
+  const { session } = state;
+  const { binary, taskPrompt, explain } = request;
+  const { name, room, usual, taskId, intent, intro } = kind.asks(request, budget);
+  const learnings = given ?? NO_LEARNINGS;
+  const memory = cappedMemory(
+    memoryAhead(state, { ...request, taskId }, taskPrompt, { room, usual }),
+    learningItems(learnings),
+    request.maxTokens,
+  );
+  const at = {
+    ...{ session, binary },
+    ...(request.kind === 'dispatch' && { task: taskId }),
+    ...(intro !== undefined && { intro }),
+  };
+  const notes = onceFor((shown: Shown<NoteSection>) => notesPart(memory, shown, at));
+  const trace = traceItems(state, intent, budget, binary);
+  const draft = kind.draft({
+    ...{ state, request, budget, memory, learnings, trace },
+    command: (words) => toolCommand(binary, session, words),
+    notesPart: notes,
+    notesLeftOut: (sections, shown) => notesLeftOut({ ...memory, sections }, shown, at),
+  });
+  const partsOf = onceFor(draft.parts);
+  const { shown, prompt, report } = fillPrompt<Section | CommonSection>(
+    {
+      sections: draft.sections,
+      essential: draft.essential ?? [],
+      order: bestFirst(draft.order, memory),
+      filler: { section: FILLER, room: usual },
+      ...(draft.totals !== undefined && { totals: draft.totals }),
+      write: (some) => joinedParts(partsOf(some)),
+    },
+    room,
+    budget.tokenizer,
+    (tokens) => promptOverflow(name, tokens, room),
+  );
+  const facts = factsShown(memory, shown);
+  const files = filesShown(memory, shown);
+  const parts = partsOf(shown);
+  return {
+    prompt,
+    sessionContext: notes(shown).text,
+    ...describeFiles(files),
+    ...describeFacts(facts, factsOf(state).count(), explain),
+    ...(explain && { ...describeConsidered(memory, facts, files), ...describeLines(prompt, parts) }),
+    ...(given && describeLearnings(learnings, shown.learnings)),
+    tokenEstimate: report.used,
+    compacted: trace.report(draft.compacted && shown[draft.compacted]),
+    ...draft.own(shown, parts, prompt),
+    budget: report,
+    chosen: chosenFacts(memory, facts),
+  };
 }

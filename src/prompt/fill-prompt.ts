@@ -2,6 +2,14 @@ import type { BudgetReport, SectionReport } from '../contracts/replies/budget-re
 import { largestFitting } from '../shared/largest-fitting.js';
 import { recordOf } from '../shared/record-of.js';
 import type { Tokenizer } from '../shared/tokenizer.js';
+import {
+  type Item,
+  type Sections,
+  type Shown,
+  type ShownItem,
+  type Stretch,
+  textOf,
+} from './prompt-items.js';
 
 /**
  * How every prompt is made to fit its room. A prompt is sections of items. Items go in one after the other, those that are
@@ -9,37 +17,6 @@ import type { Tokenizer } from '../shared/tokenizer.js';
  * never shows less of anything, and only the last item that went in may be shortened. Where there is room for all, what
  * is left of it goes to a filler: things that are worth a look although nothing speaks for them.
  */
-
-/** One thing that a prompt may show. */
-export interface Item {
-  /** Its texts, from the shortest that is worth showing to the whole; each says more than the one before. */
-  readonly forms: readonly string[];
-  /** The last of them, where it is known without the others: most prompts have room for all. */
-  readonly whole?: string;
-}
-
-/** An item that is shown. */
-export interface ShownItem {
-  /** Its place among the items of its section. */
-  readonly index: number;
-  readonly text: string;
-  readonly whole: boolean;
-}
-
-export type Sections<Name extends string> = Readonly<Record<Name, readonly Item[]>>;
-/** What is shown of each section, in the order of its items. */
-export type Shown<Name extends string> = Readonly<Record<Name, readonly ShownItem[]>>;
-
-/** A stretch of the order in which items go in. */
-export interface Stretch<Name extends string> {
-  readonly section: Name;
-  /** So many more items of the section at most; left out: all that are left. */
-  readonly most?: number;
-  /** Only these of the section, by index, in this order. */
-  readonly only?: ReadonlySet<number>;
-  /** The last of the section first. */
-  readonly backwards?: boolean;
-}
 
 export interface Filler<Name extends string> {
   readonly section: Name;
@@ -295,16 +272,6 @@ function reports<Name extends string>(
       name,
       shown: shown[name].length,
       total: totals[name] ?? sections[name].length,
-      tokens: tokenizer.count(shown[name].map(({ text }) => text).join('\n')),
+      tokens: tokenizer.count(textOf(shown[name])),
     }));
-}
-
-/** The items of plain texts, each of which is shown whole or not at all. */
-export function wholeItems(texts: readonly string[]): Item[] {
-  return texts.map((text) => ({ forms: [text] }));
-}
-
-/** Whether something of a section is left out or shortened. */
-export function isShortened(items: readonly Item[], shown: readonly ShownItem[]): boolean {
-  return shown.length < items.length || shown.some(({ whole }) => !whole);
 }

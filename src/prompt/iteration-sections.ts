@@ -7,9 +7,15 @@ import { isReady, type Unresolved, unresolved } from '../session/task-dependenci
 import { age } from '../shared/age.js';
 import { counted } from '../shared/counted.js';
 import { clipText, lengthOf, quoted, quotedLines } from '../shared/text.js';
-import { beginnings } from './excerpt.js';
-import { type Item, isShortened, type Shown, type ShownItem, wholeItems } from './fill-prompt.js';
-import { projectOption } from './left-out.js';
+import {
+  beginnings,
+  type Item,
+  isShortened,
+  projectOption,
+  type Shown,
+  type ShownItem,
+  wholeItems,
+} from './prompt-items.js';
 
 /**
  * The lists of an iteration prompt, as items and as text. Each item quotes what an agent or a person wrote, as one capped

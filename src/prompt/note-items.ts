@@ -4,8 +4,7 @@ import type { LikelyFile } from '../search/likely-files.js';
 import { tokens } from '../search/tokens.js';
 import { distinctTexts } from '../shared/distinct-texts.js';
 import { clipText, quoted } from '../shared/text.js';
-import { excerpts } from './excerpt.js';
-import type { Item } from './fill-prompt.js';
+import { excerpts, type Item } from './prompt-items.js';
 
 /** The lines of the session context: each says its task once, at its end. */
 

@@ -2,8 +2,7 @@ import type { Role } from '../contracts/kinds.js';
 import { isObject } from '../shared/is-object.js';
 import { lengthOf } from '../shared/text.js';
 import { type DeltaPacket, type PacketField, worthOf } from './delta-packet.js';
-import { beginnings } from './excerpt.js';
-import type { Item, ShownItem, Stretch } from './fill-prompt.js';
+import { beginnings, type Item, type ShownItem, type Stretch } from './prompt-items.js';
 
 /**
  * The delta packet as items of a prompt: each of a list's entries is one, and each other field. Required fixes and blockers

@@ -1,6 +1,5 @@
 import type { CompileHints } from '../contracts/compile-request.js';
 import type { FactTag } from '../contracts/fact-tags.js';
-import type { CompiledFile } from '../contracts/replies/compile-reply.js';
 import { PLACES } from '../facts/fact-choice.js';
 import { isBare } from '../facts/fact-groups.js';
 import { rankFacts } from '../facts/fact-ranking.js';
@@ -9,16 +8,16 @@ import { SESSION_CONTEXT_HEADER } from '../facts/format-facts.js';
 import { type LikelyFile, recall } from '../search/likely-files.js';
 import { factsOf, pastOf, type SessionState } from '../session/session-state.js';
 import { recordOf } from '../shared/record-of.js';
+import { demandsPart, fileLine, filesPart, noteItem, RestItem } from './note-items.js';
 import {
   type Item,
   isShortened,
+  type Listed,
   type Sections,
   type Shown,
   type ShownItem,
   type Stretch,
-} from './fill-prompt.js';
-import type { Listed } from './left-out.js';
-import { demandsPart, fileLine, filesPart, noteItem, RestItem } from './note-items.js';
+} from './prompt-items.js';
 
 /**
  * The session context as notes: what the session knows that matters for a task, by what it is worth. A line says its task
@@ -312,11 +311,4 @@ export function notesLeftOut(
   const items = gone.flatMap((name) => sections[name]);
   const total = gone.reduce((sum, name) => sum + (totals[name] ?? sections[name].length), 0);
   return { name: 'the session context', items, total, shown: [], command: `${binary} facts ${session}` };
-}
-
-/** The part of a reply that lists the files shown. */
-export function describeFiles(files: readonly LikelyFile[]): { readonly files: readonly CompiledFile[] } {
-  return {
-    files: files.map(({ reasons: _, ...file }) => ({ ...file, score: Math.round(file.score * 1000) / 1000 })),
-  };
 }

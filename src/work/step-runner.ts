@@ -1,5 +1,5 @@
 import { ThroughlineError } from '../contracts/errors.js';
-import { sentBackText } from '../prompt/sent-back.js';
+import { sentBackText } from '../prompt/role-contract.js';
 import { redactedEnd } from '../redaction/redacted.js';
 import { LATE, withinDeadline } from '../shared/deadline.js';
 import { linkedSignal } from '../shared/linked-signal.js';

@@ -18,7 +18,7 @@ import {
 } from '../../src/contracts/trace-entry.js';
 import { RuleBasedFactExtractor } from '../../src/facts/fact-extractor.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
-import { DEFAULT_BUDGET } from '../../src/prompt/prompt-budget.js';
+import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
 import { readInSteps } from '../../src/services/common/progress-tracker.js';
 import { recordedEvent } from '../../src/services/extractor/extractor-worker.js';
 import { decide } from '../../src/session/commands/decide-session.js';

@@ -8,7 +8,7 @@ import { ROLES } from '../../src/contracts/kinds.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { createFactId } from '../../src/facts/fact-id.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
-import { stablePrefix } from '../../src/prompt/stable-prefix.js';
+import { stablePrefix } from '../../src/prompt/role-contract.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';
 import { emptyState, type SessionState } from '../../src/session/session-state.js';

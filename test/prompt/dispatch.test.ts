@@ -4,9 +4,9 @@ import { FACT_TAGS } from '../../src/contracts/fact-tags.js';
 import { ROLES, type Role } from '../../src/contracts/kinds.js';
 import type { RoleResult } from '../../src/contracts/results.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
-import { compileDispatch } from '../../src/prompt/compile-dispatch.js';
-import { DEFAULT_BUDGET } from '../../src/prompt/prompt-budget.js';
-import { stablePrefix } from '../../src/prompt/stable-prefix.js';
+import { compilePrompt } from '../../src/prompt/compile-prompt.js';
+import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
+import { stablePrefix } from '../../src/prompt/role-contract.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { emptyState, type SessionState } from '../../src/session/session-state.js';
 import { hostileTexts, implementer, recorded, rejected, reviewer, stored } from '../support/builders.js';
@@ -32,7 +32,7 @@ const CIRCLING = stateAfter(
 );
 
 function compile(state: SessionState, overrides: Parameters<typeof dispatchRequest>[0] = {}) {
-  return compileDispatch(state, dispatchRequest(overrides), DEFAULT_BUDGET);
+  return compilePrompt(state, dispatchRequest(overrides), DEFAULT_BUDGET);
 }
 
 describe('a dispatch prompt', () => {
@@ -127,7 +127,7 @@ describe('a dispatch prompt', () => {
 
   it('a dispatch prompt gives the output budget that was configured', () => {
     const budget = { ...DEFAULT_BUDGET, maxOutputTokens: 77 };
-    expect(partsOf(compileDispatch(CIRCLING, dispatchRequest(), budget)).head[1]).toBe(
+    expect(partsOf(compilePrompt(CIRCLING, dispatchRequest(), budget)).head[1]).toBe(
       'Output budget: 77 tokens',
     );
   });

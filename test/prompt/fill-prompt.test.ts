@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { beginnings, excerpts } from '../../src/prompt/excerpt.js';
-import {
-  fillPrompt,
-  type Item,
-  isShortened,
-  type PromptPlan,
-  type Shown,
-} from '../../src/prompt/fill-prompt.js';
+import { fillPrompt, type PromptPlan } from '../../src/prompt/fill-prompt.js';
+import { beginnings, excerpts, type Item, isShortened, type Shown } from '../../src/prompt/prompt-items.js';
 import { approximateTokenizer } from '../../src/shared/tokenizer.js';
 import * as fc from '../support/properties.js';
 

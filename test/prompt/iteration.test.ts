@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { checkTemplate, ITERATION_VARIABLES } from '../../src/prompt/compile-iteration.js';
-import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
+import {
+  checkTemplate,
+  ITERATION_TEMPLATE,
+  ITERATION_VARIABLES,
+} from '../../src/prompt/iteration-template.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';
 import { emptyState } from '../../src/session/session-state.js';

@@ -3,9 +3,9 @@ import {
   compileRequest,
   type DispatchRequest,
 } from '../../src/contracts/compile-request.js';
-import { compileDispatch } from '../../src/prompt/compile-dispatch.js';
-import type { CompiledAs } from '../../src/prompt/compiled-prompt.js';
-import { DEFAULT_BUDGET, type PromptBudget } from '../../src/prompt/prompt-budget.js';
+import { compilePrompt } from '../../src/prompt/compile-prompt.js';
+import type { CompiledAs } from '../../src/prompt/prompt-kind.js';
+import { DEFAULT_BUDGET, type PromptBudget } from '../../src/prompt/prompt-kind.js';
 import type { SessionState } from '../../src/session/session-state.js';
 import type { Tokenizer } from '../../src/shared/tokenizer.js';
 
@@ -118,7 +118,7 @@ export function compiledOrError(
   | { readonly ok: true; readonly compiled: CompiledAs<'dispatch'> }
   | { readonly ok: false; readonly error: unknown } {
   try {
-    return { ok: true, compiled: compileDispatch(state, request, budget) };
+    return { ok: true, compiled: compilePrompt(state, request, budget) };
   } catch (error) {
     return { ok: false, error };
   }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import { ROLES } from '../../src/contracts/kinds.js';
-import { compileDispatch } from '../../src/prompt/compile-dispatch.js';
-import { DEFAULT_BUDGET, dispatchRoom, type PromptBudget } from '../../src/prompt/prompt-budget.js';
+import { compilePrompt } from '../../src/prompt/compile-prompt.js';
+import { dispatchRoom } from '../../src/prompt/dispatch-prompt.js';
+import { DEFAULT_BUDGET, type PromptBudget } from '../../src/prompt/prompt-kind.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { emptyState } from '../../src/session/session-state.js';
 import { approximateTokenizer } from '../../src/shared/tokenizer.js';
@@ -27,7 +28,7 @@ describe.each([
     fc.assert(
       fc.property(promptCases, fc.nat(1500), (given, maxOutputTokens) => {
         const budget = (room: number) => roomOf(room, tokenizer, maxOutputTokens);
-        const whole = compileDispatch(given.state, given.request, budget(1e9)).tokenEstimate;
+        const whole = compilePrompt(given.state, given.request, budget(1e9)).tokenEstimate;
         // From no room at all to all that is asked for.
         for (let share = 0; share <= 20; share += 1) {
           const room = Math.floor((whole * share) / 20);
@@ -41,7 +42,7 @@ describe.each([
 
   it.each(ROLES)('a prompt for the %s shows nothing less with more room', (role) => {
     const request = dispatchRequest({ role, taskPrompt: TASK_PROMPT });
-    const whole = compileDispatch(FULL, request, roomOf(1e6, tokenizer)).tokenEstimate;
+    const whole = compilePrompt(FULL, request, roomOf(1e6, tokenizer)).tokenEstimate;
     let before: string[] | undefined;
     for (let room = whole; ; room -= 7) {
       const result = compiledOrError(FULL, request, roomOf(room, tokenizer));
@@ -127,7 +128,7 @@ describe('the room for input', () => {
       taskPrompt: TASK_PROMPT,
       budget: { inputTokens: 480, outputTokens: 99 },
     });
-    const compiled = compileDispatch(FULL, request, DEFAULT_BUDGET);
+    const compiled = compilePrompt(FULL, request, DEFAULT_BUDGET);
     expect(compiled.budget).toMatchObject({ room: 480 });
     expect(compiled.budget.used).toBeLessThan(compiled.budget.wanted);
     expect(partsOf(compiled).head[1]).toBe('Output budget: 99 tokens');
@@ -135,7 +136,7 @@ describe('the room for input', () => {
 
   it.each(ROLES)('the room for input bounds the prompt of its own role: %s', (role) => {
     const taskPrompt = `${OBJECTIVE}\n\n${'one more line to read\n'.repeat(2000)}`;
-    const { budget, prompt } = compileDispatch(FULL, dispatchRequest({ role, taskPrompt }), DEFAULT_BUDGET);
+    const { budget, prompt } = compilePrompt(FULL, dispatchRequest({ role, taskPrompt }), DEFAULT_BUDGET);
     const room = role === 'reviewer' ? 2800 : 3600;
     expect(budget.room).toBe(room);
     expect(budget.used).toBeGreaterThan(room - 20);
@@ -145,9 +146,7 @@ describe('the room for input', () => {
 
   it('a task prompt that is larger than the room leaves room for the best of the memory', () => {
     const taskPrompt = `Write the lexer\n\n${'one more line to read of the lexer\n'.repeat(2000)}`;
-    const { notes, leftOut } = partsOf(
-      compileDispatch(FULL, dispatchRequest({ taskPrompt }), DEFAULT_BUDGET),
-    );
+    const { notes, leftOut } = partsOf(compilePrompt(FULL, dispatchRequest({ taskPrompt }), DEFAULT_BUDGET));
     expect(notes['Related work']).toEqual([expect.stringMatching(/^- a lexer for the parser /)]);
     expect(leftOut).toMatch(/of the ledger \(`throughline ledger demo --task 1`\)/);
   });
@@ -162,14 +161,14 @@ describe('the room for input', () => {
       emptyState('demo'),
     );
     const taskPrompt = `Write the parser\n\n${'one more line to read\n'.repeat(300)}`;
-    const compiled = compileDispatch(state, dispatchRequest({ taskPrompt }), DEFAULT_BUDGET);
+    const compiled = compilePrompt(state, dispatchRequest({ taskPrompt }), DEFAULT_BUDGET);
     expect(compiled.budget.used).toBeGreaterThan(0.85 * 3600);
     expect(partsOf(compiled).packet.current_task).toHaveProperty('requirements');
   });
 
   it('what is known of the task itself comes before what is known of others', () => {
     const request = dispatchRequest({ taskPrompt: 'Write the lexer of the parser' });
-    const whole = compileDispatch(FULL, request, DEFAULT_BUDGET);
+    const whole = compilePrompt(FULL, request, DEFAULT_BUDGET);
     expect(Object.keys(partsOf(whole).notes)).toContain('Related work');
     for (let inputTokens = whole.tokenEstimate; ; inputTokens -= 5) {
       const result = compiledOrError(FULL, { ...request, budget: { inputTokens } }, DEFAULT_BUDGET);
@@ -182,7 +181,7 @@ describe('the room for input', () => {
 
   it('what maxTokens leaves out is counted, and the prompt says it', () => {
     const request = dispatchRequest({ taskPrompt: 'Write the lexer of the parser', maxTokens: 12 });
-    const compiled = compileDispatch(FULL, request, DEFAULT_BUDGET);
+    const compiled = compilePrompt(FULL, request, DEFAULT_BUDGET);
     expect(compiled.budget.dropped).toBeGreaterThan(0);
     expect(compiled.budget.sections.some(({ shown, total }) => shown < total)).toBe(true);
     expect(compiled.prompt).toMatch(
@@ -196,11 +195,7 @@ describe('a task prompt that is shortened', () => {
   const filler = Array.from({ length: 400 }, (_, index) => `Some background that explains point ${index}.`);
 
   function shortened(taskPrompt: string) {
-    const compiled = compileDispatch(
-      FULL,
-      dispatchRequest({ taskPrompt }),
-      roomOf(1200, approximateTokenizer),
-    );
+    const compiled = compilePrompt(FULL, dispatchRequest({ taskPrompt }), roomOf(1200, approximateTokenizer));
     expect(compiled.budget.used).toBeLessThan(compiled.budget.wanted);
     return compiled;
   }

@@ -4,7 +4,7 @@ import { ThroughlineError } from '../../src/contracts/errors.js';
 import type { BudgetReport } from '../../src/contracts/replies/budget-report.js';
 import { TASK_STATUSES } from '../../src/contracts/task-events.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
-import { DEFAULT_BUDGET, DEFAULT_ROOM } from '../../src/prompt/prompt-budget.js';
+import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
 import type { SessionState } from '../../src/session/session-state.js';
 import { loadTokenizer } from '../../src/tokenizers/load-tokenizer.js';
 import { implementer, recorded, reviewer } from '../support/builders.js';
@@ -193,7 +193,7 @@ describe('a session of any size', () => {
       for (const name of ['approximate', 'o200k_base'] as const) {
         const tokenizer = await loadTokenizer(name);
         const { budget, prompt } = compiledIn(huge, kind, undefined, { ...DEFAULT_BUDGET, tokenizer });
-        expect(budget.room).toBe(DEFAULT_ROOM[kind]);
+        expect(budget.room).toBe(kind === 'iteration' ? 8000 : 2000);
         expect(budget.used).toBeLessThanOrEqual(budget.room);
         if (kind === 'iteration') expect(budget.used).toBeGreaterThan(0.85 * budget.room);
         expect(prompt).toContain('Goal: ');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderTemplate, unknownPlaceholders } from '../../src/prompt/render-template.js';
+import { renderTemplate, unknownPlaceholders } from '../../src/prompt/iteration-template.js';
 import * as fc from '../support/properties.js';
 
 describe('a template', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { maySay } from '../../src/contracts/relations.js';
 import type { RoleResult } from '../../src/contracts/results.js';
-import { compileDispatch } from '../../src/prompt/compile-dispatch.js';
-import { DEFAULT_BUDGET } from '../../src/prompt/prompt-budget.js';
+import { compilePrompt } from '../../src/prompt/compile-prompt.js';
+import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { emptyState } from '../../src/session/session-state.js';
 import { implementer, recorded, reviewer, stored } from '../support/builders.js';
@@ -12,7 +12,7 @@ import { dispatchRequest, partsOf } from './parts.js';
 function promptAfter(results: readonly RoleResult[], asked: Parameters<typeof dispatchRequest>[0] = {}) {
   const events = results.map((returned, at) => recorded(at + 1, returned));
   const state = stored(events).reduce(evolve, emptyState('demo'));
-  return partsOf(compileDispatch(state, dispatchRequest(asked), DEFAULT_BUDGET));
+  return partsOf(compilePrompt(state, dispatchRequest(asked), DEFAULT_BUDGET));
 }
 
 describe('what a prompt says once', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseTasksMd } from '../../src/ledger/tasks-md/parse-tasks-md.js';
-import { renderTemplate, unknownPlaceholders } from '../../src/prompt/render-template.js';
+import { renderTemplate, unknownPlaceholders } from '../../src/prompt/iteration-template.js';
 import { redactText } from '../../src/redaction/redactor.js';
 import { secretlintScanner } from '../../src/redaction/secretlint-scanner.js';
 import { oneLine, quoted, quotedLines } from '../../src/shared/text.js';

@@ -1,5 +1,5 @@
 import type { Role } from '../../contracts/kinds.js';
-import { stablePrefix } from '../../prompt/stable-prefix.js';
+import { stablePrefix } from '../../prompt/role-contract.js';
 import { claudeHooks, mcpServer } from './client-table.js';
 
 /** The agents of the plugin, with what Claude Code reads to choose one. */

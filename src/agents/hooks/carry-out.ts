@@ -4,7 +4,7 @@ import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import { lastResult, type ResultText } from '../../contracts/reading/last-result.js';
 import { BEGIN } from '../../contracts/reading/result-marks.js';
-import { isSentBack, sentBackText } from '../../prompt/sent-back.js';
+import { isSentBack, sentBackText } from '../../prompt/role-contract.js';
 import { clipText } from '../../shared/text.js';
 import { RECENT_STEPS } from '../../traces/trace-summary.js';
 import type { AgentSession } from '../agent-session.js';

@@ -3,7 +3,7 @@ import type { Token } from '../../contracts/names.js';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import type { KeptPrompt } from '../../contracts/replies/prompt-trace.js';
 import { factId } from '../../facts/fact-id.js';
-import type { ChosenFacts } from '../../prompt/chosen-facts.js';
+import type { ChosenFacts } from '../../prompt/prompt-report.js';
 import { redactJson } from '../../redaction/redactor.js';
 import type { SecretScanner } from '../../redaction/secret-scanner.js';
 import { hashOf } from '../../shared/hash.js';
@@ -16,7 +16,7 @@ export interface CompiledNow {
   readonly session: Token;
   readonly request: CompileRequest;
   readonly reply: CompileReply;
-  readonly chosen: ChosenFacts | undefined;
+  readonly chosen: ChosenFacts;
   readonly durationMs: number;
 }
 
@@ -29,7 +29,7 @@ const MAX_FACTS = 100;
 /** What is kept of a prompt. Secrets are taken out of the request before it is cut: half a secret is not found. */
 export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPrompt {
   const { id, at, session, reply, chosen, durationMs } = compiled;
-  const { shown = [], left = [] } = chosen ?? {};
+  const { shown, left } = chosen;
   const { request, isWhole } = bounded(pastRequest(compiled), scanner);
   return {
     ...{ id, at, session, kind: reply.kind },

@@ -7,9 +7,9 @@ import type { TokenizerName } from '../../contracts/session-settings.js';
 import { caughtUp, type Waiters } from '../../folding/caught-up.js';
 import type { LoadedSession, SessionReader } from '../../folding/session-folding.js';
 import type { SessionLog } from '../../ports/session-log.js';
-import type { ChosenFacts } from '../../prompt/chosen-facts.js';
 import { compilePrompt } from '../../prompt/compile-prompt.js';
-import { budgetOf } from '../../prompt/prompt-budget.js';
+import { budgetOf } from '../../prompt/prompt-kind.js';
+import type { ChosenFacts } from '../../prompt/prompt-report.js';
 import { resolvedSettings } from '../../session/resolved-settings.js';
 import { rejectionsOf, type SessionState } from '../../session/session-state.js';
 import { nearIdsHint } from '../../shared/near-ids.js';
@@ -85,7 +85,7 @@ export function createPastPrompts(options: PromptCompilerOptions): PromptCompile
 /** A prompt, and which facts it shows and leaves out. */
 interface Compiled {
   readonly reply: CompileReply;
-  readonly chosen: ChosenFacts | undefined;
+  readonly chosen: ChosenFacts;
 }
 
 /** The same reply; where it explains its facts, each says what was repaired in the result that it comes from. */
@@ -129,17 +129,13 @@ async function compile(
   const budget = budgetOf(resolvedSettings(state.charter.settings), tokenizer);
   const replied = { sequence: state.sequence, snapshotSequence, replayed: loaded.replayed };
   const reflects = { ...replied, ...(learningsError && { learningsError }) };
-  let chosen: ChosenFacts | undefined;
-  const tell = (told: ChosenFacts) => {
-    chosen = told;
-  };
   if (request.kind !== 'dispatch') {
-    const compiled = compilePrompt(state, request, budget, learnings, tell);
+    const { chosen, ...compiled } = compilePrompt(state, request, budget, learnings);
     laps.lap('render');
     return { reply: { ...compiled, ...reflects }, chosen };
   }
   const ledger = ledgerReport(state, request.taskId, refreshed);
-  const compiled = compilePrompt(state, request, budget, learnings, tell);
+  const { chosen, ...compiled } = compilePrompt(state, request, budget, learnings);
   laps.lap('render');
   return { reply: { ...compiled, ledger, ...reflects }, chosen };
 }

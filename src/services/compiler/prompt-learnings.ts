@@ -9,7 +9,7 @@ import type { ProjectReader } from '../../folding/project-folding.js';
 import type { LearningsInPrompt } from '../../learnings/format-learnings.js';
 import { viewOf } from '../../learnings/learnings-state.js';
 import type { Logger } from '../../ports/logger.js';
-import { hasPlaceholder } from '../../prompt/render-template.js';
+import { hasPlaceholder } from '../../prompt/iteration-template.js';
 import { whatIsAhead } from '../../prompt/what-is-ahead.js';
 import { redactText } from '../../redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../../redaction/secret-scanner.js';

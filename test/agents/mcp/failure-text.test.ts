@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failureText } from '../../../src/agents/mcp/failure-text.js';
-import { promptOverflow } from '../../../src/prompt/prompt-budget.js';
+import { promptOverflow } from '../../../src/prompt/prompt-kind.js';
 
 describe('what a model reads of a prompt without room', () => {
   const error = promptOverflow('the implementer prompt', 412, 10);

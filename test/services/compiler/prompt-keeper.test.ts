@@ -28,13 +28,15 @@ const REPLY: DispatchReply = {
   ...{ stablePrefixHash: 'prefix', fullPromptHash: 'whole', ledger: { mode: 'none' } },
 };
 
+const NONE = { shown: [], left: [] };
+
 function requested(more: object = {}): CompileRequest {
   return checkedRequest(compileRequest, { session: SESSION, taskId: '2.1', taskPrompt: 'go on', ...more });
 }
 
 function compiled(more: object = {}, reply: Partial<DispatchReply> = {}) {
   const request = requested(more);
-  return { session: SESSION, request, reply: { ...REPLY, ...reply }, chosen: undefined, durationMs: 1.234 };
+  return { session: SESSION, request, reply: { ...REPLY, ...reply }, chosen: NONE, durationMs: 1.234 };
 }
 
 function kept(more: object = {}, reply: Partial<DispatchReply> = {}) {

@@ -1,5 +1,6 @@
 import type { SessionStartRequest } from '../contracts/compile-request.js';
 import { ROLES } from '../contracts/kinds.js';
+import type { LearningsReport } from '../contracts/replies/compile-reply.js';
 import { formatCompactProposals, type LearningsInPrompt } from '../learnings/format-learnings.js';
 import { signalsOf } from '../ledger/task-ledger.js';
 import { newest } from '../session/iterations.js';
@@ -10,20 +11,6 @@ import { boardLine, taskCounts } from '../session/task-counts.js';
 import { nextTask } from '../session/task-dependencies.js';
 import { age } from '../shared/age.js';
 import { clipText, quoted } from '../shared/text.js';
-import { chosenFacts, type TellFacts } from './chosen-facts.js';
-import type { CompiledAs } from './compiled-prompt.js';
-import { describeConsidered } from './considered.js';
-import { describeFacts } from './described-facts.js';
-import { describeLearnings, learningItems, learningsShown } from './described-learnings.js';
-import { beginnings } from './excerpt.js';
-import {
-  fillPrompt,
-  type Item,
-  type PromptPlan,
-  type Shown,
-  type Stretch,
-  wholeItems,
-} from './fill-prompt.js';
 import {
   formatGoal,
   formatNewestNotes,
@@ -31,23 +18,25 @@ import {
   learningsCommand,
   line,
   newestNotes,
-  toolCommand,
 } from './iteration-sections.js';
-import { leftOutLine, projectOption } from './left-out.js';
-import { planProgress } from './plan-progress.js';
-import { DEFAULT_ROOM, type PromptBudget, promptOverflow } from './prompt-budget.js';
-import { describeLines, joinedParts, learningsPart, notesPart, type PromptPart } from './prompt-parts.js';
 import {
-  bestFirst,
-  cappedMemory,
-  describeFiles,
-  FILLER,
-  factsShown,
-  filesShown,
-  NOTE_SECTIONS,
-  notesLeftOut,
-} from './session-notes.js';
-import { goalOf, memoryAhead } from './what-is-ahead.js';
+  beginnings,
+  type Item,
+  leftOutLine,
+  projectOption,
+  type Shown,
+  type Stretch,
+  textOf,
+  titled,
+  wholeItems,
+} from './prompt-items.js';
+import type { CompiledAs, PromptDescriptor } from './prompt-kind.js';
+import { describeLearnings, learningsPart } from './prompt-report.js';
+import { NOTE_SECTIONS } from './session-notes.js';
+import { goalOf, planProgress } from './what-is-ahead.js';
+
+/** Tokens of the whole prompt where the request does not say. */
+const USUAL = 2000;
 
 const SECTIONS = [
   'project',
@@ -95,34 +84,28 @@ const MAX_TASK = 80;
  * What an agent reads first in a session: who it works for and how far that is, what the project has learned, which
  * proposals wait, how the session stands, what agents noted, and what it knows about the work ahead. What has no content
  * is left out.
- *
- * @throws ThroughlineError `prompt_overflow` when the room does not even hold the name of the session
  */
-export function compileSessionStart(
-  state: SessionState,
-  request: SessionStartRequest,
-  { tokenizer }: PromptBudget,
-  learnings: LearningsInPrompt,
-  tell?: TellFacts,
-): CompiledAs<'session-start'> {
-  const { session, charter } = state;
-  const { binary, maxTokens, now } = request;
-  const usual = DEFAULT_ROOM['session-start'];
-  const room = request.budget?.inputTokens ?? usual;
-  const memory = cappedMemory(
-    memoryAhead(state, { ...request, taskId: '' }, request.taskPrompt, { room, usual }),
-    learningItems(learnings),
-    maxTokens,
-  );
-  const command = (words: string) => toolCommand(binary, session, words);
-  const goal = goalList(goalOf(state), command);
-  const noted = newestNotes(state.notebook, command);
-  const plan = planProgress(state.run, state.dispatches.current().ledgers);
-  const project = request.project ?? charter.project;
-  const texts = (some: Shown<Section>[Section]) => some.map((each) => each.text);
-  const review = reviewCommand(state, request);
-  const filling: PromptPlan<Section> = {
-    sections: {
+export const SESSION_START: PromptDescriptor<
+  SessionStartRequest,
+  Section,
+  Pick<CompiledAs<'session-start'>, 'kind'> & LearningsReport
+> = {
+  asks: ({ budget }) => ({
+    name: 'the session-start prompt',
+    room: budget?.inputTokens ?? USUAL,
+    usual: USUAL,
+    taskId: '',
+    intro: INTRO,
+  }),
+  draft({ state, request, memory, learnings, command, notesPart, notesLeftOut }) {
+    const { session, charter } = state;
+    const { binary, now } = request;
+    const goal = goalList(goalOf(state), command);
+    const noted = newestNotes(state.notebook, command);
+    const plan = planProgress(state.run, state.dispatches.current().ledgers);
+    const project = request.project ?? charter.project;
+    const review = `${binary} proposals review${projectOption(project)}`;
+    const sections = {
       ...memory.sections,
       goal: goal.items,
       plan: wholeItems(plan === '' ? [] : [plan]),
@@ -132,75 +115,50 @@ export function compileSessionStart(
       notes: noted.items,
       learnings: memory.learnings,
       proposals: proposalItems(learnings, review),
-    },
-    essential: [],
-    order: bestFirst(ORDER, memory),
-    filler: { section: FILLER, room: usual },
-    write: (shown) => joinedParts(parts(shown)),
-  };
-  const context = (shown: Shown<Section>) => notesPart(memory, shown, { session, binary, intro: INTRO });
-  const parts = (shown: Shown<Section>): PromptPart[] => [
-    {
-      section: 'head',
-      text: [
-        `Session: ${session}`,
-        ...texts(shown.project),
-        formatGoal(goal, shown.goal),
-        ...texts(shown.plan),
-        ...texts(shown.roles),
-      ]
-        .filter((each) => each !== '')
-        .join('\n'),
-    },
-    learningsPart(learnings, shown.learnings),
-    { section: 'proposals', text: texts(shown.proposals).join('\n\n') },
-    {
-      section: 'state',
-      text: shown.state.length === 0 ? '' : ['Session state:', ...texts(shown.state)].join('\n'),
-    },
-    { section: 'agent_notes', text: formatNewestNotes(noted, shown.notes) },
-    context(shown),
-    { section: 'left_out', text: leftOut(shown) },
-  ];
-  // What stands there says itself what it leaves out.
-  const leftOut = (shown: Shown<Section>) => {
-    const { sections } = filling;
-    const listed = (name: string, some: readonly Section[], all: string) => ({
-      ...{ name, command: all },
-      items: some.flatMap((section) => sections[section]),
-      shown: some.flatMap((section) => shown[section]),
-    });
-    return leftOutLine([
-      listed('the plan', ['plan'], `${binary} plan ${session}`),
-      listed('the session state', ['project', 'roles', 'state'], command('session-show --json')),
-      listed('the learnings', ['learnings'], learningsCommand(binary, project)),
-      ...(shown.notes.length > 0 ? [] : [{ ...noted, name: 'the notes', shown: [], command: noted.all }]),
-      ...(shown.proposals.length > 0 ? [] : [listed('the proposals', ['proposals'], review)]),
-      notesLeftOut(memory, shown, { session, binary }),
-    ]);
-  };
-  const { shown, prompt, report } = fillPrompt(filling, room, tokenizer, (tokens) =>
-    promptOverflow('the session-start prompt', tokens, room),
-  );
-  const facts = factsShown(memory, shown);
-  const files = filesShown(memory, shown);
-  tell?.(chosenFacts(memory, facts));
-  return {
-    kind: 'session-start',
-    prompt,
-    sessionContext: context(shown).text,
-    ...describeFiles(files),
-    ...describeFacts(facts, factsOf(state).count(), request.explain),
-    ...(request.explain && {
-      ...describeConsidered(memory, facts, files),
-      ...describeLines(prompt, parts(shown)),
-    }),
-    compacted: null,
-    ...describeLearnings(learningsShown(learnings, shown.learnings)),
-    tokenEstimate: report.used,
-    budget: report,
-  };
-}
+    };
+    // What stands there says itself what it leaves out.
+    const leftOut = (shown: Shown<Section>) => {
+      const listed = (name: string, some: readonly Section[], all: string) => ({
+        ...{ name, command: all },
+        items: some.flatMap((section) => sections[section]),
+        shown: some.flatMap((section) => shown[section]),
+      });
+      return leftOutLine([
+        listed('the plan', ['plan'], `${binary} plan ${session}`),
+        listed('the session state', ['project', 'roles', 'state'], command('session-show --json')),
+        listed('the learnings', ['learnings'], learningsCommand(binary, project)),
+        ...(shown.notes.length > 0 ? [] : [{ ...noted, name: 'the notes', shown: [], command: noted.all }]),
+        ...(shown.proposals.length > 0 ? [] : [listed('the proposals', ['proposals'], review)]),
+        notesLeftOut(memory.sections, shown),
+      ]);
+    };
+    return {
+      sections,
+      order: ORDER,
+      parts: (shown) => [
+        {
+          section: 'head',
+          text: [
+            `Session: ${session}`,
+            textOf(shown.project),
+            formatGoal(goal, shown.goal),
+            textOf(shown.plan),
+            textOf(shown.roles),
+          ]
+            .filter((each) => each !== '')
+            .join('\n'),
+        },
+        learningsPart(learnings, shown.learnings),
+        { section: 'proposals', text: textOf(shown.proposals) },
+        { section: 'state', text: titled('Session state:', shown.state) },
+        { section: 'agent_notes', text: formatNewestNotes(noted, shown.notes) },
+        notesPart(shown),
+        { section: 'left_out', text: leftOut(shown) },
+      ],
+      own: (shown) => ({ kind: 'session-start', ...describeLearnings(learnings, shown.learnings) }),
+    };
+  },
+};
 
 /** How many results each role has returned. */
 function rolesLine({ dispatches }: SessionState): string[] {
@@ -246,8 +204,4 @@ function proposalItems({ pending }: LearningsInPrompt, review: string): Item[] {
   if (pending.length === 0) return [];
   const short = `Pending proposals (${pending.length}): \`${review}\``;
   return [{ forms: [short, formatCompactProposals(pending, review)] }];
-}
-
-function reviewCommand({ charter }: SessionState, { binary, project }: SessionStartRequest): string {
-  return `${binary} proposals review${projectOption(project ?? charter.project)}`;
 }

@@ -1,0 +1,247 @@
+import type { DispatchRequest } from '../contracts/compile-request.js';
+import type { Role } from '../contracts/kinds.js';
+import { counted } from '../shared/counted.js';
+import { hashOf } from '../shared/hash.js';
+import { quoted } from '../shared/text.js';
+import { barePacket, deltaPacket } from './delta-packet.js';
+import { packetItems, packetStretches, shownPacket } from './packet-items.js';
+import {
+  beginnings,
+  type Item,
+  leftOutLine,
+  projectOption,
+  type Shown,
+  type ShownItem,
+  type Stretch,
+  shellWord,
+  textOf,
+  wholeItems,
+} from './prompt-items.js';
+import { type CompiledAs, joinedParts, type PromptBudget, type PromptDescriptor } from './prompt-kind.js';
+import { learningsPart } from './prompt-report.js';
+import { stablePrefix } from './role-contract.js';
+import { guideLine, replanLines, unreadableLine } from './role-lines.js';
+import { NOTE_SECTIONS } from './session-notes.js';
+
+/**
+ * A dispatch prompt: the stable prefix of the role, then the dynamic tail: task, output budget, whether its last result
+ * could be read, delta packet, replan section, guide, learnings, session context, recent steps, task prompt. What has no
+ * content is left out altogether.
+ *
+ * The room goes to what is worth most: objective, blockers and required fixes are always there; then come what the agent
+ * must do first, the constraints, and the best few of each kind of memory; then the rest of the task prompt; then the rest.
+ */
+const SECTIONS = [
+  'task',
+  'required_fixes',
+  'blockers',
+  'places',
+  'ledger',
+  'replan',
+  'guide',
+  'history',
+  'learnings',
+  ...NOTE_SECTIONS,
+  'recent',
+] as const;
+type Section = (typeof SECTIONS)[number];
+
+/** How many of each kind of memory come before the rest of the task prompt. */
+const BEST: readonly Stretch<Section>[] = [
+  { section: 'findings', most: 3 },
+  { section: 'files', most: 5 },
+  { section: 'decisions', most: 3 },
+  { section: 'work', most: 2 },
+  { section: 'tests', most: 2 },
+  { section: 'learnings', most: 1 },
+];
+
+const REST: readonly Stretch<Section>[] = [
+  { section: 'findings' },
+  { section: 'decisions' },
+  { section: 'learnings' },
+  { section: 'tests' },
+  { section: 'work' },
+  { section: 'files' },
+  { section: 'requirements' },
+  { section: 'facts' },
+  { section: 'recent', backwards: true },
+];
+
+type Own = Pick<CompiledAs<'dispatch'>, 'kind' | 'messages' | 'stablePrefixHash' | 'fullPromptHash'>;
+
+export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
+  asks: ({ role, budget: asked, taskId, activeIntentId }, budget) => ({
+    name: `the ${role} prompt`,
+    ...dispatchRoom(budget, role, asked),
+    taskId,
+    intent: activeIntentId,
+  }),
+  draft({ state, request, budget, memory, learnings, trace, notesPart, notesLeftOut }) {
+    const { taskId, role, taskPrompt, binary } = request;
+    const stable = request.systemPrompt ?? stablePrefix(role);
+    const { outputTokens } = dispatchRoom(budget, role, request.budget);
+    const unreadable = unreadableLine(state, taskId, role);
+    const whole = deltaPacket(state, taskId, role);
+    const packet = packetItems(whole, barePacket(state, taskId));
+    const worth = packetStretches(packet, role);
+    const task = taskTextOf(taskPrompt);
+    const known = state.dispatches.current().ledgers.get(taskId);
+    const ofTask = { origin: { task: taskId } };
+    const ofLedger = {
+      origin: { task: taskId, ...(known !== undefined && { dispatch: known.last.sequence }) },
+    };
+    const leftOut = (shown: Shown<Section>) =>
+      leftOutLine([
+        {
+          name: 'the ledger',
+          items: [...packet.places, ...packet.ledger],
+          shown: [...shown.places, ...shown.ledger],
+          command: `${binary} ledger ${state.session} --task ${shellWord(quoted(taskId))}`,
+        },
+        {
+          name: 'the learnings',
+          items: memory.learnings,
+          total: memory.totals.learnings,
+          shown: shown.learnings,
+          command: `${binary} learnings ls${projectOption(request.project ?? state.charter.project)}`,
+        },
+        notesLeftOut(memory.sections, shown),
+        ...trace.leftOut(shown.history, shown.recent),
+      ]);
+    const tailOf = (shown: Shown<Section>) => {
+      const fields = shownPacket(packet, shown);
+      const isKnown = Object.keys(fields).length > 0;
+      return [
+        {
+          section: 'head',
+          text: `Task: ${quoted(taskId)}\nOutput budget: ${outputTokens} tokens`,
+          ...ofTask,
+        },
+        { section: 'unreadable', text: unreadable, ...ofTask },
+        { section: 'ledger', text: isKnown ? `Ledger:\n${JSON.stringify(fields)}` : '', ...ofLedger },
+        { section: 'replan', text: textOf(shown.replan), ...ofLedger },
+        {
+          section: 'guide',
+          text: shown.guide.length === 0 ? '' : guideLine(state, taskId, role, fields),
+          ...ofLedger,
+        },
+        learningsPart(learnings, shown.learnings),
+        notesPart(shown),
+        trace.recentPart(shown.recent),
+        { section: 'left_out', text: leftOut(shown) },
+        { section: 'task', text: `Task prompt:\n${writtenTask(task, shown.task)}`, ...ofTask },
+      ];
+    };
+    return {
+      sections: {
+        ...memory.sections,
+        ...{ required_fixes: packet.required_fixes, blockers: packet.blockers, places: packet.places },
+        ledger: packet.ledger,
+        replan: wholeItems(replanLines(state, taskId, role)),
+        guide: wholeItems([guideLine(state, taskId, role, whole)]),
+        history: trace.history,
+        learnings: memory.learnings,
+        recent: trace.recent,
+        task: task.lines,
+      },
+      totals: memory.totals,
+      essential: [{ section: 'required_fixes' }, { section: 'blockers' }],
+      order: [
+        ...[{ section: 'guide' as const }, { section: 'replan' as const }, { section: 'places' as const }],
+        ...worth.first,
+        { section: 'task', only: task.constraints },
+        ...worth.next,
+        { section: 'history', only: trace.demands },
+        ...BEST,
+        { section: 'history' },
+        { section: 'task' },
+        ...REST,
+        ...worth.last,
+      ],
+      compacted: 'history',
+      parts: (shown) => [
+        { section: 'history', text: trace.written(shown.history), message: 'system' },
+        { section: 'prefix', text: stable, message: 'system' },
+        ...tailOf(shown),
+      ],
+      own: (_, parts, prompt) => ({
+        kind: 'dispatch',
+        messages: [
+          { role: 'system', content: joinedParts(parts.filter(({ message }) => message === 'system')) },
+          { role: 'user', content: joinedParts(parts.filter(({ message }) => message !== 'system')) },
+        ],
+        stablePrefixHash: hashOf(stable),
+        fullPromptHash: hashOf(prompt),
+      }),
+    };
+  },
+};
+
+/** The room of a dispatch prompt, and what the model may answer: what is asked for, else by the cap of its role. */
+export function dispatchRoom(
+  { caps, maxOutputTokens }: PromptBudget,
+  role: Role,
+  asked: DispatchRequest['budget'] = {},
+) {
+  const outputTokens = asked.outputTokens ?? maxOutputTokens;
+  const usual = Math.max(0, caps[role] - outputTokens);
+  return { room: asked.inputTokens ?? usual, usual, outputTokens };
+}
+
+/**
+ * A task prompt by its lines. What must not be lost: its objective, the first paragraph. What must not be lost where there
+ * is room for it: its constraints, the lines that say what must or must not be.
+ */
+const CONSTRAINT =
+  /\b(must|never|always|only|do not|don't|shall|required?|requirements?|restrictions?|constraints?|acceptance|success|at most|at least|limit|forbidden)\b|必须|不得|禁止|必ず|禁止/i;
+
+interface TaskText {
+  /** As it was written. */
+  readonly whole: string;
+  readonly objective: string;
+  /** The lines after the objective that are not empty. */
+  readonly lines: readonly Item[];
+  /** Which of them are constraints. */
+  readonly constraints: ReadonlySet<number>;
+}
+
+function taskTextOf(taskPrompt: string): TaskText {
+  const text = taskPrompt.trim();
+  const objective = text.split(/\n\s*\n/, 1)[0] ?? '';
+  const lines = text
+    .slice(objective.length)
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  return {
+    whole: taskPrompt,
+    objective,
+    lines: lines.map((line) => ({ whole: line, forms: beginnings(line) })),
+    constraints: new Set(lines.flatMap((line, index) => (CONSTRAINT.test(line) ? [index] : []))),
+  };
+}
+
+/**
+ * The task prompt with the lines shown, as it was written where all are. Dots stand where lines are left out, and the end
+ * says how many.
+ */
+function writtenTask({ whole, objective, lines }: TaskText, shown: readonly ShownItem[]): string {
+  const gone = lines.length - shown.length;
+  const isCut = shown.some((line) => !line.whole);
+  if (gone === 0 && !isCut) return whole;
+  const kept: string[] = [objective];
+  let next = 0;
+  for (const { index, text } of shown) {
+    if (index > next) kept.push(GAP);
+    kept.push(text);
+    next = index + 1;
+  }
+  if (next < lines.length) kept.push(GAP);
+  const note = [
+    ...(gone > 0 ? [`${counted(gone, 'further line')} of the task left out for space`] : []),
+    ...(isCut ? ['a long line is cut'] : []),
+  ];
+  return [...kept, `(${note.join('; ')})`].join('\n');
+}
+
+const GAP = '...';

@@ -1,0 +1,231 @@
+import type { IterationRequest } from '../contracts/compile-request.js';
+import type { Charter } from '../session/charter.js';
+import { currentNumber, type IterationHistory, newest } from '../session/iterations.js';
+import { taskCounts } from '../session/task-counts.js';
+import { recordOf } from '../shared/record-of.js';
+import {
+  formatGoal,
+  formatHistory,
+  formatInbox,
+  formatNotes,
+  formatSpec,
+  formatTasks,
+  goalList,
+  historyList,
+  ITERATION_LISTS,
+  inboxList,
+  learningsCommand,
+  noteList,
+  specList,
+  taskLists,
+} from './iteration-sections.js';
+import {
+  checkTemplate,
+  ITERATION_TEMPLATE,
+  placeholdersOf,
+  renderTemplate,
+  type Variable,
+} from './iteration-template.js';
+import { leftOutLine, type Shown, type Stretch, textOf, wholeItems } from './prompt-items.js';
+import type { CompiledAs, PromptDescriptor, PromptPart } from './prompt-kind.js';
+import { learningsPart } from './prompt-report.js';
+import { NOTE_SECTIONS } from './session-notes.js';
+import { goalOf, planProgress } from './what-is-ahead.js';
+
+/** Tokens of the whole prompt where the request does not say. */
+const USUAL = 8000;
+
+/** Variables that hold lists of the session. */
+const LISTED = ['goal', 'plan', 'inbox', 'spec', 'history', 'notes', 'tasks'] as const;
+
+const SECTIONS = ['plan', 'compacted', ...ITERATION_LISTS, ...NOTE_SECTIONS, 'learnings', 'recent'] as const;
+type Section = (typeof SECTIONS)[number];
+
+/** What the work is for and what is demanded of it, the tasks to choose from, then the best few of each kind of memory. */
+const BEST: readonly Stretch<Section>[] = [
+  { section: 'goal' },
+  { section: 'plan' },
+  { section: 'findings', most: 3 },
+  { section: 'requirements', most: 2 },
+  { section: 'in_progress', most: 5 },
+  { section: 'ready', most: 5 },
+  { section: 'inbox', most: 3 },
+  { section: 'history', most: 1 },
+  { section: 'files', most: 5 },
+  { section: 'decisions', most: 3 },
+  { section: 'notes', most: 5, backwards: true },
+  { section: 'work', most: 2 },
+  { section: 'tests', most: 2 },
+  { section: 'learnings', most: 1 },
+  { section: 'compacted' },
+];
+
+const REST: readonly Stretch<Section>[] = [
+  { section: 'ready', most: 20 },
+  { section: 'in_progress', most: 20 },
+  { section: 'inbox', most: 5 },
+  { section: 'history' },
+  { section: 'findings' },
+  { section: 'decisions' },
+  { section: 'learnings' },
+  { section: 'tests' },
+  { section: 'work' },
+  { section: 'files' },
+  { section: 'requirements' },
+  { section: 'facts' },
+  { section: 'notes', most: 20, backwards: true },
+  { section: 'blocked', most: 5 },
+  { section: 'waiting', most: 5 },
+  { section: 'completed', most: 3 },
+  { section: 'recent', backwards: true },
+  { section: 'inbox', most: 10 },
+  { section: 'spec' },
+  { section: 'in_progress' },
+  { section: 'ready', most: 100 },
+  { section: 'inbox' },
+  { section: 'ready' },
+  { section: 'waiting' },
+  { section: 'blocked' },
+  { section: 'completed' },
+  { section: 'notes', backwards: true },
+];
+
+/** A spec of so many characters comes whole before the rest of the memory; of a longer one only these lines do. */
+const SHORT_SPEC = 4000;
+const OUTLINE_LINES = 60;
+const FIRST_LINES = 10;
+
+/**
+ * An iteration prompt: the template, its lists filled by value. It depends on state and request alone, so ages are only in it
+ * where the request says what time it is.
+ */
+export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<CompiledAs<'iteration'>, 'kind'>> = {
+  asks: ({ budget, taskId = '', activeIntentId }) => ({
+    name: 'the iteration prompt',
+    room: budget?.inputTokens ?? USUAL,
+    usual: USUAL,
+    taskId,
+    intent: activeIntentId,
+  }),
+  draft({ state, request, memory, learnings, trace, command, notesPart, notesLeftOut }) {
+    const template = request.template ?? ITERATION_TEMPLATE;
+    checkTemplate(template);
+    const used = placeholdersOf(template);
+    const { board, notebook, history, charter, session, run, dispatches } = state;
+    const { binary, now } = request;
+    const tasks = taskLists(board, command);
+    const goal = goalList(goalOf(state), command);
+    const spec = specList(charter, command);
+    const past = historyList(history, board, now, command);
+    const inbox = inboxList(notebook, now, command);
+    const noted = noteList(notebook, command);
+    const plan = planProgress(run, dispatches.current().ledgers);
+    const counts = taskCounts(state).board;
+    const valuesOf = (shown: Shown<Section>, notes: PromptPart, learned: PromptPart) => {
+      const goalText = formatGoal(goal, shown.goal);
+      return {
+        session,
+        iteration: String(currentNumber(history)),
+        begin: isRunning(history) ? '' : `0. **Begin the iteration** - \`${command('iteration-start')}\``,
+        goal: goalText,
+        plan: textOf(shown.plan),
+        ready_count: String(counts.ready),
+        blocked_count: String(counts.waiting),
+        completed_count: String(counts.completed),
+        history: formatHistory(history, past, shown.history),
+        spec:
+          spec.total === 0 && !used.has('goal') && goalText !== ''
+            ? goalText.replace(/^Goal: /, '')
+            : formatSpec(spec, shown.spec),
+        inbox: formatInbox(inbox, shown.inbox),
+        notes: formatNotes(notebook, noted, shown.notes),
+        tasks: formatTasks(tasks, shown),
+        binary,
+        extra: request.extra ?? '',
+        sessionContext: notes.text,
+        learnings: learned.text,
+      } satisfies Record<Variable, string>;
+    };
+    const items = <Shape>(variable: Variable, some: readonly Shape[]) => (used.has(variable) ? some : []);
+    const sections = {
+      plan: items('plan', wholeItems(plan === '' ? [] : [plan])),
+      compacted: trace.history,
+      goal: used.has('goal') || spec.total === 0 ? goal.items : [],
+      spec: items('spec', spec.items),
+      history: items('history', past.items),
+      inbox: items('inbox', inbox.items),
+      notes: items('notes', noted.items),
+      ready: items('tasks', tasks.ready.items),
+      waiting: items('tasks', tasks.waiting.items),
+      in_progress: items('tasks', tasks.in_progress.items),
+      blocked: items('tasks', tasks.blocked.items),
+      completed: items('tasks', tasks.completed.items),
+      ...recordOf(NOTE_SECTIONS, (name) => items('sessionContext', memory.sections[name])),
+      learnings: items('learnings', memory.learnings),
+      recent: trace.recent,
+    };
+    // The other lists say it themselves.
+    const leftOut = (shown: Shown<Section>) => {
+      const listed = (name: string, section: Section, all: string) => ({
+        ...{ name, command: all },
+        ...{ items: sections[section], shown: shown[section] },
+      });
+      return leftOutLine([
+        listed('the plan', 'plan', `${binary} plan ${session}`),
+        listed('the learnings', 'learnings', learningsCommand(binary, request.project ?? charter.project)),
+        notesLeftOut(sections, shown),
+        ...trace.leftOut(shown.compacted, shown.recent),
+      ]);
+    };
+    return {
+      sections,
+      order: [...BEST, ...specFirst(charter, spec.outline), ...REST],
+      // Of lists of which a prompt never shows more than the newest, all count.
+      totals: {
+        ...(used.has('tasks') && { completed: tasks.completed.total }),
+        ...(used.has('history') && { history: past.total }),
+      },
+      compacted: 'compacted',
+      parts: (shown) => {
+        const notes = notesPart(shown);
+        const learned = learningsPart(learnings, shown.learnings);
+        const values = valuesOf(shown, notes, learned);
+        return [
+          { section: 'compacted', text: trace.written(shown.compacted) },
+          {
+            section: 'template',
+            text: renderTemplate(template, values),
+            // What the template was filled with, each where the template shows it.
+            inner: [
+              ...LISTED.filter((name) => used.has(name)).map((name) => ({
+                section: name,
+                text: values[name],
+              })),
+              ...items('sessionContext', [notes]),
+              ...items('learnings', [learned]),
+            ],
+          },
+          trace.recentPart(shown.recent),
+          { section: 'left_out', text: leftOut(shown) },
+        ];
+      },
+      own: () => ({ kind: 'iteration' }),
+    };
+  },
+};
+
+/** What of a spec comes first: a short one whole, of a long one the outline, else its beginning. */
+function specFirst({ spec = '' }: Charter, outline: ReadonlySet<number>): Stretch<Section>[] {
+  if (spec.length <= SHORT_SPEC) return [{ section: 'spec' }];
+  return [
+    outline.size === 0
+      ? { section: 'spec', most: FIRST_LINES }
+      : { section: 'spec', only: outline, most: OUTLINE_LINES },
+  ];
+}
+
+/** Whether an iteration has begun that has not been summed up: else the agent begins one. */
+function isRunning(history: IterationHistory): boolean {
+  const last = newest(history);
+  return last !== undefined && last.ended_at === undefined && last.summary === undefined;
+}

@@ -1,0 +1,226 @@
+import type {
+  CompiledFact,
+  CompiledFile,
+  CompileReply,
+  Considered,
+  ConsideredFact,
+  ConsideredFile,
+  ExplainedFact,
+  LearningsReport,
+  PromptLine,
+} from '../contracts/replies/compile-reply.js';
+import { factId } from '../facts/fact-id.js';
+import type { RankedFact, SessionFact, WeighedFact } from '../facts/fact-types.js';
+import {
+  formatLearning,
+  formatRelevantLearnings,
+  type LearningsInPrompt,
+} from '../learnings/format-learnings.js';
+import type { LikelyFile } from '../search/likely-files.js';
+import { type Item, type Shown, type ShownItem, wholeItems } from './prompt-items.js';
+import type { LineOrigin, PromptPart } from './prompt-kind.js';
+import {
+  type CappedMemory,
+  CONSIDERED,
+  type NoteSection,
+  type NotesAt,
+  noteLines,
+  type SessionMemory,
+} from './session-notes.js';
+
+/** The parts of a prompt whose lines are told by their origin, and what a reply says of a prompt. */
+
+/** The notes of a prompt with the fact or the file of each line. */
+export function notesPart(memory: CappedMemory, shown: Shown<NoteSection>, at: NotesAt): PromptPart {
+  const lines = noteLines(memory, shown, at);
+  return {
+    section: 'notes',
+    text: lines.map(({ text }) => text).join('\n'),
+    lines: () => lines.map(({ section, index }) => noteOrigin(memory, section, index)),
+  };
+}
+
+function noteOrigin(
+  { facts, files }: SessionMemory,
+  section: NoteSection | undefined,
+  index: number | undefined,
+): LineOrigin {
+  if (section === undefined) return {};
+  if (index === undefined) return { section };
+  if (section === 'files') {
+    const { path, tasks: [task] = [] } = files[index] ?? {};
+    return { section, ...(path !== undefined && { file: path }), ...(task !== undefined && { task }) };
+  }
+  const fact = facts[section][index]?.fact;
+  if (fact === undefined) return { section };
+  const { sourceTaskId: task, sourceSequence: dispatch, eventSequence } = fact;
+  return { section, fact: factId(fact), task, dispatch, eventSequence };
+}
+
+/** The learnings as items of a prompt. */
+export function learningItems(learnings: LearningsInPrompt): Item[] {
+  return wholeItems(learnings.ranked.map(formatLearning));
+}
+
+/** Only those of the learnings that are shown. */
+function learningsShown(learnings: LearningsInPrompt, shown: readonly ShownItem[]): LearningsInPrompt {
+  return { ...learnings, ranked: shown.flatMap(({ index }) => learnings.ranked[index] ?? []) };
+}
+
+/** The learnings of a prompt that are shown: a title, then one line each. */
+export function learningsPart(learnings: LearningsInPrompt, shown: readonly ShownItem[]): PromptPart {
+  const some = learningsShown(learnings, shown);
+  return {
+    section: 'learnings',
+    text: formatRelevantLearnings(some),
+    lines: () => [{}, ...some.ranked.map(({ learning }) => ({ learning: learning.id }))],
+  };
+}
+
+/** The part of a reply that lists the learnings shown. */
+export function describeLearnings(
+  learnings: LearningsInPrompt,
+  shown: readonly ShownItem[],
+): LearningsReport {
+  const { ranked, total, pending, method, sequence } = learningsShown(learnings, shown);
+  return {
+    learnings: ranked.map(({ learning: { id, type, content }, score }) => ({ id, type, content, score })),
+    learningsShown: ranked.length,
+    learningsTotal: total,
+    proposalCount: pending.length,
+    method,
+    learningsSequence: sequence,
+  };
+}
+
+/** The part of a reply that lists the files shown. */
+export function describeFiles(files: readonly LikelyFile[]): { readonly files: readonly CompiledFile[] } {
+  return { files: files.map(({ reasons: _, ...file }) => ({ ...file, score: rounded(file.score) })) };
+}
+
+/** The part of a reply that lists the facts shown; with `explain`, why each was chosen. */
+export function describeFacts(
+  ranked: readonly RankedFact[],
+  factsTotal: number,
+  explain: boolean,
+): Pick<CompileReply, 'facts' | 'factsShown' | 'factsTotal'> {
+  return { facts: ranked.map(explain ? explained : compiled), factsShown: ranked.length, factsTotal };
+}
+
+function compiled({ fact }: RankedFact): CompiledFact {
+  return {
+    subject: fact.subject,
+    relation: fact.relation,
+    object: fact.object,
+    taskId: fact.sourceTaskId,
+    ...(fact.severity !== undefined && { severity: fact.severity }),
+    ...(fact.fix !== undefined && { fix: fact.fix }),
+  };
+}
+
+/** A fact with where it comes from and why it was chosen. */
+function explained(entry: RankedFact): ExplainedFact {
+  return {
+    ...compiled(entry),
+    id: factId(entry.fact),
+    dispatch: entry.fact.sourceSequence,
+    eventSequence: entry.fact.eventSequence,
+    score: rounded(entry.score),
+    tokens: entry.tokens,
+  };
+}
+
+/** The part of a reply that says what was considered, and why it is shown or not. */
+export function describeConsidered(
+  { considered, candidates, files }: SessionMemory,
+  facts: readonly RankedFact[],
+  filesShown: readonly LikelyFile[],
+): { readonly considered: Considered } {
+  const shownFacts = new Set(facts.map(({ fact }) => fact));
+  const likely = new Set(files.map(({ path }) => path));
+  const fact = (each: WeighedFact): ConsideredFact => {
+    const isShown = shownFacts.has(each.fact);
+    return {
+      ...explained(each),
+      shown: isShown,
+      kind: each.group,
+      because: each.because,
+      words: each.matched,
+      ...(!isShown && { left: each.left ?? ('budget' as const) }),
+      ...(!isShown && each.duplicateOf !== undefined && { duplicateOf: each.duplicateOf }),
+    };
+  };
+  const shownPaths = new Set(filesShown.map(({ path }) => path));
+  const file = ({ reasons = {}, score, ...each }: LikelyFile): ConsideredFile => {
+    const isShown = shownPaths.has(each.path);
+    const left = likely.has(each.path) ? 'budget' : 'rank';
+    return { ...each, score: rounded(score), shown: isShown, reasons, ...(!isShown && { left }) };
+  };
+  return { considered: { facts: considered.slice(0, CONSIDERED).map(fact), files: candidates.map(file) } };
+}
+
+/**
+ * The part of a reply that says where each line comes from. The parts are looked for in their order; one that stands
+ * elsewhere, as a template decides, is found there.
+ */
+export function describeLines(
+  prompt: string,
+  parts: readonly PromptPart[],
+): { readonly lines: readonly PromptLine[] } {
+  let cursor = 0;
+  const all = parts.flatMap((part) => part.inner ?? [part]);
+  const lines = all.flatMap(({ section, text: written, origin, lines: origins }): PromptLine[] => {
+    const text = written.trimEnd();
+    if (text === '') return [];
+    const ahead = prompt.indexOf(text, cursor);
+    const at = ahead === -1 ? prompt.indexOf(text) : ahead;
+    if (at === -1) return [];
+    if (ahead !== -1) cursor = ahead + text.length;
+    const first = lineAt(prompt, at);
+    const last = first + lineAt(text, text.length) - 1;
+    if (origins === undefined) return [{ section, from: first, to: last, ...origin }];
+    return origins().map((each, index) => ({ section, from: first + index, to: first + index, ...each }));
+  });
+  return { lines: lines.sort((one, other) => one.from - other.from) };
+}
+
+/** The number of the line that a place in a text lies in, 1 for the first. */
+function lineAt(text: string, place: number): number {
+  let line = 1;
+  for (let at = text.indexOf('\n'); at !== -1 && at < place; at = text.indexOf('\n', at + 1)) line += 1;
+  return line;
+}
+
+/** What became of the facts of a prompt: those it shows, and the best of those that it does not. */
+export interface ChosenFacts {
+  readonly shown: readonly { readonly fact: SessionFact; readonly score: number }[];
+  readonly left: readonly LeftFact[];
+}
+
+interface LeftFact {
+  readonly fact: SessionFact;
+  readonly score: number;
+  readonly why: NonNullable<ConsideredFact['left']>;
+}
+
+/** Facts left out that are told. */
+const MOST_LEFT = 10;
+
+/** Cheap, for every prompt: ids are made by the one that needs them. */
+export function chosenFacts(
+  { considered }: Pick<SessionMemory, 'considered'>,
+  facts: readonly RankedFact[],
+): ChosenFacts {
+  const shown = new Set(facts.map(({ fact }) => fact));
+  const left: LeftFact[] = [];
+  for (const each of considered) {
+    if (left.length === MOST_LEFT) break;
+    if (shown.has(each.fact)) continue;
+    left.push({ fact: each.fact, score: each.score, why: each.left ?? 'budget' });
+  }
+  return { shown: facts.map(({ fact, score }) => ({ fact, score })), left };
+}
+
+function rounded(score: number): number {
+  return Math.round(score * 1000) / 1000;
+}

@@ -1,0 +1,111 @@
+import { KINDS, kindOf, type Role } from '../contracts/kinds.js';
+import type { StallSignal } from '../contracts/session-settings.js';
+import { signalsOf, type TaskLedger, type Try } from '../ledger/task-ledger.js';
+import { unreadOf } from '../session/known-rejections.js';
+import { resolvedSettings } from '../session/resolved-settings.js';
+import { rejectionsOf, type SessionState } from '../session/session-state.js';
+import { clipText, quoted } from '../shared/text.js';
+import type { DeltaPacket } from './delta-packet.js';
+
+/** What an agent of a role is told of its task: what to do first, and what to do where results went wrong. */
+
+const MAX_TEXT = 300;
+
+type Step = 'begin' | 'continue' | 'approved' | 'settle';
+type Field = keyof DeltaPacket;
+
+const ASKED: readonly Field[] = ['required_fixes', 'blockers', 'issues'];
+const TOLD: readonly Field[] = [
+  'summary',
+  'earlier_summary',
+  'changed_files',
+  'failing_tests',
+  'passing_tests',
+  'follow_ups',
+];
+
+/** What an agent of this role should do first, by what is known of its task; it names fields of the packet alone. */
+export function guideLine(state: SessionState, taskId: string, role: Role, packet: DeltaPacket): string {
+  const { guide } = kindOf(role).prompt;
+  const asked = askedOf(role).filter((field) => packet[field] !== undefined);
+  const told = TOLD.filter((field) => packet[field] !== undefined);
+  const step = stepOf(role, state.dispatches.current().ledgers.get(taskId));
+  // All that was asked for is in the packet, or it was cut to what must stay.
+  const first = guide[step === 'settle' && asked.length === 0 ? 'continue' : step];
+  const lines = [first, ...(told.length === 0 || guide.told === undefined ? [] : [guide.told])];
+  const said = lines.join(' ').replace('{asked}', listed(asked)).replace('{told}', listed(told));
+  return `Guide: ${said} Return only the result object.`;
+}
+
+/** Blockers are for the one who does the work. */
+function askedOf(role: Role): readonly Field[] {
+  return kindOf(role).part === 'work' ? ASKED : ASKED.filter((field) => field !== 'blockers');
+}
+
+function stepOf(role: Role, ledger: TaskLedger | undefined): Step {
+  if (ledger === undefined) return 'begin';
+  const { requiredFixes, issues, blockers, tries, assessment } = ledger;
+  const asked = [...requiredFixes, ...issues, ...(kindOf(role).part === 'work' ? blockers : [])];
+  if (asked.length > 0) return 'settle';
+  if (tries.length > 0) return 'continue';
+  return assessment === 'approved' ? 'approved' : 'begin';
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+function listed(fields: readonly Field[]): string {
+  const last = fields.at(-1) ?? '';
+  return fields.length < 2 ? last : `${fields.slice(0, -1).join(', ')} and ${last}`;
+}
+
+/** What repeats, in words. */
+const REPEATS: Readonly<Record<StallSignal, string>> = {
+  non_progress: 'blocked or failed, one after another',
+  ping_pong: 'completed, then sent back by a review',
+  same_fixes: 'the same fix required again',
+  same_test: 'the same test failing in the same way',
+  same_files: 'the same file changed in try after try',
+};
+
+/**
+ * What to do while the task is stalled, what repeats with its evidence, and what was tried already; empty while the task
+ * makes progress.
+ */
+export function replanLines(state: SessionState, taskId: string, role: Role): string[] {
+  const ledger = state.dispatches.current().ledgers.get(taskId);
+  if (ledger === undefined) return [];
+  const signals = signalsOf(ledger, resolvedSettings(state.charter.settings).stallThresholds);
+  if (signals.length === 0) return [];
+  const { tries } = ledger;
+  return [
+    `Replan: this task goes in circles. ${KINDS[role].prompt.replan}`,
+    ...signals.map(({ signal, count, evidence }) => {
+      const shown = evidence.map(line).join('; ');
+      return `- ${signal} (${count} times), ${REPEATS[signal]}${shown === '' ? '' : `: ${shown}`}`;
+    }),
+    ...(tries.length === 0 ? [] : ['Tried already, the newest last:', ...tries.map(tried)]),
+  ];
+}
+
+function tried({ verdict, summary }: Try): string {
+  return summary === undefined ? `- ${verdict}` : `- ${verdict}: ${line(summary)}`;
+}
+
+function line(text: string): string {
+  return clipText(quoted(text), MAX_TEXT);
+}
+
+/**
+ * One line for the agent whose last result of the task could not be read: why, and that it shall be returned again; empty
+ * where it could. The reason may quote anything. One that was published as another role's is nothing for that role.
+ */
+export function unreadableLine(state: SessionState, taskId: string, asked: Role): string {
+  const rejection = unreadOf(rejectionsOf(state), taskId, asked);
+  if (rejection === undefined || rejection.error.meant !== undefined) return '';
+  const { code, reason } = rejection.error;
+  // Of this one nothing was wrong with the result.
+  const [what, why] =
+    code === 'deliveries_exhausted'
+      ? ['could not be stored', '']
+      : ['could not be read', ` (${JSON.stringify(line(reason))})`];
+  return `Unreadable: Your last result of this task ${what}${why}. Do not redo work that is done: return its result again as the contract above says.`;
+}
