@@ -99,6 +99,10 @@ it('a shard with thousands of commands after the last dispatch is not read throu
 it('the doctor suggests shards only where thousands of sessions have a stream each', () => {
   expect(manySessions(2000)).toEqual([]);
   expect(manySessions(2001)).toMatchObject([
-    { check: 'layout', level: 'warn', fix: expect.stringContaining('throughline restore DIR --layout sharded') },
+    {
+      check: 'layout',
+      level: 'warn',
+      fix: expect.stringContaining('throughline restore DIR --layout sharded'),
+    },
   ]);
 });
