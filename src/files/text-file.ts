@@ -7,10 +7,9 @@ import {
   realpathSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, relative, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { messageOf, systemCode, ThroughlineError } from '../contracts/errors.js';
 import { readRegularFile } from './user-state.js';
 
@@ -41,15 +40,11 @@ export function readTextFile(path: string, within?: string): string | undefined 
   }
 }
 
-/**
- * Writes a file as a whole, at once, with the rights that it has. A symbolic link stays one.
- *
- * @param within a repository that the file must lie in, links followed
- */
-export function replaceFile(path: string, text: string, within?: string): void {
-  const target = targetOf(path, within);
+/** Writes a file as a whole, at once, with the rights that it has. A link at the path is replaced, and not followed. */
+export function replaceFile(target: string, text: string): void {
   mkdirSync(dirname(target), { recursive: true });
-  const there = statSync(target, { throwIfNoEntry: false });
+  const found = lstatSync(target, { throwIfNoEntry: false });
+  const there = found?.isFile() ? found : undefined;
   // Not a name that a repository can hold a link under.
   const made = `${target}.${randomBytes(6).toString('hex')}.tmp`;
   try {
@@ -65,7 +60,7 @@ export function replaceFile(path: string, text: string, within?: string): void {
 /**
  * Returns the file that a path leads to by its symbolic links, also where there is none yet.
  *
- * @throws ThroughlineError `config_invalid` for one that is not `within`
+ * @throws ThroughlineError `config_invalid` for one that is not `within`, or below a `.git` there
  */
 export function targetOf(path: string, within?: string): string {
   let target = path;
@@ -75,12 +70,14 @@ export function targetOf(path: string, within?: string): string {
     target = resolve(dirname(target), readlinkSync(target));
   }
   if (within === undefined) return target;
-  const real = `${realpathSync(within)}${sep}`;
-  const folder = realFolder(dirname(target));
-  if (`${folder}${sep}`.startsWith(real)) return target;
+  const inside = relative(realpathSync(within), join(realFolder(dirname(target)), basename(target)));
+  const names = inside.split(sep);
+  const isOut = names[0] === '..' || isAbsolute(inside);
+  // Git runs programs that its files name.
+  if (!isOut && !names.some((name) => name.toLowerCase() === '.git')) return target;
   throw new ThroughlineError(
     'config_invalid',
-    `${path} leads out of the project, to ${target}: remove the symbolic link, or connect with --user`,
+    `${path} leads ${isOut ? 'out of the project' : 'into .git'}, to ${target}: remove the symbolic link, or connect with --user`,
   );
 }
 

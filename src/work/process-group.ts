@@ -16,7 +16,7 @@ export interface GroupCommand {
   /** Ends the call: SIGTERM, and SIGKILL for processes that are left after `graceMs`, also where the shell has ended before. */
   readonly signal: AbortSignal;
   readonly graceMs?: number;
-  /** Gets all that it writes, as it comes. */
+  /** Gets all that it writes, as it comes. A fault of it ends the call, and is thrown once that has ended. */
   readonly onOutput?: (chunk: Buffer) => void;
   /** Told the number of the group and the mark of its processes, once it is there. */
   readonly onStart?: (pid: number, mark: string) => void;
@@ -45,7 +45,7 @@ const MAX_KEPT = 16 * 1024 * 1024;
  */
 export function runGroup(options: GroupCommand): Promise<GroupEnd> {
   const { command, directory, env, input = '', signal, graceMs = GRACE_MS } = options;
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const stdout = new Kept();
     const stderr = new Kept();
     const mark = randomBytes(16).toString('base64url');
@@ -65,6 +65,7 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
       until = performance.now() + graceMs;
       hard = setTimeout(() => send('SIGKILL'), graceMs);
     };
+    let failure: { readonly error: unknown } | undefined;
     let isOver = false;
     const over = (end: Pick<GroupEnd, 'code' | 'signal' | 'fault'>) => {
       if (isOver) return;
@@ -74,7 +75,8 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
       unregister();
       child.stdout?.destroy();
       child.stderr?.destroy();
-      resolve({ ...end, stdout: stdout.text(), stderr: stderr.text() });
+      if (failure === undefined) resolve({ ...end, stdout: stdout.text(), stderr: stderr.text() });
+      else reject(failure.error);
     };
     child.once('error', (error) => over({ code: null, signal: null, fault: messageOf(error) }));
     const closed = new Promise<void>((done) => child.once('close', () => done()));
@@ -88,7 +90,13 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
     });
     const reading = (kept: Kept) => (chunk: Buffer) => {
       kept.add(chunk);
-      options.onOutput?.(chunk);
+      if (failure !== undefined) return;
+      try {
+        options.onOutput?.(chunk);
+      } catch (error) {
+        failure = { error };
+        send('SIGKILL');
+      }
     };
     child.stdout?.on('data', reading(stdout));
     child.stderr?.on('data', reading(stderr));

@@ -442,6 +442,19 @@ describe('connecting in a repository that was cloned', () => {
   });
 
   it.each([
+    ['.claude/settings.json', '../.git/config'],
+    ['.claude', '.git/hooks'],
+    ['.mcp.json', '.GIT/new'],
+  ])('nothing is written below .git through the link %s to %s', async (name, target) => {
+    await using at = await place('throughline', 'claude');
+    await clone(at, { 'a.txt': 'x' }, { [name]: target });
+    const before = await at.files();
+    const { code, stderr } = await at.connect('claude', '--yes');
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('leads into .git') });
+    expect(await at.files()).toEqual(before);
+  });
+
+  it.each([
     ['a pipe', (file: string) => run('mkfifo', [file]), 'is not a regular file'],
     ['a link to a device', (file: string) => symlink('/dev/zero', file), 'leads out of the project'],
     ['a huge file', (file: string) => writeFile(file, '{}'.padEnd(2_000_000)), 'is larger than'],

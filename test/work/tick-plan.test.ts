@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { replaceFile } from '../../src/files/text-file.js';
 import { tickPlan } from '../../src/work/tick-plan.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-tick-'));
@@ -23,6 +24,16 @@ describe('a plan of strangers', () => {
     symlinkSync(outside, path);
     expect(await tickPlan(path, 'T1')).toBe(`${path} is a symbolic link`);
     expect(readFileSync(outside, 'utf8')).toBe(PLAN);
+  });
+
+  it('is written in place of a link that was put there after it was read', async () => {
+    const [path, outside] = [join(folder, 'swapped.md'), join(folder, 'elsewhere')];
+    writeFileSync(outside, PLAN);
+    symlinkSync(outside, path);
+    replaceFile(path, '- [x] T1 It\n');
+    expect(readFileSync(outside, 'utf8')).toBe(PLAN);
+    expect(readFileSync(path, 'utf8')).toBe('- [x] T1 It\n');
+    expect(lstatSync(path).isFile()).toBe(true);
   });
 
   it('does not hold the run up as a pipe, a device, or a file without an end', async () => {

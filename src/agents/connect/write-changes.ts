@@ -79,12 +79,11 @@ function keep(path: string, text: string): void {
 }
 
 function put(path: string, text: string | undefined, place: Place): void {
-  const within = boundsOf(path, place);
+  const target = targetOf(path, boundsOf(path, place));
   if (text !== undefined) {
-    replaceFile(path, text, within);
+    replaceFile(target, text);
     return;
   }
-  const target = targetOf(path, within);
   rmSync(target, { force: true });
   removeEmptyFolders(dirname(target));
 }
