@@ -171,6 +171,11 @@ export const ERROR_TEXTS = {
     cause: 'the plan is written in a form that is not read',
     fix: 'write its tasks in one of the forms that are read',
   },
+  plan_too_long: {
+    about: 'the plan has more than 5,000 lines',
+    cause: 'a plan that keeps all that was ever done, or a text that is no plan',
+    fix: 'take out what is done, or split it into several plans with a session each',
+  },
   progress_ledger_incomplete: {
     about: 'the tasks file does not hold the task',
     cause: 'a prompt is asked for with a task id that the plan does not have',

@@ -8,6 +8,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   prompt_overflow: 413,
   progress_ledger_missing_tasks: 404,
   progress_ledger_parse_failed: 422,
+  plan_too_long: 413,
   not_found: 404,
   ambiguous: 409,
   duplicate: 409,

@@ -1,5 +1,4 @@
 import type { PlanProblem, ProgressTask, TasksDocument } from '../contracts/run-request.js';
-import { allAtOnce, STEP, type Steps } from '../shared/steps.js';
 import { clipText, quoted } from '../shared/text.js';
 import type { ParsedTask, ParsedTasks, TaskProblem } from './tasks-md/parsed-tasks.js';
 
@@ -24,14 +23,6 @@ export function documentOf(
   parsed: Pick<ParsedTasks, 'tasks' | 'problems'>,
   fingerprint: TasksDocument['fingerprint'],
 ): TasksDocument {
-  return allAtOnce(documentInSteps(parsed, fingerprint));
-}
-
-/** The same in steps, for a process that has others to serve between them. */
-export function* documentInSteps(
-  parsed: Pick<ParsedTasks, 'tasks' | 'problems'>,
-  fingerprint: TasksDocument['fingerprint'],
-): Steps<TasksDocument> {
   const firstProblems = parsed.problems.slice(0, MAX_PROBLEMS).map(planProblem);
   const counts = countsOf(parsed.problems);
   const more = parsed.problems.length - firstProblems.length;
@@ -41,8 +32,8 @@ export function* documentInSteps(
   };
   const frame = { fingerprint, ...counts, ...reports };
   const room = MAX_DOCUMENT_BYTES - bytesOf(frame) - 100;
-  const fitted = yield* fittedTasks(parsed.tasks, room - promptsToKeep(parsed.tasks));
-  const { tasks, prompts } = yield* withPrompts(parsed.tasks, fitted.tasks, room - fitted.bytes);
+  const fitted = fittedTasks(parsed.tasks, room - promptsToKeep(parsed.tasks));
+  const { tasks, prompts } = withPrompts(parsed.tasks, fitted.tasks, room - fitted.bytes);
   const { texts, requirements } = fitted;
   const shortened = {
     ...(texts > 0 && { texts }),
@@ -103,23 +94,22 @@ function promptsToKeep(tasks: readonly ParsedTask[]): number {
 }
 
 /** All tasks without their prompts, in the first form that fits, else in the smallest. */
-function* fittedTasks(parsed: readonly ParsedTask[], room: number): Steps<Fitted> {
-  const whole = yield* inForm(parsed, MAX_TEXT, true);
+function fittedTasks(parsed: readonly ParsedTask[], room: number): Fitted {
+  const whole = inForm(parsed, MAX_TEXT, true);
   if (whole.bytes <= room) return whole;
-  let fitted = yield* inForm(parsed, MAX_TEXT, false);
+  let fitted = inForm(parsed, MAX_TEXT, false);
   for (const length of SHORTER_TEXTS) {
     if (fitted.bytes <= room) break;
-    fitted = yield* inForm(parsed, length, false);
+    fitted = inForm(parsed, length, false);
   }
   return fitted;
 }
 
-function* inForm(parsed: readonly ParsedTask[], length: number, hasRequirements: boolean): Steps<Fitted> {
+function inForm(parsed: readonly ParsedTask[], length: number, hasRequirements: boolean): Fitted {
   let texts = 0;
   let requirements = 0;
   const tasks: ProgressTask[] = [];
   for (const task of parsed) {
-    if (tasks.length % STEP === STEP - 1) yield;
     const text = quoted(task.text);
     const shown = clipText(text, length);
     if (shown !== text) texts += 1;
@@ -137,7 +127,6 @@ function* inForm(parsed: readonly ParsedTask[], length: number, hasRequirements:
       ...(hasRequirements && task.requirements.length > 0 && { requirements: task.requirements.map(quoted) }),
     });
   }
-  yield;
   return { tasks, bytes: bytesOf(tasks), texts, requirements };
 }
 
@@ -150,22 +139,20 @@ const CUT_BYTES = 15;
  * The tasks with their prompts, those of open tasks first: who works on a plan needs what comes next, and each time that
  * a task is done the plan is read again.
  */
-function* withPrompts(
+function withPrompts(
   parsed: readonly ParsedTask[],
   tasks: readonly ProgressTask[],
   free: number,
-): Steps<{ readonly tasks: ProgressTask[]; readonly prompts: number }> {
+): { readonly tasks: ProgressTask[]; readonly prompts: number } {
   const given: { index: number; prompt: string; isDone: boolean }[] = [];
   for (const [index, { status, prompt }] of parsed.entries()) {
-    if (index % STEP === STEP - 1) yield;
     if (prompt !== undefined) given.push({ index, prompt: quoted(prompt), isDone: status === 'completed' });
   }
   given.sort((a, b) => Number(a.isDone) - Number(b.isDone) || a.index - b.index);
   let room = Math.min(free, MAX_PROMPT_BYTES) - given.length * CUT_BYTES;
   let prompts = 0;
   const written = new Map<number, string>();
-  for (const [at, { index, prompt }] of given.entries()) {
-    if (at % STEP === STEP - 1) yield;
+  for (const { index, prompt } of given) {
     if (room < 0) {
       prompts += 1;
       continue;

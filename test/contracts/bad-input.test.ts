@@ -19,13 +19,12 @@ import {
 import { RuleBasedFactExtractor } from '../../src/facts/fact-extractor.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
-import { readInSteps } from '../../src/services/common/progress-tracker.js';
+import { readDocument } from '../../src/services/common/progress-tracker.js';
 import { recordedEvent } from '../../src/services/extractor/extractor-worker.js';
 import { decide } from '../../src/session/commands/decide-session.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';
 import type { SessionState } from '../../src/session/session-state.js';
-import { allAtOnce } from '../../src/shared/steps.js';
 import { recordEntry } from '../../src/traces/record-entry.js';
 import { full } from '../prompt/iterations.js';
 import {
@@ -79,8 +78,7 @@ function handle(name: string, request: unknown, state: SessionState): void {
     if (asked !== undefined) typed(() => compilePrompt(state, asked, DEFAULT_BUDGET));
   } else if (name === 'run-init') {
     const asked = typed(() => checkedRequest(runInitRequest, request));
-    const read =
-      asked?.tasksText === undefined ? undefined : allAtOnce(readInSteps(asked.tasksText, 'tasksText', 0));
+    const read = asked?.tasksText === undefined ? undefined : readDocument(asked.tasksText, 'tasksText', 0);
     if (read?.ok)
       appended({
         type: 'run.initialized',

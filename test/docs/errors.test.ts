@@ -27,6 +27,7 @@ const SEE: Readonly<Partial<Record<ErrorCode, string>>> = {
   prompt_overflow: '[Tune budgets](../how-to/tune-budgets.md)',
   progress_ledger_missing_tasks: PLANS,
   progress_ledger_parse_failed: PLANS,
+  plan_too_long: PLANS,
   progress_ledger_incomplete: PLANS,
   unavailable: RELIABILITY,
   store_full: RELIABILITY,

@@ -1,4 +1,3 @@
-import { STEP, type Steps } from '../../shared/steps.js';
 import { cellsOf, isDelimiterRow } from './table-rows.js';
 
 /**
@@ -38,7 +37,7 @@ export interface Table {
 }
 
 /** Reads the block structure of a text that was split into lines. */
-export function readBlocks(lines: readonly string[]): Steps<Container> {
+export function readBlocks(lines: readonly string[]): Container {
   return new BlockReader(lines).read();
 }
 
@@ -118,9 +117,8 @@ class BlockReader {
     this.#stack = [this.#root];
   }
 
-  *read(): Steps<Container> {
+  read(): Container {
     for (let line = 0; line < this.#lines.length; line += 1) {
-      if (line % STEP === STEP - 1) yield;
       this.#readLine(line);
     }
     this.#closeTo(1);

@@ -1,4 +1,3 @@
-import { STEP, type Steps } from '../../shared/steps.js';
 import { type Findings, problem } from './draft.js';
 import { draftOfEntry } from './entry.js';
 
@@ -13,7 +12,7 @@ const BOX = /^[\s>]*(?:[-*+•]|\d{1,9}[.)])?[ \t]{0,4}\[[^[\]]{0,12}\](?:\s|$)/
 const BLOCK = /^[|>][+-]?\d?$/;
 
 /** Fills `findings` with the todos. Returns the line after the front matter; 0 when there is none. */
-export function* readFrontMatter(lines: readonly string[], findings: Findings): Steps<number> {
+export function readFrontMatter(lines: readonly string[], findings: Findings): number {
   const opens = lines[0]?.trimEnd() === '---';
   let end = opens ? lines.findIndex((line, at) => at > 0 && line.trimEnd() === '---') : lines.length;
   if (end === -1) return 0;
@@ -21,8 +20,7 @@ export function* readFrontMatter(lines: readonly string[], findings: Findings): 
   if (opens ? !isMatter(lines.slice(1, end)) : !isYaml(lines)) return 0;
   let at = from;
   while (at < end && !LIST.test(lines[at] ?? '')) at += 1;
-  yield;
-  if (at < end) yield* readTodos(lines, at + 1, end, findings);
+  if (at < end) readTodos(lines, at + 1, end, findings);
   if (opens) end += 1;
   return end;
 }
@@ -47,7 +45,7 @@ interface Todo {
   readonly fields: Map<string, { value: string; line: number }>;
 }
 
-function* readTodos(lines: readonly string[], from: number, end: number, findings: Findings): Steps<void> {
+function readTodos(lines: readonly string[], from: number, end: number, findings: Findings): void {
   let todo: Todo | undefined;
   let last: { value: string; line: number } | undefined;
   let dash = -1;
@@ -57,7 +55,6 @@ function* readTodos(lines: readonly string[], from: number, end: number, finding
     last = undefined;
   };
   for (let at = from; at < end; at += 1) {
-    if (at % STEP === STEP - 1) yield;
     const line = lines[at] ?? '';
     const text = line.trim();
     if (text === '' || text.startsWith('#')) continue;

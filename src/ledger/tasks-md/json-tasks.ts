@@ -1,4 +1,3 @@
-import { STEP, type Steps } from '../../shared/steps.js';
 import { type Draft, type Findings, type Heading, problem } from './draft.js';
 import { draftOfEntry, partOf } from './entry.js';
 
@@ -21,7 +20,7 @@ interface Fields {
 }
 
 /** Fills `findings` from a text that is JSON. Returns false for one that is not. */
-export function* readJsonTasks(text: string, findings: Findings): Steps<boolean> {
+export function readJsonTasks(text: string, findings: Findings): boolean {
   const opening = text.trimStart().charAt(0);
   if (opening !== '{' && opening !== '[') return false;
   let value: unknown;
@@ -35,13 +34,11 @@ export function* readJsonTasks(text: string, findings: Findings): Steps<boolean>
     }
     return false;
   }
-  yield;
   const places = readPlaces(value, text);
-  yield;
   for (const { name, tasks, holder } of listsOf(value)) {
     const place = holder === undefined ? undefined : places.get(holder);
     const under = name === undefined ? undefined : partOf(name, place?.start ?? 0, place?.end ?? 1);
-    yield* addTasks(tasks, under, undefined, places, findings);
+    addTasks(tasks, under, undefined, places, findings);
   }
   return true;
 }
@@ -65,16 +62,15 @@ function listsOf(value: unknown): TaskList[] {
   );
 }
 
-function* addTasks(
+function addTasks(
   tasks: readonly unknown[],
   under: Heading | undefined,
   owner: Draft | undefined,
   places: Places,
   findings: Findings,
-): Steps<void> {
+): void {
   const numbers = new Set(tasks.map((task) => (isFields(task) ? asText(task.id) : undefined)));
   for (const task of tasks) {
-    if (findings.drafts.length % STEP === STEP - 1) yield;
     if (!isFields(task)) continue;
     const text = first(task, ['title', 'content', 'name', 'text', 'subject', 'description']);
     if (text === undefined) continue;
@@ -102,7 +98,7 @@ function* addTasks(
     );
     findings.drafts.push(draft);
     const { subtasks } = task;
-    if (Array.isArray(subtasks)) yield* addTasks(subtasks, under, draft, places, findings);
+    if (Array.isArray(subtasks)) addTasks(subtasks, under, draft, places, findings);
   }
 }
 

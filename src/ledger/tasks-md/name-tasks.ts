@@ -1,4 +1,3 @@
-import { STEP, type Steps } from '../../shared/steps.js';
 import { type Draft, problem } from './draft.js';
 import type { TaskProblem } from './parsed-tasks.js';
 
@@ -6,19 +5,18 @@ import type { TaskProblem } from './parsed-tasks.js';
  * Names every task, once. `drafts` come in document order, parents first; see `ParsedTask.id` for the forms. An
  * ordinal counts the boxes without id under one parent or heading, so an edit elsewhere changes no id.
  */
-export function* nameTasks(
+export function nameTasks(
   drafts: readonly Draft[],
   parents: ReadonlyMap<Draft, Draft>,
   problems: TaskProblem[],
-): Steps<Map<Draft, string>> {
+): Map<Draft, string> {
   const names = new Map<Draft, string>();
   const taken = new Set<string>();
   const written = new Set(drafts.map(({ head }) => head.id));
   const ordinals = new Map<string, number>();
   const copies = new Map<string, number>();
   const unnamed: Draft[] = [];
-  for (const [at, draft] of drafts.entries()) {
-    if (at % STEP === STEP - 1) yield;
+  for (const draft of drafts) {
     const parent = parents.get(draft);
     const above = parent && names.get(parent);
     const wanted = draft.head.id ?? numbered(draft, above) ?? titled(draft);

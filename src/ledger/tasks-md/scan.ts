@@ -1,4 +1,3 @@
-import { STEP, type Steps } from '../../shared/steps.js';
 import { type Block, type Container, type Lines, readBlocks, type Table } from './blocks.js';
 import { applyField, type Draft, type Findings, type Heading, newDraft, problem } from './draft.js';
 import { type FieldKey, namesPrompt, readField } from './fields.js';
@@ -14,8 +13,8 @@ import { scanTable } from './table.js';
 import { reportUnboxed } from './unboxed.js';
 
 /** Walks the document once and adds what may be a task, what names one, and what could not be placed. */
-export function* scan(lines: readonly string[], legend: Legend, findings: Findings): Steps<void> {
-  yield* new Scanner(lines, legend, findings).walk(yield* readBlocks(lines));
+export function scan(lines: readonly string[], legend: Legend, findings: Findings): void {
+  new Scanner(lines, legend, findings).walk(readBlocks(lines));
 }
 
 /** A heading without a number that bears a status: `### ✅ User login`, not `## 🔄 Sync` nor `### ❌ Don't`. */
@@ -80,10 +79,9 @@ class Scanner {
     this.#legend = legend;
   }
 
-  *walk(root: Container): Steps<void> {
+  walk(root: Container): void {
     const open = [this.#enter(root, undefined)];
     for (let walk = open.at(-1), count = 1; walk !== undefined; walk = open.at(-1), count += 1) {
-      if (count % STEP === 0) yield;
       const { container, owner, at } = walk;
       const block = container.children[at];
       walk.at += 1;
@@ -92,7 +90,7 @@ class Scanner {
       else if (isContainer(block)) {
         const inside = block.kind === 'item' ? this.#visitItem(block, owner) : this.#enter(block, owner);
         if (inside !== undefined) open.push(inside);
-      } else yield* this.#visitLeaf(block, container, owner);
+      } else this.#visitLeaf(block, container, owner);
     }
   }
 
@@ -109,22 +107,22 @@ class Scanner {
     return (block.end <= this.#taken && !isContainer(block)) || this.#answers(block);
   }
 
-  *#visitLeaf(block: Lines | Table, container: Container, owner: Draft | undefined): Steps<void> {
+  #visitLeaf(block: Lines | Table, container: Container, owner: Draft | undefined): void {
     this.#isPlan = block.kind === 'paragraph' && opensPlan(block.lines.at(-1) ?? '', true);
     switch (block.kind) {
       case 'heading':
         // Inside an item or a quote it opens no section.
         if (container.kind === 'root' && block.lines.length === 1) this.#visitHeading(block);
-        else yield* this.#visitBlock(block, container, owner);
+        else this.#visitLines(block, 0, container, owner);
         return;
       case 'paragraph':
-        yield* this.#visitBlock(block, container, owner);
+        this.#visitLines(block, 0, container, owner);
         return;
       case 'code':
       case 'html': {
         const shown = block.kind === 'html' ? uncomment(block, this.#legend, this.findings.problems) : block;
         const isTasks = shown.lines.some((line) => opensWithBox(line, this.#legend));
-        if (isTasks) yield* this.#visitBlock(shown, container, owner);
+        if (isTasks) this.#visitLines(shown, 0, container, owner);
         else if (block.kind === 'code') this.#addDetails(this.#sink(owner), block.start, block.lines);
         return;
       }
@@ -135,7 +133,7 @@ class Scanner {
         return;
       case 'table': {
         const { length } = this.findings.mentions;
-        yield* scanTable(block, this.#heading, this.#legend, this.findings);
+        scanTable(block, this.#heading, this.#legend, this.findings);
         // Its rows are tasks, or part of one.
         if (this.findings.mentions.length > length) return;
         const rows = block.rows.map(({ cells }) => `| ${cells.join(' | ')} |`);
@@ -303,28 +301,10 @@ class Scanner {
     return this.#isPlan || (this.#heading !== undefined && opensPlan(this.#heading.text, false));
   }
 
-  *#visitBlock(block: Lines, container: Container, owner: Draft | undefined): Steps<void> {
+  /** Reads lines of text: boxes that Markdown does not see, fields, and the rest. */
+  #visitLines(block: Lines, from: number, container: Container, owner: Draft | undefined): void {
     let last: Draft | undefined;
-    for (let from = 0; from < block.lines.length; from += STEP) {
-      if (from > 0) yield;
-      last = this.#visitLines(block, from, container, owner, from + STEP, last);
-    }
-  }
-
-  /**
-   * Lines of text: boxes that Markdown does not see, fields, and the rest. Returns the task of the last box, or `last`,
-   * that of the lines before.
-   */
-  #visitLines(
-    block: Lines,
-    from: number,
-    container: Container,
-    owner: Draft | undefined,
-    to = block.lines.length,
-    last?: Draft,
-  ): Draft | undefined {
-    const end = Math.min(to, block.lines.length);
-    for (let index = from; index < end; index += 1) {
+    for (let index = from; index < block.lines.length; index += 1) {
       const line = block.start + index;
       const text = block.lines[index] ?? '';
       if (line < this.#taken || text.trim() === '') continue;
@@ -342,7 +322,6 @@ class Scanner {
       if (sink !== undefined) this.#addLine(sink, text, line, block, item);
       else this.#addDetails(undefined, line, [detailOf(text, line, item)]);
     }
-    return last;
   }
 
   /** A line that says how far a task is (`**Phase 1 (Setup)**: ✅ COMPLETE`), or a status that is about none. */

@@ -1,4 +1,3 @@
-import { STEP, type Steps } from '../../shared/steps.js';
 import { type Draft, type Findings, type Heading, type Mention, problem } from './draft.js';
 import { outerId } from './ids.js';
 import type { Mark } from './marks.js';
@@ -7,38 +6,29 @@ import type { LineRole, ParsedTask, ParsedTasks, TaskProblem } from './parsed-ta
 import { settleStatuses } from './status.js';
 
 /** Decides which findings are tasks, and settles their parents, ids and statuses, and what each line is. */
-export function* settle(findings: Findings, lineCount: number): Steps<ParsedTasks> {
+export function settle(findings: Findings, lineCount: number): ParsedTasks {
   const problems: TaskProblem[] = [...findings.problems];
   const named = new Set(
     findings.mentions.flatMap(({ draft, mark }) => (mark === undefined ? [] : [draft.head.id])),
   );
   for (const { head } of findings.drafts) if (head.phase) named.add(head.id);
   const confirmed = confirmHeadings(findings, named);
-  yield;
   const drafts = mergeHeadingBoxes(findings.drafts, confirmed);
   for (const heading of confirmed) if (heading.draft !== undefined) drafts.push(heading.draft);
-  yield;
   placeMentions(findings.mentions, drafts, problems);
   drafts.push(...plannedTasks(findings, drafts));
   drafts.sort((left, right) => left.line - right.line);
-  yield;
-  const kept = yield* mergeOverviews(drafts, confirmed);
-  yield;
+  const kept = mergeOverviews(drafts, confirmed);
   const parents = findParents(kept, confirmed);
-  yield;
   const groups = new Set(parents.values());
   reportUnconfirmed(findings.headings, drafts, problems);
   const sections = readSections(kept, parents, groups, sectionsOf(findings), problems);
-  yield;
-  const names = yield* nameTasks(kept, parents, problems);
-  yield;
-  const statuses = yield* settleStatuses(kept, parents, names, problems);
-  yield;
+  const names = nameTasks(kept, parents, problems);
+  const statuses = settleStatuses(kept, parents, names, problems);
   const depths = new Map<Draft, number>();
   const known = dependsOnSome(kept) ? byLowerCase(names.values()) : undefined;
   const tasks: ParsedTask[] = [];
   for (const draft of kept) {
-    if (tasks.length % STEP === STEP - 1) yield;
     const parent = parents.get(draft);
     const depth = parent === undefined ? 0 : (depths.get(parent) ?? 0) + 1;
     depths.set(draft, depth);
@@ -78,7 +68,6 @@ export function* settle(findings: Findings, lineCount: number): Steps<ParsedTask
   }
   if (tasks.length === 0) problems.push(problem('no_tasks', 0, 'the file holds no task'));
   problems.sort((left, right) => left.line - right.line);
-  yield;
   return { tasks, problems, lines: rolesOf(drafts, kept, sections, problems, lineCount) };
 }
 
@@ -218,7 +207,7 @@ function readSections(
  * `- [ ] Phase 9: Training` in an overview and `### Phase 9: Training` below: one task. The one with a body is the
  * detail, else the heading, else the later one; what the overview says of its status gives way to it.
  */
-function* mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<Heading>): Steps<Draft[]> {
+function mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<Heading>): Draft[] {
   const parentOf = ({ under, owner }: Draft): Draft | undefined => owner ?? headingTask(under, confirmed);
   const idOf = (draft: Draft): string | undefined => {
     if (draft.origin === 'table' || draft.origin === 'entry') return undefined;
@@ -239,8 +228,7 @@ function* mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<Headin
       : 0);
   const details = new Map<string, Draft>();
   const dropped = new Set<Draft>();
-  for (const [at, draft] of drafts.entries()) {
-    if (at % STEP === STEP - 1) yield;
+  for (const draft of drafts) {
     const id = idOf(draft);
     if (id === undefined || !several.has(id)) continue;
     const key = `${id}\n${titleOf(draft)}`;

@@ -1,4 +1,3 @@
-import { STEP, type Steps } from '../../shared/steps.js';
 import { type Draft, problem } from './draft.js';
 import type { Mark } from './marks.js';
 import type { StatusSource, TaskProblem } from './parsed-tasks.js';
@@ -16,12 +15,12 @@ const FROM_AFAR: ReadonlySet<StatusSource> = new Set(['overview', 'section']);
 const NONE: readonly Draft[] = [];
 
 /** Settles every status, children before parents, and reports what contradicts. */
-export function* settleStatuses(
+export function settleStatuses(
   drafts: readonly Draft[],
   parents: ReadonlyMap<Draft, Draft>,
   names: ReadonlyMap<Draft, string>,
   problems: TaskProblem[],
-): Steps<Map<Draft, Settled>> {
+): Map<Draft, Settled> {
   const settled = new Map<Draft, Settled>();
   const children = new Map<Draft, Draft[]>();
   for (const [child, parent] of parents) {
@@ -30,8 +29,7 @@ export function* settleStatuses(
     else siblings.push(child);
   }
   // A parent always stands before its children.
-  for (const [at, draft] of drafts.toReversed().entries()) {
-    if (at % STEP === STEP - 1) yield;
+  for (const draft of drafts.toReversed()) {
     const id = names.get(draft) ?? '';
     const below: { optional: boolean; mark: Mark }[] = [];
     for (const child of children.get(draft) ?? NONE) {

@@ -1,4 +1,3 @@
-import { STEP, type Steps } from '../../shared/steps.js';
 import type { Table } from './blocks.js';
 import { type Findings, type Heading, newDraft, problem } from './draft.js';
 import { type Head, opensWithBox, readHead } from './head.js';
@@ -18,12 +17,12 @@ const FOREIGN = /requirement|risk|decision|question|milestone|需求|风险|要�
  * Reads a table of tasks: it has a column for the status and one for the id or the task. Any other table is left
  * alone, and checkboxes in it are reported.
  */
-export function* scanTable(
+export function scanTable(
   table: Table,
   under: Heading | undefined,
   legend: Legend,
   findings: Findings,
-): Steps<void> {
+): void {
   const [header, ...rows] = table.rows;
   if (header === undefined) return;
   const columns = header.cells.map((cell) => narrow(cell).replace(/[*_`]/g, '').trim());
@@ -37,8 +36,7 @@ export function* scanTable(
     reportBoxes(table, legend, findings);
     return;
   }
-  for (const [index, { line, cells }] of rows.entries()) {
-    if (index % STEP === STEP - 1) yield;
+  for (const { line, cells } of rows) {
     const at = (column: number): string => cells[column]?.trim() ?? '';
     if (cells.every((cell) => cell.trim() === '')) continue;
     const head = headOf(at(id), at(task), at(title), id !== -1, legend);

@@ -4,19 +4,17 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { TasksDocument } from '../../contracts/run-request.js';
 import type { SessionCommander } from '../../folding/session-folding.js';
-import { bytesOf, documentInSteps, MAX_DOCUMENT_BYTES } from '../../ledger/plan-document.js';
+import { bytesOf, documentOf, MAX_DOCUMENT_BYTES } from '../../ledger/plan-document.js';
 import { dialectExamples } from '../../ledger/tasks-md/dialects.js';
-import { parseInSteps } from '../../ledger/tasks-md/parse-tasks-md.js';
+import { parseTasksMd } from '../../ledger/tasks-md/parse-tasks-md.js';
 import type { ParsedTasks } from '../../ledger/tasks-md/parsed-tasks.js';
 import type { Logger } from '../../ports/logger.js';
 import type { TasksFile } from '../../ports/tasks-file.js';
 import { redactText } from '../../redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../../redaction/secret-scanner.js';
-import { inTurns } from '../../runtime/in-turns.js';
 import { answer, append } from '../../session/commands/session-decision.js';
 import type { SessionState } from '../../session/session-state.js';
 import { hashOf } from '../../shared/hash.js';
-import type { Steps } from '../../shared/steps.js';
 
 /**
  * Keeps a session's progress in step with its tasks file. What it reads becomes an event, so that a prompt depends on
@@ -48,7 +46,11 @@ export type ReadDocument =
   | { readonly ok: true; readonly document: TasksDocument; readonly parsed: ParsedTasks }
   | {
       readonly ok: false;
-      readonly code: 'progress_ledger_missing_tasks' | 'progress_ledger_parse_failed' | 'too_large';
+      readonly code:
+        | 'progress_ledger_missing_tasks'
+        | 'progress_ledger_parse_failed'
+        | 'plan_too_long'
+        | 'too_large';
       readonly message: string;
     };
 
@@ -79,7 +81,7 @@ export class ProgressTracker {
     if (text !== read.text) {
       this.#options.logger.info({ path, redacted: found }, 'secrets taken out of a tasks file');
     }
-    return await inTurns(readInSteps(text, path, read.mtimeMs));
+    return readDocument(text, path, read.mtimeMs);
   }
 
   /** Brings the progress of a session up to date. */
@@ -136,20 +138,20 @@ function isOf(path: string, { run }: SessionState): boolean {
   return run?.source.kind === 'file' && run.source.path === path;
 }
 
-/** Most lines of a tasks document: to read them takes up to a second, in turns with other requests. */
-const MAX_LINES = 60_000;
+/** Most lines of a tasks document, and objects of one in JSON: reading them keeps other requests waiting. */
+const MAX_LINES = 5000;
 
 /**
- * Parses the text of a tasks document, in steps that others can be served between. One with too many lines is refused unread, one without tasks with the first line
- * that could not be understood, and what could have been.
+ * Parses the text of a tasks document. One with too many lines is refused unread, one without tasks with the first line that
+ * could not be understood, and what could have been.
  */
-export function* readInSteps(text: string, name: string, mtimeMs: number): Steps<ReadDocument> {
+export function readDocument(text: string, name: string, mtimeMs: number): ReadDocument {
   const lines = linesOf(text);
   if (lines > MAX_LINES) {
-    const message = `${name} has ${lines} lines, the limit is ${MAX_LINES}: leave out what is done, or split it`;
-    return { ok: false, code: 'too_large', message };
+    const message = `${name} has ${lines} lines, the limit is ${MAX_LINES}: take out what is done, or split it into several plans`;
+    return { ok: false, code: 'plan_too_long', message };
   }
-  const parsed = yield* parseInSteps(text);
+  const parsed = parseTasksMd(text);
   if (parsed.tasks.length === 0) {
     const hint = parsed.problems.find(({ code }) => code !== 'no_tasks') ?? parsed.problems[0];
     const where = hint === undefined ? '' : `line ${hint.line}: ${hint.message}; `;
@@ -159,7 +161,7 @@ export function* readInSteps(text: string, name: string, mtimeMs: number): Steps
       message: `${name} holds no task that can be read (${where}plans that are read: ${dialectExamples()})`,
     };
   }
-  const document = yield* documentInSteps(parsed, { mtimeMs, hash: hashOf(text) });
+  const document = documentOf(parsed, { mtimeMs, hash: hashOf(text) });
   const bytes = bytesOf(document);
   if (bytes > MAX_DOCUMENT_BYTES) {
     const message = `${name} has ${parsed.tasks.length} tasks, which take ${bytes} bytes even without their prompts; the limit is ${MAX_DOCUMENT_BYTES}: leave out what is done, or split it`;
@@ -169,10 +171,11 @@ export function* readInSteps(text: string, name: string, mtimeMs: number): Steps
 }
 
 function linesOf(text: string): number {
+  const isJson = /^\s*[[{]/.test(text);
   let lines = 1;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     if (unit === 10 || (unit === 13 && text.charCodeAt(at + 1) !== 10)) lines += 1;
   }
-  return lines;
+  return isJson ? Math.max(lines, text.split('{').length - 1) : lines;
 }

@@ -6,14 +6,13 @@ import { TOOLS } from '../../contracts/tool-requests.js';
 import type { SessionCommander, SessionReader } from '../../folding/session-folding.js';
 import { planProblem } from '../../ledger/plan-document.js';
 import { specNameOf } from '../../ledger/spec-name.js';
-import { inTurns } from '../../runtime/in-turns.js';
 import { refuseArchived } from '../../session/commands/lifecycle-commands.js';
 import { append } from '../../session/commands/session-decision.js';
 import { planView } from '../../session/plan-view.js';
 import { runStatus } from '../../session/run-status.js';
 import type { SessionState } from '../../session/session-state.js';
 import { nearIdsHint } from '../../shared/near-ids.js';
-import { type ProgressTracker, readInSteps } from '../common/progress-tracker.js';
+import { type ProgressTracker, readDocument } from '../common/progress-tracker.js';
 
 /** Answers `run.init`, `run.status` and `plan-show`. */
 export interface RunServiceOptions {
@@ -57,7 +56,7 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
         tasksPath === undefined ? { kind: 'document' } : { kind: 'file', path: tasksPath };
       const read =
         tasksPath === undefined
-          ? await inTurns(readInSteps(tasksText ?? '', 'tasksText', 0))
+          ? readDocument(tasksText ?? '', 'tasksText', 0)
           : await tracker.readFile(tasksPath);
       if (!read.ok)
         throw new ThroughlineError(read.code, read.message, { details: { path: tasksPath ?? null } });

@@ -6,14 +6,13 @@ import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import type { SessionCommander } from '../../../src/folding/session-folding.js';
 import { silentLogger } from '../../../src/ports/logger.js';
 import type { TasksFile } from '../../../src/ports/tasks-file.js';
-import { ProgressTracker, readInSteps } from '../../../src/services/common/progress-tracker.js';
+import { ProgressTracker, readDocument } from '../../../src/services/common/progress-tracker.js';
 import { evolve } from '../../../src/session/evolve-session.js';
 import { emptyState, type SessionState } from '../../../src/session/session-state.js';
 import { hashOf } from '../../../src/shared/hash.js';
-import { allAtOnce } from '../../../src/shared/steps.js';
 import { timeOf } from '../../support/builders.js';
 
-const read = (...given: Parameters<typeof readInSteps>) => allAtOnce(readInSteps(...given));
+const read = readDocument;
 const SESSION: Token = token('demo', 'session');
 const PATH = 'specs/tasks.md';
 const ONE = '- [ ] 1. write the lexer\n- [ ] 2. write the parser\n';
@@ -281,22 +280,30 @@ describe('the text of a tasks document', () => {
     (lineBreak) => {
       const plan = (lines: number) =>
         Array.from({ length: lines }, (_, at) => (at % 10 === 0 ? '- [ ] a' : '')).join(lineBreak);
-      expect(read(plan(60_001), 'tasksText', 0)).toEqual({
+      expect(read(plan(5001), 'tasksText', 0)).toEqual({
         ok: false,
-        code: 'too_large',
-        message: 'tasksText has 60001 lines, the limit is 60000: leave out what is done, or split it',
+        code: 'plan_too_long',
+        message:
+          'tasksText has 5001 lines, the limit is 5000: take out what is done, or split it into several plans',
       });
-      expect(read(plan(60_000), 'tasksText', 0)).toMatchObject({ ok: true });
+      expect(read(plan(5000), 'tasksText', 0)).toMatchObject({ ok: true });
     },
   );
 
+  it('a plan in JSON has at most as many objects as another one has lines', () => {
+    const plan = (tasks: number) => JSON.stringify({ tasks: Array(tasks).fill({ title: 'a' }) });
+    expect(read(plan(5000), 'tasksText', 0)).toMatchObject({ ok: false, code: 'plan_too_long' });
+    expect(read(plan(4999), 'tasksText', 0)).toMatchObject({ ok: true });
+  });
+
   it('a tasks document with more tasks than fit into one event is refused, with their number and what to do', () => {
-    const text = Array.from({ length: 19_000 }, (_, at) => `- [ ] ${at + 1}. ${'x'.repeat(30)}`).join('\n');
+    const tasks = Array.from({ length: 4000 }, (_, at) => ({ id: `${'x'.repeat(300)}${at}`, title: 'a' }));
+    const text = JSON.stringify({ tasks });
     expect(read(text, 'tasksText', 0)).toMatchObject({
       ok: false,
       code: 'too_large',
       message: expect.stringMatching(
-        /^tasksText has 19000 tasks, .* limit is 900000: leave out what is done, or split it$/,
+        /^tasksText has 4000 tasks, .* limit is 900000: leave out what is done, or split it$/,
       ),
     });
   });
