@@ -10,13 +10,11 @@ import {
   type StreamInfoRequestOptions,
 } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { readEvent } from '../../contracts/event.js';
 import {
   ALL_SESSIONS,
   ALL_SHARDS,
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
-  HEADERS,
   isToken,
   LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_STREAM,
@@ -27,7 +25,6 @@ import {
   REJECTED_SUBJECTS,
   SNAPSHOT_BUCKET,
   sessionOfStream,
-  sessionOfSubject,
   sessionStream,
   sessionSubject,
   sessionSubjects,
@@ -37,7 +34,6 @@ import {
   type Token,
   token,
 } from '../../contracts/names.js';
-import { newestNamed, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
 import { type SessionLayout, shardOf } from '../../contracts/session-layout.js';
 import { RING_SIZE } from '../../ports/prompt-traces.js';
 import { API, apiCode, takenByAnother } from '../connection/nats-errors.js';
@@ -72,7 +68,12 @@ export interface MadeStream {
   readonly snapshot: number;
 }
 
-export async function ensureDispatchStream(jsm: JetStreamManager, options: TopologyOptions): Promise<void> {
+/** @param highest gives the highest dispatch that is known of, where there is no stream */
+export async function ensureDispatchStream(
+  jsm: JetStreamManager,
+  options: TopologyOptions,
+  highest: () => Promise<number>,
+): Promise<void> {
   const config = fileStream(
     DISPATCH_STREAM,
     DISPATCH_SUBJECTS,
@@ -82,7 +83,7 @@ export async function ensureDispatchStream(jsm: JetStreamManager, options: Topol
   if (await exists(jsm, DISPATCH_STREAM, DISPATCH_SUBJECTS)) return;
   // The fold tells dispatches apart by their sequence. Should the stream have been deleted, numbers that sessions
   // have seen must not come again: their dispatches would pass for repetitions.
-  const seen = await highestDispatchSeen(jsm);
+  const seen = await highest();
   await create(jsm, seen === 0 ? config : { ...config, first_seq: seen + SEQUENCE_MARGIN });
 }
 
@@ -375,34 +376,3 @@ export async function refuseStrangersOnSessions(jsm: JetStreamManager, layout: S
   if (owners.length > 0)
     throw takenByAnother(ALL_SESSIONS, owners.join(', '), sessionStream(token('NAME', 'session')));
 }
-
-/** Highest dispatch that a session or the rejected store knows of, by the newest message of each kind. */
-async function highestDispatchSeen(jsm: JetStreamManager): Promise<number> {
-  const ofRejected = ({ header }: StoredMsg) => Number(header.get(HEADERS.dispatchSequence)) || undefined;
-  let highest = (await newestOf(jsm, REJECTED_STREAM, REJECTED_SUBJECTS, ofRejected)) ?? 0;
-  const look = async (name: string, session: Token | '*') => {
-    for (const type of DISPATCH_EVENTS) {
-      const ofEvent = ({ data, subject }: StoredMsg) => {
-        const event = readEvent(SESSION_EVENTS, sessionOfSubject(subject) ?? '', data)?.event;
-        return event && newestNamed(event)?.sequence;
-      };
-      const seen = await newestOf(jsm, name, sessionSubject(session, type), ofEvent);
-      highest = Math.max(highest, seen ?? 0);
-    }
-  };
-  for await (const name of jsm.streams.names(ALL_SESSIONS)) {
-    const session = sessionOfStream(name);
-    if (session !== undefined) await look(name, session);
-  }
-  for await (const name of jsm.streams.names(ALL_SHARDS)) {
-    if (shardOfStream(name) !== undefined) await look(name, '*');
-  }
-  return highest;
-}
-
-/** Types of the events that name a dispatch. */
-export const DISPATCH_EVENTS = [
-  'fact.recorded',
-  'dispatch.rejected',
-  'session.checkpoint',
-] satisfies SessionEvent['type'][];
