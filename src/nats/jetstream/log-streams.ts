@@ -1,7 +1,7 @@
 import type { JetStreamManager, StreamInfo } from 'nats';
 import { Semaphore } from '../../runtime/semaphore.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
-import { type MadeStream, takesBatches } from './topology.js';
+import { takesBatches } from './topology.js';
 
 /** What is known of a stream that holds events. */
 export interface KnownStream {
@@ -33,7 +33,7 @@ const MAX_KNOWN = 100_000;
 const MADE_AT_ONCE = 1;
 
 /** Makes a stream, or finds it made; sequences up to `highest`, and those of any snapshot, must not come again. */
-export type MakeStream = (stream: string, highest: number) => Promise<MadeStream>;
+export type MakeStream = (stream: string, highest: number) => Promise<StreamInfo>;
 
 /**
  * Knows the streams of event logs by their names: whether they are there, and still the same.
@@ -111,7 +111,7 @@ export class LogStreams {
     if (known !== undefined) known.present = false;
   }
 
-  #saw(stream: string, asked: number, { created, config, state }: StreamInfo, snapshot?: number): Known {
+  #saw(stream: string, asked: number, { created, config, state }: StreamInfo, isMade = false): Known {
     // Forgetting costs one request for each stream that is met again.
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     const before = this.#known.get(stream);
@@ -121,10 +121,10 @@ export class LogStreams {
       replicas: config.num_replicas,
       // With replicas a read waits for the very sequences that were appended.
       batches: config.num_replicas === 1 && takesBatches(config),
-      highest: Math.max(snapshot ?? before?.highest ?? 0, state.last_seq),
+      highest: isMade ? state.last_seq : Math.max(before?.highest ?? 0, state.last_seq),
       seenAt: performance.now(),
       present: true,
-      sound: snapshot !== undefined || (before?.epoch === epoch && before.sound && state.last_seq >= asked),
+      sound: isMade || (before?.epoch === epoch && before.sound && state.last_seq >= asked),
     };
     this.#known.set(stream, known);
     return known;
@@ -134,7 +134,7 @@ export class LogStreams {
     try {
       const highest = this.highest(stream);
       const made = await this.#making.run(() => this.#make(stream, highest));
-      this.#saw(stream, highest, made.info, made.snapshot);
+      this.#saw(stream, highest, made, true);
     } catch (error) {
       throw toThroughlineError(error, `making stream ${stream}`);
     } finally {
