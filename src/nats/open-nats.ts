@@ -17,6 +17,7 @@ import { closeConnection, connectNats } from './connection/connect-nats.js';
 import type { NatsAccess } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
 import { AckedPublisher } from './jetstream/acked-publisher.js';
+import { highestKnown } from './jetstream/dispatch-numbers.js';
 import { recordedLayout, seenLayout, type WantedLayout } from './jetstream/installed-layout.js';
 import { raiseDispatches } from './jetstream/raise-dispatches.js';
 import { type RepairedStreams, repairStreams } from './jetstream/repair-streams.js';
@@ -155,7 +156,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
       : seenLayout(logPorts, wanted));
     const batches = hasFastIngest(connection.info?.version ?? '');
     const log = new NatsSessionLog(logPorts, layout, { replicas, batches, forgotten });
-    if (makes('dispatches')) await ensureDispatchStream(jsm, { replicas });
+    if (makes('dispatches')) await ensureDispatchStream(jsm, { replicas }, () => highestKnown(logPorts));
     if (makes('rejected')) await ensureRejectedStream(jsm, { replicas });
     if (makes('dispatches') || makes('learnings')) await refuseStrangersOnSessions(jsm, layout);
     if (makes('learnings')) await ensureLearningsStream(jsm, { replicas });

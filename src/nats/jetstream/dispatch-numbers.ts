@@ -1,4 +1,4 @@
-import type { JetStreamManager, NatsConnection, StreamInfo } from 'nats';
+import type { JetStreamManager, NatsConnection, StoredMsg, StreamInfo } from 'nats';
 import { z } from 'zod';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
@@ -6,6 +6,9 @@ import {
   ALL_SESSIONS,
   ALL_SHARDS,
   DISPATCH_STREAM,
+  HEADERS,
+  REJECTED_STREAM,
+  REJECTED_SUBJECTS,
   SNAPSHOT_BUCKET,
   sessionOfStream,
   sessionOfSubject,
@@ -14,15 +17,14 @@ import {
   shardOfStream,
   type Token,
 } from '../../contracts/names.js';
-import { newestNamed, SESSION_EVENTS } from '../../contracts/session-events.js';
+import { newestNamed, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import { snapshotIn } from '../stores/nats-snapshot-store.js';
 import { unpackedText } from '../stores/packed-text.js';
 import { eventsOf } from '../stores/stored-events.js';
 import { readLast, readStream, type StreamMessage } from './direct-get.js';
-import { newestMessage } from './newest-message.js';
+import { newestMessage, newestOf } from './newest-message.js';
 import { raisedTo } from './raised-record.js';
-import { DISPATCH_EVENTS } from './topology.js';
 
 /**
  * Whether the stream `DISPATCH` may go on with its numbers. Sessions tell dispatches apart by them: where the stream was
@@ -51,12 +53,25 @@ export interface NumbersPorts {
   readonly timeoutMs: number;
 }
 
+/** Types of the events that name a dispatch. */
+const DISPATCH_EVENTS = [
+  'fact.recorded',
+  'dispatch.rejected',
+  'session.checkpoint',
+] satisfies SessionEvent['type'][];
 /** Events of a session among which its highest dispatch is looked for: late ones may have come after it. */
 const MOST_EVENTS = 1200;
 /** The same for the sessions that changed longest ago, where there are many. */
 const LEAST_EVENTS = 64;
 /** Events that are read of all sessions together, about: a start must not wait for more. */
 const ALL_EVENTS = 10_000;
+
+/** The highest dispatch that a session or the store of rejected results knows of; 0 for none. */
+export async function highestKnown(ports: NumbersPorts): Promise<number> {
+  const ofRejected = ({ header }: StoredMsg) => Number(header.get(HEADERS.dispatchSequence)) || undefined;
+  const rejected = await newestOf(ports.jsm, REJECTED_STREAM, REJECTED_SUBJECTS, ofRejected);
+  return Math.max(rejected ?? 0, (await highestSeen(ports))?.sequence ?? 0);
+}
 
 /**
  * The highest dispatch that a session has seen, or `undefined` for none. Sessions that had their last event before that

@@ -1,61 +1,25 @@
 import type { JetStreamManager, StreamInfo } from 'nats';
-import type { Token } from '../../contracts/names.js';
 import { Semaphore } from '../../runtime/semaphore.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
-import { type MadeStream, takesBatches } from './topology.js';
+import { takesBatches } from './topology.js';
 
-/**
- * What this process knows of the streams of event logs, by key: whether they are there, and still the same.
- *
- * That is asked, once in a while for each key, and not found out by publishing or reading: a client that watches
- * `session.>`, as `caughtUp` and `nats sub` do, takes the answer "no responders" away from a missing stream, and only
- * a deadline would tell.
- */
-export interface LogStream {
+/** What is known of a stream that holds events. */
+export interface KnownStream {
   /** When the stream was made: another one of the same name has another time. */
   readonly epoch: string;
   readonly replicas: number;
   /** Whether it takes batches of fast ingest, and the sequences that come of these are enough to know. */
   readonly batches: boolean;
-  /** Highest sequence of the key that the leader of this stream is known to hold: each replica shows it soon. */
-  readonly held: number;
 }
 
-/** What an event log asks of the streams that hold its keys. */
-export interface KeyStreams {
-  /** The stream of a key, or `undefined` where there is none. */
-  find(key: Token): Promise<LogStream | undefined>;
-  /** Whether an append may count on the stream of a key. */
-  present(key: Token): boolean;
-  /** Whether events of a key may be published in batches. */
-  batches(key: Token): boolean;
-  /** Makes the stream of a key where it is not known to be there. */
-  ensure(key: Token): Promise<void>;
-  /** Highest sequence that was seen of a key; 0 for none. */
-  highest(key: Token): number;
-  /** Sequence that whatever is stored now must be above; 0 where none is known. */
-  floor(key: Token): number;
-  /** Notes a sequence of a key, as the `leader` of its stream has named it, or one that was read. */
-  reached(key: Token, sequence: number, by: 'leader' | 'read'): void;
-  /** Notes that the leader holds nothing of a key after a sequence any more. */
-  gone(key: Token, after: number): void;
-  /** Has the next read look whether the stream is still the same. */
-  doubt(key: Token): void;
-  /** Has the next append make the stream, unless it is there. */
-  missed(key: Token): void;
-}
-
-interface Known extends LogStream {
-  held: number;
-  /** Highest sequence that was ever seen of the key, in this stream or in one before it. */
+interface Known extends KnownStream {
+  /** Highest sequence that was ever seen, in this stream or in one before it. */
   highest: number;
-  /** That of its snapshot when the stream was last made or found for an append. */
-  floor: number;
   /** When it was last seen, in the process's own milliseconds. */
   seenAt: number;
   /** Whether it exists. */
   present: boolean;
-  /** Whether it is known to be ahead of all that was seen of the key, snapshots included: only then it takes events. */
+  /** Whether it is known to be ahead of all that was seen of it, snapshots included: only then it takes events. */
   sound: boolean;
 }
 
@@ -68,123 +32,113 @@ const MAX_KNOWN = 100_000;
  */
 const MADE_AT_ONCE = 1;
 
-export interface LogStreamsOptions {
-  /** The stream that holds the events of a key. */
-  readonly nameOf: (key: Token) => string;
-  /** Makes that stream, or finds it made; sequences up to `highest` must not come again. */
-  readonly make: (key: Token, highest: number) => Promise<MadeStream>;
-}
+/** Makes a stream, or finds it made; sequences up to `highest`, and those of any snapshot, must not come again. */
+export type MakeStream = (stream: string, highest: number) => Promise<StreamInfo>;
 
-/** What is known of streams by their names. */
-export class LogStreams implements KeyStreams {
+/**
+ * Knows the streams of event logs by their names: whether they are there, and still the same.
+ *
+ * That is asked, once in a while for each stream, and not found out by publishing or reading: a client that watches
+ * `session.>`, as `caughtUp` and `nats sub` do, takes the answer "no responders" away from a missing stream, and only
+ * a deadline would tell.
+ */
+export class LogStreams {
   readonly #jsm: JetStreamManager;
-  readonly #options: LogStreamsOptions;
-  readonly #known = new Map<Token, Known>();
+  readonly #make: MakeStream;
+  readonly #known = new Map<string, Known>();
   readonly #making = new Semaphore(MADE_AT_ONCE);
   /** Streams being made: one request each, however many appends wait for it. */
-  readonly #creating = new Map<Token, Promise<void>>();
+  readonly #creating = new Map<string, Promise<void>>();
 
-  constructor(jsm: JetStreamManager, options: LogStreamsOptions) {
+  constructor(jsm: JetStreamManager, make: MakeStream) {
     this.#jsm = jsm;
-    this.#options = options;
+    this.#make = make;
   }
 
-  async find(key: Token): Promise<LogStream | undefined> {
-    const known = this.#known.get(key);
+  /** The stream as it is now, or `undefined` where there is none. */
+  async find(stream: string): Promise<KnownStream | undefined> {
+    const known = this.#known.get(stream);
     if (known?.present === true && performance.now() - known.seenAt < TRUSTED_MS) return known;
     // What is appended while the server answers may have come to pass after it has counted.
-    const asked = this.highest(key);
+    const asked = this.highest(stream);
     try {
-      return this.#saw(key, asked, await this.#jsm.streams.info(this.#options.nameOf(key)));
+      return this.#saw(stream, asked, await this.#jsm.streams.info(stream));
     } catch (error) {
-      if (apiCode(error) !== API.streamNotFound) throw toThroughlineError(error, `reading ${key}`);
-      this.missed(key);
+      if (apiCode(error) !== API.streamNotFound) throw toThroughlineError(error, `reading ${stream}`);
+      this.missed(stream);
       return undefined;
     }
   }
 
-  present(key: Token): boolean {
-    const known = this.#known.get(key);
+  /** What was last seen of a stream. */
+  known(stream: string): KnownStream | undefined {
+    return this.#known.get(stream);
+  }
+
+  /** Returns true where an append may count on the stream. */
+  present(stream: string): boolean {
+    const known = this.#known.get(stream);
     return known?.present === true && known.sound;
   }
 
-  async ensure(key: Token): Promise<void> {
-    if (this.present(key)) return;
-    const creating = this.#creating.get(key) ?? this.#create(key);
-    this.#creating.set(key, creating);
+  /** Makes the stream where it is not known to be there. */
+  async ensure(stream: string): Promise<void> {
+    if (this.present(stream)) return;
+    const creating = this.#creating.get(stream) ?? this.#create(stream);
+    this.#creating.set(stream, creating);
     await creating;
   }
 
-  batches(key: Token): boolean {
-    return this.#known.get(key)?.batches === true;
+  /** Highest sequence that was seen of the stream; 0 for none. */
+  highest(stream: string): number {
+    return this.#known.get(stream)?.highest ?? 0;
   }
 
-  highest(key: Token): number {
-    return this.#known.get(key)?.highest ?? 0;
+  reached(stream: string, sequence: number): void {
+    const known = this.#known.get(stream);
+    if (known !== undefined) known.highest = Math.max(known.highest, sequence);
   }
 
-  /** Names the stream of a key for as long as it is there; none where it has not been seen. */
-  epoch(key: Token): string | undefined {
-    return this.#known.get(key)?.epoch;
-  }
-
-  floor(key: Token): number {
-    return this.#known.get(key)?.floor ?? 0;
-  }
-
-  reached(key: Token, sequence: number, by: 'leader' | 'read'): void {
-    const known = this.#known.get(key);
-    if (known === undefined) return;
-    known.highest = Math.max(known.highest, sequence);
-    if (by === 'leader') known.held = Math.max(known.held, sequence);
-  }
-
-  gone(key: Token, after: number): void {
-    const known = this.#known.get(key);
-    if (known !== undefined) known.held = Math.min(known.held, after);
-  }
-
-  doubt(key: Token): void {
-    const known = this.#known.get(key);
+  /** Has the next read look whether the stream is still the same. */
+  doubt(stream: string): void {
+    const known = this.#known.get(stream);
     if (known !== undefined) known.seenAt = Number.NEGATIVE_INFINITY;
   }
 
-  missed(key: Token): void {
-    const known = this.#known.get(key);
+  /** Has the next append make the stream, unless it is there. */
+  missed(stream: string): void {
+    const known = this.#known.get(stream);
     if (known !== undefined) known.present = false;
   }
 
-  #saw(key: Token, asked: number, { created, config, state }: StreamInfo, floor?: number): Known {
-    // Forgetting costs one request for each session that is met again.
+  #saw(stream: string, asked: number, { created, config, state }: StreamInfo, isMade = false): Known {
+    // Forgetting costs one request for each stream that is met again.
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
-    const before = this.#known.get(key);
+    const before = this.#known.get(stream);
     const epoch = String(created);
-    const isSame = before?.epoch === epoch;
     const known = {
       epoch,
       replicas: config.num_replicas,
       // With replicas a read waits for the very sequences that were appended.
       batches: config.num_replicas === 1 && takesBatches(config),
-      held: isSame ? before.held : 0,
-      highest: Math.max(floor ?? before?.highest ?? 0, state.last_seq),
-      floor: floor ?? before?.floor ?? 0,
+      highest: isMade ? state.last_seq : Math.max(before?.highest ?? 0, state.last_seq),
       seenAt: performance.now(),
       present: true,
-      sound: floor !== undefined || (isSame && before.sound && state.last_seq >= asked),
+      sound: isMade || (before?.epoch === epoch && before.sound && state.last_seq >= asked),
     };
-    this.#known.set(key, known);
+    this.#known.set(stream, known);
     return known;
   }
 
-  async #create(key: Token): Promise<void> {
+  async #create(stream: string): Promise<void> {
     try {
-      const highest = this.#known.get(key)?.highest ?? 0;
-      const made = await this.#making.run(() => this.#options.make(key, highest));
-      this.#saw(key, highest, made.info, made.snapshot);
+      const highest = this.highest(stream);
+      const made = await this.#making.run(() => this.#make(stream, highest));
+      this.#saw(stream, highest, made, true);
     } catch (error) {
-      throw toThroughlineError(error, `making the stream of ${key}`);
+      throw toThroughlineError(error, `making stream ${stream}`);
     } finally {
-      this.#creating.delete(key);
+      this.#creating.delete(stream);
     }
   }
 }

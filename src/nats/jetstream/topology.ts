@@ -10,13 +10,11 @@ import {
   type StreamInfoRequestOptions,
 } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { readEvent } from '../../contracts/event.js';
 import {
   ALL_SESSIONS,
   ALL_SHARDS,
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
-  HEADERS,
   isToken,
   LEARNING_SNAPSHOT_BUCKET,
   LEARNINGS_STREAM,
@@ -27,7 +25,6 @@ import {
   REJECTED_SUBJECTS,
   SNAPSHOT_BUCKET,
   sessionOfStream,
-  sessionOfSubject,
   sessionStream,
   sessionSubject,
   sessionSubjects,
@@ -37,7 +34,6 @@ import {
   type Token,
   token,
 } from '../../contracts/names.js';
-import { newestNamed, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
 import { type SessionLayout, shardOf } from '../../contracts/session-layout.js';
 import { RING_SIZE } from '../../ports/prompt-traces.js';
 import { API, apiCode, takenByAnother } from '../connection/nats-errors.js';
@@ -66,13 +62,12 @@ export function takesBatches(config: StreamConfig): boolean {
 /** A stream that is made again continues well after the old one's numbers. */
 const SEQUENCE_MARGIN = 100_000;
 
-/** A stream that was made, or found, and the sequence of the newest snapshot, 0 for none: it is ahead of that. */
-export interface MadeStream {
-  readonly info: StreamInfo;
-  readonly snapshot: number;
-}
-
-export async function ensureDispatchStream(jsm: JetStreamManager, options: TopologyOptions): Promise<void> {
+/** @param highest gives the highest dispatch that is known of, where there is no stream */
+export async function ensureDispatchStream(
+  jsm: JetStreamManager,
+  options: TopologyOptions,
+  highest: () => Promise<number>,
+): Promise<void> {
   const config = fileStream(
     DISPATCH_STREAM,
     DISPATCH_SUBJECTS,
@@ -82,8 +77,7 @@ export async function ensureDispatchStream(jsm: JetStreamManager, options: Topol
   if (await exists(jsm, DISPATCH_STREAM, DISPATCH_SUBJECTS)) return;
   // The fold tells dispatches apart by their sequence. Should the stream have been deleted, numbers that sessions
   // have seen must not come again: their dispatches would pass for repetitions.
-  const seen = await highestDispatchSeen(jsm);
-  await create(jsm, seen === 0 ? config : { ...config, first_seq: seen + SEQUENCE_MARGIN });
+  await createBeyond(jsm, config, await highest());
 }
 
 /** Says whether it had to be made. */
@@ -123,7 +117,7 @@ export async function createLearningsStream(
   jsm: JetStreamManager,
   highest: number,
   options: TopologyOptions,
-): Promise<MadeStream> {
+): Promise<StreamInfo> {
   const config = fileStream(
     LEARNINGS_STREAM,
     LEARNINGS_SUBJECTS,
@@ -143,12 +137,12 @@ export interface Shard {
  * Makes the stream of a shard, or finds it made by another process. No sequence comes again that the caller has seen, or
  * that the snapshot of any session of the shard stands at.
  */
-export function createShardStream(
+function createShardStream(
   jsm: JetStreamManager,
   { shard, shards }: Shard,
   highest: number,
   options: TopologyOptions,
-): Promise<MadeStream> {
+): Promise<StreamInfo> {
   const description = `Events of the sessions of shard ${shard} of ${shards}`;
   const config = {
     ...fileStream(shardStream(shard), shardSubjects(shard), description, options),
@@ -169,53 +163,25 @@ const SHARD_DEDUPE_MS = 30_000;
 /** What the stream of a shard says of the number of shards. */
 export const SHARDS = 'throughline.shards';
 
-/** To find one that is there costs one request: what its keys' snapshots say is looked at for each. */
+/** Finds a stream, or makes it beyond the snapshots of all its keys: to look at these takes a request each. */
 async function createShared(
   jsm: JetStreamManager,
   config: Partial<StreamConfig> & { name: string },
   highest: number,
   snapshot: () => Promise<number>,
-): Promise<MadeStream> {
+): Promise<StreamInfo> {
   const there = await infoOf(jsm, config.name);
-  if (there !== undefined) return { info: there, snapshot: 0 };
-  const { info } = await createBeyond(jsm, config, highest, await snapshot());
-  return { info, snapshot: 0 };
+  return there ?? createBeyond(jsm, config, Math.max(highest, await snapshot()));
 }
 
-/**
- * Makes the stream of a session, or finds it made by another process.
- *
- * If there was one before, its sequences must not come again: a snapshot, or a state in the memory of a process, counts
- * as newer than events with lower ones.
- *
- * @param highest highest sequence that the caller has seen of the session
- * @throws ThroughlineError `config_invalid` when there is one that is behind its snapshot
- */
-export async function createSessionStream(
-  jsm: JetStreamManager,
-  session: Token,
-  highest: number,
-  options: TopologyOptions,
-): Promise<MadeStream> {
-  const description = `Events of session ${session}`;
-  const name = sessionStream(session);
-  const config = fileStream(name, sessionSubjects(session), description, options);
-  return createBeyond(jsm, config, highest, await newestSnapshot(jsm, session));
-}
-
+/** Makes a stream, or finds it made by another process. Sequences up to the highest that was seen do not come again. */
 async function createBeyond(
   jsm: JetStreamManager,
   config: Partial<StreamConfig> & { name: string },
-  highest: number,
-  snapshot: number,
-): Promise<MadeStream> {
-  const seen = Math.max(highest, snapshot);
-  const beyond = seen === 0 ? config : { ...config, first_seq: seen + SEQUENCE_MARGIN };
-  const made = await create(jsm, beyond);
-  const info = made ?? (await jsm.streams.info(config.name));
-  const { last_seq: last } = info.state;
-  if (made !== undefined || last >= snapshot) return { info, snapshot };
-  throw behindSnapshot(config.name, last, snapshot);
+  seen: number,
+): Promise<StreamInfo> {
+  const made = await create(jsm, seen === 0 ? config : { ...config, first_seq: seen + SEQUENCE_MARGIN });
+  return made ?? jsm.streams.info(config.name);
 }
 
 export function behindSnapshot(stream: string, last: number, snapshot: number): ThroughlineError {
@@ -245,19 +211,25 @@ export function newestLearningSnapshot(jsm: JetStreamManager): Promise<number> {
 /**
  * Makes the stream that holds the log of sessions, or finds it made: that of one session, or of a shard.
  *
+ * If there was one before, its sequences must not come again: a snapshot, or a state in the memory of a process, counts
+ * as newer than events with lower ones.
+ *
  * @param highest highest sequence that was seen of it
  */
-export function createLogStream(
+export async function createLogStream(
   jsm: JetStreamManager,
   layout: SessionLayout,
   name: string,
   highest: number,
   options: TopologyOptions,
-): Promise<MadeStream> {
+): Promise<StreamInfo> {
   const session = sessionOfStream(name);
-  if (session !== undefined) return createSessionStream(jsm, session, highest, options);
-  const shards = layout.layout === 'sharded' ? layout.shards : 1;
-  return createShardStream(jsm, { shard: shardOfStream(name) ?? 0, shards }, highest, options);
+  if (session === undefined) {
+    const shards = layout.layout === 'sharded' ? layout.shards : 1;
+    return createShardStream(jsm, { shard: shardOfStream(name) ?? 0, shards }, highest, options);
+  }
+  const config = fileStream(name, sessionSubjects(session), `Events of session ${session}`, options);
+  return createBeyond(jsm, config, Math.max(highest, await newestSnapshot(jsm, session)));
 }
 
 /** Highest sequence that the newest snapshot of a session of a shard stands at, 0 without any. */
@@ -375,34 +347,3 @@ export async function refuseStrangersOnSessions(jsm: JetStreamManager, layout: S
   if (owners.length > 0)
     throw takenByAnother(ALL_SESSIONS, owners.join(', '), sessionStream(token('NAME', 'session')));
 }
-
-/** Highest dispatch that a session or the rejected store knows of, by the newest message of each kind. */
-async function highestDispatchSeen(jsm: JetStreamManager): Promise<number> {
-  const ofRejected = ({ header }: StoredMsg) => Number(header.get(HEADERS.dispatchSequence)) || undefined;
-  let highest = (await newestOf(jsm, REJECTED_STREAM, REJECTED_SUBJECTS, ofRejected)) ?? 0;
-  const look = async (name: string, session: Token | '*') => {
-    for (const type of DISPATCH_EVENTS) {
-      const ofEvent = ({ data, subject }: StoredMsg) => {
-        const event = readEvent(SESSION_EVENTS, sessionOfSubject(subject) ?? '', data)?.event;
-        return event && newestNamed(event)?.sequence;
-      };
-      const seen = await newestOf(jsm, name, sessionSubject(session, type), ofEvent);
-      highest = Math.max(highest, seen ?? 0);
-    }
-  };
-  for await (const name of jsm.streams.names(ALL_SESSIONS)) {
-    const session = sessionOfStream(name);
-    if (session !== undefined) await look(name, session);
-  }
-  for await (const name of jsm.streams.names(ALL_SHARDS)) {
-    if (shardOfStream(name) !== undefined) await look(name, '*');
-  }
-  return highest;
-}
-
-/** Types of the events that name a dispatch. */
-export const DISPATCH_EVENTS = [
-  'fact.recorded',
-  'dispatch.rejected',
-  'session.checkpoint',
-] satisfies SessionEvent['type'][];

@@ -9,7 +9,7 @@ import type { Tracing } from '../../ports/tracing.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher, AckedPublishOptions } from '../jetstream/acked-publisher.js';
 import { NatsConsumption } from '../jetstream/dispatch-consumption.js';
-import { assertNumbers } from '../jetstream/dispatch-numbers.js';
+import { assertNumbers, highestKnown, type NumbersPorts } from '../jetstream/dispatch-numbers.js';
 import { NumbersWatch } from '../jetstream/numbers-watch.js';
 import { ensureDispatchStream, type TopologyOptions } from '../jetstream/topology.js';
 
@@ -77,7 +77,7 @@ export class NatsDispatchSource implements DispatchSource {
   ): Promise<{ readonly sequence: number }> {
     let published = await this.#publisher.publish(subject, body, options);
     if (published.outcome === 'no_stream') {
-      await ensureDispatchStream(this.#jsm, this.#options);
+      await this.#ensureStream();
       published = await this.#publisher.publish(subject, body, options);
     }
     if (published.outcome === 'stored') return { sequence: published.sequence };
@@ -85,6 +85,14 @@ export class NatsDispatchSource implements DispatchSource {
       'unavailable',
       `no stream takes ${subject}: stream ${DISPATCH_STREAM} is missing`,
     );
+  }
+
+  get #numbers(): NumbersPorts {
+    return { connection: this.#connection, jsm: this.#jsm, timeoutMs: this.#options.timeoutMs };
+  }
+
+  #ensureStream(): Promise<void> {
+    return ensureDispatchStream(this.#jsm, this.#options, () => highestKnown(this.#numbers));
   }
 
   async newest(): Promise<number> {
@@ -109,9 +117,8 @@ export class NatsDispatchSource implements DispatchSource {
     handler: (delivery: DispatchDelivery) => void,
     hasRoom: () => boolean = () => true,
   ): Promise<DispatchConsumption> {
-    const { consumer, logger, maxInHand, timeoutMs } = this.#options;
-    const ports = { connection: this.#connection, jsm: this.#jsm, timeoutMs };
-    const watch = new NumbersWatch(() => assertNumbers(ports), logger);
+    const { consumer, logger, maxInHand } = this.#options;
+    const watch = new NumbersWatch(() => assertNumbers(this.#numbers), logger);
     void this.#doubtOnReconnect(watch);
     try {
       const consumption = await NatsConsumption.open({
@@ -123,7 +130,7 @@ export class NatsDispatchSource implements DispatchSource {
         hasRoom,
         handler: (delivery) => watch.pass(delivery, handler),
         ensure: async () => {
-          await ensureDispatchStream(this.#jsm, this.#options);
+          await this.#ensureStream();
           await watch.look();
           return Date.parse(await this.#ensureConsumer());
         },

@@ -19,7 +19,7 @@ import { pause } from '../../runtime/pauses.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { readStream, readTail, type StreamMessage } from '../jetstream/direct-get.js';
-import type { KeyStreams, LogStream } from '../jetstream/log-streams.js';
+import type { KeyStreams, LogStream } from '../jetstream/key-streams.js';
 import { newestMessage } from '../jetstream/newest-message.js';
 import type { PubOutcome } from '../jetstream/publish-outcome.js';
 import { type ForgottenSessions, lifeOf } from './forgotten-floor.js';

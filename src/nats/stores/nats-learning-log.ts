@@ -9,7 +9,7 @@ import {
 } from '../../contracts/names.js';
 import type { LearningLog } from '../../ports/learning-log.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
-import { SharedLogStreams } from '../jetstream/shared-log-streams.js';
+import { KeyStreams } from '../jetstream/key-streams.js';
 import { createLearningsStream, newestProjectSnapshot, type TopologyOptions } from '../jetstream/topology.js';
 import type { EventLogPorts } from './nats-event-log.js';
 import { NatsSharedLog } from './nats-shared-log.js';
@@ -21,7 +21,7 @@ export class NatsLearningLog extends NatsSharedLog<LearningEvent> implements Lea
   constructor(ports: EventLogPorts, options: TopologyOptions) {
     const { jsm } = ports;
     const nameOf = () => LEARNINGS_STREAM;
-    const streams = new SharedLogStreams(jsm, {
+    const streams = new KeyStreams(jsm, {
       nameOf,
       make: (_, highest) => createLearningsStream(jsm, highest, options),
       snapshot: (project) => newestProjectSnapshot(jsm, project),

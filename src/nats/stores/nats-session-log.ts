@@ -14,6 +14,7 @@ import type { ActiveSession, LeaderlessSession, SessionActivity } from '../../po
 import type { SessionLog } from '../../ports/session-log.js';
 import { followSessions } from '../connection/follow-sessions.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
+import { KeyStreams } from '../jetstream/key-streams.js';
 import { listedStreams } from '../jetstream/list-streams.js';
 import {
   newestInShard,
@@ -21,7 +22,6 @@ import {
   sessionsInShards,
   shardCounts,
 } from '../jetstream/shard-sessions.js';
-import { SharedLogStreams } from '../jetstream/shared-log-streams.js';
 import { createLogStream, newestSnapshot, type TopologyOptions } from '../jetstream/topology.js';
 import { beginsAbove, type ForgottenSessions, NONE_FORGOTTEN } from './forgotten-floor.js';
 import type { EventLogPorts } from './nats-event-log.js';
@@ -46,7 +46,7 @@ export class NatsSessionLog extends NatsSharedLog<SessionEvent> implements Sessi
     const { forgotten = NONE_FORGOTTEN, above = 0 } = options;
     const floor = beginsAbove(forgotten);
     const stream = (session: Token) => streamOf(layout, session);
-    const streams = new SharedLogStreams(jsm, {
+    const streams = new KeyStreams(jsm, {
       nameOf: stream,
       make(name, highest) {
         // The next log of a session that was forgotten begins above the one before.

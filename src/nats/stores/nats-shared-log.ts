@@ -9,7 +9,7 @@ import type {
 } from '../../ports/event-log.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { eraseMessages } from '../jetstream/erase-messages.js';
-import type { KeyStreams } from '../jetstream/log-streams.js';
+import type { KeyStreams } from '../jetstream/key-streams.js';
 import { type EventLogPorts, type LogLayout, NatsEventLog } from './nats-event-log.js';
 
 /** Forgetting costs a conflict where the newest event of a key is gone, and the look whether the stream is the same. */

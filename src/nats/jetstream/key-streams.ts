@@ -1,8 +1,8 @@
 import type { JetStreamManager } from 'nats';
 import type { Token } from '../../contracts/names.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
-import { type KeyStreams, type LogStream, LogStreams } from './log-streams.js';
-import { behindSnapshot, type MadeStream } from './topology.js';
+import { type KnownStream, LogStreams, type MakeStream } from './log-streams.js';
+import { behindSnapshot } from './topology.js';
 
 /**
  * What this process knows of the streams of keys, which may share them: of each stream what `LogStreams` knows, by its name, and of
@@ -11,15 +11,20 @@ import { behindSnapshot, type MadeStream } from './topology.js';
  * A key is looked at once before its first append to a stream: where its snapshot is ahead of the stream, the stream was
  * restored from an earlier backup. When the stream is made or found again, so is each key.
  */
-export interface SharedLogStreamsOptions {
+export interface KeyStreamsOptions {
   /** The stream that holds the events of a key. */
   readonly nameOf: (key: Token) => string;
-  /** Makes a stream, or finds it made; sequences up to `highest`, and those of any snapshot, must not come again. */
-  readonly make: (stream: string, highest: number) => Promise<MadeStream>;
+  readonly make: MakeStream;
   /** Sequence of a key's newest snapshot, 0 for none. */
   readonly snapshot: (key: Token) => Promise<number>;
   /** Names the life of a key: a stream of its own is gone with the one before, also where nobody has told so. Default: each has one. */
   readonly lifeOf?: (key: Token) => string;
+}
+
+/** The stream of a key. */
+export interface LogStream extends KnownStream {
+  /** Highest sequence of the key that the leader of this stream is known to hold: each replica shows it soon. */
+  readonly held: number;
 }
 
 interface Known {
@@ -38,8 +43,8 @@ interface Known {
 
 const MAX_KNOWN = 100_000;
 
-export class SharedLogStreams implements KeyStreams {
-  readonly #options: SharedLogStreamsOptions;
+export class KeyStreams {
+  readonly #options: KeyStreamsOptions;
   readonly #streams: LogStreams;
   /** How often each stream was made or found for an append. */
   readonly #rounds = new Map<string, number>();
@@ -47,17 +52,15 @@ export class SharedLogStreams implements KeyStreams {
   /** Keys that are being looked at: one request each, however many appends wait for it. */
   readonly #looking = new Map<Token, Promise<void>>();
 
-  constructor(jsm: JetStreamManager, options: SharedLogStreamsOptions) {
+  constructor(jsm: JetStreamManager, options: KeyStreamsOptions) {
     this.#options = options;
-    this.#streams = new LogStreams(jsm, {
-      nameOf: (stream) => stream,
-      make: (stream, highest) => {
-        this.#rounds.set(stream, this.#round(stream) + 1);
-        return options.make(stream, highest);
-      },
+    this.#streams = new LogStreams(jsm, (stream, highest) => {
+      this.#rounds.set(stream, this.#round(stream) + 1);
+      return options.make(stream, highest);
     });
   }
 
+  /** The stream of a key, or `undefined` where there is none. */
   async find(key: Token): Promise<LogStream | undefined> {
     this.#notice(key);
     const stream = await this.#streams.find(this.#stream(key));
@@ -67,21 +70,24 @@ export class SharedLogStreams implements KeyStreams {
     return { ...stream, held };
   }
 
+  /** Returns true where an append may count on the stream of a key. */
   present(key: Token): boolean {
     this.#notice(key);
     const stream = this.#stream(key);
     return this.#streams.present(stream) && this.#keys.get(key)?.round === this.#round(stream);
   }
 
+  /** Returns true where events of a key may be published in batches. */
   batches(key: Token): boolean {
-    return this.#streams.batches(this.#stream(key));
+    return this.#streams.known(this.#stream(key))?.batches === true;
   }
 
+  /** Makes the stream of a key where it is not known to be there. */
   async ensure(key: Token): Promise<void> {
     const stream = this.#stream(key);
     if (!this.#streams.present(stream)) {
       // A state in memory may have come farther than this process knows of the stream.
-      this.#streams.reached(stream, this.highest(key), 'read');
+      this.#streams.reached(stream, this.highest(key));
       await this.#streams.ensure(stream);
     }
     if (this.present(key)) return;
@@ -90,34 +96,40 @@ export class SharedLogStreams implements KeyStreams {
     await looking;
   }
 
+  /** Highest sequence that was seen of a key; 0 for none. */
   highest(key: Token): number {
     return this.#keys.get(key)?.highest ?? 0;
   }
 
+  /** Sequence that whatever is stored now must be above; 0 where none is known. */
   floor(key: Token): number {
     return this.#keys.get(key)?.floor ?? 0;
   }
 
+  /** Notes a sequence of a key, as the `leader` of its stream has named it, or one that was read. */
   reached(key: Token, sequence: number, by: 'leader' | 'read'): void {
     const known = this.#known(key);
     known.highest = Math.max(known.highest, sequence);
     if (by === 'read') return;
     const stream = this.#stream(key);
-    const epoch = this.#streams.epoch(stream);
+    const epoch = this.#streams.known(stream)?.epoch;
     known.held = known.epoch === epoch ? Math.max(known.held, sequence) : sequence;
     known.epoch = epoch;
-    this.#streams.reached(stream, sequence, by);
+    this.#streams.reached(stream, sequence);
   }
 
+  /** Notes that the leader holds nothing of a key after a sequence any more. */
   gone(key: Token, after: number): void {
     const known = this.#keys.get(key);
     if (known !== undefined) known.held = Math.min(known.held, after);
   }
 
+  /** Has the next read look whether the stream is still the same. */
   doubt(key: Token): void {
     this.#streams.doubt(this.#stream(key));
   }
 
+  /** Has the next append make the stream, unless it is there. */
   missed(key: Token): void {
     this.#streams.missed(this.#stream(key));
   }
@@ -133,9 +145,8 @@ export class SharedLogStreams implements KeyStreams {
     this.#streams.missed(this.#stream(key));
   }
 
-  #stream(key: Token): Token {
-    // A name of ours, made of a key or fixed: what stands in it is safe.
-    return this.#options.nameOf(key) as Token;
+  #stream(key: Token): string {
+    return this.#options.nameOf(key);
   }
 
   #round(stream: string): number {
@@ -153,7 +164,7 @@ export class SharedLogStreams implements KeyStreams {
     return fresh;
   }
 
-  async #look(key: Token, stream: Token): Promise<void> {
+  async #look(key: Token, stream: string): Promise<void> {
     const round = this.#round(stream);
     try {
       const snapshot = await this.#options.snapshot(key);
