@@ -148,7 +148,8 @@ export async function erased(ask: () => Promise<Reply>, isShown: boolean): Promi
   try {
     while (reply.state === 'running') {
       const running = reply;
-      progress.reached(() => `-- erased ${inWords(running.erased)} of ${inWords(running.found)}`);
+      if (inWords(running.found) !== NOTHING)
+        progress.reached(() => `-- erased ${inWords(running.erased)} of ${inWords(running.found)}`);
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       // Another service goes on with it where one was killed.
       reply = await patiently(ask).catch((fault: unknown) => {
