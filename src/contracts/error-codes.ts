@@ -173,7 +173,7 @@ export const ERROR_TEXTS = {
   },
   plan_too_long: {
     about: 'the plan has more than 5,000 lines',
-    cause: 'a plan that keeps all that was ever done, or a text that is no plan',
+    cause: 'a plan that keeps all that was ever done, or a text that is not a plan',
     fix: 'take out what is done, or split it into several plans with a session each',
   },
   progress_ledger_incomplete: {
