@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { isRunning, type ProcessIdentity } from '../nats-server/process-identity.js';
+import { type ProcessIdentity, signalRecorded } from '../nats-server/process-identity.js';
 
 /**
  * The processes of a call. Each runs with the call's mark in its environment, which children inherit: so one that has left
@@ -35,7 +35,7 @@ export function isCallRunning(pid: number, mark: string): boolean {
 
 /** Ends what a recorded call has left. A leader counts only with its start time: its number may be another's by now. */
 export function endRecorded({ pid, started, mark }: RecordedCall): void {
-  if (started !== undefined && isRunning({ pid, started })) signalGroup(pid, 'SIGKILL');
+  signalRecorded({ pid, started }, 'SIGKILL', 'group');
   for (const each of marking(mark)) send(each, 'SIGKILL');
 }
 

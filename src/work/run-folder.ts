@@ -1,9 +1,15 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { linkSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { systemCode, ThroughlineError } from '../contracts/errors.js';
-import { makePrivateFolder, projectStateDir, readRegularFile, userStateDir } from '../files/user-state.js';
+import {
+  makePrivateFolder,
+  projectStateDir,
+  readRegularFile,
+  userStateDir,
+  writePrivateFile,
+} from '../files/user-state.js';
 import { identityOf, isRunning, type ProcessIdentity } from '../nats-server/process-identity.js';
 import { hashOf } from '../shared/hash.js';
 import { isObject } from '../shared/is-object.js';
@@ -60,7 +66,8 @@ export function openRunFolder(state: string, logs = state): RunFolder {
   const own = { ...identityOf(process.pid), space: processSpace(), holder };
   const record = join(runs, `${randomBytes(12).toString('hex')}.json`);
   const calls = new Map<string, RecordedCall>();
-  const recorded = () => replace(record, JSON.stringify({ ...own, calls: Object.fromEntries(calls) }));
+  const recorded = () =>
+    writePrivateFile(record, JSON.stringify({ ...own, calls: Object.fromEntries(calls) }));
   recorded();
   const left = endLeft(runs);
   const isAlone = readdirSync(runs).length === left.length + 1;
@@ -76,7 +83,7 @@ export function openRunFolder(state: string, logs = state): RunFolder {
     ended: left.map((run) => run.holder).filter(Boolean),
     log: (name) => new CallLog(log(name, 'log')),
     prompt(name, text) {
-      replace(log(name, 'prompt.md'), text);
+      writePrivateFile(log(name, 'prompt.md'), text);
       return log(name, 'prompt.md');
     },
     running(name, pid, mark) {
@@ -100,7 +107,7 @@ export function openRunFolder(state: string, logs = state): RunFolder {
       const signed = JSON.stringify(given);
       const value = { by: signature(key, name, signed), signed };
       known.set(answer(name), value);
-      replace(join(answers, answer(name)), JSON.stringify(value));
+      writePrivateFile(join(answers, answer(name)), JSON.stringify(value));
     },
     async drop(name) {
       known.delete(answer(name));
@@ -196,17 +203,6 @@ function signature(key: Buffer, name: string, answer: string): string {
 
 function isSame(one: string, other: string): boolean {
   return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
-}
-
-/** Replaces a file as a whole. The draft is a new file under a name that no one knows ahead; no link is followed. */
-function replace(file: string, text: string): void {
-  const draft = `${file}.${randomBytes(6).toString('hex')}.tmp`;
-  try {
-    writeFileSync(draft, text, { flag: 'wx', mode: 0o600 });
-    renameSync(draft, file);
-  } finally {
-    rmSync(draft, { force: true });
-  }
 }
 
 /** One name of a task may stand for another as a file name: then it gets a part of its hash. */

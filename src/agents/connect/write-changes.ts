@@ -1,8 +1,8 @@
-import { rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { rmdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, sep } from 'node:path';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { readTextFile, replaceFile, targetOf } from '../../files/text-file.js';
-import { makePrivateFolder } from '../../files/user-state.js';
+import { makePrivateFolder, writePrivateFile } from '../../files/user-state.js';
 import type { Where } from './client-table.js';
 import type { FileChange, ReadText } from './connect-plan.js';
 
@@ -74,8 +74,7 @@ export function writeChanges(changes: readonly FileChange[], place: Place): void
 /** Keeps a text in the state directory, for the user alone. */
 function keep(path: string, text: string): void {
   makePrivateFolder(dirname(path));
-  rmSync(path, { force: true });
-  writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
+  writePrivateFile(path, text);
 }
 
 function put(path: string, text: string | undefined, place: Place): void {

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { systemCode } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
+import { writePrivateFile } from '../../files/user-state.js';
 import { mayHoldSecret } from '../../redaction/secret-hints.js';
 import { isObject } from '../../shared/is-object.js';
 import { oneLine } from '../../shared/text.js';
@@ -69,14 +70,7 @@ export function hookState(folder: string, server: string): HookState {
         throw new Error(`${spool} holds ${names.length} things: nothing more is kept`);
       // In the order of their time; whole or not at all.
       const name = `${Date.now().toString(36).padStart(9, '0')}-${randomBytes(6).toString('hex')}`;
-      const draft = join(spool, `${name}.draft`);
-      try {
-        writeFileSync(draft, JSON.stringify(waiting), { mode: 0o600 });
-        renameSync(draft, join(spool, `${name}.json`));
-      } catch (error) {
-        rmSync(draft, { force: true });
-        throw error;
-      }
+      writePrivateFile(join(spool, `${name}.json`), JSON.stringify(waiting));
       return names.length + 1;
     },
     waiting() {
