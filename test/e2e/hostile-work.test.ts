@@ -263,7 +263,7 @@ writeFileSync(folder + '/answers/' + name + '.json', JSON.stringify({ by, signed
     const { work, session } = await cloned({
       implementer: `export OWN; AGENT=${shellQuoted(agent)}; export AGENT\nsh -c 'echo $$ > $OWN/inner; exec ${nested}'`,
     });
-    expect(await work()).toMatchObject({ code: 0 });
+    expect(await work('--env', 'NATS_URL')).toMatchObject({ code: 0 });
     const left = Number(await readFile(join(root, session, 'left'), 'utf8'));
     await soon(() => expect(isRunning(identityOf(left))).toBe(false));
   });
