@@ -1,8 +1,8 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { linkSync, mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { systemCode, ThroughlineError } from '../contracts/errors.js';
+import { systemCode } from '../contracts/errors.js';
 import {
   makePrivateFolder,
   projectStateDir,
@@ -25,8 +25,7 @@ import { newHolder } from './task-leases.js';
  *
  * Records and answers count only from the user's state directory, whatever else stands in a folder of logs: that one may
  * belong to a repository, and is only written to. Answers count only if they were there before any agent of the run, or if the
- * run itself has kept them; and they are signed with a key of the folder, so a file that an agent of an earlier run has placed
- * there does not count, unless it has read that key.
+ * run itself has kept them: an agent can write there.
  */
 export interface RunFolder extends KeptAnswers, RunIdentity {
   /** Where logs and prompts are. */
@@ -61,7 +60,6 @@ export function openRunFolder(state: string, logs = state): RunFolder {
   const [runs, answers] = [join(state, 'runs'), join(state, 'answers')];
   for (const folder of [state, runs, answers]) makePrivateFolder(folder);
   if (logs !== state) makeIgnoredFolder(logs);
-  const key = keyIn(join(state, 'key'));
   const holder = newHolder();
   const own = { ...identityOf(process.pid), space: processSpace(), holder };
   const record = join(runs, `${randomBytes(12).toString('hex')}.json`);
@@ -70,7 +68,7 @@ export function openRunFolder(state: string, logs = state): RunFolder {
     writePrivateFile(record, JSON.stringify({ ...own, calls: Object.fromEntries(calls) }));
   recorded();
   const left = endLeft(runs);
-  const isAlone = readdirSync(runs).length === left.length + 1;
+  const isAlone = () => readdirSync(runs).length === left.length + 1;
   // Agents of another run could write while these are read.
   const known = new Map(
     isAlone ? readdirSync(answers).map((file) => [file, jsonIn(join(answers, file), MAX_ANSWER)]) : [],
@@ -98,16 +96,11 @@ export function openRunFolder(state: string, logs = state): RunFolder {
       for (const file of [record, ...left.map((run) => run.file)]) rmSync(file, { force: true });
     },
     async read(name) {
-      const value = known.get(answer(name));
-      if (!isObject(value) || typeof value.signed !== 'string' || typeof value.by !== 'string')
-        return undefined;
-      return isSame(value.by, signature(key, name, value.signed)) ? answerIn(value.signed) : undefined;
+      return answerIn(known.get(answer(name)));
     },
     async keep(name, given) {
-      const signed = JSON.stringify(given);
-      const value = { by: signature(key, name, signed), signed };
-      known.set(answer(name), value);
-      writePrivateFile(join(answers, answer(name)), JSON.stringify(value));
+      known.set(answer(name), given);
+      writePrivateFile(join(answers, answer(name)), JSON.stringify(given));
     },
     async drop(name) {
       known.delete(answer(name));
@@ -178,41 +171,13 @@ export function makeIgnoredFolder(path: string): void {
   }
 }
 
-/** The key that answers are signed with; made once. */
-function keyIn(file: string): Buffer {
-  const draft = `${file}.${randomBytes(6).toString('hex')}`;
-  try {
-    writeFileSync(draft, randomBytes(32), { flag: 'wx', mode: 0o600 });
-    linkSync(draft, file);
-  } catch (error) {
-    if (systemCode(error) !== 'EEXIST') throw error;
-  } finally {
-    rmSync(draft, { force: true });
-  }
-  const key = readRegularFile(file, 1024);
-  if (Buffer.isBuffer(key) && key.length === 32) return key;
-  const fault = key === undefined || Buffer.isBuffer(key) ? 'is damaged' : key.fault;
-  throw new ThroughlineError('config_invalid', `${file} ${fault}: remove it`);
-}
-
-function signature(key: Buffer, name: string, answer: string): string {
-  return createHmac('sha256', key)
-    .update(JSON.stringify([name, answer]))
-    .digest('hex');
-}
-
-function isSame(one: string, other: string): boolean {
-  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
-}
-
 /** One name of a task may stand for another as a file name: then it gets a part of its hash. */
 function fileName(name: string): string {
   const clean = name.replace(/[^A-Za-z0-9._-]/g, '-').slice(0, 120);
   return clean === name ? name : `${clean}-${hashOf(name).slice(0, 8)}`;
 }
 
-function answerIn(json: string): AgentAnswer | undefined {
-  const value = parsed(json);
+function answerIn(value: unknown): AgentAnswer | undefined {
   if (!isObject(value) || typeof value.text !== 'string') return undefined;
   const { text, tokens, cost, fault } = value;
   return {
@@ -225,12 +190,8 @@ function answerIn(json: string): AgentAnswer | undefined {
 
 function jsonIn(file: string, maxBytes: number): unknown {
   const found = readRegularFile(file, maxBytes);
-  return Buffer.isBuffer(found) ? parsed(found.toString('utf8')) : undefined;
-}
-
-function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return Buffer.isBuffer(found) ? JSON.parse(found.toString('utf8')) : undefined;
   } catch {
     return undefined;
   }

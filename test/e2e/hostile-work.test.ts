@@ -228,25 +228,6 @@ printf '%s' '${approval}' > "$d/$n.answer.json"; printf '%s' '${approval}' > "$d
     expect(await calls()).toEqual(BOTH);
   });
 
-  it('counts no answer that an implementer has signed with the key that it has read', async () => {
-    const forge = join(root, 'forge.mjs');
-    await writeFile(
-      forge,
-      `import { createHmac } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-const [, , folder] = process.argv;
-const [signed, name] = [${JSON.stringify(approval)}, 'T001-2-reviewer'];
-const hmac = createHmac('sha256', readFileSync(folder + '/key'));
-const by = hmac.update(JSON.stringify([name, signed])).digest('hex');
-writeFileSync(folder + '/answers/' + name + '.json', JSON.stringify({ by, signed }));`,
-    );
-    const implementer = `${process.execPath} ${forge} "$(dirname "$1")" || exit 1`;
-    const { args, env, folder, calls } = await cloned({ implementer });
-    const withFile = args.map((arg) => (arg.includes('implementer.sh') ? `${arg} {prompt_file}` : arg));
-    expect(await cli(withFile, { env, cwd: folder })).toMatchObject({ code: 0 });
-    expect(await calls()).toEqual(BOTH);
-  });
-
   it('ends what has left the process group of a call, with the call', async () => {
     const { work, session } = await cloned({
       implementer: 'setsid sleep 600 & echo $! > $OWN/left\n(setsid sh -c "sleep 600" > /dev/null 2>&1 &)',

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -96,31 +96,30 @@ describe('an answer', () => {
     expect(await openRunFolder(state).read('T1-1-implementer')).toBeUndefined();
   });
 
-  it('counts only if it was there before the run, or the run itself has kept it: an agent can read the key', async () => {
+  it('counts only if it was there before the run, or the run itself has kept it', async () => {
     const state = fresh();
     const folder = openRunFolder(state);
     await keptIn(state);
     expect(await folder.read('T1-1-implementer')).toBeUndefined();
     await folder.keep('T1-1-implementer', { text: 'own' });
     expect(await folder.read('T1-1-implementer')).toEqual({ text: 'own' });
+    writeFileSync(join(state, 'answers', 'T9-2-reviewer.json'), JSON.stringify(answer));
+    writeFileSync(join(state, 'answers', 'T1-1-implementer.json'), JSON.stringify(answer));
     // Nor for a run that begins while the agents of another one can write.
-    expect(await openRunFolder(state).read('T1-1-implementer')).toBeUndefined();
+    const beside = openRunFolder(state);
+    expect(await beside.read('T1-1-implementer')).toBeUndefined();
+    beside.release();
     folder.release();
+    const later = openRunFolder(state);
+    expect(await later.read('T9-2-reviewer')).toBeUndefined();
+    expect(await later.read('T1-1-implementer')).toEqual({ text: 'own' });
   });
 
-  it('does not count unsigned, changed, or under the name of another call', async () => {
+  it('does not count if it is not one, or under the name of another call', async () => {
     const state = fresh();
     await keptIn(state);
-    const file = (name: string) => join(state, 'answers', `${name}.json`);
-    const signed = readFileSync(file('T1-1-implementer'), 'utf8');
-    for (const forged of [
-      signed,
-      signed.replace('done', 'none'),
-      JSON.stringify(answer),
-      JSON.stringify({ by: '', signed: JSON.stringify(answer) }),
-      '',
-    ]) {
-      writeFileSync(file('T1-2-reviewer'), forged);
+    for (const written of ['', '{"text":5}', '[]']) {
+      writeFileSync(join(state, 'answers', 'T1-2-reviewer.json'), written);
       const folder = openRunFolder(state);
       expect(await folder.read('T1-2-reviewer')).toBeUndefined();
       expect(await folder.read('T1-1-implementer')).toEqual(answer);
