@@ -71,7 +71,7 @@ export function openRunFolder(state: string, logs = state): RunFolder {
   const isAlone = () => readdirSync(runs).length === left.length + 1;
   // Agents of another run could write while these are read.
   const known = new Map(
-    isAlone ? readdirSync(answers).map((file) => [file, jsonIn(join(answers, file), MAX_ANSWER)]) : [],
+    isAlone() ? readdirSync(answers).map((file) => [file, jsonIn(join(answers, file), MAX_ANSWER)]) : [],
   );
   const log = (name: string, kind: string) => join(logs, `${fileName(name)}.${kind}`);
   const answer = (name: string) => `${fileName(name)}.json`;
@@ -93,6 +93,12 @@ export function openRunFolder(state: string, logs = state): RunFolder {
       };
     },
     release() {
+      // Agents may have written answers for the next run.
+      for (const file of isAlone() ? readdirSync(answers) : []) {
+        const own = known.get(file);
+        rmSync(join(answers, file), { force: true });
+        if (own !== undefined) writePrivateFile(join(answers, file), JSON.stringify(own));
+      }
       for (const file of [record, ...left.map((run) => run.file)]) rmSync(file, { force: true });
     },
     async read(name) {
