@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { RESULT_KEY_LENGTH } from './accepted-result.js';
 import { EVENT_VERSION, type EventFormat, parseEvent, type Stored, timestamp } from './event.js';
 import { ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
 import { recordedFact, recordedRepair } from './recorded-fact.js';
 import { resultEventJson } from './result-event-json.js';
-import { RESULT_KEY_LENGTH } from './result-key.js';
 import { reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
 import {

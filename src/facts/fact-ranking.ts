@@ -1,7 +1,7 @@
 import { type FileClass, fileClass } from '../search/file-class.js';
 import { endOf, fileWords, isNamed } from '../search/named-files.js';
 import { tokens } from '../search/tokens.js';
-import { byWorth, FactChoice } from './fact-choice.js';
+import { byWorth, FactChoice, saySame } from './fact-choice.js';
 import { FactHits, type Lead } from './fact-hits.js';
 import type {
   FactRanking,
@@ -10,7 +10,6 @@ import type {
   ISessionFactStore,
   SessionFactTag,
 } from './fact-types.js';
-import { saySame } from './same-saying.js';
 
 /**
  * The facts that a task needs, by the words that they share with it, the files that it will likely touch, and the past

@@ -4,7 +4,6 @@ import type { CompileReply } from '../contracts/replies/compile-reply.js';
 import { type LearningsInPrompt, NO_LEARNINGS } from '../learnings/format-learnings.js';
 import { seenState } from '../session/seen-state.js';
 import { factsOf, type SessionState } from '../session/session-state.js';
-import { onceFor } from '../shared/once-for.js';
 import { DISPATCH } from './dispatch-prompt.js';
 import { fillPrompt } from './fill-prompt.js';
 import { ITERATION } from './iteration-prompt.js';
@@ -140,5 +139,15 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
     ...draft.own(shown, parts, prompt),
     budget: report,
     chosen: chosenFacts(memory, facts),
+  };
+}
+
+/** The same function, which is called once for each argument: what it gave is remembered for as long as the argument is. */
+export function onceFor<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
+  const made = new WeakMap<Key, { readonly value: Made }>();
+  return (key) => {
+    const known = made.get(key) ?? { value: make(key) };
+    made.set(key, known);
+    return known.value;
   };
 }

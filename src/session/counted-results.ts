@@ -1,4 +1,4 @@
-import { RESULT_KEY_LENGTH } from '../contracts/result-key.js';
+import { RESULT_KEY_LENGTH } from '../contracts/accepted-result.js';
 
 /**
  * Which results have counted, by their keys, so that one that is published again under another sequence does not count

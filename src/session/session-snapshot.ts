@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { RESULT_KEY_LENGTH } from '../contracts/accepted-result.js';
 import { FACT_TAGS } from '../contracts/fact-tags.js';
 import { ROLES, VERDICTS } from '../contracts/kinds.js';
-import { RESULT_KEY_LENGTH } from '../contracts/result-key.js';
 import { tasksDocument, tasksSource } from '../contracts/run-request.js';
 import { NOTE_TYPES } from '../contracts/session-meta-events.js';
 import { STALL_SIGNALS, sessionSettings } from '../contracts/session-settings.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compiledResult } from '../../src/contracts/compiled-results.js';
+import { compiledResult } from '../../src/contracts/accepted-result.js';
 import { type ParsedBody, parseDispatchBody } from '../../src/contracts/dispatch-body.js';
 import type { Role } from '../../src/contracts/kinds.js';
 import { redactJson } from '../../src/redaction/redactor.js';

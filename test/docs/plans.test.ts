@@ -114,6 +114,10 @@ below it the tasks that it comes to. This page is written from the code. How to 
 Every line of a plan is a task, part of a task, prose, or reported as one that was not placed. Tasks without an id are named
 by their place (\`todo#1\`) or by the text of their heading: one line counts them and says where they are.
 
+A list of phases that only repeats the headings below it adds no tasks. \`01-02: Write the parser\` below the heading of phase 1
+is a task without a checkbox too. A plan has at most 5,000 lines, or objects in JSON: a longer one is refused with
+\`plan_too_long\`.
+
 The prompt of a task is its \`_Prompt: …_\` or \`**Prompt**\` block; in JSON its \`prompt\`, or else its \`details\`. In Markdown, a
 task or group without one has what describes it as its prompt: the items, paragraphs, code and tables of its body, and the
 headings above them, in order. Its parts, its requirements, dependencies and status, and comments are not among them.

@@ -144,12 +144,11 @@ describe('no request holds the event loop for a tenth of a second', () => {
 });
 
 it.each([
-  ['of 19,000 lines, all of them tasks, which fits', '- [x] a\n'.repeat(19_000)],
-  ['of 20,000 lines, which is a few tasks too many', '- [x] a\n'.repeat(20_000)],
-  ['of 20,000 lines in one item', `- all\n${'  - [ ] a\n'.repeat(20_000)}`],
-  ['of 20,000 rows of a table', `| ID | Task | Status |\n|---|---|---|\n${rows(20_000)}`],
-  ['of 20,000 lines of text with boxes', '[ ] a\n'.repeat(20_000)],
-  ['of 59,000 lines, which has too many tasks', '- [x] a\n'.repeat(59_000)],
+  ['of 4,999 lines, all of them tasks', '- [x] a\n'.repeat(4999)],
+  ['of 4,999 lines in one item', `- all\n${'  - [ ] a\n'.repeat(4998)}`],
+  ['of 4,990 rows of a table', `| ID | Task | Status |\n|---|---|---|\n${rows(4990)}`],
+  ['of 4,999 lines of text with boxes', '[ ] a\n'.repeat(4999)],
+  ['of 100,000 lines, which are too many', '- [x] a\n'.repeat(100_000)],
 ])('a plan %s never holds the event loop for a tenth of a second', async (_what, tasksText) => {
   expect(await heldBy('run.init', json({ session: 'plans', tasksText }))).toBeLessThanOrEqual(MAX_HELD_MS);
 });

@@ -31,7 +31,7 @@ const PHASE = new RegExp(
 /** How a word for a task or a phase may begin, in Latin letters. */
 const [TASK_INITIAL, PHASE_INITIAL] = ['tT', 'pPmMsSeEwWfF'];
 /** A plan within a phase: `01-02: …`, `01-02-PLAN.md`. */
-const PLAN = /^(\d{2}(?:\.\d+)?-\d{2})(?:-PLAN(?:\.md)?(?![\p{L}\d])|(?=\s*[:：]|\s+(?:[-–—]|--)\s))/u;
+const PLAN = /^(\d{2}(?:\.\d+)?-\d{2})(?:-PLAN(?:\.md)?(?![\p{L}\d])|(?=[*_`]*\s*[:：]|\s+(?:[-–—]|--)\s))/u;
 const STANDARD = /^(?:UTF|SHA|ISO|RFC|GPT|CVE|AES|RSA|MD|HTTP|ES|TLS|MP|ECMA|UTC|COVID)-/;
 const CODE = /^([A-Za-z][A-Za-z0-9_-]{0,23}?[-_]?\d+(?:[.-]\d+)*[a-z]?)(?![\p{L}\d])/u;
 // `1.1b` is an id, `1.5s` a duration.

@@ -41,6 +41,20 @@ function detailOf(text: string, line: number, item: Container | undefined): stri
   return item.ordinal === undefined ? `- ${text}` : `${item.ordinal}. ${text}`;
 }
 
+const OPENS_PLAN_OF_PHASE = /^[\s*_`]*\d/;
+
+/** `01-02: Write the parser` below the heading of phase 1: a task, whatever else its line says. */
+function isPlanOf({ certain, id = '' }: Head, phase: Draft | undefined): boolean {
+  const number = /^(\d\d(?:\.\d+)?)-/.exec(id)?.[1];
+  return (
+    certain && number !== undefined && phase?.head.phase === true && phaseNumber(phase) === Number(number)
+  );
+}
+
+function phaseNumber({ head: { id = '' } }: Draft): number {
+  return Number(id.slice(id.lastIndexOf(' ') + 1));
+}
+
 const OPENS_LIST = /[:：][*_]{0,3}$/;
 
 /** Fields that are told to agents as the plan writes them. */
@@ -81,7 +95,7 @@ class Scanner {
 
   walk(root: Container): void {
     const open = [this.#enter(root, undefined)];
-    for (let walk = open.at(-1), count = 1; walk !== undefined; walk = open.at(-1), count += 1) {
+    for (let walk = open.at(-1); walk !== undefined; walk = open.at(-1)) {
       const { container, owner, at } = walk;
       const block = container.children[at];
       walk.at += 1;
@@ -281,7 +295,7 @@ class Scanner {
     } else if (!inBody && head.stated !== undefined) {
       const message = `${head.stated.shown} is a status mark without id or checkbox; add one to make it a task`;
       this.findings.problems.push(problem('mark_without_id', line, message));
-    } else if (owner === undefined && this.#isPlanned(head, item)) {
+    } else if (owner === undefined && (this.#isPlanned(head, item) || isPlanOf(head, sink))) {
       this.#planned = draftOf(item.ordinal);
       this.findings.planned.push(this.#planned);
     } else if (
@@ -315,6 +329,15 @@ class Scanner {
           this.findings.problems.push(problem('indented_as_code', line, message));
         }
         continue;
+      }
+      if (container.kind === 'root' && block.kind === 'paragraph' && OPENS_PLAN_OF_PHASE.test(text)) {
+        const head = readHead(text, false, this.#legend);
+        if (isPlanOf(head, this.#sink(undefined))) {
+          this.#endDetails();
+          last = newDraft(line, 'list', head, { under: this.#heading }, this.#legend);
+          this.findings.planned.push(last);
+          continue;
+        }
       }
       const sink = this.#sink(last ?? owner);
       if (owner === undefined && last === undefined && this.#mentions(text, line, sink, container)) continue;

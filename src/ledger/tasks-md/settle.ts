@@ -1,7 +1,7 @@
 import { type Draft, type Findings, type Heading, type Mention, problem } from './draft.js';
 import { outerId } from './ids.js';
-import type { Mark } from './marks.js';
 import { nameTasks } from './name-tasks.js';
+import { headingTask, mergeHeadingBoxes, mergeOverviews, withoutRepeats } from './overviews.js';
 import type { LineRole, ParsedTask, ParsedTasks, TaskProblem } from './parsed-tasks.js';
 import { settleStatuses } from './status.js';
 
@@ -13,11 +13,12 @@ export function settle(findings: Findings, lineCount: number): ParsedTasks {
   );
   for (const { head } of findings.drafts) if (head.phase) named.add(head.id);
   const confirmed = confirmHeadings(findings, named);
-  const drafts = mergeHeadingBoxes(findings.drafts, confirmed);
-  for (const heading of confirmed) if (heading.draft !== undefined) drafts.push(heading.draft);
-  placeMentions(findings.mentions, drafts, problems);
-  drafts.push(...plannedTasks(findings, drafts));
-  drafts.sort((left, right) => left.line - right.line);
+  const found = mergeHeadingBoxes(findings.drafts, confirmed);
+  for (const heading of confirmed) if (heading.draft !== undefined) found.push(heading.draft);
+  placeMentions(findings.mentions, found, problems);
+  found.push(...plannedTasks(findings, found));
+  found.sort((left, right) => left.line - right.line);
+  const drafts = withoutRepeats(found, findings.headings, confirmed);
   const kept = mergeOverviews(drafts, confirmed);
   const parents = findParents(kept, confirmed);
   const groups = new Set(parents.values());
@@ -204,81 +205,6 @@ function readSections(
 }
 
 /**
- * `- [ ] Phase 9: Training` in an overview and `### Phase 9: Training` below: one task. The one with a body is the
- * detail, else the heading, else the later one; what the overview says of its status gives way to it.
- */
-function mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<Heading>): Draft[] {
-  const parentOf = ({ under, owner }: Draft): Draft | undefined => owner ?? headingTask(under, confirmed);
-  const idOf = (draft: Draft): string | undefined => {
-    if (draft.origin === 'table' || draft.origin === 'entry') return undefined;
-    return draft.head.id ?? (parentOf(draft) === undefined ? draft.ordinal?.toString() : undefined);
-  };
-  const several = repeated(drafts.map(idOf));
-  if (several.size === 0) return [...drafts];
-  const held = new Set<Draft>();
-  for (const draft of drafts) {
-    const parent = parentOf(draft);
-    if (parent !== undefined) held.add(parent);
-  }
-  const weight = (draft: Draft): number =>
-    (held.has(draft) ? 4 : 0) +
-    (draft.origin === 'heading' ? 2 : 0) +
-    (draft.prompt !== undefined || draft.details.length + draft.files.length + draft.requirements.length > 0
-      ? 1
-      : 0);
-  const details = new Map<string, Draft>();
-  const dropped = new Set<Draft>();
-  for (const draft of drafts) {
-    const id = idOf(draft);
-    if (id === undefined || !several.has(id)) continue;
-    const key = `${id}\n${titleOf(draft)}`;
-    const first = details.get(key) ?? details.get(`${id}\n`);
-    if (first === undefined || first.owner !== draft.owner) {
-      details.set(key, draft);
-      continue;
-    }
-    const [overview, detail] = weight(first) > weight(draft) ? [draft, first] : [first, draft];
-    // Two that both have tasks below them are two.
-    if (held.has(overview)) continue;
-    // The numbers of two lists are two numbers.
-    if (overview.head.id === undefined && detail.origin !== 'heading') continue;
-    details.set(key, detail);
-    dropped.add(overview);
-    const { box, mark } = overview.head;
-    const said = box?.mark ?? mark;
-    if (said !== undefined) overview.statuses.unshift({ from: 'overview', line: overview.line, mark: said });
-    for (let line = overview.line; line < overview.end; line += 1) detail.alsoAt.push(line);
-    // Each mark once: a plan may say the same task a thousand times.
-    const isNew = ({ from, mark }: Draft['statuses'][number]): boolean =>
-      !detail.statuses.some((each) => each.from === from && sameMark(each.mark, mark));
-    for (const stated of overview.statuses) if (isNew(stated)) detail.statuses.push(stated);
-    for (const field of ['requirements', 'files', 'leverage', 'dependsOn', 'details'] as const) {
-      detail[field].push(...overview[field].filter((each) => !detail[field].includes(each)));
-    }
-    if (overview.prompt !== undefined) detail.prompt ??= overview.prompt;
-  }
-  return drafts.filter((draft) => !dropped.has(draft));
-}
-
-/** The ids that are there more than once. */
-function repeated(ids: readonly (string | undefined)[]): ReadonlySet<string> {
-  const once = new Set<string>();
-  const several = new Set<string>();
-  for (const id of ids) {
-    if (id === undefined) continue;
-    if (once.has(id)) several.add(id);
-    once.add(id);
-  }
-  return several;
-}
-
-/** What a task is called, before what describes it: `Foundation` of `**Foundation** - Scaffold and pipeline`. */
-function titleOf({ head }: Draft): string {
-  const [title = ''] = head.text.slice(0, 200).split(/\s(?:[-–—]+\s|\()|[:：]\s/);
-  return (title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
-}
-
-/**
  * A heading is a task when it says so (`T001`, a box, a mark), or when a status elsewhere names it. A mere number
  * (`### 1. Title`) makes it one only if the boxes below it are its own: without ids, or with ids under its number.
  * `## 4. Plan` over `T001` is a chapter, and the title of the document is never a task by its number.
@@ -324,32 +250,6 @@ function supports({ draft, level }: Heading, id: string | undefined): boolean {
     );
   }
   return id === undefined || id === draft.head.id || id.startsWith(`${draft.head.id}.`);
-}
-
-/** `## T001: Title` over `- [x] T001`: one task, whose box stands below its heading. */
-function mergeHeadingBoxes(drafts: readonly Draft[], confirmed: ReadonlySet<Heading>): Draft[] {
-  const merged = new Map<Draft, Draft>();
-  const boxed = new Set<Draft>();
-  const kept = drafts.filter((draft) => {
-    const heading = draft.under?.draft;
-    if (draft.under === undefined || heading === undefined || draft.owner !== undefined) return true;
-    if (draft.head.id === undefined || draft.head.id !== heading.head.id || heading.head.box !== undefined)
-      return true;
-    if (!confirmed.has(draft.under) || boxed.has(heading) || draft.head.box === undefined) return true;
-    boxed.add(heading);
-    merged.set(draft, heading);
-    heading.statuses.push({ from: 'box', line: draft.line, mark: draft.head.box.mark });
-    for (const key of ['requirements', 'files', 'leverage', 'dependsOn', 'details'] as const) {
-      heading[key].push(...draft[key]);
-    }
-    if (draft.prompt !== undefined) heading.prompt ??= draft.prompt;
-    return false;
-  });
-  for (const draft of kept) {
-    const heading = draft.owner && merged.get(draft.owner);
-    if (heading !== undefined) draft.owner = heading;
-  }
-  return kept;
 }
 
 /** Gives mentioned tasks their status; a mention with a status that names no other task is one itself. */
@@ -402,15 +302,4 @@ function outerTask(id: string | undefined, earlier: ReadonlyMap<string, Draft>):
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-function headingTask(from: Heading | undefined, confirmed: ReadonlySet<Heading>): Draft | undefined {
-  for (let heading = from; heading !== undefined; heading = heading.outer) {
-    if (heading.draft !== undefined && confirmed.has(heading)) return heading.draft;
-  }
-  return undefined;
-}
-
-function sameMark(one: Mark, other: Mark): boolean {
-  return one.status === other.status && one.hold === other.hold;
 }

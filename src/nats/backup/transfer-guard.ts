@@ -1,7 +1,7 @@
 import type { NatsConnection } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
+import { onDenied } from '../connection/connect-nats.js';
 import { onConnectionState } from '../connection/connection-states.js';
-import { onDenied } from '../connection/denials.js';
 
 /** What ends a transfer that is under way: it cannot be taken up again in the middle. */
 export interface TransferGuard {

@@ -1,13 +1,23 @@
-import { type ConnectionOptions, connect, createInbox, type NatsConnection } from 'nats';
-import { ThroughlineError } from '../../contracts/errors.js';
+import {
+  type ConnectionOptions,
+  connect,
+  createInbox,
+  Events,
+  headers,
+  ErrorCode as NatsCode,
+  type NatsConnection,
+  NatsError,
+  type Subscription,
+  type SubscriptionOptions,
+} from 'nats';
+import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { requireSupportedServer } from '../../nats-server/server-version.js';
 import type { Logger } from '../../ports/logger.js';
 import { limitedWarnings } from '../../runtime/limited-warnings.js';
 import { withinDeadline } from '../../shared/deadline.js';
 import { useEndingTransport } from './ending-transport.js';
-import { harden } from './hardened.js';
 import { accessOptions, type NatsAccess } from './nats-access.js';
-import { codeOfReport, connectFault } from './nats-errors.js';
+import { codeOfReport, connectFault, permissionDenied } from './nats-errors.js';
 import { withoutSecrets } from './shown-url.js';
 
 export type { NatsConnection };
@@ -154,5 +164,98 @@ async function logStatus(connection: NatsConnection, logger: Logger): Promise<vo
       if (permissionContext === undefined) logger.warn(fields, message);
       else warn(fields, message, `${permissionContext.operation} ${permissionContext.subject}`);
     }
+  }
+}
+
+/**
+ * Makes a connection last whatever its peers send. What is thrown while the client hands on a message ends its reading
+ * for good: the connection is deaf until pings tell, half a minute later. So no callback of a subscription may throw, nor
+ * the client's own look at headers.
+ */
+export function harden(connection: NatsConnection, logger: Logger): void {
+  lenientHeaders();
+  const subscribe = connection.subscribe.bind(connection);
+  connection.subscribe = (subject: string, options: SubscriptionOptions = {}): Subscription => {
+    const { callback } = options;
+    if (callback === undefined) return subscribe(subject, options);
+    return subscribe(subject, {
+      ...options,
+      callback(error, message) {
+        try {
+          callback(error, message);
+        } catch (thrown) {
+          logger.error({ subject, code: codeOf(thrown), err: thrown }, 'a message could not be handled');
+        }
+      },
+    });
+  };
+}
+
+/**
+ * The server passes on headers as they came, and the client throws on some: a value with a lone line break, an invalid
+ * name. Unreadable headers are left out.
+ */
+function lenientHeaders(): void {
+  const messageHeaders = headers().constructor;
+  if (Reflect.has(messageHeaders, LENIENT)) return;
+  const decode: unknown = Reflect.get(messageHeaders, 'decode');
+  if (typeof decode !== 'function') return;
+  const read = (head: string): unknown =>
+    Reflect.apply(decode, messageHeaders, [new TextEncoder().encode(head)]);
+  const isReadable = (line: string): boolean => {
+    try {
+      return read(`\r\n${line}`) !== undefined;
+    } catch {
+      return false;
+    }
+  };
+  const lenient = (bytes: Uint8Array): unknown => {
+    try {
+      return Reflect.apply(decode, messageHeaders, [bytes]);
+    } catch {
+      const [version = '', ...lines] = new TextDecoder().decode(bytes).split('\r\n');
+      return read([version, ...lines.filter(isReadable)].join('\r\n'));
+    }
+  };
+  Object.defineProperties(messageHeaders, { decode: { value: lenient }, [LENIENT]: { value: true } });
+}
+
+const LENIENT = Symbol.for('throughline.lenient-headers');
+
+/**
+ * The server answers a publish that it does not permit with an error line of its own, not on the reply subject. Without
+ * this, a caller that waits for the reply would learn of it only by the deadline.
+ */
+export interface Denial {
+  /** `publish` or `subscription`. */
+  readonly operation: string;
+  readonly subject: string;
+  readonly fault: ThroughlineError;
+}
+
+type Listener = (denial: Denial) => void;
+
+const listeners = new WeakMap<NatsConnection, Set<Listener>>();
+
+/** Calls `listener` for everything that the server denies on this connection, until the returned function is called. */
+export function onDenied(connection: NatsConnection, listener: Listener): () => void {
+  let all = listeners.get(connection);
+  if (all === undefined) {
+    all = new Set();
+    listeners.set(connection, all);
+    void tell(connection, all);
+  }
+  all.add(listener);
+  return () => all.delete(listener);
+}
+
+async function tell(connection: NatsConnection, all: ReadonlySet<Listener>): Promise<void> {
+  for await (const { type, data, permissionContext } of connection.status()) {
+    if (type !== Events.Error || permissionContext === undefined) continue;
+    const { operation, subject } = permissionContext;
+    const error = new NatsError(String(data), NatsCode.PermissionsViolation);
+    error.permissionContext = permissionContext;
+    const denial: Denial = { operation, subject, fault: permissionDenied(subject, error) };
+    for (const listener of [...all]) listener(denial);
   }
 }

@@ -1,5 +1,7 @@
 import type { Msg, NatsConnection, Subscription } from 'nats';
+import { PUBLISHED_EVENTS, publishedEvent, type Token } from '../../contracts/names.js';
 import { Backoff } from '../../runtime/pauses.js';
+import { onDenied as listenForDenials } from './connect-nats.js';
 
 const FIRST_PAUSE_MS = 250;
 
@@ -48,5 +50,26 @@ export function keepSubscribed(
       closing.abort();
       subscription.unsubscribe();
     },
+  };
+}
+
+/** Tells which session each published event belongs to. */
+export function followSessions(
+  connection: NatsConnection,
+  layout: keyof typeof PUBLISHED_EVENTS,
+  onMoved: (session: Token) => void,
+  onDenied: () => void = () => {},
+): () => void {
+  const events = PUBLISHED_EVENTS[layout];
+  const listening = listenForDenials(connection, ({ subject }) => {
+    if (subject === events) onDenied();
+  });
+  const subscription = keepSubscribed(connection, events, ({ subject }) => {
+    const event = publishedEvent(subject);
+    if (event !== undefined) onMoved(event.session);
+  });
+  return () => {
+    listening();
+    if (!connection.isClosed()) subscription.close();
   };
 }

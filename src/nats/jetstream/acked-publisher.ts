@@ -1,12 +1,16 @@
 import type { Msg, NatsConnection } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { newInbox } from '../connection/connect-nats.js';
-import { type Denial, onDenied } from '../connection/denials.js';
+import { type Denial, newInbox, onDenied } from '../connection/connect-nats.js';
 import { type KeptSubscription, keepSubscribed } from '../connection/kept-subscription.js';
 import { batchEnd, batchReply } from './batch-answer.js';
 import { type BatchMessage, type BatchOutcome, PublishBatch } from './publish-batch.js';
-import { type PublishHeaderOptions, publishHeaders } from './publish-headers.js';
-import { notSent, outcomeOf, type PubOutcome } from './publish-outcome.js';
+import {
+  notSent,
+  outcomeOf,
+  type PublishHeaderOptions,
+  type PubOutcome,
+  publishHeaders,
+} from './publish-outcome.js';
 import { PublishTogether } from './publish-together.js';
 import { askWhetherStuck, isStuckAnswer, stuckFault } from './stuck-stream.js';
 

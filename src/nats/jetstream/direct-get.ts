@@ -1,7 +1,6 @@
 import type { Msg, MsgHdrs, NatsConnection } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { newInbox } from '../connection/connect-nats.js';
-import { onDenied } from '../connection/denials.js';
+import { newInbox, onDenied } from '../connection/connect-nats.js';
 import { foreignBy } from '../foreign/foreign-marks.js';
 
 /**

@@ -1,7 +1,6 @@
-import { ErrorCode, type Msg, NatsError } from 'nats';
+import { ErrorCode, headers, type Msg, type MsgHdrs, NatsError } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { API, refusal, takenByAnother } from '../connection/nats-errors.js';
-import { plainSequence } from './plain-pub-ack.js';
 
 /** What has become of a publish. */
 export type PubOutcome =
@@ -67,4 +66,60 @@ function parseAck(message: Msg): PubAckJson | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A number of so many digits is exact. */
+const MAX_DIGITS = 15;
+const CLOSING = 0x7d;
+const ZERO = 0x30;
+
+const BEFORE = '{"stream":"';
+const AFTER = '","seq":';
+
+/** The sequence in a PubAck that says nothing else, as nearly all do: read without a parser. */
+export function plainSequence(data: Uint8Array, stream: string): number | undefined {
+  const nameEnds = BEFORE.length + stream.length;
+  const head = nameEnds + AFTER.length;
+  const digits = data.length - head - 1;
+  if (digits < 1 || digits > MAX_DIGITS || data[data.length - 1] !== CLOSING) return undefined;
+  if (!has(data, 0, BEFORE) || !has(data, BEFORE.length, stream) || !has(data, nameEnds, AFTER))
+    return undefined;
+  let sequence = 0;
+  for (let at = head; at < data.length - 1; at += 1) {
+    const digit = (data[at] ?? 0) - ZERO;
+    if (digit < 0 || digit > 9) return undefined;
+    sequence = sequence * 10 + digit;
+  }
+  return sequence === 0 ? undefined : sequence;
+}
+
+function has(data: Uint8Array, from: number, text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) if (data[from + at] !== text.charCodeAt(at)) return false;
+  return true;
+}
+
+/** What the headers of a publish say to JetStream, and what else they carry. */
+export interface PublishHeaderOptions {
+  readonly messageId?: string;
+  readonly expectedLastSequence?: number;
+  /** The last sequence among some of the stream's subjects. */
+  readonly expectedLastOfSubjects?: { readonly sequence: number; readonly subjects: string };
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The headers of a publish; none where it says nothing. */
+export function publishHeaders(options: PublishHeaderOptions): MsgHdrs | undefined {
+  const { messageId, expectedLastSequence, expectedLastOfSubjects, headers: more } = options;
+  const expects = expectedLastSequence !== undefined || expectedLastOfSubjects !== undefined;
+  if (messageId === undefined && !expects && more === undefined) return undefined;
+  const head = headers();
+  if (messageId !== undefined) head.set('Nats-Msg-Id', messageId);
+  if (expectedLastSequence !== undefined)
+    head.set('Nats-Expected-Last-Sequence', String(expectedLastSequence));
+  if (expectedLastOfSubjects !== undefined) {
+    head.set('Nats-Expected-Last-Subject-Sequence', String(expectedLastOfSubjects.sequence));
+    head.set('Nats-Expected-Last-Subject-Sequence-Subject', expectedLastOfSubjects.subjects);
+  }
+  for (const [name, value] of Object.entries(more ?? {})) head.set(name, value);
+  return head;
 }

@@ -12,7 +12,7 @@ import { publishedOn, type SessionLayout, streamOf } from '../../contracts/sessi
 import type { Unwatch } from '../../ports/event-log.js';
 import type { ActiveSession, LeaderlessSession, SessionActivity } from '../../ports/session-activity.js';
 import type { SessionLog } from '../../ports/session-log.js';
-import { followSessions } from '../connection/follow-sessions.js';
+import { followSessions } from '../connection/kept-subscription.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { KeyStreams } from '../jetstream/key-streams.js';
 import { listedStreams } from '../jetstream/list-streams.js';

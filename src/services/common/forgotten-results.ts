@@ -1,7 +1,7 @@
-import { beingForgotten } from '../../contracts/errors.js';
+import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
+import type { Archived } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
-import { requireWhole } from './whole-session.js';
 
 /** The records of forgotten sessions, and of those that are being imported. */
 export type Forgetting = Pick<SessionLifecycle, 'archived' | 'forgotten' | 'refreshed'>;
@@ -59,4 +59,14 @@ export async function sameLife(
     await lifecycle.refreshed();
     if (lifeOf(session) !== life) throw beingForgotten(session);
   };
+}
+
+/** Throws `session_importing` for a session that is still being imported. */
+export function requireWhole(session: Token, record: Archived | undefined): void {
+  if (record?.importing !== undefined) throw importing(session);
+}
+
+export function importing(session: Token): ThroughlineError {
+  const message = `session ${session} is being imported. Where that was cut short, run "throughline session import" again with the same file, or "throughline session forget ${session}"`;
+  return new ThroughlineError('session_importing', message, { details: { session } });
 }

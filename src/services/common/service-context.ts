@@ -9,9 +9,9 @@ import type { Logger } from '../../ports/logger.js';
 import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
 import type { Tracing } from '../../ports/tracing.js';
 import type { Shutdown } from '../../runtime/shutdown.js';
-import type { RawRequest } from './byte-budget.js';
 import type { HealthParts } from './health.js';
 import type { ProgressTracker } from './progress-tracker.js';
+import type { RawRequest } from './request-guard.js';
 
 /** The start parameters of every service; `shutdown` stops it again. */
 export interface Context {

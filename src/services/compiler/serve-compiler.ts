@@ -12,12 +12,10 @@ import { guarded } from '../common/request-guard.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
 import { watchService } from '../common/service-metrics.js';
 import type { Projects } from '../learnings/serve-learnings.js';
-import { CompileTimes } from './compile-times.js';
-import { createPastPrompts, createPromptCompiler } from './prompt-compiler.js';
+import { CompileTimes, createPastPrompts, createPromptCompiler } from './prompt-compiler.js';
 import { PromptKeeper } from './prompt-keeper.js';
 import { createPromptLearnings } from './prompt-learnings.js';
-import { Telemetry } from './telemetry.js';
-import { TelemetryWriter } from './telemetry-writer.js';
+import { Telemetry, TelemetryWriter } from './telemetry.js';
 
 /** The service `prompt-compiler`. */
 export async function serveCompiler(

@@ -1,4 +1,4 @@
-import { compiledResult } from '../../contracts/compiled-results.js';
+import { compiledResult, resultKey, withPlainPaths } from '../../contracts/accepted-result.js';
 import { type DispatchFault, type ParsedBody, parseDispatchBody } from '../../contracts/dispatch-body.js';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
@@ -6,13 +6,12 @@ import { EVENT_VERSION } from '../../contracts/event.js';
 import { ROLES, type Role } from '../../contracts/kinds.js';
 import { parseDispatchSubject, type Token } from '../../contracts/names.js';
 import { outcomeOf } from '../../contracts/outcome.js';
-import { withPlainPaths } from '../../contracts/plain-paths.js';
 import { countByKind, type Repair, repairInWords } from '../../contracts/reading/repairs.js';
-import { resultKey } from '../../contracts/result-key.js';
 import type { RoleResult } from '../../contracts/results.js';
 import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
 import { factsBeyond } from '../../facts/event-facts.js';
 import { RuleBasedFactExtractor } from '../../facts/fact-extractor.js';
+import { takeSpan } from '../../monitoring/message-spans.js';
 import type { DispatchDelivery, DispatchSource } from '../../ports/dispatch-source.js';
 import type { Logger } from '../../ports/logger.js';
 import type { RejectedStore } from '../../ports/rejected-store.js';
@@ -25,7 +24,6 @@ import { NO_SCANNER, type SecretScanner } from '../../redaction/secret-scanner.j
 import { recordOf } from '../../shared/record-of.js';
 import { type Forgetting, HELD_BACK_MS, sameLife, standingOf } from '../common/forgotten-results.js';
 import { archivedResult } from '../lifecycle/archived-faults.js';
-import { inSpan } from './extract-span.js';
 import { LateGuard } from './late-guard.js';
 import { type Held, isRefusal } from './session-lane.js';
 import { SessionLanes } from './session-lanes.js';
@@ -298,4 +296,22 @@ export function recordedEvent(
   if (repairs.length > 0) data.repairs = repairs;
   if (repairsOmitted > 0) data.repairs_omitted = repairsOmitted;
   return { v: EVENT_VERSION, type: 'fact.recorded', at, data };
+}
+
+type Work = (held: Held) => Promise<WorkOutcome>;
+
+/** The same work, in a span of the trace that published the dispatch, where spans are recorded. */
+export function inSpan(tracing: Tracing, work: Work): Work {
+  return (held) => {
+    const spans = tracing();
+    if (spans === undefined) return work(held);
+    const { subject, body, trace, delivery } = held.delivery;
+    return spans.run(takeSpan('extract', subject, body.length, trace), async (span) => {
+      if (delivery > 1) span.set({ 'throughline.delivery': delivery });
+      const outcome = await work(held);
+      const rejected = outcome.kind === 'unnoted' ? outcome.rejected : outcome;
+      if (rejected.kind === 'rejected') span.failed(rejected.code);
+      return outcome;
+    });
+  };
 }

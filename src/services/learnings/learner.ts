@@ -1,10 +1,9 @@
-import { compiledResult } from '../../contracts/compiled-results.js';
+import { compiledResult, resultKey } from '../../contracts/accepted-result.js';
 import { parseDispatchBody } from '../../contracts/dispatch-body.js';
 import { codeOf } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import type { LearningEvent, LearningEventOf } from '../../contracts/learning-events.js';
 import { parseDispatchSubject, type Token } from '../../contracts/names.js';
-import { resultKey } from '../../contracts/result-key.js';
 import type { AnyResult } from '../../contracts/results.js';
 import type { ProjectCommander, ProjectReader } from '../../folding/project-folding.js';
 import { demandsOf, dueProposals } from '../../learnings/harvest.js';

@@ -12,7 +12,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { checkForeign } from '../../session/foreign-events.js';
 import { archivedSince, asFree, asReady, type IsMine } from '../common/archived-record.js';
-import { importing } from '../common/whole-session.js';
+import { importing } from '../common/forgotten-results.js';
 import { NOTICED_MS, SETTLED_MS } from './forget-session.js';
 import { becomeSession, exists, type NewSessionPorts, requireFree } from './new-session.js';
 

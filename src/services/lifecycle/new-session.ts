@@ -9,7 +9,7 @@ import type { Charter } from '../../session/charter.js';
 import { evolve } from '../../session/evolve-session.js';
 import { emptyState } from '../../session/session-state.js';
 import { archivedSince, asSession, type IsMine } from '../common/archived-record.js';
-import { importing } from '../common/whole-session.js';
+import { importing } from '../common/forgotten-results.js';
 import type { Archiver } from './archive-session.js';
 
 /** How a name becomes a session whose events come from a file. */

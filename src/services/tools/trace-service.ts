@@ -22,7 +22,7 @@ import { clipText, quoted } from '../../shared/text.js';
 import type { Tokenizer } from '../../shared/tokenizer.js';
 import { recordEntry, textOfEntry } from '../../traces/record-entry.js';
 import { compactedReport, recentLines, summarise } from '../../traces/trace-summary.js';
-import { requireWhole } from '../common/whole-session.js';
+import { requireWhole } from '../common/forgotten-results.js';
 import { archivedFault } from '../lifecycle/archived-faults.js';
 
 /** Answers `trace.append`, `trace.compact`, `trace.get` and `trace.pin`. */

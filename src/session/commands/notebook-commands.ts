@@ -6,12 +6,14 @@ import {
   answer,
   append,
   type Decision,
+  full,
+  fullText,
+  MOST,
   type Reply,
   refuse,
   stillThere,
   workedIn,
 } from './session-decision.js';
-import { full, fullText, MOST } from './session-room.js';
 
 /** The commands on notes and inbox, each decided on a state. */
 

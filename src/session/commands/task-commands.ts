@@ -8,14 +8,16 @@ import {
   answer,
   append,
   type Decision,
+  full,
+  fullText,
   iterationOf,
+  MOST,
   type NewEvent,
   type Reply,
   refuse,
   stillThere,
   workedIn,
 } from './session-decision.js';
-import { full, fullText, MOST } from './session-room.js';
 
 /** The commands on tasks, each decided on a state. */
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compiledResult } from '../../../src/contracts/compiled-results.js';
+import { compiledResult } from '../../../src/contracts/accepted-result.js';
 import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
 import { KEPT } from '../../../src/contracts/kept.js';
 import { kindOf, ROLES, type Role, verdictsOf } from '../../../src/contracts/kinds.js';

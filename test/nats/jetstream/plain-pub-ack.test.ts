@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { plainSequence } from '../../../src/nats/jetstream/plain-pub-ack.js';
+import { plainSequence } from '../../../src/nats/jetstream/publish-outcome.js';
 
 it.each([
   ['{"stream":"SESSION_a","seq":17}', 17],

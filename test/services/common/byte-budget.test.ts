@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { callerOf } from '../../../src/nats/micro/service-answer.js';
-import { byteBudget, type RawRequest } from '../../../src/services/common/byte-budget.js';
+import { byteBudget, type RawRequest } from '../../../src/services/common/request-guard.js';
 
 const MIB = 1024 * 1024;
 

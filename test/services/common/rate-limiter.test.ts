@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
-import { RateLimiter } from '../../../src/services/common/rate-limiter.js';
+import { RateLimiter } from '../../../src/services/common/request-guard.js';
 import * as fc from '../../support/properties.js';
 
 /** A limiter with a clock of its own. */

@@ -4,8 +4,7 @@ import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { token } from '../../../src/contracts/names.js';
 import type { DispatchReply, IterationReply } from '../../../src/contracts/replies/compile-reply.js';
 import { silentLogger } from '../../../src/ports/logger.js';
-import { Telemetry } from '../../../src/services/compiler/telemetry.js';
-import { TelemetryWriter } from '../../../src/services/compiler/telemetry-writer.js';
+import { Telemetry, TelemetryWriter } from '../../../src/services/compiler/telemetry.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemoryTelemetryStore } from '../../doubles/memory-telemetry-store.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DispatchDelivery } from '../../../src/ports/dispatch-source.js';
 import type { SpanStart, Spans } from '../../../src/ports/tracing.js';
-import { inSpan } from '../../../src/services/extractor/extract-span.js';
+import { inSpan } from '../../../src/services/extractor/extractor-worker.js';
 import type { WorkOutcome } from '../../../src/services/extractor/session-turns.js';
 
 const TRACE = { traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` };

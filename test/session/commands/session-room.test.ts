@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CommandName, ToolInput } from '../../../src/contracts/tool-requests.js';
-import { MOST } from '../../../src/session/commands/session-room.js';
+import { MOST } from '../../../src/session/commands/session-decision.js';
 import { Played } from '../../support/played.js';
 
 /** So long that a hundred of them take all the room for text. */

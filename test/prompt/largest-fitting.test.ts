@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { largestFitting } from '../../src/shared/largest-fitting.js';
+import { largestFitting } from '../../src/prompt/fill-prompt.js';
 import * as fc from '../support/properties.js';
 
 describe('the largest number that fits', () => {

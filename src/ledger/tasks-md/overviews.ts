@@ -1,0 +1,174 @@
+import type { Draft, Heading } from './draft.js';
+import type { Mark } from './marks.js';
+
+/** Tasks that a plan names twice: in an overview, and where they are described. */
+
+/**
+ * The tasks without those of a list that only repeats headings below it, each of which holds tasks: `- [ ] Setup` over
+ * `## Setup`, `- Phase 1: Setup` over `## Phase 1: Setup`. Where the heading is a task, it takes over what the list says.
+ */
+export function withoutRepeats(
+  drafts: readonly Draft[],
+  headings: readonly Heading[],
+  confirmed: ReadonlySet<Heading>,
+): readonly Draft[] {
+  const lists = new Map<Heading | undefined, Draft[]>();
+  const holders = new Set<Heading>();
+  for (const draft of drafts) {
+    const { under, owner, origin } = draft;
+    for (let each = under; each !== undefined && !holders.has(each); each = each.outer) holders.add(each);
+    if (owner !== undefined || (origin !== 'checkbox' && origin !== 'list')) continue;
+    if (under !== undefined && confirmed.has(under)) continue;
+    const list = lists.get(under);
+    if (list === undefined) lists.set(under, [draft]);
+    else list.push(draft);
+  }
+  const named = new Map<string, Heading>();
+  // The first of several with one name counts.
+  for (const heading of headings.toReversed()) {
+    if (!holders.has(heading) || heading.isStatus) continue;
+    const { head } = heading.draft ?? {};
+    named.set(wordsOf((head ?? heading).text), heading);
+    if (head?.phase && head.id !== undefined) named.set(head.id, heading);
+  }
+  const repeated = new Set<Draft>();
+  for (const list of lists.values()) {
+    const found = list.map((draft) => headingOf(draft, named));
+    if (list.length < 2 || found.includes(undefined)) continue;
+    for (const [at, draft] of list.entries()) {
+      const heading = found[at];
+      repeated.add(draft);
+      if (heading?.draft !== undefined && confirmed.has(heading)) mergeInto(heading.draft, draft);
+    }
+  }
+  return repeated.size === 0 ? drafts : drafts.filter((draft) => !repeated.has(draft));
+}
+
+/** The heading below an item that says the same, or for a phase the same number and the beginning of its title. */
+function headingOf({ head, line }: Draft, named: ReadonlyMap<string, Heading>): Heading | undefined {
+  const heading = named.get(head.phase ? (head.id ?? '') : wordsOf(head.text));
+  if (heading === undefined || heading.line < line) return undefined;
+  const [title, other] = [titleOf(head.text), titleOf((heading.draft?.head ?? heading).text)];
+  return title.startsWith(other) || other.startsWith(title) ? heading : undefined;
+}
+
+/**
+ * `- [ ] Phase 9: Training` in an overview and `### Phase 9: Training` below: one task. The one with a body is the
+ * detail, else the heading, else the later one; what the overview says of its status gives way to it.
+ */
+export function mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<Heading>): Draft[] {
+  const parentOf = ({ under, owner }: Draft): Draft | undefined => owner ?? headingTask(under, confirmed);
+  const idOf = (draft: Draft): string | undefined => {
+    if (draft.origin === 'table' || draft.origin === 'entry') return undefined;
+    return draft.head.id ?? (parentOf(draft) === undefined ? draft.ordinal?.toString() : undefined);
+  };
+  const several = repeated(drafts.map(idOf));
+  if (several.size === 0) return [...drafts];
+  const held = new Set<Draft>();
+  for (const draft of drafts) {
+    const parent = parentOf(draft);
+    if (parent !== undefined) held.add(parent);
+  }
+  const weight = (draft: Draft): number =>
+    (held.has(draft) ? 4 : 0) +
+    (draft.origin === 'heading' ? 2 : 0) +
+    (draft.prompt !== undefined || draft.details.length + draft.files.length + draft.requirements.length > 0
+      ? 1
+      : 0);
+  const details = new Map<string, Draft>();
+  const dropped = new Set<Draft>();
+  for (const draft of drafts) {
+    const id = idOf(draft);
+    if (id === undefined || !several.has(id)) continue;
+    const key = `${id}\n${titleOf(draft.head.text)}`;
+    const first = details.get(key) ?? details.get(`${id}\n`);
+    if (first === undefined || first.owner !== draft.owner) {
+      details.set(key, draft);
+      continue;
+    }
+    const [overview, detail] = weight(first) > weight(draft) ? [draft, first] : [first, draft];
+    // Two that both have tasks below them are two.
+    if (held.has(overview)) continue;
+    // The numbers of two lists are two numbers.
+    if (overview.head.id === undefined && detail.origin !== 'heading') continue;
+    details.set(key, detail);
+    dropped.add(overview);
+    mergeInto(detail, overview);
+  }
+  return drafts.filter((draft) => !dropped.has(draft));
+}
+
+/** The ids that are there more than once. */
+function repeated(ids: readonly (string | undefined)[]): ReadonlySet<string> {
+  const once = new Set<string>();
+  const several = new Set<string>();
+  for (const id of ids) {
+    if (id === undefined) continue;
+    if (once.has(id)) several.add(id);
+    once.add(id);
+  }
+  return several;
+}
+
+/** What a task is called, before what describes it: `Foundation` of `**Foundation** - Scaffold and pipeline`. */
+function titleOf(text: string): string {
+  const [title = ''] = text.slice(0, 200).split(/\s(?:[-–—]+\s|\()|[:：]\s/);
+  return wordsOf(title);
+}
+
+function wordsOf(text: string): string {
+  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
+}
+
+/** Adds what an overview says of a task to its detail. */
+function mergeInto(detail: Draft, overview: Draft): void {
+  const { box, mark } = overview.head;
+  const said = box?.mark ?? mark;
+  if (said !== undefined) overview.statuses.unshift({ from: 'overview', line: overview.line, mark: said });
+  for (let line = overview.line; line < overview.end; line += 1) detail.alsoAt.push(line);
+  // Each mark once: a plan may say the same task a thousand times.
+  const isNew = ({ from, mark }: Draft['statuses'][number]): boolean =>
+    !detail.statuses.some((each) => each.from === from && sameMark(each.mark, mark));
+  for (const stated of overview.statuses) if (isNew(stated)) detail.statuses.push(stated);
+  for (const field of ['requirements', 'files', 'leverage', 'dependsOn', 'details'] as const) {
+    detail[field].push(...overview[field].filter((each) => !detail[field].includes(each)));
+  }
+  if (overview.prompt !== undefined) detail.prompt ??= overview.prompt;
+}
+
+/** `## T001: Title` over `- [x] T001`: one task, whose box stands below its heading. */
+export function mergeHeadingBoxes(drafts: readonly Draft[], confirmed: ReadonlySet<Heading>): Draft[] {
+  const merged = new Map<Draft, Draft>();
+  const boxed = new Set<Draft>();
+  const kept = drafts.filter((draft) => {
+    const heading = draft.under?.draft;
+    if (draft.under === undefined || heading === undefined || draft.owner !== undefined) return true;
+    if (draft.head.id === undefined || draft.head.id !== heading.head.id || heading.head.box !== undefined)
+      return true;
+    if (!confirmed.has(draft.under) || boxed.has(heading) || draft.head.box === undefined) return true;
+    boxed.add(heading);
+    merged.set(draft, heading);
+    heading.statuses.push({ from: 'box', line: draft.line, mark: draft.head.box.mark });
+    for (const key of ['requirements', 'files', 'leverage', 'dependsOn', 'details'] as const) {
+      heading[key].push(...draft[key]);
+    }
+    if (draft.prompt !== undefined) heading.prompt ??= draft.prompt;
+    return false;
+  });
+  for (const draft of kept) {
+    const heading = draft.owner && merged.get(draft.owner);
+    if (heading !== undefined) draft.owner = heading;
+  }
+  return kept;
+}
+
+export function headingTask(from: Heading | undefined, confirmed: ReadonlySet<Heading>): Draft | undefined {
+  for (let heading = from; heading !== undefined; heading = heading.outer) {
+    if (heading.draft !== undefined && confirmed.has(heading)) return heading.draft;
+  }
+  return undefined;
+}
+
+function sameMark(one: Mark, other: Mark): boolean {
+  return one.status === other.status && one.hold === other.hold;
+}
