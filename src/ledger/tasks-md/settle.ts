@@ -1,5 +1,5 @@
 import { STEP, type Steps } from '../../shared/steps.js';
-import { type Draft, type Findings, type Heading, type Mention, problem } from './draft.js';
+import { addAll, type Draft, type Findings, type Heading, type Mention, problem } from './draft.js';
 import { outerId } from './ids.js';
 import type { Mark } from './marks.js';
 import { nameTasks } from './name-tasks.js';
@@ -19,7 +19,7 @@ export function* settle(findings: Findings, lineCount: number): Steps<ParsedTask
   for (const heading of confirmed) if (heading.draft !== undefined) drafts.push(heading.draft);
   yield;
   placeMentions(findings.mentions, drafts, problems);
-  drafts.push(...plannedTasks(findings, drafts));
+  addAll(drafts, plannedTasks(findings, drafts));
   drafts.sort((left, right) => left.line - right.line);
   yield;
   const kept = yield* mergeOverviews(drafts, confirmed);
@@ -120,7 +120,7 @@ function reportUnconfirmed(
   const tasks = new Set(kept);
   for (const { draft } of headings) {
     if (draft === undefined || tasks.has(draft)) continue;
-    problems.push(...draft.otherwise);
+    addAll(problems, draft.otherwise);
     for (const { line } of draft.statuses) {
       problems.push(
         problem(
@@ -265,7 +265,11 @@ function* mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<Headin
       !detail.statuses.some((each) => each.from === from && sameMark(each.mark, mark));
     for (const stated of overview.statuses) if (isNew(stated)) detail.statuses.push(stated);
     for (const field of ['requirements', 'files', 'leverage', 'dependsOn', 'details'] as const) {
-      detail[field].push(...overview[field].filter((each) => !detail[field].includes(each)));
+      const known = new Set(detail[field]);
+      addAll(
+        detail[field],
+        overview[field].filter((each) => !known.has(each)),
+      );
     }
     if (overview.prompt !== undefined) detail.prompt ??= overview.prompt;
   }
@@ -352,7 +356,7 @@ function mergeHeadingBoxes(drafts: readonly Draft[], confirmed: ReadonlySet<Head
     merged.set(draft, heading);
     heading.statuses.push({ from: 'box', line: draft.line, mark: draft.head.box.mark });
     for (const key of ['requirements', 'files', 'leverage', 'dependsOn', 'details'] as const) {
-      heading[key].push(...draft[key]);
+      addAll(heading[key], draft[key]);
     }
     if (draft.prompt !== undefined) heading.prompt ??= draft.prompt;
     return false;
