@@ -94,7 +94,7 @@ async function demo() {
 
   if (options.git !== undefined) {
     last = await step('git history', async (say) => {
-      const commits = await readCommits(options.git, { limit });
+      const { commits } = await readCommits({ path: options.git, env: process.env }, { limit });
       let sequence = last;
       for (const [index, commit] of commits.entries()) {
         ({ sequence } = await client.publishImplementer(options.session, commit));

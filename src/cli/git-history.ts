@@ -14,6 +14,12 @@ export interface CommitSelection {
   readonly path?: readonly string[] | undefined;
 }
 
+/** A repository, and the environment that git runs in. */
+export interface Repository {
+  readonly path: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
 /** The commits that were read. */
 export interface History {
   readonly commits: readonly CommitResult[];
@@ -39,7 +45,7 @@ const MAX_FIELD = 65_536;
  *
  * @throws ThroughlineError `usage` that names the option which git does not understand
  */
-export async function readCommits(repo: string, selection: CommitSelection): Promise<History> {
+export async function readCommits(repo: Repository, selection: CommitSelection): Promise<History> {
   const { limit, branch, since, path = [] } = selection;
   // The commit itself, and not its name: a name may pass for an option.
   const commit = branch === undefined ? 'HEAD' : await commitOf(repo, branch);
@@ -52,24 +58,24 @@ export async function readCommits(repo: string, selection: CommitSelection): Pro
     ...[commit, '--', ...path],
   ];
   const ran = await git(repo, args, (chunk) => reader.read(chunk));
-  if (!ran.ok) throw new ThroughlineError('usage', `--repo ${repo}: ${ran.stderr}`);
+  if (!ran.ok) throw new ThroughlineError('usage', `--repo ${repo.path}: ${ran.stderr}`);
   const { commits, shortened } = reader;
   return { commits: commits.reverse(), shortened: shortened.size };
 }
 
-async function commitOf(repo: string, branch: string): Promise<string> {
-  const unknown = `--branch ${branch}: git knows no such branch, tag or commit in ${repo}`;
+async function commitOf(repo: Repository, branch: string): Promise<string> {
+  const unknown = `--branch ${branch}: git knows no such branch, tag or commit in ${repo.path}`;
   // No ref begins with a dash.
   const found = branch.startsWith('-')
     ? undefined
     : await git(repo, ['rev-parse', '--verify', '--quiet', `${branch}^{commit}`]);
   if (found?.ok) return found.stdout.trim();
   // Without a message, it was the name that git did not know.
-  throw new ThroughlineError('usage', found?.stderr ? `--repo ${repo}: ${found.stderr}` : unknown);
+  throw new ThroughlineError('usage', found?.stderr ? `--repo ${repo.path}: ${found.stderr}` : unknown);
 }
 
 /** `git log` takes what it cannot read for now, and finds nothing; the settings of git are read more strictly. */
-async function checkDate(repo: string, since: string): Promise<void> {
+async function checkDate(repo: Repository, since: string): Promise<void> {
   const asSetting = ['-c', `throughline.since=${since}`, 'config', '--type=expiry-date', 'throughline.since'];
   if ((await git(repo, asSetting)).ok) return;
   throw new ThroughlineError(
@@ -148,10 +154,22 @@ interface GitRun {
   readonly stderr: string;
 }
 
-/** @param onOutput gets the output in place of `stdout` */
-function git(repo: string, args: readonly string[], onOutput?: (chunk: Buffer) => void): Promise<GitRun> {
+/**
+ * Runs git, which fetches an object that is missing by a program that the settings of the repository name: so it may use no
+ * protocol.
+ *
+ * @param onOutput gets the output in place of `stdout`
+ */
+function git(
+  { path, env }: Repository,
+  args: readonly string[],
+  onOutput?: (chunk: Buffer) => void,
+): Promise<GitRun> {
   return new Promise((resolve, reject) => {
-    const child = spawn('git', ['-C', repo, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn('git', ['-C', path, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...env, GIT_ALLOW_PROTOCOL: 'none' },
+    });
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
     child.stdout.on('data', onOutput ?? ((chunk: Buffer) => stdout.push(chunk)));

@@ -52,7 +52,7 @@ export function importCommand(program: Command): void {
     .action(async (options: ImportOptions, command: Command) => {
       const cli = cliOf(command);
       const session = sessionOf(cli, options.session);
-      const { commits, shortened } = await readCommits(options.repo, options);
+      const { commits, shortened } = await readCommits({ path: options.repo, env: cli.config.env }, options);
       const progress = showProgress(options.json !== true, commits.length, 'commit', 'published');
       const onWaiting = waitingNote(() => PUBLISH_TIMEOUT_MS);
       const { sequence, known, kept } = await withClient(

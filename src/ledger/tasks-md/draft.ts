@@ -118,16 +118,16 @@ export function applyField(draft: Draft, { key, value }: Field, line: number, le
       return true;
     case 'requirements':
       // Kiro writes `Validates: Requirements 1.2`.
-      draft.requirements.push(...splitList(value.replace(/^Requirements?\s+/i, '')));
+      addAll(draft.requirements, splitList(value.replace(/^Requirements?\s+/i, '')));
       return true;
     case 'dependsOn':
-      draft.dependsOn.push(...splitDependencies(value));
+      addAll(draft.dependsOn, splitDependencies(value));
       return true;
     case 'files':
-      draft.files.push(...splitFiles(value));
+      addAll(draft.files, splitFiles(value));
       return true;
     case 'leverage':
-      draft.leverage.push(...splitList(value));
+      addAll(draft.leverage, splitList(value));
       return true;
     case 'status': {
       const mark = readStatus(value, legend);
@@ -136,6 +136,11 @@ export function applyField(draft: Draft, { key, value }: Field, line: number, le
       return true;
     }
   }
+}
+
+/** Adds values to a list. Spread into the arguments of `push`, as many as a hostile line holds would overflow the stack. */
+export function addAll<T>(list: T[], values: Iterable<T>): void {
+  for (const each of values) list.push(each);
 }
 
 /** A problem at a 0-based line, or from it to another one. */

@@ -1,4 +1,4 @@
-import { type Draft, type Heading, newDraft, problem } from './draft.js';
+import { addAll, type Draft, type Heading, newDraft, problem } from './draft.js';
 import type { Head } from './head.js';
 import { type Legend, readStatus } from './marks.js';
 import type { TaskProblem } from './parsed-tasks.js';
@@ -43,9 +43,9 @@ export function draftOfEntry(entry: PlanEntry, problems: TaskProblem[]): Draft {
   };
   const draft = newDraft(line, 'entry', head, { owner, under }, NO_LEGEND);
   draft.end = entry.end;
-  draft.dependsOn.push(...(entry.dependsOn ?? []));
-  draft.requirements.push(...(entry.requirements ?? []));
-  draft.files.push(...(entry.files ?? []));
+  addAll(draft.dependsOn, entry.dependsOn ?? []);
+  addAll(draft.requirements, entry.requirements ?? []);
+  addAll(draft.files, entry.files ?? []);
   if (entry.prompt !== undefined && entry.prompt.trim() !== '') draft.prompt = entry.prompt.trim();
   if (entry.status === undefined || entry.status.trim() === '') return draft;
   const mark = readStatus(entry.status, NO_LEGEND);

@@ -1,4 +1,4 @@
-import type { Draft, Heading } from './draft.js';
+import { addAll, type Draft, type Heading } from './draft.js';
 import type { Mark } from './marks.js';
 
 /** Tasks that a plan names twice: in an overview, and where they are described. */
@@ -131,7 +131,11 @@ function mergeInto(detail: Draft, overview: Draft): void {
     !detail.statuses.some((each) => each.from === from && sameMark(each.mark, mark));
   for (const stated of overview.statuses) if (isNew(stated)) detail.statuses.push(stated);
   for (const field of ['requirements', 'files', 'leverage', 'dependsOn', 'details'] as const) {
-    detail[field].push(...overview[field].filter((each) => !detail[field].includes(each)));
+    const known = new Set(detail[field]);
+    addAll(
+      detail[field],
+      overview[field].filter((each) => !known.has(each)),
+    );
   }
   if (overview.prompt !== undefined) detail.prompt ??= overview.prompt;
 }
@@ -150,7 +154,7 @@ export function mergeHeadingBoxes(drafts: readonly Draft[], confirmed: ReadonlyS
     merged.set(draft, heading);
     heading.statuses.push({ from: 'box', line: draft.line, mark: draft.head.box.mark });
     for (const key of ['requirements', 'files', 'leverage', 'dependsOn', 'details'] as const) {
-      heading[key].push(...draft[key]);
+      addAll(heading[key], draft[key]);
     }
     if (draft.prompt !== undefined) heading.prompt ??= draft.prompt;
     return false;

@@ -1,4 +1,4 @@
-import { type Draft, type Findings, type Heading, type Mention, problem } from './draft.js';
+import { addAll, type Draft, type Findings, type Heading, type Mention, problem } from './draft.js';
 import { outerId } from './ids.js';
 import { nameTasks } from './name-tasks.js';
 import { headingTask, mergeHeadingBoxes, mergeOverviews, withoutRepeats } from './overviews.js';
@@ -16,7 +16,7 @@ export function settle(findings: Findings, lineCount: number): ParsedTasks {
   const found = mergeHeadingBoxes(findings.drafts, confirmed);
   for (const heading of confirmed) if (heading.draft !== undefined) found.push(heading.draft);
   placeMentions(findings.mentions, found, problems);
-  found.push(...plannedTasks(findings, found));
+  addAll(found, plannedTasks(findings, found));
   found.sort((left, right) => left.line - right.line);
   const drafts = withoutRepeats(found, findings.headings, confirmed);
   const kept = mergeOverviews(drafts, confirmed);
@@ -110,7 +110,7 @@ function reportUnconfirmed(
   const tasks = new Set(kept);
   for (const { draft } of headings) {
     if (draft === undefined || tasks.has(draft)) continue;
-    problems.push(...draft.otherwise);
+    addAll(problems, draft.otherwise);
     for (const { line } of draft.statuses) {
       problems.push(
         problem(
