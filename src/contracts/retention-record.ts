@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { TERM_PATTERN } from '../shared/age.js';
 import { timestamp } from './event.js';
-import { isToken, RETENTION_KEY, RETENTION_RUN_KEY, type Token } from './names.js';
+import { isToken, type Token } from './names.js';
 
 /**
  * What is recorded of retention, beside the records of sessions: how long things are kept, and the last time that was seen
@@ -68,12 +68,6 @@ export const retentionRun = z.object({
   /** Sessions that are being archived, each with when it moved last: the process that goes on looks at them first. */
   inHand: z.array(z.object({ session: projectName, idleSince: timestamp })).exactOptional(),
 });
-
-/** Whether it is one of the two records, under its own key. */
-export function isRetentionRecord(key: string, json: unknown): boolean {
-  if (key === RETENTION_KEY) return retentionRules.safeParse(json).success;
-  return key === RETENTION_RUN_KEY && retentionRun.safeParse(json).success;
-}
 
 export type RetentionRule = z.output<typeof rule>;
 export type RetentionRules = z.output<typeof retentionRules>;

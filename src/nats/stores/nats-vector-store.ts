@@ -132,7 +132,7 @@ export class NatsVectorStore implements VectorStore {
 }
 
 /** Whether a value is a vector. */
-export function isVector(data: Uint8Array): boolean {
+function isVector(data: Uint8Array): boolean {
   return storedVector(data) !== undefined;
 }
 
