@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { DeliverPolicy, type JetStreamManager, type NatsConnection, type StreamState } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM } from '../../contracts/names.js';
-import { pausedRules } from '../../contracts/retention-record.js';
 import { layoutInWords, type SessionLayout } from '../../contracts/session-layout.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
@@ -90,7 +89,7 @@ export async function restore(connection: NatsConnection, options: RestoreOption
     // Otherwise what is old by now would be removed at once, before anyone has looked at it.
     await new NatsRetentionStore(
       new LifecycleBucket(connection, { replicas: options.replicas ?? 1, timeoutMs }),
-    ).changeRules(pausedRules);
+    ).changeRules((rules) => (rules.rules.length === 0 ? rules : { ...rules, paused: true }));
     if (layout === undefined) await restoreBucket({ connection, jsm }, manifest, options);
     else {
       await jsm.streams.delete(INSTALLATION_STREAM);

@@ -107,6 +107,10 @@ export class NatsSessionLifecycle implements SessionLifecycle {
       .flatMap(({ record: { status, session } }) => (status === 'forgetting' ? (session ?? []) : []));
   }
 
+  archiving(): readonly Token[] {
+    return this.#view.archiving();
+  }
+
   onChange(listener: (change: LifecycleChange) => void): () => void {
     return this.#view.onChange(listener);
   }

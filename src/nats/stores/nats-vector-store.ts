@@ -131,7 +131,6 @@ export class NatsVectorStore implements VectorStore {
   }
 }
 
-
 /** `undefined` for a deleted key, and for data that is not a vector. */
 function storedVector(data: Uint8Array): StoredVector | undefined {
   if (data.length === 0) return undefined;
