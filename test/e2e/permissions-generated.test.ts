@@ -1,10 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  DISPATCH_STREAM,
-  LEARNER_CONSUMER,
-  sessionRequest,
-  token,
-} from '../../src/contracts/names.js';
+import { DISPATCH_STREAM, LEARNER_CONSUMER, sessionRequest, token } from '../../src/contracts/names.js';
 import { toolSubject } from '../../src/contracts/request-names.js';
 import { streamOf } from '../../src/contracts/session-layout.js';
 import { createSessionReader } from '../../src/folding/session-folding.js';
