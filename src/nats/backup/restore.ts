@@ -6,7 +6,7 @@ import { layoutInWords, type SessionLayout } from '../../contracts/session-layou
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { recordedLayout } from '../jetstream/installed-layout.js';
-import { LifecycleBucket } from '../stores/lifecycle-bucket.js';
+import { KvBucket } from '../stores/kv-bucket.js';
 import { NatsRetentionStore } from '../stores/nats-retention-store.js';
 import { type BackupManifest, readManifest, type StoredStream } from './backup-manifest.js';
 import { ownConfig, ownConsumer, requireOwn } from './own-config.js';
@@ -88,7 +88,7 @@ export async function restore(connection: NatsConnection, options: RestoreOption
     await makeConsumers(jsm, manifest);
     // Otherwise what is old by now would be removed at once, before anyone has looked at it.
     await new NatsRetentionStore(
-      new LifecycleBucket(connection, { replicas: options.replicas ?? 1, timeoutMs }),
+      new KvBucket(connection, { replicas: options.replicas ?? 1, timeoutMs }),
     ).changeRules((rules) => (rules.rules.length === 0 ? rules : { ...rules, paused: true }));
     if (layout === undefined) await restoreBucket({ connection, jsm }, manifest, options);
     else {

@@ -11,14 +11,14 @@ import {
 } from '../../contracts/retention-record.js';
 import type { RetentionStore } from '../../ports/retention-store.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
-import type { LifecycleBucket } from './lifecycle-bucket.js';
+import type { KvBucket } from './kv-bucket.js';
 import { isDeletion } from './nats-snapshot-store.js';
 
 /** Two keys of the bucket `session_lifecycle`, beside the records of sessions. */
 export class NatsRetentionStore implements RetentionStore {
-  readonly #bucket: LifecycleBucket;
+  readonly #bucket: KvBucket;
 
-  constructor(bucket: LifecycleBucket) {
+  constructor(bucket: KvBucket) {
     this.#bucket = bucket;
   }
 
