@@ -37,9 +37,9 @@ export interface LeaseStore {
 /** A lease that this process holds: a heartbeat renews it until it is released. */
 export interface HeldLease {
   readonly holder: string;
-  /** Aborts once another holder has it, with the error that `confirm` throws. */
+  /** Aborts once another holder is known to have it, or to have been able to, with the error that `confirm` throws. */
   readonly lost: AbortSignal;
-  /** Renews it now. @throws ThroughlineError `conflict` if another holder has it; else as `LeaseStore.claim` */
+  /** Renews it now. @throws ThroughlineError `conflict` if it is lost; else as `LeaseStore.claim` */
   confirm(): Promise<void>;
   /** Throws nothing: the lease ends by itself. */
   release(): Promise<void>;
@@ -63,17 +63,16 @@ export async function holdLease(
   const first = await store.claim(key, { ...claim, at: now(), ...(ended !== undefined && { ended }) });
   if (first.holder !== holder) return first;
   const lost = new AbortController();
-  const renew = async () => {
-    const there = await store.claim(key, { ...claim, at: now() });
-    if (there.holder !== holder)
-      lost.abort(
-        new ThroughlineError(
-          'conflict',
-          `${what} is being worked on by ${there.holder} since ${there.since}`,
-        ),
-      );
+  const lose = (message: string) => {
+    clearInterval(timer);
+    lost.abort(new ThroughlineError('conflict', message));
   };
-  let beating: Promise<void> | undefined;
+  const renew = async () => {
+    const { holder: by, since } = await store.claim(key, { ...claim, at: now() });
+    if (by !== holder) lose(`${what} is being worked on by ${by} since ${since}`);
+    return since;
+  };
+  let beating: Promise<unknown> | undefined;
   const timer = setInterval(
     () => {
       // A heartbeat without an answer is made up for by the next.
@@ -89,13 +88,16 @@ export async function holdLease(
     holder,
     lost: lost.signal,
     async confirm() {
-      await renew();
+      lost.signal.throwIfAborted();
+      const since = await renew();
+      // Another holder may have done the step meanwhile. A heartbeat does not say so: what is being done may still count.
+      if (since !== first.since) lose(`the lease of ${what} had lapsed: it is claimed again`);
       lost.signal.throwIfAborted();
     },
     async release() {
       clearInterval(timer);
       await beating;
-      if (!lost.signal.aborted) await store.release(key, holder).catch(() => {});
+      await store.release(key, holder).catch(() => {});
     },
   };
 }

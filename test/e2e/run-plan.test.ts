@@ -361,7 +361,7 @@ describe('runPlan', () => {
   it('takes a lease that another run has had in between for lost, and gives it back', async () => {
     const { client } = system;
     const session = newSession('lapsed');
-    const lease = await taskLeases(client, (ask) => ask(client), session, { holder: 'the first' }).claim('1');
+    const lease = await taskLeases((ask) => ask(client), session, { holder: 'the first' })('1');
     if (!('lost' in lease)) throw new Error('the lease was free');
     await lease.confirm();
     const other = { session, task: '1', holder: 'the second' };
