@@ -38,7 +38,6 @@ const UNIT_AMONG_SYSTEM = [
   ...within('docker', 'compose'),
   ...within('nats-server', 'binary-cache server-pin server-version'),
   ...within('nats/backup', 'lifecycle-look own-config restore-refusal stream-files'),
-  ...within('nats/foreign', 'judge-foreign'),
   ...within('nats/jetstream', 'list-streams plain-pub-ack'),
   ...within('nats/stores', 'nats-sharded-session-log'),
 ];

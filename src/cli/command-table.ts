@@ -123,11 +123,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./rejected-command.js')).rejectedCommand,
   },
   {
-    name: 'foreign',
-    summary: 'list and remove messages that were stored as the answer to a request',
-    load: async () => (await import('./foreign-command.js')).foreignCommand,
-  },
-  {
     name: 'import',
     summary: 'give a session existing knowledge, such as git history',
     load: async () => (await import('./import-command.js')).importCommand,

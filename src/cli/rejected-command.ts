@@ -56,7 +56,7 @@ export function rejectedCommand(program: Command): void {
         ...(session !== undefined && { session: token(session, '--session') }),
         ...(role !== undefined && { role }),
       };
-      const { entries, hasMore, passedOver } = await withClient(cliOf(command), (client) =>
+      const { entries, hasMore } = await withClient(cliOf(command), (client) =>
         rejectedEntries(client, of, limit),
       );
       if (json) return out(JSON.stringify(entries));
@@ -65,7 +65,6 @@ export function rejectedCommand(program: Command): void {
       const more = hasMore ? `; there are more, and these are the newest${hint}` : '';
       const none = Object.keys(of).length === 0 ? NONE : NO_SUCH;
       note(entries.length === 0 ? none : `-- ${counted(entries.length, 'rejected result')}${more}`);
-      notePassedOver(passedOver);
     });
 
   rejected
@@ -107,18 +106,15 @@ export function rejectedCommand(program: Command): void {
         throw new ThroughlineError('usage', 'give either the number of one result or --all');
       }
       await withClient(cliOf(command), async (client) => {
-        const one = id === undefined ? undefined : [{ id }];
-        const found =
-          one === undefined ? await rejectedEntries(client, {}) : { entries: one, passedOver: [] };
+        const entries = id === undefined ? (await rejectedEntries(client, {})).entries : [{ id }];
         // The oldest first, as they came.
-        const ids = found.entries.map((entry) => entry.id).reverse();
+        const ids = entries.map((entry) => entry.id).reverse();
         for (const each of ids.slice(0, MAX_LISTED)) {
-          const sequence = await retriedAs(client, each, one === undefined);
+          const sequence = await retriedAs(client, each, id === undefined);
           if (sequence === undefined) continue;
           if (options.json) out(JSON.stringify({ id: each, sequence }));
           else out(`${each} published again as dispatch ${sequence}`);
         }
-        notePassedOver(found.passedOver);
         if (ids.length === 0) note('-- nothing to retry');
         // Not in a loop: what is rejected again at once would be retried without end.
         if (ids.length > MAX_LISTED)
@@ -129,7 +125,7 @@ export function rejectedCommand(program: Command): void {
   removeCommand(rejected);
 }
 
-/** Retries one. Among all, one that has counted ends nothing: it is told, and left. */
+/** Retries one. Among all, one that has counted or is not a result ends nothing: it is told, and left. */
 async function retriedAs(
   client: ThroughlineClient,
   id: number,
@@ -138,21 +134,13 @@ async function retriedAs(
   try {
     return (await client.tools.rejectedRetry({ id })).dispatch;
   } catch (error) {
-    if (!isOfAll || !(error instanceof ThroughlineError) || error.code !== 'duplicate') throw error;
+    if (!isOfAll || !(error instanceof ThroughlineError) || !LEFT.has(error.code)) throw error;
     note(`-- ${error.message}`);
     return undefined;
   }
 }
 
-/** Numbers of messages that one line names. */
-const MAX_NAMED = 10;
-
-function notePassedOver(ids: readonly number[]): void {
-  if (ids.length === 0) return;
-  const named = `${ids.slice(0, MAX_NAMED).join(', ')}${ids.length > MAX_NAMED ? ' …' : ''}`;
-  const are = counted(ids.length, 'message that is', 'messages that are');
-  note(`-- passed over ${are} not a rejected result: ${named}; "throughline foreign ls" says what they are`);
-}
+const LEFT: ReadonlySet<string> = new Set(['duplicate', 'stored_reply']);
 
 function inCommands(entry: RejectedShown): RejectedShown {
   return asCommand(entry, (role) => `throughline rejected fix ${entry.id} --role ${role}`);

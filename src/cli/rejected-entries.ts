@@ -14,8 +14,6 @@ export interface RejectedAsked {
 export interface RejectedFound {
   readonly entries: readonly RejectedShown[];
   readonly hasMore: boolean;
-  /** Numbers of messages between them that are not rejected results. */
-  readonly passedOver: readonly number[];
 }
 
 /** Rejected results, the newest first: at most so many, and whether there are more. */
@@ -25,7 +23,6 @@ export async function rejectedEntries(
   most = Number.POSITIVE_INFINITY,
 ): Promise<RejectedFound> {
   const entries: RejectedShown[] = [];
-  const passedOver: number[] = [];
   for (let cursor: string | undefined; ; ) {
     const limit = Math.min(PAGE, most - entries.length);
     const page = await client.tools.rejectedList({
@@ -34,10 +31,9 @@ export async function rejectedEntries(
       ...(cursor !== undefined && { cursor }),
     });
     entries.push(...page.rejected);
-    passedOver.push(...page.passedOver);
     cursor = page.next;
-    if (cursor === undefined) return { entries, hasMore: false, passedOver };
-    if (entries.length >= most) return { entries, hasMore: true, passedOver };
+    if (cursor === undefined) return { entries, hasMore: false };
+    if (entries.length >= most) return { entries, hasMore: true };
   }
 }
 

@@ -14,7 +14,7 @@ import { counted } from '../shared/counted.js';
 import { stallText } from '../shared/stall-text.js';
 import { oneLine } from '../shared/text.js';
 import { promptLine, promptLines } from './show-prompt.js';
-import { retentionLines, runDone } from './show-retention.js';
+import { retentionLines } from './show-retention.js';
 
 /** Replies of the tools that read, as lines for people. What agents wrote gets one line of visible text. */
 
@@ -47,8 +47,6 @@ const LINES: { readonly [Name in ToolName]?: (reply: ToolReply<Name>) => readonl
   'telemetry-show': telemetryLines,
   'retention-show': (reply) => retentionLines(reply, new Date().toISOString()),
   'retention-set': (reply) => retentionLines(reply, new Date().toISOString()),
-  'retention-enforce': (reply) => retentionLines(reply, new Date().toISOString()),
-  'retention-apply': ({ state, run }) => [`${state}: ${runDone(run)}`],
   'rejected-list': ({ rejected }) => listed(rejected.map(rejectedLine), 'no such rejected results'),
   'prompt-list': ({ prompts }) =>
     listed(prompts.map(promptLine), 'no such prompts: each that is compiled is kept, the newest 200'),

@@ -18,12 +18,13 @@ const NAMED = 10;
 
 /** @param now ISO 8601, from which ages are counted */
 export function retentionLines(outlook: RetentionOutlook, now: string): string[] {
-  const { rules, at, archive, forget, dispatches, rejected, unknown, lastRun } = outlook;
+  const { rules, paused, at, archive, forget, dispatches, rejected, unknown, lastRun } = outlook;
   if (rules.length === 0)
     return ['no rules: everything is kept; "throughline retention set --archive-after 90d" sets one'];
   const isAhead = at > now;
   return [
     ...rules.map(ruleLine),
+    ...(paused ? ['paused since a restore: nothing is done until you set a rule again'] : []),
     isAhead ? `if nothing moves until ${at}, they would then` : 'now they would',
     ...sessionLines('archive', archive, at),
     ...sessionLines('forget', forget, at),
@@ -40,15 +41,14 @@ function ruleLine(rule: RetentionOutlook['rules'][number]): string {
     return after === undefined ? [] : `${WORDS[term]} ${after === 'never' ? 'never' : `after ${after}`}`;
   });
   const whose = rule.project === undefined ? 'installation' : `project ${oneLine(rule.project)}`;
-  return `${whose}: ${terms.join(', ')} (${rule.enforced ? `enforced since ${rule.at}` : 'not enforced'})`;
+  return `${whose}: ${terms.join(', ')} (set ${rule.at})`;
 }
 
 function sessionLines(verb: string, { total, sessions }: SessionsShown, at: string): string[] {
   if (total === 0) return [`  ${verb} no session`];
-  const named = sessions.slice(0, NAMED).map(({ session, project, last, after, of, enforced }) => {
+  const named = sessions.slice(0, NAMED).map(({ session, project, last, after, of }) => {
     const rule = `${after} of ${of === undefined ? 'the installation' : `project ${of}`}`;
-    const stays = enforced ? '' : ', not enforced';
-    return `    ${oneLine(session)} of project ${oneLine(project)}, last moved ${age(last, at)} (${rule}${stays})`;
+    return `    ${oneLine(session)} of project ${oneLine(project)}, last moved ${age(last, at)} (${rule})`;
   });
   const more = total - named.length;
   return [
@@ -71,7 +71,7 @@ function messageLines(
   ];
 }
 
-export function lastRunLine(run: NonNullable<RetentionOutlook['lastRun']>, now: string): string {
+function lastRunLine(run: NonNullable<RetentionOutlook['lastRun']>, now: string): string {
   const { startedAt, endedAt, error } = run;
   const state =
     error === undefined ? (endedAt === undefined ? ', not ended' : '') : `, failed: ${oneLine(error)}`;
@@ -79,7 +79,7 @@ export function lastRunLine(run: NonNullable<RetentionOutlook['lastRun']>, now: 
 }
 
 /** What a run has done. */
-export function runDone(run: NonNullable<RetentionOutlook['lastRun']>): string {
+function runDone(run: NonNullable<RetentionOutlook['lastRun']>): string {
   const { archived, forgotten, spared, dispatches, rejected } = run;
   return [
     `${counted(archived, 'session')} archived`,

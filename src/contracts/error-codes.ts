@@ -28,6 +28,11 @@ export const ERROR_TEXTS = {
       'a result without a task or with a verdict that no rule understands; a request with a misspelled or unknown field, or one too many',
     fix: 'the message names the field and what it may hold: correct it and send it again',
   },
+  stored_reply: {
+    about: 'the message is the reply to a request, stored where results are: nobody published it as a result',
+    cause: 'a user asked for something and named a subject of Throughline as the one to reply on',
+    fix: 'check which users may send requests; remove the message with "throughline rejected rm"',
+  },
   subject_invalid: {
     about: 'the subject is not dispatch.<session>.<role>',
     cause: 'a result was published under a name that is not a session, or with a role that does not exist',

@@ -28,6 +28,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   session_exists: 409,
   session_importing: 409,
   dispatch_rejected: 422,
+  stored_reply: 409,
   too_large: 413,
   permission_denied: 403,
   rate_limited: 429,

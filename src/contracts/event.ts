@@ -120,7 +120,7 @@ export function readEvent<Event>(
 }
 
 /** True if a stored message does not name the session or project of its log. */
-export function belongsElsewhere(json: object, kind: LogKind, key: string): boolean {
+function belongsElsewhere(json: object, kind: LogKind, key: string): boolean {
   const { session, project }: { session?: unknown; project?: unknown } = json;
   const owner = kind === 'session' ? session : project;
   return owner !== key;

@@ -32,6 +32,8 @@ const archived = z.object({
   reason: z.string().optional(),
   /** Where a rule of retention has archived it: when it had moved last. */
   idle_since: timestamp.optional(),
+  /** Its log still has to give way to its checkpoint. */
+  pending: z.literal(true).optional(),
   /** It is not a session yet: its events are being imported, and only the import may add events. */
   importing: z
     .object({

@@ -62,8 +62,6 @@ export const QUERY_NAMES = [
   'project-forget',
   'retention-show',
   'retention-set',
-  'retention-enforce',
-  'retention-apply',
   'session-export',
   'session-import',
   'rejected-list',
@@ -128,8 +126,6 @@ export const WIDE_TOOLS = [
   'project-forget',
   'retention-show',
   'retention-set',
-  'retention-enforce',
-  'retention-apply',
   'health-show',
 ] as const satisfies readonly ToolName[];
 export type WideTool = (typeof WIDE_TOOLS)[number];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { TERM_PATTERN } from '../shared/age.js';
 import { timestamp } from './event.js';
-import { isToken, RETENTION_KEY, RETENTION_RUN_KEY, type Token } from './names.js';
+import { isToken, type Token } from './names.js';
 
 /**
  * What is recorded of retention, beside the records of sessions: how long things are kept, and the last time that was seen
@@ -31,8 +31,7 @@ const projectName = z.custom<Token>(isToken);
 const rule = z.object({
   /** Left out for the rule of the whole installation. */
   project: projectName.exactOptional(),
-  enforced: z.boolean(),
-  /** When it was set, or enforced. */
+  /** When it was set. */
   at: timestamp,
   ...termFields(() => z.string().regex(TERM_PATTERN).exactOptional()),
 });
@@ -40,8 +39,10 @@ const rule = z.object({
 /** Under `retention`. */
 export const retentionRules = z.object({
   v: z.literal(1),
-  /** One more with each change: who has seen the rules names it. */
+  /** One more with each change. */
   version: z.int().nonnegative(),
+  /** Nothing is done until a rule is set again: a restore has brought back what is old by now. */
+  paused: z.literal(true).exactOptional(),
   rules: z.array(rule),
 });
 
@@ -54,26 +55,15 @@ const counts = {
   rejected: z.int().nonnegative(),
 };
 
-/** Under `retention_run`: the last time, or the process that is at it. */
+/** Under `retention_run`: the last time that the rules were followed; without an end it goes on, or was cut short. */
 export const retentionRun = z.object({
   v: z.literal(1),
-  id: z.string(),
   startedAt: timestamp,
-  /** When it last said that it is at it. */
-  beatAt: timestamp,
   endedAt: timestamp.exactOptional(),
   /** What it failed with. */
   error: z.string().exactOptional(),
   ...counts,
-  /** Sessions that are being archived, each with when it moved last: the process that goes on looks at them first. */
-  inHand: z.array(z.object({ session: projectName, idleSince: timestamp })).exactOptional(),
 });
-
-/** Whether it is one of the two records, under its own key. */
-export function isRetentionRecord(key: string, json: unknown): boolean {
-  if (key === RETENTION_KEY) return retentionRules.safeParse(json).success;
-  return key === RETENTION_RUN_KEY && retentionRun.safeParse(json).success;
-}
 
 export type RetentionRule = z.output<typeof rule>;
 export type RetentionRules = z.output<typeof retentionRules>;
@@ -84,10 +74,3 @@ export const NO_RULES: RetentionRules = { v: 1, version: 0, rules: [] };
 export const NOTHING_DONE: RetentionCounts = {
   ...{ archived: 0, forgotten: 0, spared: 0, dispatches: 0, rejected: 0 },
 };
-
-/** No rule enforced any longer. */
-export function pausedRules(before: RetentionRules): RetentionRules {
-  if (before.rules.every(({ enforced }) => !enforced)) return before;
-  const rules = before.rules.map((rule) => ({ ...rule, enforced: false }));
-  return { v: 1, version: before.version + 1, rules };
-}

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SPAN_PATTERN, TERM_PATTERN } from '../shared/age.js';
 import { termFields } from './retention-record.js';
 import { sessionName } from './session-name.js';
-import { text, toolOfNone } from './tool-shape.js';
+import { toolOfNone } from './tool-shape.js';
 
 /** The tools that say how long things are kept. */
 
@@ -13,11 +13,6 @@ const term = (about: string) =>
     .optional()
     .describe(`${about} Days such as 90d, or never.`);
 
-const version = z
-  .int()
-  .nonnegative('must be the version that retention-show gave')
-  .describe('The version of the rules that were looked at, from retention-show: others are refused.');
-
 export const RETENTION_TOOLS = {
   'retention-show': toolOfNone('show how long things are kept, and what the rules would do now', '', {
     ahead: z
@@ -27,17 +22,13 @@ export const RETENTION_TOOLS = {
       .describe('What they would do after so long if nothing moved until then, such as 30d.'),
   }),
   'retention-set': toolOfNone(
-    'set how long things are kept, for the installation or a project; enforced only once retention-enforce says so',
+    'set how long things are kept, for the installation or a project; the keeper enforces it from then on',
     '--archive-after 90d --forget-after 365d',
     {
       project: sessionName.optional().describe('Only for sessions of this project.'),
       ...termFields(term),
       remove: z.boolean().default(false).describe('Remove the rule of the installation or the project.'),
+      dryRun: z.boolean().default(false).describe('Only show what the rules would do then.'),
     },
   ),
-  'retention-enforce': toolOfNone('enforce all rules as they were shown', '--version 1', { version }),
-  'retention-apply': toolOfNone('do at once what the rules say, enforced or not', '--version 1', {
-    version,
-    run: text(64).optional().describe('Only tell how far this run is: from the reply that began it.'),
-  }),
 } as const;

@@ -70,7 +70,13 @@ export const lifecycleEvents = [
     reason: z.string().optional().describe('Why, in words.'),
   }),
   eventOf('session.restarted', { reason: z.string().optional().describe('Why, in words.') }),
-  eventOf('session.archived', { reason: z.string().optional().describe('Why, in words.') }),
+  eventOf('session.archived', {
+    reason: z.string().optional().describe('Why, in words.'),
+    idle_since: z
+      .string()
+      .optional()
+      .describe('When it had moved last, where a rule of retention archived it.'),
+  }),
   eventOf('session.reopened', { reason: z.string().optional().describe('Why, in words.') }),
 ] as const;
 

@@ -30,8 +30,8 @@ import {
   refuseStrangersOnSessions,
 } from './jetstream/topology.js';
 import { type ForgottenSessions, keptAbove, NONE_FORGOTTEN } from './stores/forgotten-floor.js';
+import { KvBucket } from './stores/kv-bucket.js';
 import { KvLease } from './stores/kv-lease.js';
-import { LifecycleBucket } from './stores/lifecycle-bucket.js';
 import { NatsAgedMessages } from './stores/nats-aged-messages.js';
 import { type DispatchConsumer, NatsDispatchSource } from './stores/nats-dispatch-source.js';
 import { NatsLearningLog } from './stores/nats-learning-log.js';
@@ -186,7 +186,7 @@ export async function openNats(options: NatsOptions): Promise<NatsPorts> {
         tracing,
         maxInHand: Math.min(maxInHand, most),
       });
-    const bucket = new LifecycleBucket(connection, { replicas, timeoutMs });
+    const bucket = new KvBucket(connection, { replicas, timeoutMs });
     return {
       connection,
       layout,

@@ -241,7 +241,7 @@ const EXPORT = toolSubject('session-export');
 /** Tools on results whole as they came, of all sessions, and those that erase, or say what will be erased: not for those who run agents. */
 const FOR_OPERATORS = [
   ...(['rejected-show', 'rejected-retry', 'rejected-remove', 'project-forget'] as const).map(toolSubject),
-  ...(['retention-set', 'retention-enforce', 'retention-apply'] as const).map(toolSubject),
+  toolSubject('retention-set'),
   ...OF_SESSIONS,
 ];
 

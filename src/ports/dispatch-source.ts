@@ -41,6 +41,8 @@ export interface DispatchDelivery {
   readonly messageId?: string;
   /** The span that it was published in. */
   readonly trace?: TraceContext | undefined;
+  /** Set for a message that was stored as the reply to a request, with what it is: it must change no session. */
+  readonly foreign?: string | undefined;
   /**
    * True for a message without body and headers, which may be the answer of the server to a request of someone who may not
    * publish: it must change no session. Default: not.

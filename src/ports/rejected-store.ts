@@ -4,6 +4,8 @@ import type { Token } from '../contracts/names.js';
 /**
  * Keeps results that could not be used, whole, with the reason, until someone retries or removes them.
  *
+ * A stored message that nobody rejected, such as the reply to a request, is an entry as well: its code is `stored_reply`.
+ *
  * An implementer must give the body back byte for byte, up to the largest message that the source accepts, and must
  * not keep the same dispatch twice when `put` is repeated soon after.
  */
@@ -14,12 +16,6 @@ export interface RejectedStore {
    * longer for how many there are. It may hold fewer than asked for, even none, while there is a next one.
    */
   page(asked: RejectedPageAsked): Promise<RejectedPage>;
-  /**
-   * Ids of stored messages that are not rejections: `page`, `get` and `remove` skip them, however many there are.
-   *
-   * @param from only ids from this one on; all by default
-   */
-  foreign(from?: number): Promise<number[]>;
   /** One rejection with its body, or `undefined`. */
   get(id: number): Promise<WholeRejection | undefined>;
   /** Removes one; `false` if it is not there. */
@@ -57,8 +53,6 @@ export interface RejectedPageAsked extends RejectedSelection {
 
 export interface RejectedPage {
   readonly entries: readonly RejectedEntry[];
-  /** Ids of messages between them that are not rejections. */
-  readonly passedOver: readonly number[];
   /** How many there are; where bodies are stored in parts, how many parts. */
   readonly total: number;
   /** `before` of the next page; left out on the last one. */

@@ -1,7 +1,7 @@
 import type { RetentionRules, RetentionRun } from '../contracts/retention-record.js';
 
 /**
- * The rules of retention, and who follows them now. Of two writers one comes first, and the other decides again on what that
+ * The rules of retention, and what was done by them last. Of two writers one comes first, and the other decides again on what that
  * one wrote.
  */
 export interface RetentionStore {
@@ -18,8 +18,6 @@ export interface RetentionStore {
   /** The last run; `undefined` before the first. Throws as `rules`. */
   run(): Promise<RetentionRun | undefined>;
 
-  /** Replaces it; `next` gives back what it got where it wants no change. Throws as `rules`. */
-  changeRun(
-    next: (before: RetentionRun | undefined) => RetentionRun | undefined,
-  ): Promise<RetentionRun | undefined>;
+  /** Replaces it. Throws as `rules`. */
+  saveRun(run: RetentionRun): Promise<void>;
 }

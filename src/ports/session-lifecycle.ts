@@ -25,6 +25,9 @@ export interface SessionLifecycle {
   /** Sessions of which something is left to erase. */
   unfinished(): readonly Token[];
 
+  /** Archived sessions whose log still has to give way to their checkpoint. */
+  archiving(): readonly Token[];
+
   /** Calls `listener` after each change, until the returned function is called. */
   onChange(listener: (change: LifecycleChange) => void): () => void;
 

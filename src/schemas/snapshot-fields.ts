@@ -11,6 +11,7 @@ export const SNAPSHOT_FIELDS: Readonly<Record<string, string>> = {
   last_command: 'Sequence of the newest command that counted, where that is not last_event.',
   checkpoint: 'Sequence of the newest checkpoint, at which everything before it stands.',
   archived: 'Since when the session takes no results, and why.',
+  idle_since: 'When it had moved last, where a rule of retention archived it.',
   state: 'The state of the session.',
   limits: 'Limits by which it was folded.',
   maxFacts: 'Maximum number of facts.',

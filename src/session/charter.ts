@@ -19,7 +19,7 @@ export interface Charter {
   /** Why it was completed in spite of open tasks. */
   completed_reason?: string;
   /** Since when it takes no results, ISO 8601 in UTC, and why. */
-  archived?: { readonly at: string; readonly reason?: string };
+  archived?: { readonly at: string; readonly reason?: string; readonly idle_since?: string };
 }
 
 const MAX_REASON = 300;
@@ -64,8 +64,12 @@ export function evolveCharter(charter: Charter, event: CharterEvent): void {
       delete charter.completed_reason;
       return;
     case 'session.archived': {
-      const { reason } = event.data;
-      charter.archived = { at: event.at, ...(reason !== undefined && { reason }) };
+      const { reason, idle_since: idle } = event.data;
+      charter.archived = {
+        at: event.at,
+        ...(reason !== undefined && { reason }),
+        ...(idle !== undefined && { idle_since: idle }),
+      };
       return;
     }
     case 'session.reopened':

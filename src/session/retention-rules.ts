@@ -10,19 +10,9 @@ export interface Term {
   readonly after: string;
   /** The project whose rule says so; left out for the installation. */
   readonly of?: Token;
-  /** Whether all rules that have a say are enforced. */
-  readonly enforced: boolean;
 }
 
-/** Which terms count: all of them to look ahead, or only those that are enforced. */
-export type TermFilter = (term: Term) => boolean;
-export const ALL_TERMS: TermFilter = () => true;
-export const ENFORCED_TERMS: TermFilter = ({ enforced }) => enforced;
-
-/**
- * The term of a project: what its own rule says, else that of the installation; `undefined` for never. A project whose own
- * rule is not enforced yet is left alone altogether: it may be about to keep more.
- */
+/** The term of a project: what its own rule says, else that of the installation; `undefined` for never. */
 export function termOf(
   { rules }: Pick<RetentionRules, 'rules'>,
   project: Token,
@@ -32,9 +22,7 @@ export function termOf(
   const base = rules.find((rule) => rule.project === undefined);
   const after = own?.[which] ?? base?.[which];
   if (after === undefined || after === 'never') return undefined;
-  const from: RetentionRule | undefined = own?.[which] === undefined ? base : own;
-  const enforced = from?.enforced === true && (own === undefined || own.enforced);
-  return { after, enforced, ...(from === own && { of: project }) };
+  return { after, ...(own?.[which] !== undefined && { of: project }) };
 }
 
 /** A session as rules see it. */
@@ -55,18 +43,13 @@ export interface DueByRule extends Term {
 }
 
 /** What is to be done with a session, at a time in milliseconds since 1970. */
-export function dueOf(
-  rules: RetentionRules,
-  session: Aged,
-  now: number,
-  counts: TermFilter = ALL_TERMS,
-): DueByRule | undefined {
+export function dueOf(rules: RetentionRules, session: Aged, now: number): DueByRule | undefined {
   const { project, at, archived } = session;
   // Being archived by a rule does not count as activity.
   const last = archived?.idleSince === undefined ? at : Date.parse(archived.idleSince);
   const due = (what: DueByRule['what'], which: RetentionTerm): DueByRule | undefined => {
     const term = termOf(rules, project, which);
-    if (term === undefined || !counts(term)) return undefined;
+    if (term === undefined) return undefined;
     const before = now - spanMs(term.after);
     return last < before ? { ...term, what, last, before } : undefined;
   };
@@ -89,12 +72,8 @@ export function cutsOf(
   rules: RetentionRules,
   sessions: Iterable<readonly [session: Token, project: Token]>,
   which: 'dispatchesAfter' | 'rejectedAfter',
-  counts: TermFilter = ALL_TERMS,
 ): Cuts {
-  const termOfProject = (project: Token) => {
-    const term = termOf(rules, project, which);
-    return term !== undefined && counts(term) ? term.after : undefined;
-  };
+  const termOfProject = (project: Token) => termOf(rules, project, which)?.after;
   // What goes for all goes for every project, and for what belongs to none.
   const named = rules.rules.flatMap(({ project }) => project ?? []);
   const terms = [NO_PROJECT, ...named].map(termOfProject);
@@ -109,7 +88,7 @@ export function cutsOf(
   return { ...(all !== undefined && { all }), each };
 }
 
-/** A rule that a person has given, in place of the one that there was: never enforced until it was looked at. */
+/** A rule that a person has given, in place of the one that there was. */
 export function withRule(
   before: RetentionRules,
   at: string,
@@ -120,14 +99,14 @@ export function withRule(
   const others = before.rules.flatMap((rule) => {
     if (rule.project === project) return [];
     // What a project had for itself is now as the installation says: that is a new rule for it.
-    return remove && rule.project === undefined ? { ...rule, enforced: false, at } : rule;
+    return remove && rule.project === undefined ? { ...rule, at } : rule;
   });
   const given = Object.fromEntries(Object.entries(terms).filter(([, after]) => after !== undefined));
   const next = {
     ...(project !== undefined && { project }),
     ...old,
     ...given,
-    ...{ enforced: false, at },
+    at,
   } as RetentionRule;
   const rules = remove ? others : [...others, next];
   rules.sort((one, other) => ((one.project ?? '') < (other.project ?? '') ? -1 : 1));
@@ -138,13 +117,6 @@ type RuleGiven = { readonly [Which in RetentionTerm]?: string | undefined } & {
   readonly project?: string | undefined;
   readonly remove: boolean;
 };
-
-/** All rules enforced from a time on. */
-export function enforcedRules(before: RetentionRules, at: string): RetentionRules {
-  if (before.rules.every(({ enforced }) => enforced)) return before;
-  const rules = before.rules.map((rule) => (rule.enforced ? rule : { ...rule, enforced: true, at }));
-  return { v: 1, version: before.version + 1, rules };
-}
 
 /** Names a rule that would forget sessions before it archives them, which can only be a mistake. */
 export function contradiction(

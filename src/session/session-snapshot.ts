@@ -200,7 +200,9 @@ export const stateJson = z.object({
     project: z.string().exactOptional(),
     completed_reason: z.string().exactOptional(),
     settings: sessionSettings.exactOptional(),
-    archived: z.object({ at: z.string(), reason: z.string().exactOptional() }).exactOptional(),
+    archived: z
+      .object({ at: z.string(), reason: z.string().exactOptional(), idle_since: z.string().exactOptional() })
+      .exactOptional(),
   }),
   tasks: z.array(
     z.object({

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
+import { type HeldLease, isHeld } from '../ports/lease-store.js';
 import { linkedSignal } from '../shared/linked-signal.js';
 import { named } from '../shared/named.js';
 import { followPlan, sessionOfPlan } from './follow-plan.js';
@@ -10,7 +11,7 @@ import { RunTally } from './run-tally.js';
 import type { RunPlanEvent, RunSummary } from './run-types.js';
 import { sessionTasks } from './session-tasks.js';
 import { runStep } from './step-runner.js';
-import { newHolder, type TaskLease, type TaskLeases, taskLeases } from './task-leases.js';
+import { type ClaimTask, newHolder, taskLeases } from './task-leases.js';
 import type { WorkTask } from './task-step.js';
 import { tickPlan } from './tick-plan.js';
 
@@ -54,8 +55,8 @@ class PlanRunner {
   readonly #closed = new Set<string>();
   readonly #again = new Map<string, number>();
   readonly #inVain = new Map<string, number>();
-  readonly #leases: TaskLeases;
-  readonly #held = new Map<string, TaskLease>();
+  readonly #claim: ClaimTask;
+  readonly #held = new Map<string, HeldLease>();
   /** By task that another run works on: when it is claimed again. */
   readonly #elsewhere = new Map<string, number>();
   readonly #told = new Set<string>();
@@ -77,8 +78,8 @@ class PlanRunner {
     this.#talk = patientSession(options.client, session, patienceMs, signal, ({ message }) =>
       this.#tell({ type: 'note', message: `no answer yet, trying again: ${message}` }),
     );
-    const { client, run = { holder: newHolder() } } = options;
-    this.#leases = taskLeases(client, this.#talk.ask, session, run);
+    const { run = { holder: newHolder() } } = options;
+    this.#claim = taskLeases(this.#talk.ask, session, run);
   }
 
   async run(): Promise<RunSummary> {
@@ -197,8 +198,8 @@ class PlanRunner {
     // A run that has stood still between two steps may have lost it.
     await lease?.confirm();
     if (lease === undefined) {
-      const claimed = await this.#leases.claim(id);
-      if ('holder' in claimed) {
+      const claimed = await this.#claim(id);
+      if (!isHeld(claimed)) {
         const { holder, since } = claimed;
         return this.#leaveTo(id, `${id} is being worked on by ${holder} since ${since}`);
       }
@@ -239,7 +240,7 @@ class PlanRunner {
   async #step(
     task: WorkTask,
     step: Exclude<RunStep, { kind: 'close' }>,
-    lease: TaskLease,
+    lease: HeldLease,
     signal: AbortSignal,
   ): Promise<void> {
     const { implementer, reviewer, check, kept, project, maxFacts } = this.#options;

@@ -145,17 +145,10 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
     ['--project', 'hostile', '--archive-after', '90d'],
     ['--project', HOSTILE],
   ],
-  'tool retention-enforce': [['--version', '999']],
-  'tool retention-apply': [
-    ['--version', '999'],
-    ['--version', '999', '--run', HOSTILE],
-  ],
   'retention set': [
     ['--project', 'hostile', '--forget-after', '365d'],
     ['--archive-after', HOSTILE],
   ],
-  'retention enforce': [['--yes']],
-  'retention apply': [['--yes']],
   'session forget': [['--yes', '--session', 'nothing-of-it']],
   'project forget': [['nothing-of-it', '--yes']],
   'rejected fix': [

@@ -52,14 +52,9 @@ export class MemoryRejectedStore implements RejectedStore {
     const last = entries.at(-1)?.id;
     return {
       entries,
-      passedOver: [],
       total: all.length,
       ...(last !== undefined && older.length > limit && { next: last }),
     };
-  }
-
-  async foreign(): Promise<number[]> {
-    return [];
   }
 
   async get(id: number): Promise<WholeRejection | undefined> {

@@ -30,6 +30,10 @@ export class MemorySessionLifecycle implements SessionLifecycle {
     return [...this.#forgotten.values()].flatMap(({ session }) => session ?? []);
   }
 
+  archiving(): readonly Token[] {
+    return [...this.#archived].flatMap(([session, { pending }]) => (pending ? [session] : []));
+  }
+
   onChange(listener: (change: LifecycleChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, type Token, token } from '../../src/contracts/names.js';
 import { streamOf } from '../../src/contracts/session-layout.js';
 import { type BackupOptions, backUp } from '../../src/nats/backup/back-up.js';
-import { LIFECYCLE_STREAM } from '../../src/nats/stores/lifecycle-bucket.js';
+import { LIFECYCLE_STREAM } from '../../src/nats/stores/kv-bucket.js';
 import { canonicalState, renumbered } from '../../src/session/copied-events.js';
 import { cli } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';

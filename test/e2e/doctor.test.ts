@@ -43,7 +43,7 @@ describe('throughline doctor on a healthy installation', () => {
         ...['stream DISPATCH', 'stream DISPATCH_REJECTED', 'stream LEARNINGS'],
         ...['stream KV_session_snapshots', 'stream KV_learning_snapshots', 'stream KV_session_telemetry'],
         ...['stream KV_session_index', 'stream KV_session_lifecycle', 'stream PROMPTS'],
-        ...['consumer extractor', 'consumer learner', 'rejected', 'foreign messages'],
+        ...['consumer extractor', 'consumer learner', 'rejected', 'logs'],
         ...['sessions', 'session index', 'projects'],
         ...['service extractor', 'service prompt-compiler', 'service session-tools', 'service learnings'],
         ...['service keeper', 'access'],

@@ -368,13 +368,9 @@ describe('what a role has no need of is refused', () => {
     ['reader', 'publish', 'tool.project-forget'],
     // Nor says how long things are kept.
     ['publisher', 'publish', 'tool.retention-set'],
-    ['publisher', 'publish', 'tool.retention-enforce'],
-    ['publisher', 'publish', 'tool.retention-apply'],
     ['guest', 'publish', 'tool.retention-set'],
     ['guest', 'publish', 'tool.retention-show'],
     ['reader', 'publish', 'tool.retention-set'],
-    ['reader', 'publish', 'tool.retention-enforce'],
-    ['reader', 'publish', 'tool.retention-apply'],
     ['publisher', 'publish', 'compiled.demo'],
     ['publisher', 'subscription', 'compiled.demo'],
     ['publisher', 'subscription', 'rejected.demo.implementer'],

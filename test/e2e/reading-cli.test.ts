@@ -214,7 +214,7 @@ describe('the reading commands', () => {
     };
     const program = await createProgram();
     const lists = program.commands.filter(({ commands }) => commands.some((each) => each.name() === 'ls'));
-    expect(lists.map((each) => each.name())).toEqual(expect.arrayContaining(['foreign', 'rejected']));
+    expect(lists.map((each) => each.name())).toEqual(expect.arrayContaining(['proposals', 'rejected']));
     for (const list of lists.map((each) => each.name())) {
       const { code, stdout } = await up.cli([list, 'ls', ...(NOTHING[list] ?? []), '--json']);
       expect(code, list).toBe(0);

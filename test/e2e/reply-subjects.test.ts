@@ -170,7 +170,6 @@ describe('a publisher', () => {
 
   it('a publisher can store the server’s replies where it may not publish, but none of them counts', async () => {
     const before = await stateOf('b');
-    const rejectedBefore = await allRejected(system.ports.rejected);
     const result = `BEGIN_DISPATCH_RESULT ${JSON.stringify(implemented('9'))} END_DISPATCH_RESULT`;
     for (const reply of junk) await ask('guest', [dispatch, result, reply]);
     await stored(
@@ -184,7 +183,8 @@ describe('a publisher', () => {
     await stored('DISPATCH_REJECTED', at('rejected.b.implementer'));
     await allDealtWith(system.ports);
     expect(await stateOf('b')).toEqual(before);
-    expect(await allRejected(system.ports.rejected)).toEqual(rejectedBefore);
+    const rejected = await allRejected(system.ports.rejected);
+    expect(new Set(rejected.map(({ code }) => code))).toEqual(new Set(['stored_reply']));
   });
 
   it('a publisher gets no service to answer where the publisher may not publish', async () => {
@@ -245,7 +245,7 @@ describe('a publisher', () => {
     expect(await stateOf('b')).toEqual(before);
     const rejected = await allRejected(system.ports.rejected);
     // An empty body without headers may as well be that of a publisher with a PubAck: it is kept, and changes no session.
-    expect(rejected.filter(({ session }) => session === 'b')).toMatchObject([
+    expect(rejected.filter(({ session, code }) => session === 'b' && code !== 'stored_reply')).toMatchObject([
       { code: 'marker_missing', reason: 'the body is empty', bytes: 0 },
     ]);
   });
@@ -274,102 +274,51 @@ describe('a rejected body that is a valid event', () => {
   });
 });
 
-describe('rejected results', () => {
-  it('rejected results are retried past an entry that is not a rejection', async () => {
+describe('stored replies', () => {
+  it('a stored reply is listed among the rejected results with its own reason, and never retried', async () => {
     const head = headers();
     head.set('Anything', 'else');
     await admin.request('rejected.b.reviewer', 'no rejection', { headers: head, timeout: 5000 });
     await system.client.publishText('a', 'implementer', 'no result either');
-    await soon(async () => expect((await allRejected(system.ports.rejected)).length).toBeGreaterThan(0));
-    const { code, stderr, stdout } = await system.as('admin', 'rejected', 'retry', '--all');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('not a rejected result') });
-    expect(stdout).toContain('published again');
-  });
-});
-
-describe('foreign messages', () => {
-  it('foreign messages are named by the doctor, also to a reader', async () => {
-    const { stdout } = await system.as('reader', 'doctor');
-    expect(stdout).toMatch(
-      /^warn {2}foreign messages: \d+ of the newest 1000 of SESSION_b: \d+ \(a copy of message/m,
+    await soon(async () =>
+      expect((await allRejected(system.ports.rejected)).some(({ code }) => code === 'marker_missing')).toBe(
+        true,
+      ),
     );
-    expect(stdout).toMatch(/^warn {2}foreign messages: .* of DISPATCH_REJECTED: .*not a rejected result/m);
-    expect(stdout).toContain('throughline foreign rm');
-    expect(stdout).not.toContain('permission_denied');
-  });
-
-  it('foreign messages are listed with what they are', async () => {
-    const { code, stdout } = await system.as('admin', 'foreign', 'ls', '--json');
-    expect(code).toBe(0);
-    const listed: { stream: string; what: string }[] = JSON.parse(stdout);
-    const streams = new Set(listed.map(({ stream }) => stream));
-    expect([...streams].sort()).toEqual([
-      'DISPATCH',
-      'DISPATCH_REJECTED',
-      'KV_learning_snapshots',
-      'KV_session_snapshots',
-      'LEARNINGS',
-      'SESSION_a',
-      'SESSION_b',
-    ]);
-    const of = (stream: string) =>
-      new Set(listed.filter((each) => each.stream === stream).map(({ what }) => what));
-    expect(of('DISPATCH')).toContain('an answer of the server');
-    expect(of('LEARNINGS')).toEqual(new Set(['not an event']));
-  });
-
-  it('foreign messages of a session that does not exist are not none', async () => {
-    for (const words of [['ls'], ['rm', '--yes']]) {
-      const { code, stderr } = await system.as('admin', 'foreign', ...words, '-s', 'nowhere');
-      expect({ code, stderr }).toEqual({
-        code: 1,
-        stderr: expect.stringContaining('session nowhere does not exist: "throughline session ls" lists'),
-      });
-    }
-  });
-
-  it('foreign messages are removed for good, and nothing else is', async () => {
-    const before = await Promise.all([stateOf('a'), stateOf('b')]);
-    expect(await system.as('admin', 'foreign', 'rm')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('--yes'),
-    });
-    expect(await system.as('operator', 'foreign', 'rm', '--yes')).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('permission_denied'),
-    });
-    // An event behind the last of them: that one would stay otherwise.
-    for (const session of ['a', 'b']) await system.client.tools.noteAdd({ session, content: 'the last' });
-    const { code, stderr } = await system.as('admin', 'foreign', 'rm', '--yes');
+    const { stdout: listed } = await system.as('admin', 'rejected', 'ls');
+    expect(listed).toMatch(
+      /dispatch\.b\.reviewer {2}dispatch \d+ .*stored_reply: an answer of the server, stored here/,
+    );
+    expect(listed).toMatch(
+      /dispatch\.b\.reviewer {2}dispatch \d+ .*stored_reply: a copy of message 1 of SESSION_a/,
+    );
+    expect(listed).toMatch(/rejected\.b\.reviewer {2}dispatch 0 .*stored_reply: not a rejected result/);
+    const { code, stderr, stdout } = await system.as('admin', 'rejected', 'retry', '--all');
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringMatching(/-- \d+ foreign messages removed/),
+      stderr: expect.stringContaining('was not published as a result'),
     });
-    expect(await system.as('admin', 'foreign', 'ls')).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: '-- 0 foreign messages\n',
-    });
-    expect(await system.as('admin', 'foreign', 'ls', '--json')).toEqual({
-      ...{ code: 0, stdout: '[]\n', stderr: '' },
-    });
-    const after = await Promise.all([stateOf('a'), stateOf('b')]);
-    for (const [index, state] of after.entries()) {
-      expect(state.tasks).toEqual(before[index]?.tasks);
-      expect(state.facts).toEqual(before[index]?.facts);
-    }
-    const { stdout } = await system.as('admin', 'doctor');
-    expect(stdout).toMatch(/^ok {4}foreign messages: none/m);
+    expect(stdout).toContain('published again');
+    const left = await allRejected(system.ports.rejected);
+    const [first, ...others] = left.filter((each) => each.code === 'stored_reply');
+    expect(others.length).toBeGreaterThan(1);
+    const refused = await system.as('admin', 'rejected', 'fix', `${first?.id}`, '--set', 'task_id=1');
+    expect(refused.code).toBe(1);
   });
 
-  it('the last foreign message of a session stays until an event follows it, and commands go on', async () => {
-    await ask('reader', ['$JS.API.STREAM.INFO.SESSION_a', '', 'session.b.x']);
-    await stored('SESSION_b', at('session.b.x'));
-    const { stderr } = await system.as('admin', 'foreign', 'rm', '--yes', '--session', 'b');
-    expect(stderr).toContain('kept, since no event follows it yet');
-    await system.client.tools.noteAdd({ session: 'b', content: 'one more' });
-    const { stderr: then } = await system.as('admin', 'foreign', 'rm', '--yes', '--session', 'b');
-    expect(then).toContain('-- 1 foreign message removed');
-    await system.client.tools.noteAdd({ session: 'b', content: 'and one more' });
+  it('stored replies are removed like any rejected result', async () => {
+    const ids = (await allRejected(system.ports.rejected)).map(({ id }) => `${id}`);
+    const { code } = await system.as('admin', 'rejected', 'rm', ...ids);
+    expect(code).toBe(0);
+    const listed = await system.as('admin', 'rejected', 'ls', '--json');
+    const left: { code: string }[] = JSON.parse(listed.stdout);
+    expect(left.filter((each) => each.code === 'stored_reply')).toEqual([]);
+  });
+
+  it('stored replies in logs are named by the doctor, also to a reader', async () => {
+    const { stdout } = await system.as('reader', 'doctor');
+    expect(stdout).toMatch(/^warn {2}logs: \d+ of the newest 1000 of SESSION_b: \d+ \(a copy of message/m);
+    expect(stdout).toMatch(/^warn {2}logs: .* of LEARNINGS: \d+ \(not an event\)/m);
+    expect(stdout).not.toContain('permission_denied');
   });
 });

@@ -345,8 +345,8 @@ describe('runPlan', () => {
   it('tells at its next heartbeat that another run has its lease', async () => {
     const { client } = system;
     const session = newSession('beat');
-    const leases = taskLeases(client, (ask) => ask(client), session, { holder: 'the first' }, 50);
-    const lease = await leases.claim('1');
+    const leases = taskLeases((ask) => ask(client), session, { holder: 'the first' }, 50);
+    const lease = await leases('1');
     if (!('lost' in lease)) throw new Error('the lease was free');
     const fired = new Promise<void>((resolve) => lease.lost.addEventListener('abort', () => resolve()));
     const other = { session, task: '1', holder: 'the second' };
@@ -361,7 +361,7 @@ describe('runPlan', () => {
   it('takes a lease that another run has had in between for lost, and gives it back', async () => {
     const { client } = system;
     const session = newSession('lapsed');
-    const lease = await taskLeases(client, (ask) => ask(client), session, { holder: 'the first' }).claim('1');
+    const lease = await taskLeases((ask) => ask(client), session, { holder: 'the first' })('1');
     if (!('lost' in lease)) throw new Error('the lease was free');
     await lease.confirm();
     const other = { session, task: '1', holder: 'the second' };

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { LIFECYCLE_BUCKET } from '../../src/contracts/names.js';
-import { LIFECYCLE_STREAM } from '../../src/nats/stores/lifecycle-bucket.js';
+import { LIFECYCLE_STREAM } from '../../src/nats/stores/kv-bucket.js';
 import type { NatsSessionLifecycle } from '../../src/nats/stores/nats-session-lifecycle.js';
 import { MemorySessionLifecycle } from '../doubles/memory-session-lifecycle.js';
 import { newSession, startPrivatePorts, twoOn } from './opened.js';

@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
 import { NO_RULES, type RETENTION_TERMS, type RetentionRules } from '../../src/contracts/retention-record.js';
-import {
-  contradiction,
-  cutsOf,
-  dueOf,
-  ENFORCED_TERMS,
-  enforcedRules,
-  termOf,
-  withRule,
-} from '../../src/session/retention-rules.js';
+import { contradiction, cutsOf, dueOf, termOf, withRule } from '../../src/session/retention-rules.js';
 import { spanMs } from '../../src/shared/age.js';
 import * as fc from '../support/properties.js';
 
@@ -35,13 +27,12 @@ const terms = fc.record({
   rejectedAfter: after,
 });
 const someRules: fc.Arbitrary<RetentionRules> = fc
-  .array(fc.tuple(fc.option(project, { nil: undefined }), terms, fc.boolean()), { maxLength: 4 })
+  .array(fc.tuple(fc.option(project, { nil: undefined }), terms), { maxLength: 4 })
   .map((given) =>
-    given.reduce((rules, [of, limits, isEnforced]) => {
-      const next = withRule(rules, AT, { ...limits, project: of, remove: false });
-      const last = next.rules.map((rule) => (rule.project === of ? { ...rule, enforced: isEnforced } : rule));
-      return { ...next, rules: last };
-    }, NO_RULES),
+    given.reduce(
+      (rules, [of, limits]) => withRule(rules, AT, { ...limits, project: of, remove: false }),
+      NO_RULES,
+    ),
   );
 const session = fc.record({
   project,
@@ -77,20 +68,6 @@ describe('what the rules say of a session', () => {
           if (what === 'archive' && isOld && aged.archived === undefined) expect(due).toBeDefined();
         }
         if (aged.archived !== undefined) expect(due?.what).not.toBe('archive');
-      }),
-    );
-  });
-
-  it('what is enforced is never more than what is shown, and needs every rule that has a say', () => {
-    fc.assert(
-      fc.property(someRules, session, (rules, aged) => {
-        const done = dueOf(rules, aged, NOW, ENFORCED_TERMS);
-        if (done === undefined) return;
-        expect(dueOf(rules, aged, NOW)).toBeDefined();
-        const having = rules.rules.filter(
-          (rule) => rule.project === (done.of ?? undefined) || rule.project === aged.project,
-        );
-        expect(having.every(({ enforced }) => enforced)).toBe(true);
       }),
     );
   });
@@ -161,40 +138,21 @@ describe('what the rules say of messages', () => {
       all: '30d',
       each: [],
     });
-    expect(cutsOf(rules, [], 'dispatchesAfter', ENFORCED_TERMS)).toEqual({ each: [] });
-    expect(cutsOf(enforcedRules(rules, AT), [], 'dispatchesAfter', ENFORCED_TERMS)).toEqual({
-      all: '30d',
-      each: [],
-    });
   });
 });
 
 describe('how rules change', () => {
-  it('a rule that was changed is not enforced until a person says so again', () => {
-    const enforced = enforcedRules(set(NO_RULES, { archiveAfter: '90d', forgetAfter: '365d' }), AT);
-    const changed = set(enforced, { archiveAfter: '30d' });
-    expect(changed.rules).toEqual([{ archiveAfter: '30d', forgetAfter: '365d', enforced: false, at: AT }]);
-    expect(changed.version).toBe(enforced.version + 1);
-    expect(enforcedRules(enforced, AT)).toBe(enforced);
-  });
-
-  it('a project whose rule was set and not enforced is left alone, the others are not', () => {
-    const base = enforcedRules(set(NO_RULES, { archiveAfter: '90d' }), AT);
-    const rules = set(base, { project: 'parser', archiveAfter: '30d' });
-    const old = { at: NOW - 100 * DAY };
-    expect(dueOf(rules, { ...old, project: 'parser' as Token }, NOW, ENFORCED_TERMS)).toBeUndefined();
-    expect(dueOf(rules, { ...old, project: 'lexer' as Token }, NOW, ENFORCED_TERMS)).toMatchObject({
-      what: 'archive',
+  it('a rule that is changed keeps what was not given, and goes when it is removed', () => {
+    const changed = set(set(NO_RULES, { archiveAfter: '90d', forgetAfter: '365d' }), { archiveAfter: '30d' });
+    expect(changed).toEqual({
+      ...{ v: 1, version: 2 },
+      rules: [{ archiveAfter: '30d', forgetAfter: '365d', at: AT }],
     });
+    expect(withRule(changed, AT, { remove: true }).rules).toEqual([]);
   });
 
-  it('once the rule of a project is gone, that of the installation waits to be enforced again', () => {
-    const both = enforcedRules(
-      set(set(NO_RULES, { forgetAfter: '30d' }), { project: 'parser', forgetAfter: 'never' }),
-      AT,
-    );
-    const { rules } = withRule(both, AT, { project: 'parser', remove: true });
-    expect(rules).toEqual([{ forgetAfter: '30d', enforced: false, at: AT }]);
+  it('a rule that is set ends the pause after a restore', () => {
+    expect(set({ ...NO_RULES, paused: true }, { archiveAfter: '90d' })).not.toHaveProperty('paused');
   });
 
   it('a rule that forgets before it archives is named, also across installation and project', () => {

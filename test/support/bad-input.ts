@@ -102,11 +102,8 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'retention-show': { ahead: '30d' },
   'retention-set': {
     ...{ project: 'attacked', archiveAfter: '90d', forgetAfter: '365d', dispatchesAfter: 'never' },
-    ...{ rejectedAfter: '14d', remove: false },
+    ...{ rejectedAfter: '14d', remove: false, dryRun: false },
   },
-  // Of a version that there is not: refused.
-  'retention-enforce': { version: 999_999 },
-  'retention-apply': { version: 999_999, run: 'a1' },
   'session-export': { cursor: cursorOf('export', 0, 9, 64, '') },
   'session-import': { file: 'f'.repeat(64), dispatches: 0, events: [], done: true },
   'prompt-list': { task: '1', limit: 5, cursor: '5' },

@@ -19,7 +19,7 @@ const rejectedShown = z
       .exactOptional()
       .describe('The role it was published as; left out where there is no such role.'),
     subject: z.string().describe('The subject that it was published to.'),
-    sequence: place('Its sequence in the DISPATCH stream.'),
+    sequence: place('Its sequence in the DISPATCH stream; 0 for a message that was never there.'),
     code: z.string().describe('Why it could not be used: a stable error code.'),
     reason: z.string().describe('Why it could not be used, for people.'),
     fix: z.string().exactOptional().describe('What would make it readable.'),
@@ -38,9 +38,6 @@ export const REJECTED_REPLIES = {
       .describe(
         'The newest first. Where many bytes have to be read for them, a page may hold fewer than asked for.',
       ),
-    passedOver: z
-      .array(z.int())
-      .describe('Numbers of the messages between them that are not rejected results.'),
     total: count(
       'How many there are, left out where that is not known without reading them. A body that is stored in several messages counts for each.',
     ).exactOptional(),

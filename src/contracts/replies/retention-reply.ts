@@ -8,8 +8,7 @@ import type { Told } from './told.js';
 const rule = z
   .object({
     project: z.string().exactOptional().describe('Left out for the rule of the whole installation.'),
-    enforced: z.boolean().describe('Whether the keeper does what it says.'),
-    at: time('When it was set, or enforced'),
+    at: time('When it was set'),
     ...termFields((about) => z.string().exactOptional().describe(about)),
   })
   .meta({ id: 'RetentionRule', description: 'How long things are kept, in days or never.' });
@@ -21,7 +20,6 @@ const dueSession = z
     last: time('When it moved last'),
     after: z.string().describe('The term that has passed, such as 90d.'),
     of: z.string().exactOptional().describe('The project whose rule says so; left out for the installation.'),
-    enforced: z.boolean().describe('Whether the keeper will do it.'),
   })
   .meta({ id: 'DueSession', description: 'A session for which a term has passed.' });
 
@@ -44,9 +42,8 @@ const dueMessages = (about: string) =>
 
 const run = z
   .object({
-    id: z.string().describe('Names the run.'),
     startedAt: time('When it began'),
-    endedAt: time('When it ended').exactOptional(),
+    endedAt: time('When it ended; left out while it goes on, or where it was cut short').exactOptional(),
     error: z.string().exactOptional().describe('What it failed with.'),
     archived: count('Sessions that were archived.'),
     forgotten: count('Sessions that were forgotten.'),
@@ -57,8 +54,12 @@ const run = z
   .meta({ id: 'RetentionRun', description: 'What was done by the rules.' });
 
 const outlook = z.object({
-  version: place('Version of the rules: name it to enforce or apply them.'),
+  version: place('Version of the rules: one more with each change.'),
   rules: z.array(rule).describe('The rule of the installation first. None: everything is kept.'),
+  paused: z
+    .literal(true)
+    .exactOptional()
+    .describe('Set after a restore: the keeper does nothing until a rule is set again.'),
   at: time('The time as of which the rest holds'),
   archive: dueSessions('Sessions that would be archived.'),
   forget: dueSessions('Sessions that would be forgotten.'),
@@ -74,11 +75,4 @@ export type MessagesShown = RetentionOutlook['dispatches'];
 export const RETENTION_REPLIES = {
   'retention-show': outlook,
   'retention-set': outlook,
-  'retention-enforce': outlook,
-  'retention-apply': z.object({
-    state: z
-      .enum(['running', 'done', 'failed', 'stopped'])
-      .describe('While it goes on, ask again with the id of the run. Stopped: its process has ended.'),
-    run,
-  }),
 } as const;

@@ -12,7 +12,7 @@ import { counted } from '../../shared/counted.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { newestLayout } from '../jetstream/layout-record.js';
-import { LIFECYCLE_STREAM } from '../stores/lifecycle-bucket.js';
+import { LIFECYCLE_STREAM } from '../stores/kv-bucket.js';
 import { type BackupManifest, writeManifest } from './backup-manifest.js';
 import {
   type LifecycleChanges,

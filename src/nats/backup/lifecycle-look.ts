@@ -7,7 +7,7 @@ import { pause } from '../../runtime/pauses.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { readStream, type StreamMessage } from '../jetstream/direct-get.js';
 import { newestMessage } from '../jetstream/newest-message.js';
-import { keyOf, LIFECYCLE_PREFIX, LIFECYCLE_STREAM } from '../stores/lifecycle-bucket.js';
+import { keyOf, LIFECYCLE_PREFIX, LIFECYCLE_STREAM } from '../stores/kv-bucket.js';
 import { isDeletion } from '../stores/nats-snapshot-store.js';
 
 /** What the records of sessions say at one moment, and the highest sequence among them. */

@@ -13,7 +13,7 @@ import {
   TELEMETRY_BUCKET,
   VECTOR_BUCKET,
 } from '../../contracts/names.js';
-import { LIFECYCLE_STREAM } from '../stores/lifecycle-bucket.js';
+import { LIFECYCLE_STREAM } from '../stores/kv-bucket.js';
 
 export const INSTALLATION_STREAM = `KV_${INSTALLATION_BUCKET}`;
 

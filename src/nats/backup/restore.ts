@@ -2,12 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { DeliverPolicy, type JetStreamManager, type NatsConnection, type StreamState } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM } from '../../contracts/names.js';
-import { pausedRules } from '../../contracts/retention-record.js';
 import { layoutInWords, type SessionLayout } from '../../contracts/session-layout.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { recordedLayout } from '../jetstream/installed-layout.js';
-import { LifecycleBucket } from '../stores/lifecycle-bucket.js';
+import { KvBucket } from '../stores/kv-bucket.js';
 import { NatsRetentionStore } from '../stores/nats-retention-store.js';
 import { type BackupManifest, readManifest, type StoredStream } from './backup-manifest.js';
 import { ownConfig, ownConsumer, requireOwn } from './own-config.js';
@@ -89,8 +88,8 @@ export async function restore(connection: NatsConnection, options: RestoreOption
     await makeConsumers(jsm, manifest);
     // Otherwise what is old by now would be removed at once, before anyone has looked at it.
     await new NatsRetentionStore(
-      new LifecycleBucket(connection, { replicas: options.replicas ?? 1, timeoutMs }),
-    ).changeRules(pausedRules);
+      new KvBucket(connection, { replicas: options.replicas ?? 1, timeoutMs }),
+    ).changeRules((rules) => (rules.rules.length === 0 ? rules : { ...rules, paused: true }));
     if (layout === undefined) await restoreBucket({ connection, jsm }, manifest, options);
     else {
       await jsm.streams.delete(INSTALLATION_STREAM);

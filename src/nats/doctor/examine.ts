@@ -1,8 +1,8 @@
 import { VECTOR_BUCKET } from '../../contracts/names.js';
 import type { NatsPorts } from '../open-nats.js';
 import { type ConfiguredEmbedder, embedderFindings } from './embedder-findings.js';
+import { eventFindings } from './event-findings.js';
 import { examined, type Finding, fail } from './finding.js';
-import { foreignFindings } from './foreign-findings.js';
 import { importFindings } from './import-findings.js';
 import { indexFindings } from './index-findings.js';
 import { projectFindings, vectorFindings } from './learning-findings.js';
@@ -36,7 +36,7 @@ export interface Expected {
 }
 
 /** What takes long, stores something, or costs money: not for a look at every page. */
-const THOROUGH: ReadonlySet<string> = new Set([WRITES, 'foreign messages', 'session index', 'embedder']);
+const THOROUGH: ReadonlySet<string> = new Set([WRITES, 'logs', 'session index', 'embedder']);
 
 /** What `examine` finds, but for what needs writing and what looks through whole streams. */
 export function lookOver(nats: NatsPorts, expected: Expected): Promise<Finding[]> {
@@ -49,7 +49,7 @@ export async function examine(
   expected: Expected,
   without: ReadonlySet<string> = new Set(),
 ): Promise<Finding[]> {
-  const { connection, layout, log, rejected, snapshots, learnings, learningSnapshots } = nats;
+  const { connection, layout, log, snapshots, learnings, learningSnapshots } = nats;
   const { replicas, ackWaitMs, snapshotEvery, requestTimeoutMs: timeout, version, now, embedder } = expected;
   const jsm = await connection.jetstreamManager({ checkAPI: false, timeout });
   if (await jetStreamIsOff(jsm)) {
@@ -80,7 +80,7 @@ export async function examine(
     ),
     ['dispatch numbers', () => numbersFindings({ connection, jsm, timeoutMs: timeout })],
     ['rejected', () => rejectedFindings(jsm)],
-    ['foreign messages', () => foreignFindings({ connection, jsm, rejected, timeoutMs: timeout })],
+    ['logs', () => eventFindings(connection, jsm, timeout)],
     [
       'sessions',
       () => {

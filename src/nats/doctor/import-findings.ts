@@ -2,7 +2,7 @@ import type { NatsConnection } from 'nats';
 import { jsonOf } from '../../contracts/event.js';
 import { lifecycleRecord } from '../../contracts/lifecycle-record.js';
 import { age } from '../../shared/age.js';
-import { type BucketOptions, keyOf, LifecycleBucket } from '../stores/lifecycle-bucket.js';
+import { type BucketOptions, KvBucket, keyOf } from '../stores/kv-bucket.js';
 import { isDeletion } from '../stores/nats-snapshot-store.js';
 import { type Finding, warn } from './finding.js';
 
@@ -15,7 +15,7 @@ export async function importFindings(
   options: BucketOptions,
   now: number,
 ): Promise<Finding[]> {
-  const messages = await new LifecycleBucket(connection, options).read(undefined, options.timeoutMs);
+  const messages = await new KvBucket(connection, options).read(undefined, options.timeoutMs);
   const since = (at: string) => age(at, new Date(now).toISOString());
   return messages.flatMap((message) => {
     if (message.foreign !== undefined || isDeletion(message)) return [];

@@ -1,7 +1,7 @@
 import type { Msg, MsgHdrs, NatsConnection } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { newInbox, onDenied } from '../connection/connect-nats.js';
-import { foreignBy } from '../foreign/foreign-marks.js';
+import { foreignBy } from './stored-replies.js';
 
 /**
  * Batch direct get, spoken by hand: the client's own reader stops at an empty payload and knows no start sequence.

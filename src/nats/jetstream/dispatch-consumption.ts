@@ -4,7 +4,6 @@ import type { DispatchConsumption } from '../../ports/dispatch-source.js';
 import type { Logger } from '../../ports/logger.js';
 import { Backoff } from '../../runtime/pauses.js';
 import { withinDeadline } from '../../shared/deadline.js';
-import { foreignDispatch } from '../foreign/foreign-marks.js';
 import { type DeliveredBy, NatsDelivery } from './dispatch-delivery.js';
 import { HEARTBEAT_MS, PullLane } from './pull-lane.js';
 
@@ -111,21 +110,7 @@ export class NatsConsumption implements DispatchConsumption {
     const delivery = NatsDelivery.of(message, this.#deliveredBy);
     if (delivery === undefined) return;
     this.#bytesInHand += delivery.body.length;
-    const foreign = foreignDispatch(message.headers, delivery.body, 'as_stored');
-    if (foreign === undefined) this.#options.handler(delivery);
-    else this.#passOver(delivery, foreign);
-  }
-
-  /** Stored as the answer to a request: it is not a result, and must not reach a session. It stays in the stream. */
-  #passOver(delivery: NatsDelivery, foreign: string): void {
-    const { subject, sequence } = delivery;
-    const fields = { code: 'permission_denied', subject, dispatch: sequence, foreign };
-    this.#options.logger.warn(fields, 'foreign message passed over: "throughline foreign ls" lists them');
-    try {
-      delivery.term(`foreign: ${foreign}`);
-    } catch {
-      // The connection is closed: it comes again.
-    }
+    this.#options.handler(delivery);
   }
 
   readonly #settled = ({ body }: NatsDelivery): void => {

@@ -3,6 +3,7 @@ import { HEADERS, VOID_DISPATCHES } from '../../contracts/names.js';
 import type { TraceContext } from '../../contracts/trace-context.js';
 import type { DispatchDelivery } from '../../ports/dispatch-source.js';
 import { traceOf } from '../trace-of.js';
+import { foreignDispatch } from './stored-replies.js';
 
 /** The consumer that delivers it. */
 export interface DeliveredBy {
@@ -84,6 +85,10 @@ export class NatsDelivery implements DispatchDelivery {
   get isVoid(): boolean {
     const isEmpty = this.subject === VOID_DISPATCHES && this.body.length === 0;
     return isEmpty && this.#headers?.has(HEADERS.void) === true;
+  }
+
+  get foreign(): string | undefined {
+    return foreignDispatch(this.#headers, this.body);
   }
 
   get isBare(): boolean {

@@ -1,7 +1,7 @@
 import type { JetStreamManager, StoredMsg } from 'nats';
 import { API, apiCode } from '../connection/nats-errors.js';
-import { foreignBy } from '../foreign/foreign-marks.js';
 import type { StreamMessage } from './direct-get.js';
+import { foreignBy } from './stored-replies.js';
 
 /** The newest message on a subject, whatever it is, or `undefined`. */
 export function newestMessage(

@@ -1,6 +1,6 @@
 import { DISPATCH_STREAM, VOID_DISPATCHES } from '../../contracts/names.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
-import type { LifecycleBucket } from '../stores/lifecycle-bucket.js';
+import type { KvBucket } from '../stores/kv-bucket.js';
 import { RAISED_KEY, raisedIn } from './raised-record.js';
 import { type RepairPorts, raiseWithin } from './repair-streams.js';
 
@@ -12,7 +12,7 @@ import { type RepairPorts, raiseWithin } from './repair-streams.js';
 
 /** Moves the numbers up for so many milliseconds at most. Gives how far they are; once that is `to`, it is recorded. */
 export async function raiseDispatches(
-  ports: RepairPorts & { readonly bucket: LifecycleBucket },
+  ports: RepairPorts & { readonly bucket: KvBucket },
   to: number,
   mostMs: number,
 ): Promise<number> {

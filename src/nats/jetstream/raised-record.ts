@@ -2,7 +2,7 @@ import type { NatsConnection } from 'nats';
 import { z } from 'zod';
 import { jsonOf } from '../../contracts/event.js';
 import { isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
-import { LIFECYCLE_PREFIX, LIFECYCLE_STREAM } from '../stores/lifecycle-bucket.js';
+import { LIFECYCLE_PREFIX, LIFECYCLE_STREAM } from '../stores/kv-bucket.js';
 import { readLast } from './direct-get.js';
 
 /** The key of the record in the bucket `session_lifecycle` that says how far the numbers of dispatches were moved up. */

@@ -43,6 +43,12 @@ export class LifecycleView {
     return record?.kind === 'archived' ? record.record.at : undefined;
   }
 
+  archiving(): Token[] {
+    return [...this.#kept.values()].flatMap(({ record }) =>
+      record?.kind === 'archived' && this.archived(record.session)?.pending ? [record.session] : [],
+    );
+  }
+
   forgotten(session: Token): Forgotten | undefined {
     // Most often there is none, and no name is hashed.
     if (this.#forgotten === 0) return undefined;

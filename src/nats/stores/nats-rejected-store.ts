@@ -1,5 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { JetStreamManager, MsgHdrs, NatsConnection, StoredMsg, StreamState } from 'nats';
+import {
+  type JetStreamManager,
+  type MsgHdrs,
+  type NatsConnection,
+  headers as newHeaders,
+  type StoredMsg,
+  type StreamState,
+} from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { isRole } from '../../contracts/kinds.js';
 import {
@@ -20,11 +27,11 @@ import type {
 } from '../../ports/rejected-store.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
-import { foreignBy } from '../foreign/foreign-marks.js';
 import type { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { readNext, type StreamMessage } from '../jetstream/direct-get.js';
 import { newestPage } from '../jetstream/newest-page.js';
 import { publishMaking } from '../jetstream/publish-making.js';
+import { foreignBy } from '../jetstream/stored-replies.js';
 import { ensureRejectedStream, type TopologyOptions } from '../jetstream/topology.js';
 
 /** Room for subject and headers: a body of the largest size does not fit a message that says why it was rejected. */
@@ -72,27 +79,13 @@ export class NatsRejectedStore implements RejectedStore {
     const asked = { stream: REJECTED_STREAM, filter, before, limit };
     try {
       const found = await newestPage(this.#connection, asked, this.#options.timeoutMs);
-      const firsts = found.messages.flatMap(rejectionIn).filter(({ header }) => partOf(header) === 1);
       const entries = [];
-      for (const each of firsts) entries.push(describe(each, await this.#bytesOf(each)));
-      const passedOver = found.messages.filter((each) => rejectionIn(each).length === 0);
-      return {
-        entries,
-        passedOver: passedOver.map(({ sequence }) => sequence),
-        total: found.total,
-        ...(found.next !== undefined && { next: found.next }),
-      };
+      for (const each of found.messages.map(readDirectly).filter(isFirst))
+        entries.push(describe(each, await this.#bytesOf(each)));
+      return { entries, total: found.total, ...(found.next !== undefined && { next: found.next }) };
     } catch (error) {
       throw toThroughlineError(error, 'reading rejected dispatches');
     }
-  }
-
-  async foreign(from = 1): Promise<number[]> {
-    const found: number[] = [];
-    for await (const message of this.#messages(from)) {
-      if (foreignRejection(message) !== undefined) found.push(message.seq);
-    }
-    return found;
   }
 
   async get(id: number): Promise<WholeRejection | undefined> {
@@ -100,7 +93,7 @@ export class NatsRejectedStore implements RejectedStore {
     if (first === undefined) return undefined;
     const parts = await this.#parts(first);
     const body = Buffer.concat(parts.map((part) => part.data));
-    return { ...describe(first, body.length), body, retryId: retryIdOf(first) };
+    return { ...describe(first, body.length), body, retryId: retryIdOf(first.header, first.at) };
   }
 
   async remove(id: number): Promise<boolean> {
@@ -146,40 +139,35 @@ export class NatsRejectedStore implements RejectedStore {
   }
 
   /** Bytes of a body of which the first part is known: the others follow on its subject. */
-  async #bytesOf(first: SeenRejection): Promise<number> {
-    const parts = Number(first.header.get(HEADERS.parts) || 1);
+  async #bytesOf(first: Stored): Promise<number> {
+    const parts = partsOf(first);
     let bytes = first.data.length;
     for (let [part, from] = [2, first.seq + 1]; part <= parts; ) {
       const { timeoutMs } = this.#options;
       const next = await readNext(this.#connection, REJECTED_STREAM, first.subject, from, timeoutMs);
       if (next === undefined) break;
       from = next.sequence + 1;
-      const [seen] = rejectionIn(next);
-      if (seen === undefined || dispatchOf(seen.header) !== dispatchOf(first.header)) continue;
-      if (partOf(seen.header) !== part) continue;
-      bytes += seen.data.length;
+      if (!isPart(readDirectly(next), part, first)) continue;
+      bytes += next.data.length;
       part += 1;
     }
     return bytes;
   }
 
   /** All parts of a rejection, in order; other rejections may stand in between. */
-  async #parts(first: StoredMsg): Promise<StoredMsg[]> {
+  async #parts(first: Stored): Promise<Stored[]> {
     const found = [first];
-    const dispatch = dispatchOf(first.header);
-    const wanted = Number(first.header.get(HEADERS.parts) || 1);
+    const wanted = partsOf(first);
     if (wanted <= 1) return found;
     for await (const message of this.#messages(first.seq + 1)) {
-      if (foreignRejection(message) !== undefined) continue;
-      const belongs = dispatchOf(message.header) === dispatch;
-      if (belongs && partOf(message.header) === found.length + 1) found.push(message);
+      if (isPart(message, found.length + 1, first)) found.push(message);
       if (found.length >= wanted) break;
     }
     return found;
   }
 
   /** What is stored from sequence `from` on, oldest first: as many messages as there are, a page of them at a time. */
-  async *#messages(from: number): AsyncGenerator<StoredMsg> {
+  async *#messages(from: number): AsyncGenerator<Stored> {
     const atATime = Math.max(1, Math.min(PAGE, Math.floor(PAGE_BYTES / this.#maxPayload)));
     let page: number[] = [];
     const read = async () => {
@@ -206,20 +194,16 @@ export class NatsRejectedStore implements RejectedStore {
   }
 
   /** What `id` names: the first part of a rejection, and no later one. */
-  async #first(id: number): Promise<StoredMsg | undefined> {
-    const message = id > 0 ? await this.#own(id) : undefined;
-    return message && partOf(message.header) === 1 ? message : undefined;
+  async #first(id: number): Promise<Stored | undefined> {
+    const message = id > 0 ? await this.#message(id) : undefined;
+    return message && isFirst(message) ? message : undefined;
   }
 
-  /** What `id` names, unless it does not belong to a rejection. */
-  async #own(id: number): Promise<StoredMsg | undefined> {
-    const message = await this.#message(id);
-    return message && foreignRejection(message) === undefined ? message : undefined;
-  }
-
-  async #message(id: number): Promise<StoredMsg | undefined> {
+  async #message(id: number): Promise<Stored | undefined> {
     try {
-      return await this.#jsm.streams.getMessage(REJECTED_STREAM, { seq: id });
+      const message = await this.#jsm.streams.getMessage(REJECTED_STREAM, { seq: id });
+      const { seq, subject, data, header, time } = message;
+      return storedOf({ seq, subject, data, header, at: time.toISOString() }, foreignBy(header, 'as_stored'));
     } catch (error) {
       const code = apiCode(error);
       if (code === API.messageNotFound || code === API.streamNotFound) return undefined;
@@ -236,11 +220,6 @@ function* idsOf({ first_seq, last_seq, deleted = [] }: StreamState, from: number
   }
 }
 
-/** What a message is that no rejection was stored as, or `undefined`. */
-export function foreignRejection({ header }: Pick<StoredMsg, 'header'>): string | undefined {
-  return foreignBy(header, 'as_stored') ?? (isRejection(header) ? undefined : 'not a rejected result');
-}
-
 function isRejection(header: MsgHdrs): boolean {
   return (
     header.get(HEADERS.dispatchSubject).startsWith(DISPATCHES) &&
@@ -249,20 +228,53 @@ function isRejection(header: MsgHdrs): boolean {
   );
 }
 
-/** The part of a stored message that says what was rejected. */
-type SeenRejection = Pick<StoredMsg, 'header' | 'seq' | 'subject' | 'data'>;
+/** A stored message: a rejection, a part of one, or neither. */
+interface Stored extends Pick<StoredMsg, 'header' | 'seq' | 'subject' | 'data'> {
+  /** When it was stored. */
+  readonly at: string;
+  /** Set where nobody rejected it, with what it is. */
+  readonly foreign?: string;
+}
 
-/** A rejection, or a part of one, as it was read by direct get; nothing for a foreign message. */
-function rejectionIn({ headers, sequence: seq, subject, data, foreign }: StreamMessage): SeenRejection[] {
-  if (foreign !== undefined || headers === undefined || !isRejection(headers)) return [];
-  return [{ header: headers, seq, subject, data }];
+function storedOf(message: Omit<Stored, 'foreign'>, foreign: string | undefined): Stored {
+  if (foreign !== undefined)
+    return { ...message, foreign: `${foreign}, stored here as the reply to a request` };
+  if (isRejection(message.header)) return message;
+  return {
+    ...message,
+    foreign: 'not a rejected result: the reply to a request, or published by someone else',
+  };
+}
+
+function readDirectly({ headers = newHeaders(), sequence, subject, data, foreign }: StreamMessage): Stored {
+  return storedOf(
+    { header: headers, seq: sequence, subject, data, at: headers.last('Nats-Time-Stamp') },
+    foreign,
+  );
+}
+
+function isFirst({ header, foreign }: Stored): boolean {
+  return foreign !== undefined || partOf(header) === 1;
+}
+
+/** How many messages hold the body. */
+function partsOf({ header, foreign }: Stored): number {
+  return foreign === undefined ? Number(header.get(HEADERS.parts) || 1) : 1;
+}
+
+function isPart({ header, foreign }: Stored, part: number, first: Stored): boolean {
+  return foreign === undefined && dispatchOf(header) === dispatchOf(first.header) && partOf(header) === part;
 }
 
 /** What all subjects of dispatches begin with. */
 const DISPATCHES = DISPATCH_SUBJECTS.slice(0, -1);
 
-function describe(message: SeenRejection, bytes: number): RejectedEntry {
-  const { header, seq } = message;
+function describe(message: Stored, bytes: number): RejectedEntry {
+  const { header, seq, subject, at, foreign } = message;
+  if (foreign !== undefined) {
+    const own = { subject: headerText(subject), sequence: 0, at, code: 'stored_reply', reason: foreign };
+    return { id: seq, bytes, ...publishedBy(message), ...own };
+  }
   const fix = header.get(HEADERS.errorFix);
   const meant = header.get(HEADERS.errorMeant);
   return {
@@ -280,7 +292,7 @@ function describe(message: SeenRejection, bytes: number): RejectedEntry {
 }
 
 /** Who published it, as far as its subject said. */
-function publishedBy({ subject }: SeenRejection): Pick<RejectedEntry, 'session' | 'role'> {
+function publishedBy({ subject }: Stored): Pick<RejectedEntry, 'session' | 'role'> {
   const [, session, role] = subject.split('.');
   return {
     session: session !== '_' && isToken(session) ? session : undefined,
@@ -289,8 +301,8 @@ function publishedBy({ subject }: SeenRejection): Pick<RejectedEntry, 'session' 
 }
 
 /** Rejections from before there were such ids have none: what only readers of the stream know takes its place. */
-function retryIdOf({ header, time }: StoredMsg): string {
-  const parts = [time.toISOString(), ...Object.values(HEADERS).map((name) => header.get(name))];
+function retryIdOf(header: MsgHdrs, storedAt: string): string {
+  const parts = [storedAt, ...Object.values(HEADERS).map((name) => header.get(name))];
   return header.get(HEADERS.retryId) || createHash('sha256').update(parts.join('\n')).digest('hex');
 }
 

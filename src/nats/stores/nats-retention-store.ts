@@ -11,14 +11,14 @@ import {
 } from '../../contracts/retention-record.js';
 import type { RetentionStore } from '../../ports/retention-store.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
-import type { LifecycleBucket } from './lifecycle-bucket.js';
+import type { KvBucket } from './kv-bucket.js';
 import { isDeletion } from './nats-snapshot-store.js';
 
 /** Two keys of the bucket `session_lifecycle`, beside the records of sessions. */
 export class NatsRetentionStore implements RetentionStore {
-  readonly #bucket: LifecycleBucket;
+  readonly #bucket: KvBucket;
 
-  constructor(bucket: LifecycleBucket) {
+  constructor(bucket: KvBucket) {
     this.#bucket = bucket;
   }
 
@@ -27,39 +27,26 @@ export class NatsRetentionStore implements RetentionStore {
   }
 
   async changeRules(next: (before: RetentionRules) => RetentionRules): Promise<RetentionRules> {
-    const changed = await this.#change(RETENTION_KEY, retentionRules, (before) => {
-      const after = next(before ?? NO_RULES);
+    let after = NO_RULES;
+    await this.#bucket.write(RETENTION_KEY, (stored) => {
+      const before = stored && recordIn(RETENTION_KEY, stored, retentionRules);
+      after = next(before ?? NO_RULES);
       return before === undefined && after === NO_RULES ? undefined : after;
     });
-    return changed ?? NO_RULES;
+    return after;
   }
 
   run(): Promise<RetentionRun | undefined> {
     return this.#get(RETENTION_RUN_KEY, retentionRun);
   }
 
-  changeRun(
-    next: (before: RetentionRun | undefined) => RetentionRun | undefined,
-  ): Promise<RetentionRun | undefined> {
-    return this.#change(RETENTION_RUN_KEY, retentionRun, next);
+  async saveRun(run: RetentionRun): Promise<void> {
+    await this.#bucket.write(RETENTION_RUN_KEY, () => run);
   }
 
   async #get<Shape extends z.ZodType>(key: string, shape: Shape): Promise<z.output<Shape> | undefined> {
     const message = await this.#bucket.get(key);
     return message && recordIn(key, message, shape);
-  }
-
-  async #change<Shape extends z.ZodType<object>>(
-    key: string,
-    shape: Shape,
-    next: (before: z.output<Shape> | undefined) => z.output<Shape> | undefined,
-  ): Promise<z.output<Shape> | undefined> {
-    let after: z.output<Shape> | undefined;
-    await this.#bucket.write(key, (before) => {
-      after = next(before && recordIn(key, before, shape));
-      return after;
-    });
-    return after;
   }
 }
 

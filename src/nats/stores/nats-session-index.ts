@@ -6,8 +6,8 @@ import { type SessionIndexEntry, sessionIndexEntry } from '../../contracts/sessi
 import type { IndexListener, IndexPart, SessionIndex } from '../../ports/session-index.js';
 import { keepSubscribed } from '../connection/kept-subscription.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
-import { foreignBy } from '../foreign/foreign-marks.js';
 import { batchesOf, readLast, type StreamMessage } from '../jetstream/direct-get.js';
+import { foreignBy } from '../jetstream/stored-replies.js';
 import type { TopologyOptions } from '../jetstream/topology.js';
 
 /** Rounds of compare and set, each of which one writer wins: more than there are keepers. */
@@ -132,7 +132,7 @@ async function replaced(bucket: KV, session: string, text: string, last: number)
 }
 
 /** The entry in a message; `undefined` for a foreign message, a deleted key, and any other value. */
-export function entryIn({ subject, data, foreign }: StreamMessage): SessionIndexEntry | undefined {
+function entryIn({ subject, data, foreign }: StreamMessage): SessionIndexEntry | undefined {
   const session = subject.split('.')[2];
   return foreign === undefined && isToken(session) ? entryOf(session, data) : undefined;
 }

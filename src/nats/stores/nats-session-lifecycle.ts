@@ -20,12 +20,12 @@ import type { StreamMessage } from '../jetstream/direct-get.js';
 import {
   GONE,
   KEPT,
+  KvBucket,
   keyOf,
   LIFECYCLE_PREFIX,
-  LifecycleBucket,
   type LifecycleOptions,
   type Next,
-} from './lifecycle-bucket.js';
+} from './kv-bucket.js';
 import { LifecycleView } from './lifecycle-view.js';
 import { isDeletion } from './nats-snapshot-store.js';
 
@@ -50,7 +50,7 @@ const UNREADABLE =
 export class NatsSessionLifecycle implements SessionLifecycle {
   readonly #connection: NatsConnection;
   readonly #options: LifecycleOptions;
-  readonly #bucket: LifecycleBucket;
+  readonly #bucket: KvBucket;
   readonly #view = new LifecycleView();
   #isConnected = true;
   #isDenied = false;
@@ -68,7 +68,7 @@ export class NatsSessionLifecycle implements SessionLifecycle {
   private constructor(connection: NatsConnection, options: LifecycleOptions) {
     this.#connection = connection;
     this.#options = options;
-    this.#bucket = new LifecycleBucket(connection, options);
+    this.#bucket = new KvBucket(connection, options);
   }
 
   /** Reads all records, and follows them until `close`. */
@@ -105,6 +105,10 @@ export class NatsSessionLifecycle implements SessionLifecycle {
     return this.#view
       .allForgotten()
       .flatMap(({ record: { status, session } }) => (status === 'forgetting' ? (session ?? []) : []));
+  }
+
+  archiving(): readonly Token[] {
+    return this.#view.archiving();
   }
 
   onChange(listener: (change: LifecycleChange) => void): () => void {

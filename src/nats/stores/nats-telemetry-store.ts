@@ -106,6 +106,6 @@ async function replaced(bucket: KV, session: Token, value: StoredTelemetry, last
 }
 
 /** The telemetry in a message; `undefined` for a foreign message, a deleted key, and any other value. */
-export function telemetryIn({ data, foreign }: StreamMessage): StoredTelemetry | undefined {
+function telemetryIn({ data, foreign }: StreamMessage): StoredTelemetry | undefined {
   return foreign === undefined ? storedTelemetry.safeParse(jsonOf(data)).data : undefined;
 }

@@ -131,11 +131,6 @@ export class NatsVectorStore implements VectorStore {
   }
 }
 
-/** Whether a value is a vector. */
-export function isVector(data: Uint8Array): boolean {
-  return storedVector(data) !== undefined;
-}
-
 /** `undefined` for a deleted key, and for data that is not a vector. */
 function storedVector(data: Uint8Array): StoredVector | undefined {
   if (data.length === 0) return undefined;

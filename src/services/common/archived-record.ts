@@ -12,14 +12,26 @@ export type IsMine = (there: Archived | undefined) => boolean;
 /** When and why a session was archived, and when it had moved last, where a rule of retention did it. */
 export type Archiving = Pick<Archived, 'at' | 'reason' | 'idle_since'>;
 
-/** It is archived. What was recorded of the same archiving stays. */
+/** It is archived, and its log still has to give way. What was recorded of the same archiving stays. */
 export function asArchived(archiving: Archiving): DecideArchived {
-  return (there) => (isWhole(there) ? archivedAs(there, archiving) : 'keep');
+  return (there) => {
+    if (!isWhole(there) || there?.at === archiving.at) return 'keep';
+    return { ...archiving, pending: true };
+  };
 }
 
 /** It is archived, unless anything is recorded of it. */
 export function asArchivedAgain(archiving: Archiving): DecideArchived {
-  return (there) => (there === undefined ? archivedAs(there, archiving) : 'keep');
+  return (there) => (there === undefined ? { ...archiving, pending: true } : 'keep');
+}
+
+/** Its log has given way to its checkpoint. */
+export function asSettled(at: string): DecideArchived {
+  return (there) => {
+    if (there?.at !== at || there.pending === undefined) return 'keep';
+    const { pending: _, ...fields } = fieldsOf(there);
+    return fields;
+  };
 }
 
 /** It is not archived any longer. */
@@ -29,7 +41,7 @@ export const asReopened: DecideArchived = (there) => (isWhole(there) ? 'remove' 
 export function asSession(isMine: IsMine, archiving: Archiving | undefined): DecideArchived {
   return (there) => {
     if (!isMine(there)) return 'keep';
-    return archiving === undefined ? 'remove' : archivedAs(there, archiving);
+    return archiving === undefined ? 'remove' : { ...archiving, pending: true };
   };
 }
 
@@ -65,9 +77,4 @@ export function fieldsOf({ v: _, status: __, ...fields }: Archived): ArchivedAs 
 export function archivedSince(before: Forgotten | undefined, at: string): string {
   if (before === undefined || at > before.at) return at;
   return new Date(Date.parse(before.at) + 1).toISOString();
-}
-
-function archivedAs(there: Archived | undefined, { at, reason, idle_since: given }: Archiving): ArchivedAs {
-  const idle = given ?? (there?.at === at ? there.idle_since : undefined);
-  return { at, ...(reason !== undefined && { reason }), ...(idle !== undefined && { idle_since: idle }) };
 }

@@ -137,6 +137,11 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     if (refreshing !== undefined) return refreshing.then(() => process(held));
     const standing = standingOf(ports.lifecycle, session, delivery.sequence);
     if (standing !== 'counts') return Promise.resolve(standing === 'forgotten' ? DONE : HELD_BACK);
+    const { foreign } = delivery;
+    if (foreign !== undefined) {
+      const reason = `${foreign}, stored here as the reply to a request`;
+      return reject(held, session, role, { code: 'stored_reply', reason });
+    }
     const archived = ports.lifecycle?.archived(session);
     if (archived !== undefined) return reject(held, session, role, archivedResult(session, archived));
     const parsed = parse(delivery, session, role, true);
@@ -217,7 +222,8 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   ): Promise<WorkOutcome> {
     const { code, reason, fix, meant } = fault;
     const { sequence, at, subject, body, isBare = false } = held.delivery;
-    const noted = isBare ? undefined : session;
+    // Anyone who may send a request could have had it stored.
+    const noted = isBare || code === 'stored_reply' ? undefined : session;
     const isSame = noted && (await sameLife(ports.lifecycle, noted));
     // The note first: the fold takes it once however often it comes, the rejected store only for a while. But a log
     // that is given up keeps no dispatch from being rejected: then `after` does not hear of it.

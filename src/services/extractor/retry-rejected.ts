@@ -18,7 +18,7 @@ export interface RetryPorts extends CountedLogPorts {
  *
  * @param corrected what to publish in its place: the body, the subject, or both
  * @returns the sequence of the new dispatch
- * @throws ThroughlineError `not_found` when no rejection has this id, `duplicate` when its session has counted this dispatch
+ * @throws ThroughlineError `not_found` when no rejection has this id, `duplicate` when its session has counted this dispatch, `stored_reply`
  */
 export async function retryRejected(
   ports: RetryPorts,
@@ -28,6 +28,12 @@ export async function retryRejected(
   const { source, rejected } = ports;
   const entry = await rejected.get(id);
   if (entry === undefined) throw new ThroughlineError('not_found', `no rejected result has the number ${id}`);
+  if (entry.code === 'stored_reply')
+    throw new ThroughlineError(
+      'stored_reply',
+      `${id} was not published as a result, and nothing is published: remove it with "throughline rejected rm ${id}"`,
+      { details: { id } },
+    );
   const { subject, body } = corrected ?? entry;
   await requireUncounted(ports, entry, subject);
   // Corrected in another way, it is another result.

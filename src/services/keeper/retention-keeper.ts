@@ -1,13 +1,13 @@
-import { codeOf } from '../../contracts/errors.js';
 import type { RetentionRules, RetentionRun } from '../../contracts/retention-record.js';
-import { OneAtATime } from '../../runtime/one-at-a-time.js';
-import { ENFORCED_TERMS } from '../../session/retention-rules.js';
+import { NOTHING_DONE } from '../../contracts/retention-record.js';
+import type { HeldLease } from '../../ports/lease-store.js';
+import { Jobs, LEFT_EVERY_MS } from '../../runtime/jobs.js';
 import { followRules, type RetentionPorts } from '../lifecycle/follow-retention.js';
-import { Turn } from '../lifecycle/retention-turn.js';
+import { forgetKind } from '../lifecycle/forget-session.js';
 
 /**
- * Follows the rules of retention that are enforced, once an hour and soon after they were changed. Any number of keepers may
- * run: one of them does it.
+ * Follows the rules of retention, once an hour and soon after they were changed. Any number of keepers may run: the one that
+ * holds the lease does it.
  */
 const EVERY_MS = 3_600_000;
 /** After a failure. */
@@ -15,54 +15,56 @@ const AGAIN_MS = 600_000;
 
 export class RetentionKeeper {
   readonly #ports: RetentionPorts;
-  readonly #rounds = new OneAtATime(() =>
-    this.#work().catch((error: unknown) => {
-      if (this.#rounds.isStopping) return;
-      const { logger } = this.#ports;
-      logger.warn({ code: codeOf(error), err: error }, 'the rules of retention could not be followed');
-    }),
-  );
+  readonly #jobs: Jobs;
+  readonly #forgets: Jobs;
 
   constructor(ports: RetentionPorts) {
     this.#ports = ports;
+    this.#forgets = new Jobs(forgetKind(ports), { ...ports, everyMs: LEFT_EVERY_MS });
+    const kind = {
+      name: 'retention',
+      failed: 'the rules of retention could not be followed',
+      left: async () => ((await this.#isDue(await ports.store.rules())) ? [''] : []),
+      run: (_: string, lease: HeldLease) => this.#follow(lease),
+    };
+    this.#jobs = new Jobs(kind, ports);
   }
 
   /** Does what is due, unless that is being done. Throws nothing: the next time comes soon. */
   tick(): Promise<void> {
-    return this.#rounds.run();
+    return this.#jobs.resume();
   }
 
   /** Waits for what is in hand; the rest is left to another keeper. */
-  stop(): Promise<void> {
-    return this.#rounds.stop();
+  async stop(): Promise<void> {
+    await Promise.all([this.#jobs.stop(), this.#forgets.stop()]);
   }
 
-  async #work(): Promise<void> {
-    const { store, now, clock, logger } = this.#ports;
+  async #isDue(rules: RetentionRules): Promise<boolean> {
+    const { store, now } = this.#ports;
+    return rules.rules.length > 0 && !rules.paused && isDue(rules, await store.run(), now());
+  }
+
+  async #follow(lease: HeldLease): Promise<void> {
+    const { store, clock, logger } = this.#ports;
     const rules = await store.rules();
-    if (!rules.rules.some(({ enforced }) => enforced)) return;
-    if (!isDue(rules, await store.run(), now())) return;
-    const turn = await Turn.take(this.#ports, (last) => isDue(rules, last, now()));
-    if (!(turn instanceof Turn)) return;
-    const begun = clock();
+    // Another keeper may have done it a moment ago.
+    if (!(await this.#isDue(rules))) return;
+    const startedAt = clock();
+    const done = { ...NOTHING_DONE };
+    const save = (more: Partial<RetentionRun> = {}) => store.saveRun({ v: 1, startedAt, ...done, ...more });
+    await save();
+    let error: string | undefined;
     try {
-      const isDone = await followRules(
-        this.#ports,
-        rules,
-        ENFORCED_TERMS,
-        turn,
-        () => this.#rounds.isStopping,
-      );
-      if (this.#rounds.isStopping && !isDone) return await turn.leave();
-      await turn.end(isDone ? undefined : 'the rules were changed');
-    } catch (error) {
-      if (this.#rounds.isStopping) await turn.leave();
-      else await turn.end((error as Error).message).catch(() => turn.leave());
-      throw error;
+      const isDone = await followRules(this.#ports, rules, lease, this.#forgets, done);
+      if (!isDone) error = 'the rules were changed';
+    } catch (failure) {
+      // Without an end: another keeper goes on at once.
+      if (!lease.lost.aborted) await save({ endedAt: clock(), error: (failure as Error).message });
+      throw failure;
     }
-    const { archived, forgotten, spared, dispatches, rejected } = turn.run;
-    const done = { archived, forgotten, spared, dispatches, rejected };
-    logger.info({ version: rules.version, begun, ...done }, 'the rules of retention were followed');
+    await save({ endedAt: clock(), ...(error !== undefined && { error }) });
+    logger.info({ version: rules.version, startedAt, ...done }, 'the rules of retention were followed');
   }
 }
 

@@ -40,9 +40,8 @@ export async function serveKeeper(
   });
   feed.add(keeper);
   const ticking = setInterval(() => void keeper.tick(), Math.min(TICK_MS, quietMs));
-  const retention = new RetentionKeeper(
-    openRetention(nats, sessions, projects, { table, feed, now }, { lifecycle, logger }),
-  );
+  const ports = openRetention(nats, sessions, projects, { table, feed, now }, { lifecycle, logger });
+  const retention = new RetentionKeeper(ports);
   const upkeep = async () => {
     await expireForgotten(lifecycle, logger, now());
     await retention.tick();
@@ -55,7 +54,7 @@ export async function serveKeeper(
   shutdown.add('the keeper', async () => {
     clearInterval(ticking);
     clearInterval(expiry);
-    await Promise.all([retention.stop(), expiring]);
+    await Promise.all([retention.stop(), ports.archiver.stop(), expiring]);
     await keeper.stop();
   });
   monitoring.metrics.add(keeperMetrics(keeper));

@@ -3,30 +3,29 @@ import { EVENT_VERSION } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import type { SessionReader, SessionSnapshotWriter } from '../../folding/session-folding.js';
-import type { Clock } from '../../ports/clock.js';
 import type { EventRemoval, RemovalOptions } from '../../ports/event-log.js';
 import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
 import type { SessionLog } from '../../ports/session-log.js';
+import { Jobs, type JobsOptions } from '../../runtime/jobs.js';
 import { checkpointOf } from '../../session/checkpoint.js';
 import type { SessionState } from '../../session/session-state.js';
-import { archivedSince, asArchived, asReopened } from '../common/archived-record.js';
+import { LATE, withinDeadline } from '../../shared/deadline.js';
+import { archivedSince, asArchived, asReopened, asSettled } from '../common/archived-record.js';
 
 /**
- * What archiving means beside its event, in this order: it is recorded, so that extractors reject results; a checkpoint
+ * Archives sessions, beside their event, in this order: it is recorded, so that extractors reject results; a checkpoint
  * with the whole state is appended, with nothing in between; the snapshot is written; and what came before the checkpoint
  * is removed. Reopening removes the record.
  *
- * Each step is found done, or done again: whatever was cut short, asking again goes on with it, and nothing is removed
- * before what stands for it is stored. Where sessions share files, removing takes milliseconds for each event.
+ * All but the first is a job: each step is found done, or done again, and nothing is removed before what stands for it is
+ * stored. Where sessions share files, removing takes milliseconds for each event: callers wait some seconds only, and one
+ * that asks again hears how far it is.
  */
-export interface ArchiverOptions {
+export interface ArchiverOptions extends JobsOptions {
   readonly log: SessionLog & EventRemoval;
   readonly reader: SessionReader;
   readonly writer: Pick<SessionSnapshotWriter, 'write'>;
-  readonly lifecycle: Pick<SessionLifecycle, 'forgotten' | 'change'>;
-  readonly clock: Clock;
-  /** A new unique id for each event. */
-  readonly newId: () => string;
+  readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'archiving' | 'forgotten' | 'change'>;
   /** The largest event that the server takes. */
   readonly maxEventBytes: () => number;
 }
@@ -35,17 +34,29 @@ export interface Archiver {
   /** @throws ThroughlineError `too_large` where the state does not fit one message: then nothing must be removed */
   requireRoom(session: Token): Promise<void>;
   /**
-   * Brings all that stands beside the log into line with whether the session is archived. A name that is being filled, or is
-   * a pointer by now, is left alone.
+   * Brings all that stands beside the log into line with whether the session is archived. A name that is being filled is
+   * left alone.
    *
-   * @param idleSince when it had moved last, where a rule of retention has archived it
-   * @throws ThroughlineError as the ports do, and `removal.mayGoOn`; asked again, it goes on
+   * @returns how far it is, where it goes on without the caller
+   * @throws ThroughlineError as the ports do; asked again, it goes on
    */
-  settle(session: Token, idleSince?: string, removal?: RemovalOptions): Promise<void>;
+  settle(session: Token): Promise<Removing | undefined>;
+  /** Ends what is under way soon: another process goes on with it. */
+  stop(): Promise<void>;
 }
+
+/** Events that go one by one. */
+export interface Removing {
+  readonly removed: number;
+  readonly of: number;
+}
+
+/** Before clients give up on an answer. */
+const ANSWER_MS = 3000;
 
 /** A session that takes no results changes seldom. */
 const MAX_ATTEMPTS = 50;
+const CONFIRM_EVERY_MS = 1000;
 /** What an event holds beside its state. */
 const REST_BYTES = 1024;
 
@@ -68,7 +79,29 @@ export function createArchiver(options: ArchiverOptions): Archiver {
     throw new ThroughlineError('conflict', `session ${session} changes too fast to be archived; try again`);
   }
 
-  async function compact(session: Token, removal?: RemovalOptions): Promise<void> {
+  const removing = new Map<Token, Removing>();
+  const jobs = new Jobs(
+    {
+      name: 'archive',
+      failed: 'a session is not archived to the end yet: it is tried again soon',
+      left: () => lifecycle.archiving(),
+      async run(job, { confirm: mayGoOn }) {
+        const session = job as Token;
+        const at = lifecycle.archived(session)?.at;
+        if (at === undefined) return;
+        const onRemoved = (removed: number, of: number) => removing.set(session, { removed, of });
+        try {
+          await compact(session, { mayGoOn: confirmedNowAndThen(mayGoOn), onRemoved });
+          await lifecycle.change(session, asSettled(at));
+        } finally {
+          removing.delete(session);
+        }
+      },
+    },
+    options,
+  );
+
+  async function compact(session: Token, removal: RemovalOptions): Promise<void> {
     const { events } = await log.read(session, { after: 0, type: 'session.archived' });
     const archived = events.at(-1);
     let checkpoint: number;
@@ -87,17 +120,20 @@ export function createArchiver(options: ArchiverOptions): Archiver {
       const state = await stateOf(session);
       if (state.charter.archived === undefined && state.sequence > 0) checkpointEvent(options, state);
     },
-    async settle(session, idleSince, removal) {
+    async settle(session) {
       const forgotten = lifecycle.forgotten(session);
       const { archived } = (await stateOf(session)).charter;
       if (archived === undefined) {
         await lifecycle.change(session, asReopened);
-        return;
+        return undefined;
       }
-      const at = archivedSince(forgotten, archived.at);
-      if (await lifecycle.change(session, asArchived({ ...archived, at, idle_since: idleSince })))
-        await compact(session, removal);
+      await lifecycle.change(session, asArchived({ ...archived, at: archivedSince(forgotten, archived.at) }));
+      const ended = jobs.finish(session);
+      ended.catch(() => {});
+      const isLate = (await withinDeadline(ANSWER_MS, ended)) === LATE;
+      return isLate ? (removing.get(session) ?? { removed: 0, of: 0 }) : undefined;
     },
+    stop: () => jobs.stop(),
   };
 }
 
@@ -117,4 +153,14 @@ function checkpointEvent(
   let at = clock();
   if (at < state.lastEventAt) at = state.lastEventAt;
   return { v: EVENT_VERSION, type: 'session.checkpoint', at, id: newId(), data };
+}
+
+/** Where many events go one by one, a lease that is confirmed before each would double the time that it takes. */
+function confirmedNowAndThen(confirm: () => Promise<void>): () => Promise<void> | undefined {
+  let at = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (performance.now() - at < CONFIRM_EVERY_MS) return undefined;
+    at = performance.now();
+    return confirm();
+  };
 }

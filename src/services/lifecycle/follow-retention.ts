@@ -1,18 +1,17 @@
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
-import { projectOf, type Token } from '../../contracts/names.js';
-import type { RetentionRules } from '../../contracts/retention-record.js';
+import { projectOf } from '../../contracts/names.js';
+import type { RetentionCounts, RetentionRules } from '../../contracts/retention-record.js';
 import type { SessionReader } from '../../folding/session-folding.js';
 import type { AgedKind } from '../../ports/aged-messages.js';
+import type { HeldLease, LeaseStore } from '../../ports/lease-store.js';
 import type { RetentionStore } from '../../ports/retention-store.js';
-import type { RewrittenKind } from '../../ports/session-eraser.js';
 import type { SessionLog } from '../../ports/session-log.js';
-import type { TermFilter } from '../../session/retention-rules.js';
+import type { Jobs } from '../../runtime/jobs.js';
 import type { SessionState } from '../../session/session-state.js';
 import type { Archiver } from './archive-session.js';
-import { eraseSession, type ForgetPorts, finishForgetting } from './forget-session.js';
+import { beginForgetting, FORGET_JOB, type ForgetPorts } from './forget-session.js';
 import { agedLook, type DueSession, dueSessions, type LookPorts, throughCuts } from './retention-look.js';
-import type { Turn } from './retention-turn.js';
 
 /**
  * Does what the rules of retention say, and logs each thing with its rule. Each session is looked at again when its turn has
@@ -26,7 +25,8 @@ export interface RetentionPorts extends LookPorts, Omit<ForgetPorts, 'lifecycle'
   readonly store: RetentionStore;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly log: Pick<SessionLog, 'append'>;
-  readonly archiver: Archiver;
+  readonly archiver: Pick<Archiver, 'requireRoom' | 'settle'>;
+  readonly leases: LeaseStore;
   readonly newId: () => string;
   /** Milliseconds since 1970, as ages are counted. */
   readonly now: () => number;
@@ -40,64 +40,45 @@ const FORGOTTEN_AT_ONCE = 64;
 const REASON = 'retention: no activity';
 
 /**
- * @param stopped whether the process is about to end: the turn is left to another one then
- * @returns `false` where it was cut short
+ * Follows the rules once, and counts in `done` as it goes.
+ *
+ * @param forgets the job that erases what is recorded as being forgotten
+ * @returns false if the rules were changed meanwhile
  * @throws ThroughlineError `unavailable`, `permission_denied`, `conflict`
  */
 export async function followRules(
   ports: RetentionPorts,
   rules: RetentionRules,
-  counts: TermFilter,
-  turn: Turn,
-  stopped: () => boolean,
+  lease: HeldLease,
+  forgets: Pick<Jobs, 'finish'>,
+  done: Record<keyof RetentionCounts, number>,
 ): Promise<boolean> {
-  /** Whether it may go on. */
   const holds = async () => {
-    if (stopped() || turn.isLost) return false;
-    // Who changes the rules must not have to wait for what the old ones began.
+    await lease.confirm();
+    // A person who changes the rules must not have to wait for what the old ones began.
     return (await ports.store.rules()).version === rules.version;
   };
   if (!(await holds())) return false;
   await ports.eraser.check();
-  const mayGoOn = async () => {
-    if (stopped() || turn.isLost) throw new ThroughlineError('unavailable', 'another process goes on');
-  };
-  await finishArchiving(ports, turn, mayGoOn);
-  const { archive, forget } = await dueSessions(ports, rules, ports.now(), counts);
+  const { archive, forget } = await dueSessions(ports, rules, ports.now());
   for (const some of parts(archive, ARCHIVED_AT_ONCE)) {
     if (!(await holds())) return false;
-    await turn.take(some.map(({ session, last }) => ({ session, idleSince: iso(last) })));
-    const done = await Promise.all(
-      some.map((due) => tolerantly(ports, due, () => archiveIdle(ports, due, mayGoOn))),
+    const archived = await Promise.all(
+      some.map((due) => tolerantly(ports, due, () => archiveIdle(ports, due))),
     );
-    for (const isDone of done) turn.add(isDone ? 'archived' : 'spared');
-    await turn.take([]);
+    for (const isDone of archived) done[isDone ? 'archived' : 'spared'] += 1;
   }
   for (const some of parts(forget, FORGOTTEN_AT_ONCE)) {
     if (!(await holds())) return false;
-    await forgetIdle(ports, some, turn);
+    const gone = await forgetIdle(ports, some, forgets);
+    done.forgotten += gone.length;
+    done.spared += some.length - gone.length;
   }
   for (const kind of ['dispatches', 'rejected'] as const) {
     if (!(await holds())) return false;
-    await removeAged(ports, rules, kind, counts, turn);
+    await removeAged(ports, rules, kind, done);
   }
   return true;
-}
-
-/** Throws where another process has to go on. */
-type MayGoOn = () => Promise<void>;
-
-/** Goes on with what a process that is gone was archiving. */
-async function finishArchiving(ports: RetentionPorts, turn: Turn, mayGoOn: MayGoOn): Promise<void> {
-  const { inHand = [] } = turn.run;
-  if (inHand.length === 0) return;
-  for (const { session, idleSince } of inHand) {
-    if (ports.lifecycle.forgotten(session)?.status === 'forgetting') continue;
-    if (ports.lifecycle.archived(session)?.importing !== undefined) continue;
-    const { archived } = (await ports.reader.load(session)).folded.state.charter;
-    if (archived?.reason?.startsWith(REASON)) await ports.archiver.settle(session, idleSince, { mayGoOn });
-  }
-  await turn.take([]);
 }
 
 /** What is still due of a session, or `undefined`: it has moved, or has another project now. */
@@ -115,7 +96,7 @@ async function stillDue(
   return last < iso(before) && (moved.dispatchedAt ?? '') < iso(before) ? state : undefined;
 }
 
-async function archiveIdle(ports: RetentionPorts, due: DueSession, mayGoOn: MayGoOn): Promise<boolean> {
+async function archiveIdle(ports: RetentionPorts, due: DueSession): Promise<boolean> {
   const { session, last, after } = due;
   const state = await stillDue(ports, due);
   if (state === undefined || state.charter.archived !== undefined) return false;
@@ -124,63 +105,58 @@ async function archiveIdle(ports: RetentionPorts, due: DueSession, mayGoOn: MayG
   if (at < state.lastEventAt) at = state.lastEventAt;
   const reason = `${REASON} for ${after}`;
   const id = ports.newId();
-  const event = { v: EVENT_VERSION, type: 'session.archived', at, id, data: { reason } } as const;
+  const data = { reason, idle_since: iso(last) };
+  const event = { v: EVENT_VERSION, type: 'session.archived', at, id, data } as const;
   const appended = await ports.log.append(session, event, { expectedSequence: state.sequence });
   if (appended.outcome === 'conflict') return false;
-  await ports.archiver.settle(session, iso(last), { mayGoOn });
+  await ports.archiver.settle(session);
   ports.logger.info(told(due), 'a session was archived by a rule of retention');
   return true;
 }
 
-async function forgetIdle(ports: RetentionPorts, sessions: readonly DueSession[], turn: Turn): Promise<void> {
-  const rewrite = new Set<RewrittenKind>();
-  const forgotten: DueSession[] = [];
-  const releases: (() => Promise<void>)[] = [];
-  const names: Token[] = [];
-  const by = ports.newId();
-  const erasing = sessions.map(async (due) => {
-    const { session, before } = due;
-    const isGone = await tolerantly(ports, due, async () => {
-      const state = await stillDue(ports, due);
-      if (state === undefined) return false;
-      const unlessMoved = { sequence: state.sequence, since: iso(before) };
-      const erased = await eraseSession(ports, session, { by, unlessMoved });
-      if (erased === undefined) return false;
-      for (const kind of erased.rewrite) rewrite.add(kind);
-      releases.push(erased.release);
-      names.push(session);
-      return true;
-    });
-    if (isGone) forgotten.push(due);
-    else turn.add('spared');
+/** Gives those that are forgotten: the others have moved. */
+async function forgetIdle(
+  ports: RetentionPorts,
+  sessions: readonly DueSession[],
+  forgets: Pick<Jobs, 'finish'>,
+): Promise<DueSession[]> {
+  const { lifecycle, clock, logger } = ports;
+  const begunAt = clock();
+  const begun: DueSession[] = [];
+  const begin = async (due: DueSession) => {
+    const state = await stillDue(ports, due);
+    if (state === undefined) return false;
+    const unlessMoved = { sequence: state.sequence, since: iso(due.before) };
+    await beginForgetting(ports, due.session, { unlessMoved });
+    begun.push(due);
+    return true;
+  };
+  await Promise.all(sessions.map((due) => tolerantly(ports, due, () => begin(due))));
+  const recordOf = ({ session }: DueSession) => lifecycle.forgotten(session);
+  const isDone = async () => begun.every((due) => recordOf(due)?.status !== 'forgetting');
+  await forgets.finish(FORGET_JOB, isDone);
+  const forgotten = begun.filter((due) => {
+    const record = recordOf(due);
+    return record?.status === 'forgotten' && record.at >= begunAt;
   });
-  const ended = await Promise.allSettled(erasing);
-  if (forgotten.length > 0) {
-    await finishForgetting(ports, names, rewrite, by).finally(() =>
-      Promise.all(releases.map((release) => release())),
-    );
-    turn.add('forgotten', forgotten.length);
-    for (const due of forgotten)
-      ports.logger.info(told(due), 'a session was forgotten by a rule of retention');
-  }
-  for (const each of ended) if (each.status === 'rejected') throw each.reason;
+  for (const due of forgotten) logger.info(told(due), 'a session was forgotten by a rule of retention');
+  return forgotten;
 }
 
 async function removeAged(
   ports: RetentionPorts,
   rules: RetentionRules,
   kind: AgedKind,
-  counts: TermFilter,
-  turn: Turn,
+  done: Record<AgedKind, number>,
 ): Promise<void> {
-  const look = await agedLook(ports, rules, kind, counts);
+  const look = await agedLook(ports, rules, kind);
   if (look === undefined) return;
   const { stream } = look;
   if (stream.held !== undefined)
     ports.logger.warn({ kind, reason: stream.held }, 'results are kept for longer than their rule says');
   await throughCuts(look, ports.now(), async (before, session, after) => {
     const removed = await stream.remove(before, session);
-    turn.add(kind, removed);
+    done[kind] += removed;
     if (removed > 0)
       ports.logger.info(
         { kind, removed, before, after, ...(session !== undefined && { session }) },

@@ -1,19 +1,10 @@
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { StoredCounts } from '../../contracts/replies/forget-reply.js';
 import type { SessionReader } from '../../folding/session-folding.js';
-import type { RewrittenKind } from '../../ports/session-eraser.js';
 import { Semaphore } from '../../runtime/semaphore.js';
 import type { SessionTable } from '../common/session-table.js';
-import { begin, isAtIt } from './forget-claim.js';
-import { countsOf, forgetProjectLearnings } from './forget-learnings.js';
-import {
-  countedOf,
-  eraseSession,
-  type ForgetPorts,
-  finishForgetting,
-  NOTHING,
-  sum,
-} from './forget-session.js';
+import { countsOf } from './forget-learnings.js';
+import { countedOf, type ForgetPorts, NOTHING, sum } from './forget-session.js';
 
 /** Forgets a project: all its sessions, and its learnings. An event without content stays, which says that it was forgotten. */
 export interface ForgetProjectPorts extends ForgetPorts {
@@ -67,82 +58,4 @@ export async function storedOfProject(
   let all: StoredCounts = sum(NOTHING, countsOf(state));
   for (const session of sessions) all = sum(all, await countedOf(ports, session));
   return all;
-}
-
-/** Forgets a project with these sessions. Gives how much was erased. Throws as `eraseSession`. */
-export async function forgetProject(
-  ports: ForgetProjectPorts,
-  project: Token,
-  sessions: readonly Token[],
-  by: string,
-  onErased: (erased: StoredCounts) => void,
-): Promise<StoredCounts> {
-  // All of them first: so each will be forgotten, and the learnings with the last, whatever happens to this process.
-  for (const session of sessions) await begin(ports, session, { by, project });
-  let learnings = sum(NOTHING, await forgetProjectLearnings(ports, project));
-  const told = (erased: StoredCounts) => onErased(sum(erased, learnings));
-  const erased = await forgetAll(ports, sessions, by, told, async () => {
-    // What was learned from them meanwhile.
-    learnings = sum(learnings, await forgetProjectLearnings(ports, project));
-  });
-  return sum(erased, learnings);
-}
-
-/** Goes on with what a process that is gone has begun. Gives how many sessions it was. Throws as `eraseSession`. */
-export async function resumeForgets(ports: ForgetPorts, by: string): Promise<number> {
-  const left = ports.lifecycle.unfinished().filter((session) => !isAtIt(ports, session));
-  if (left.length === 0) return 0;
-  await ports.eraser.check();
-  const projects = new Set(left.flatMap((session) => ports.lifecycle.forgotten(session)?.project ?? []));
-  const last = async () => {
-    for (const project of projects) await forgetProjectLearnings(ports, project);
-  };
-  await forgetAll(ports, left, by, () => {}, last, 'as recorded');
-  return left.length;
-}
-
-/** Forgets sessions, some at a time. Gives how much was erased of them. */
-async function forgetAll(
-  ports: ForgetPorts,
-  sessions: readonly Token[],
-  by: string,
-  onErased: (erased: StoredCounts) => void,
-  last: () => Promise<void>,
-  /** Whether a session that has moved is spared, where its record says so. */
-  spares: 'none' | 'as recorded' = 'none',
-): Promise<StoredCounts> {
-  let done: StoredCounts = NOTHING;
-  const under = new Map<Token, StoredCounts>();
-  const told = () => onErased([...under.values()].reduce((all, each) => sum(all, each), done));
-  const rewrite = new Set<RewrittenKind>(['learnings']);
-  const releases: (() => Promise<void>)[] = [];
-  const names: Token[] = [];
-  const turns = new Semaphore(AT_ONCE);
-  const erasing = sessions.map((session) =>
-    turns.run(async () => {
-      const onErasedHere = (erased: StoredCounts) => {
-        under.set(session, erased);
-        told();
-      };
-      const unlessMoved = spares === 'none' ? undefined : ports.lifecycle.forgotten(session)?.unless_moved;
-      const ended = await eraseSession(ports, session, { by, unlessMoved, onErased: onErasedHere });
-      under.delete(session);
-      if (ended === undefined) return;
-      releases.push(ended.release);
-      names.push(session);
-      for (const kind of ended.rewrite) rewrite.add(kind);
-      done = sum(done, ended.erased);
-      told();
-    }),
-  );
-  try {
-    const ended = await Promise.allSettled(erasing);
-    const failed = ended.find((each) => each.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
-    await last();
-    await finishForgetting(ports, names, rewrite, by);
-  } finally {
-    for (const release of releases) await release();
-  }
-  return done;
 }

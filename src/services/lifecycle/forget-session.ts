@@ -1,49 +1,67 @@
+import type { Forgotten } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import type { StoredCounts } from '../../contracts/replies/forget-reply.js';
-import type { ForgottenLearnings } from '../../learnings/forget-in-learnings.js';
+import type { Clock } from '../../ports/clock.js';
+import type { HeldLease } from '../../ports/lease-store.js';
 import type { Logger } from '../../ports/logger.js';
 import { RING_SIZE } from '../../ports/prompt-traces.js';
 import {
-  type ErasedCounts,
+  type Marks,
   NOTHING_ERASED,
   type RewrittenKind,
   type SessionEraser,
 } from '../../ports/session-eraser.js';
 import type { SessionIndex } from '../../ports/session-index.js';
-import type { ForgottenAt } from '../../ports/session-lifecycle.js';
-import { type Claim, type Claimant, type ClaimPorts, claim, isBy } from './forget-claim.js';
-import { forgetInLearnings, type LearningsPorts, learningsOf, NO_LEARNINGS } from './forget-learnings.js';
+import type { ForgottenAt, SessionLifecycle } from '../../ports/session-lifecycle.js';
+import type { JobKind } from '../../runtime/jobs.js';
+import { Semaphore } from '../../runtime/semaphore.js';
+import {
+  forgetInLearnings,
+  forgetProjectLearnings,
+  type LearningsPorts,
+  learningsOf,
+  NO_LEARNINGS,
+} from './forget-learnings.js';
 
 /**
- * Forgets a session: nothing of it stays in streams, buckets and the store's files, and one of its name begins at nothing.
+ * Forgets sessions: nothing of one stays in streams, buckets and the store's files, and one of its name begins at nothing.
  *
- * 1. It is recorded, and all processes notice: they hold back its results, and refuse requests about it.
- * 2. When nothing of it can be under way any longer, the boundary is recorded behind which another session of the name
- *    begins: the newest result at the first record, or a later one that had become an event before all had noticed. A
- *    result that was published up to then never becomes an event again.
+ * 1. It is recorded, with the boundary behind which another session of the name begins: the newest result at that time. All
+ *    processes notice: they hold back its results, and refuse requests about it.
+ * 2. When nothing of it can be under way any longer, the boundary is moved up to the newest result that had become an event
+ *    before all had noticed. A result that was published up to then never becomes an event again.
  * 3. All that is stored of it is erased, and again until nothing is found.
  * 4. Buckets are written again, since their files hold replaced values.
  * 5. It is recorded without its name.
  *
- * A process that is killed leaves the record: the next request for it, or `resumeForgets`, goes on, and what it cannot know of the one before it does again.
+ * The first step is the caller's. The others are one job for all sessions that are recorded, since two that erase at once
+ * would harm each other: once one has ended, another session of the name begins, which the other one would erase. The record
+ * names the lease under which a session is erased (its fence): a process that has lost the lease can record nothing more.
  */
-export interface ForgetPorts extends LearningsPorts, ClaimPorts {
+export interface ForgetPorts extends LearningsPorts {
+  readonly lifecycle: SessionLifecycle;
   readonly eraser: LearningsPorts['eraser'] & SessionEraser;
   readonly index: Pick<SessionIndex, 'remove'>;
+  readonly clock: Clock;
+  /** Waits so many milliseconds. */
+  readonly pause: (ms: number) => Promise<void>;
   readonly logger: Logger;
 }
 
-export interface ForgetOptions extends Claimant {
-  /** Told whenever something is gone. */
-  readonly onErased?: (erased: StoredCounts) => void;
+/** What goes with a session. */
+export interface ForgetAsked {
+  readonly withLearnings?: boolean;
+  /** The project that is forgotten with it. */
+  readonly project?: Token | undefined;
+  /** Forget it only if this is still its newest event, and no result was stored since. Default: in any case. */
+  readonly unlessMoved?: ForgottenAt['unless_moved'] | undefined;
 }
 
 /** Every process has noticed a record by then, and what it had begun before is stored. */
 export const SETTLED_MS = 2000;
-/** Every process has noticed it by then, whatever it does meanwhile. */
-export const NOTICED_MS = 1000;
 /** Passes after which what still comes in is an error; usually the second finds nothing. */
 const MAX_PASSES = 20;
+const AT_ONCE = 8;
 
 export const NOTHING: StoredCounts = { ...NOTHING_ERASED, ...NO_LEARNINGS };
 
@@ -64,62 +82,109 @@ export async function countedOf(
   return sum(NOTHING, await eraser.count(session));
 }
 
-/** What was erased of a session, and which buckets may still hold it in their files. */
-interface Erased {
-  readonly erased: StoredCounts;
-  readonly rewrite: ReadonlySet<RewrittenKind>;
+/** Records that a session is to be forgotten. Asked again, it adds what goes with it, and never moves the boundary. */
+export async function beginForgetting(
+  {
+    lifecycle,
+    eraser,
+    clock,
+  }: Pick<ForgetPorts, 'lifecycle' | 'clock'> & { readonly eraser: Pick<SessionEraser, 'marks'> },
+  session: Token,
+  { withLearnings = false, project, unlessMoved }: ForgetAsked,
+): Promise<void> {
+  // Always: what this process knows of the record may be of a moment ago.
+  const begun = await eraser.marks(session);
+  const asked = { ...(withLearnings && { with_learnings: true }), ...(project && { project }) };
+  await lifecycle.forgetting(session, (there) => {
+    if (there?.status !== 'forgetting')
+      return {
+        ...{ at: clock(), dispatches: 0, sequence: 0, begun, ...asked },
+        ...(unlessMoved && { unless_moved: unlessMoved }),
+      };
+    const { unless_moved: unless, ...record } = fieldsOf(there);
+    // Where a person says so, it is not spared any longer.
+    const mayBeSpared = unless !== undefined && unlessMoved !== undefined;
+    return { ...record, ...asked, ...(mayBeSpared && { unless_moved: unless }) };
+  });
 }
 
-/** Held for `finishForgetting` until `release`. */
-interface ErasedSession extends Erased {
-  readonly release: () => Promise<void>;
-}
+/** The one job that erases what is recorded as being forgotten. */
+export const FORGET_JOB = '';
 
-/**
- * Erases a session, or goes on where another process stopped. Gives nothing where another process has done it, and where the
- * session is spared, since it has moved.
- *
- * @throws ThroughlineError `unavailable`, `permission_denied`, `conflict` where another process has taken over; then it is
- * still recorded, and may be asked for again
- */
-export async function eraseSession(
+/** @param onErased told whenever something of a session is gone */
+export function forgetKind(
   ports: ForgetPorts,
-  session: Token,
-  options: ForgetOptions,
-): Promise<ErasedSession | undefined> {
-  const held = await claim(ports, session, options);
-  if (held === undefined) return undefined;
-  const { release } = held;
-  try {
-    const done = await erase(ports, session, held, options);
-    if (done === undefined) await release();
-    return done && { ...done, release };
-  } catch (error) {
-    await release();
-    throw error;
-  }
+  onErased: (session: Token, erased: StoredCounts) => void = () => {},
+): JobKind {
+  const { lifecycle } = ports;
+  return {
+    name: 'forget',
+    failed: 'sessions are not forgotten yet: it is tried again soon',
+    left: () => (lifecycle.unfinished().length === 0 ? [] : [FORGET_JOB]),
+    async run(_, lease) {
+      const sessions = lifecycle.unfinished();
+      const projects = new Set(sessions.flatMap((session) => lifecycle.forgotten(session)?.project ?? []));
+      await ports.eraser.check();
+      const rewrite = new Set<RewrittenKind>(['learnings']);
+      const names: Token[] = [];
+      const turns = new Semaphore(AT_ONCE);
+      const erasing = sessions.map((session) =>
+        turns.run(async () => {
+          const told = (erased: StoredCounts) => onErased(session, erased);
+          const kinds = await erase(ports, session, lease, told);
+          if (kinds === undefined) return;
+          names.push(session);
+          for (const kind of kinds) rewrite.add(kind);
+        }),
+      );
+      const failed = (await Promise.allSettled(erasing)).find(({ status }) => status === 'rejected');
+      // With the last of its sessions: what was learned from them meanwhile.
+      if (failed === undefined) for (const project of projects) await forgetProjectLearnings(ports, project);
+      if (names.length > 0) await finish(ports, names, rewrite, lease);
+      if (failed?.status === 'rejected') throw failed.reason;
+    },
+  };
 }
 
+/** Erases a session, up to step 3. Gives which buckets may still hold it; nothing where it is done, or spared. */
 async function erase(
-  { lifecycle, eraser, pause, index, ...ports }: ForgetPorts,
+  { lifecycle, eraser, pause, index, clock, ...ports }: ForgetPorts,
   session: Token,
-  held: Claim,
-  { onErased }: ForgetOptions,
-): Promise<Erased | undefined> {
-  const { with_learnings: withLearnings = false, settled: isResumed = false } = held.record;
+  lease: HeldLease,
+  onErased: (erased: StoredCounts) => void,
+): Promise<ReadonlySet<RewrittenKind> | undefined> {
+  /** Records more of what is known, under the lease. Returns the record, unless it is forgotten by now. */
+  const recorded = async (
+    more: Partial<Marks & Pick<Forgotten, 'settled'>> = {},
+  ): Promise<Forgotten | undefined> => {
+    await lease.confirm();
+    const isLeft = await lifecycle.forgetting(session, (there) => {
+      if (there?.status !== 'forgetting') return undefined;
+      const { unless_moved, ...record } = fieldsOf(there);
+      // Once it is settled it is not spared.
+      const unless = more.settled !== true && unless_moved !== undefined && { unless_moved };
+      return { ...record, ...unless, ...more, by: lease.holder };
+    });
+    return isLeft ? lifecycle.forgotten(session) : undefined;
+  };
+  const first = await recorded();
+  if (first === undefined) return undefined;
+  const { with_learnings: withLearnings = false, settled: isResumed = false, begun } = first;
   if (!isResumed) await pause(SETTLED_MS);
   const { dispatches: newest, sequence } = await eraser.marks(session);
-  const { unless_moved: unless } = held.record;
-  if (unless !== undefined && (await hasMoved({ eraser }, session, unless))) {
-    if (await lifecycle.spare(session, unless.since)) return undefined;
+  const unless = lifecycle.forgotten(session)?.unless_moved;
+  if (unless !== undefined) {
+    const moved = await eraser.lastMoved(session);
+    const hasMoved = moved.sequence !== unless.sequence || (moved.dispatchedAt ?? '') >= unless.since;
+    if (hasMoved && (await lifecycle.spare(session, unless.since))) return undefined;
   }
-  const { begun } = held.record;
   // Results behind the boundary were held back until now, so none of them is an event yet.
   const dispatches =
     begun === undefined
       ? newest
       : Math.max(begun.dispatches, await eraser.newestNamed(session, begun.sequence));
-  await held.hold({ sequence, settled: true, ...(!isResumed && { dispatches }) });
+  const settled = await recorded({ sequence, settled: true, ...(!isResumed && { dispatches }) });
+  if (settled === undefined) return undefined;
   const rewrite = new Set<RewrittenKind>(['snapshots', 'telemetry', 'index', 'lifecycle']);
   // What the one before has erased, and not written again, nobody knows.
   if (isResumed) for (const kind of ['prompts', 'learnings'] as const) rewrite.add(kind);
@@ -127,21 +192,14 @@ async function erase(
   let erased: StoredCounts = NOTHING;
   const tell = (more: Partial<StoredCounts>) => {
     erased = sum(erased, more);
-    onErased?.(erased);
+    onErased(erased);
   };
   for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
-    await held.hold();
+    if (pass > 1) await lease.confirm();
     // By its own port: lists hear of it.
     await index.remove(session);
-    const stored: ErasedCounts = await eraser.erase(session, held.record, (kind, messages) =>
-      tell({ [kind]: messages }),
-    );
-    const learnings: ForgottenLearnings = await forgetInLearnings(
-      { ...ports, eraser },
-      session,
-      withLearnings,
-      touched,
-    );
+    const stored = await eraser.erase(session, settled, (kind, messages) => tell({ [kind]: messages }));
+    const learnings = await forgetInLearnings({ ...ports, eraser }, session, withLearnings, touched);
     tell(learnings);
     // What was under way when the first pass began may have come behind it.
     if (pass > 1 && isNothing({ ...stored, ...learnings })) break;
@@ -149,49 +207,31 @@ async function erase(
   }
   if (erased.prompts >= RING_SIZE) rewrite.add('prompts');
   if (touched.size > 0) rewrite.add('learnings');
-  return { erased, rewrite };
+  return rewrite;
 }
 
-async function hasMoved(
-  { eraser }: Pick<ForgetPorts, 'eraser'>,
-  session: Token,
-  { sequence, since }: NonNullable<ForgottenAt['unless_moved']>,
-): Promise<boolean> {
-  const moved = await eraser.lastMoved(session);
-  return moved.sequence !== sequence || (moved.dispatchedAt ?? '') >= since;
-}
-
-/**
- * Forgets one session, from the record to the record. Gives how much was erased: nothing of one that is
- * spared. Throws as `eraseSession`.
- */
-export async function forgetSession(
-  ports: ForgetPorts,
-  session: Token,
-  options: ForgetOptions,
-): Promise<StoredCounts> {
-  const done = await eraseSession(ports, session, options);
-  if (done === undefined) return NOTHING;
-  try {
-    await finishForgetting(ports, [session], done.rewrite, options.by);
-  } finally {
-    await done.release();
-  }
-  return done.erased;
-}
-
-/** Writes buckets again, and records that nothing is left of sessions, but for those that another one has taken over. */
-export async function finishForgetting(
+/** Writes buckets again, and records that nothing is left of sessions, but for those that another process has taken over. */
+async function finish(
   { lifecycle, eraser, clock, logger }: ForgetPorts,
   sessions: readonly Token[],
   rewrite: ReadonlySet<RewrittenKind>,
-  by: string,
+  { holder, confirm }: HeldLease,
 ): Promise<void> {
   await eraser.rewrite([...rewrite].filter((kind) => kind !== 'lifecycle'));
-  for (const session of sessions) await lifecycle.forgot(session, clock(), (there) => isBy(there, by));
+  await confirm();
+  for (const session of sessions)
+    await lifecycle.forgot(
+      session,
+      clock(),
+      (there) => there?.status === 'forgetting' && there.by === holder,
+    );
   // Its records named them until now.
   await eraser.rewrite(['lifecycle']);
   logger.info({ sessions: sessions.length }, 'sessions forgotten');
+}
+
+function fieldsOf({ v: _, status: __, session: ___, ...fields }: Forgotten): ForgottenAt {
+  return fields;
 }
 
 export function isNothing(counts: Partial<StoredCounts>): boolean {

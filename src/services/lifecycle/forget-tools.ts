@@ -4,17 +4,19 @@ import { projectOf, type Token, token } from '../../contracts/names.js';
 import type { StoredCounts } from '../../contracts/replies/forget-reply.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
+import { Jobs, type JobsOptions, LEFT_EVERY_MS } from '../../runtime/jobs.js';
 import { withinDeadline } from '../../shared/deadline.js';
-import { isAtIt } from './forget-claim.js';
+import { forgetProjectLearnings } from './forget-learnings.js';
+import { type ForgetProjectPorts, sessionsOf, storedOfProject } from './forget-project.js';
 import {
-  type ForgetProjectPorts,
-  forgetProject,
-  resumeForgets,
-  sessionsOf,
-  storedOfProject,
-} from './forget-project.js';
-import { forgetSession, isNothing, NOTHING, storedOf } from './forget-session.js';
-import { resumeLeft } from './resume-left.js';
+  beginForgetting,
+  FORGET_JOB,
+  forgetKind,
+  isNothing,
+  NOTHING,
+  storedOf,
+  sum,
+} from './forget-session.js';
 
 /**
  * Answers the tools that forget. What takes longer than a caller waits goes on without them: the same request again tells how
@@ -26,180 +28,167 @@ type Answers = {
 
 export interface ForgetTools {
   readonly answers: Answers;
-  /** What is under way then goes on with the next start of a service. */
-  stop(): void;
+  /** What is under way is gone on with by another process, or with the next start of a service. */
+  stop(): Promise<void>;
 }
 
 /** Before clients give up on an answer. */
 const ANSWER_MS = 3000;
-/** Finished jobs that are remembered, so that who asks again hears what was erased. */
+/** How long it is remembered what was erased, so that a caller that asks again hears of it. */
 const REMEMBERED_MS = 60_000;
 const MAX_NAMED = 1000;
 
-interface Job {
+/** What a caller has asked for. */
+interface Asked extends Begun {
+  readonly ended: Promise<void>;
+  isDone: boolean;
+  /** True once someone was told that it is done. */
+  isTold: boolean;
+}
+
+interface Begun {
   readonly found: StoredCounts;
   readonly sessions: readonly Token[];
+  /** True if it was forgotten before, and nothing is left of it. */
   readonly wasForgotten: boolean;
-  erased: StoredCounts;
-  isDone: boolean;
-  /** Whether anyone was told that it is done. */
-  isTold: boolean;
-  readonly ended: Promise<void>;
+  /** Of learnings that go before the sessions. */
+  readonly learnings: () => StoredCounts;
 }
 
-export interface ForgetToolsPorts extends ForgetProjectPorts {
-  /** A new unique id for each job. */
-  readonly newId: () => string;
-}
+export type ForgetToolsPorts = ForgetProjectPorts & Pick<JobsOptions, 'leases' | 'newId'>;
 
 export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
-  const sessions = new Map<string, Job>();
-  const projects = new Map<string, Job>();
+  const { lifecycle, eraser } = ports;
+  const asked = new Map<string, Asked>();
+  const erased = new Map<Token, StoredCounts>();
+  const kind = forgetKind(ports, (session, counts) => erased.set(session, counts));
+  const jobs = new Jobs(kind, { ...ports, everyMs: LEFT_EVERY_MS });
 
-  const failed = (error: unknown) =>
-    ports.logger.error({ code: codeOf(error), err: error }, 'not forgotten yet: it is tried again soon');
-
-  /** Starts a job, or gives the one that runs, or has just ended; a failed one is forgotten, so that it can be asked for again. */
-  async function jobOf(jobs: Map<string, Job>, key: string, start: () => Promise<Started>): Promise<Job> {
-    const running = jobs.get(key);
+  /** Begins what is asked for, or joins what was asked for before and is not done, or not told of, yet. */
+  async function ask(key: string, begin: () => Promise<Begun & { readonly before: () => Promise<void> }>) {
+    const running = asked.get(key);
     if (running !== undefined && !running.isDone) return running;
-    const { found, sessions: named, wasForgotten, run } = await start();
-    // Who asks how far it is hears once that it is done, unless another one has begun.
-    if (running !== undefined && !running.isTold && isNothing(found)) return told(running);
-    const again = jobs.get(key);
+    const { before, ...begun } = await begin();
+    // The caller that asks how far it is hears once that it is done, unless another one has begun.
+    if (running !== undefined && !running.isTold && isNothing(begun.found)) return running;
+    const again = asked.get(key);
     if (again !== undefined && !again.isDone) return again;
-    let erased = (_: StoredCounts) => {};
-    const ended = run((counts) => erased(counts)).then(
-      (counts) => {
-        job.erased = counts;
-        job.isDone = true;
-        setTimeout(() => jobs.get(key) === job && jobs.delete(key), REMEMBERED_MS).unref();
-      },
-      (error: unknown) => {
-        jobs.delete(key);
-        if (!isStopping) failed(error);
-        throw error;
-      },
-    );
-    // Who waits for it hears of a failure; the log has it in any case.
+    for (const session of begun.sessions) erased.delete(session);
+    const isDone = async () =>
+      begun.sessions.every((session) => lifecycle.forgotten(session)?.status !== 'forgetting');
+    const ended = before()
+      .then(() => jobs.finish(FORGET_JOB, isDone))
+      .then(
+        () => {
+          job.isDone = true;
+          const forget = () => {
+            if (asked.get(key) === job) asked.delete(key);
+            for (const session of begun.sessions) erased.delete(session);
+          };
+          setTimeout(forget, REMEMBERED_MS).unref();
+        },
+        (error: unknown) => {
+          asked.delete(key);
+          ports.logger.warn({ code: codeOf(error), err: error }, kind.failed);
+          throw error;
+        },
+      );
+    // A caller that waits for it hears of a failure; the log has it in any case.
     ended.catch(() => {});
-    const job: Job = {
-      ...{ found, sessions: named, wasForgotten, ended },
-      ...{ erased: NOTHING, isDone: false, isTold: false },
-    };
-    erased = (counts) => {
-      job.erased = counts;
-    };
-    jobs.set(key, job);
+    const job: Asked = { ...begun, ended, isDone: false, isTold: false };
+    asked.set(key, job);
     return job;
   }
 
-  let isStopping = false;
-  const stopResuming = resumeLeft({
-    isLeft() {
-      const isBusy = [...sessions.values(), ...projects.values()].some(({ isDone }) => !isDone);
-      return !isBusy && ports.lifecycle.unfinished().length > 0;
-    },
-    resume: () => resumeForgets(ports, ports.newId()),
-    onFailed(error) {
-      // Another process has taken over.
-      if (codeOf(error) !== 'conflict') failed(error);
-    },
-  });
+  /** How far it is, after as long as a caller waits. */
+  async function answered(job: Asked) {
+    await withinDeadline(ANSWER_MS, job.ended);
+    if (job.isDone) job.isTold = true;
+    const { found, sessions, wasForgotten, learnings, isDone } = job;
+    const gone = sessions.reduce((all, session) => sum(all, erased.get(session) ?? NOTHING), learnings());
+    return { found, erased: gone, wasForgotten, state: isDone ? 'done' : 'running' } as const;
+  }
 
   const answers: Answers = {
     async 'session-forget'(request) {
-      const asked = checkedRequest(TOOLS['session-forget'].request, request);
-      const { confirm, dryRun, withLearnings } = asked;
-      const session = token(asked.session, 'session');
+      const { confirm, dryRun, withLearnings, ...given } = checkedRequest(
+        TOOLS['session-forget'].request,
+        request,
+      );
+      const session = token(given.session, 'session');
       if (!dryRun) confirmed('session', session, confirm);
-      const remembered = sessions.get(session);
-      const record = ports.lifecycle.forgotten(session);
-      if (dryRun || (remembered === undefined && isAtIt(ports, session))) {
+      const wasForgotten = () => lifecycle.forgotten(session)?.status === 'forgotten';
+      if (dryRun) {
         const found = await storedOf(ports, session, withLearnings);
-        const before = dryRun && record?.status === 'forgotten' && isNothing(found);
-        const state = dryRun ? 'counted' : 'running';
-        return { session, state, found, erased: NOTHING, ...said(before) };
+        return {
+          session,
+          state: 'counted',
+          found,
+          erased: NOTHING,
+          ...said(wasForgotten() && isNothing(found)),
+        };
       }
-      const job = await jobOf(sessions, session, async () => {
+      const job = await ask(`session ${session}`, async () => {
         const found = await storedOf(ports, session, withLearnings);
         // Of an import that was cut short there may be its record alone.
-        const isNamed = record !== undefined || ports.lifecycle.archived(session) !== undefined;
-        if (isNothing(found) && !isNamed) throw unknown('session', session, 'session ls');
-        await ports.eraser.check();
+        const isNamed = lifecycle.forgotten(session) ?? lifecycle.archived(session);
+        if (isNothing(found) && isNamed === undefined) throw unknown('session', session, 'session ls');
+        await eraser.check();
         return {
-          found,
-          sessions: [session],
-          wasForgotten: record?.status === 'forgotten' && isNothing(found),
-          run: (onErased) => forgetSession(ports, session, { by: ports.newId(), withLearnings, onErased }),
+          ...{ found, sessions: [session], wasForgotten: wasForgotten() && isNothing(found) },
+          learnings: () => NOTHING,
+          before: () => beginForgetting(ports, session, { withLearnings }),
         };
       });
-      await withinDeadline(ANSWER_MS, job.ended);
-      if (job.isDone) told(job);
-      const { found, erased, wasForgotten, isDone } = job;
-      const state = isDone ? 'done' : 'running';
-      return { session, state, found, erased, ...said(wasForgotten) };
+      const { wasForgotten: before, ...reply } = await answered(job);
+      return { session, ...reply, ...said(before) };
     },
     async 'project-forget'(request) {
-      const { confirm, dryRun, ...asked } = checkedRequest(TOOLS['project-forget'].request, request);
-      const project = projectOf(token(asked.project, 'project'));
+      const { confirm, dryRun, ...given } = checkedRequest(TOOLS['project-forget'].request, request);
+      const project = projectOf(token(given.project, 'project'));
       if (!dryRun) confirmed('project', project, confirm);
+      const key = `project ${project}`;
       const count = async () => {
         const named = await sessionsOf(ports, project);
         const found = await storedOfProject(ports, project, named);
         const isGone = named.length === 0 && isNothing(found);
-        // An event without content stays of it. Of one that never had a learning there is only the job.
-        const isKnown = isGone && (projects.has(project) || (await hasLog(ports, project)));
+        // An event without content stays of it. Of one that never had a learning there is only what was asked.
+        const isKnown = isGone && (asked.has(key) || (await hasLog(ports, project)));
         return { named, found, isGone, wasForgotten: isKnown };
       };
       if (dryRun) {
         const { named, found, wasForgotten } = await count();
-        return projectReply(project, { sessions: named, found, erased: NOTHING, wasForgotten }, 'counted');
+        return projectReply(project, named, { found, erased: NOTHING, wasForgotten, state: 'counted' });
       }
-      const job = await jobOf(projects, project, async () => {
+      const job = await ask(key, async () => {
         const { named, found, isGone, wasForgotten } = await count();
         // Where it was forgotten, the caller that asks again must hear so: the answer may have been lost.
         if (isGone && !wasForgotten) throw unknown('project', project, 'session ls --project NAME');
-        await ports.eraser.check();
+        await eraser.check();
+        let learnings = NOTHING;
         return {
-          ...{ found, sessions: named, wasForgotten },
-          run: (onErased) => forgetProject(ports, project, named, ports.newId(), onErased),
+          ...{ found, sessions: named, wasForgotten, learnings: () => learnings },
+          async before() {
+            // All of them first: so each will be forgotten, and the learnings with the last, whatever happens to this process.
+            for (const session of named) await beginForgetting(ports, session, { project });
+            learnings = sum(NOTHING, await forgetProjectLearnings(ports, project));
+            await eraser.rewrite(['learnings']);
+          },
         };
       });
-      await withinDeadline(ANSWER_MS, job.ended);
-      if (job.isDone) told(job);
-      return projectReply(project, job, job.isDone ? 'done' : 'running');
+      return projectReply(project, job.sessions, await answered(job));
     },
   };
-  return {
-    answers,
-    stop() {
-      isStopping = true;
-      stopResuming();
-    },
-  };
+  return { answers, stop: () => jobs.stop() };
 }
 
-interface Started {
-  readonly found: StoredCounts;
-  readonly sessions: readonly Token[];
-  /** Whether it was forgotten before, and nothing is left of it. */
+interface HowFar extends Pick<ToolReply<'project-forget'>, 'state' | 'found' | 'erased'> {
   readonly wasForgotten: boolean;
-  readonly run: (onErased: (erased: StoredCounts) => void) => Promise<StoredCounts>;
 }
 
-function told(job: Job): Job {
-  job.isTold = true;
-  return job;
-}
-
-function projectReply(
-  project: Token,
-  { sessions, found, erased, wasForgotten }: Pick<Job, 'sessions' | 'found' | 'erased' | 'wasForgotten'>,
-  state: 'counted' | 'running' | 'done',
-) {
+function projectReply(project: Token, sessions: readonly Token[], { wasForgotten, ...reply }: HowFar) {
   const [first, total] = [sessions.slice(0, MAX_NAMED), sessions.length];
-  return { project, sessions: first, total, state, found, erased, ...said(wasForgotten) };
+  return { project, sessions: first, total, ...reply, ...said(wasForgotten) };
 }
 
 function said(wasForgotten: boolean): { readonly forgotten?: true } {

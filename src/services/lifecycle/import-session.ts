@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { checkedRequest } from '../../contracts/checked.js';
-import { codeOf, ThroughlineError } from '../../contracts/errors.js';
+import { ThroughlineError } from '../../contracts/errors.js';
 import type { Archived } from '../../contracts/lifecycle-record.js';
 import { type Token, token } from '../../contracts/names.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
@@ -9,11 +9,13 @@ import { placed } from '../../contracts/session-file.js';
 import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
 import { PagedCopy } from '../../folding/log-copy.js';
 import type { Clock } from '../../ports/clock.js';
+import { type HeldLease, holdLease, isHeld, type LeaseStore } from '../../ports/lease-store.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { checkForeign } from '../../session/foreign-events.js';
+import { hashOf } from '../../shared/hash.js';
 import { archivedSince, asFree, asReady, type IsMine } from '../common/archived-record.js';
 import { importing } from '../common/forgotten-results.js';
-import { NOTICED_MS, SETTLED_MS } from './forget-session.js';
+import { SETTLED_MS } from './forget-session.js';
 import { becomeSession, exists, type NewSessionPorts, requireFree } from './new-session.js';
 
 /**
@@ -30,7 +32,10 @@ export interface ImportOptions extends NewSessionPorts {
   readonly log: NewSessionPorts['log'] & Pick<SessionLog, 'append'>;
   /** Moves the numbers of dispatches up for so long, and gives how far they are. */
   readonly raiseDispatches: (to: number, mostMs: number) => Promise<number>;
+  readonly leases: LeaseStore;
   readonly clock: Clock;
+  /** A new unique id for each lease. */
+  readonly newId: () => string;
   /** Waits so many milliseconds. */
   readonly pause: (ms: number) => Promise<void>;
 }
@@ -41,57 +46,36 @@ type Reply = ToolReply<'session-import'>;
 /** Numbers above the highest that the file names, as a repair leaves them. */
 const MARGIN = 1200;
 const RAISE_MS = 1500;
+const LEASE_MS = 5000;
+/** Between two attempts to claim the lease, and how long a request waits for it: the one before may take some seconds. */
+const LOOK_MS = 50;
+const MOST_WAITED_MS = 6000;
 /** Numbers that an import moves up, which takes some minutes and cannot be taken back. */
 const MOST_RAISED = 10_000_000;
-/** Refusals that rest on the record of a session. */
-const REFUSALS: ReadonlySet<string> = new Set(['session_exists', 'session_importing']);
-const MOST_ATTEMPTS = 3;
 const OTHER_NAME = 'import the file under another name, with --as NAME';
 /** Imports whose sequences are remembered; of others they are read again. */
 const MAX_COPIES = 8;
 
 export function createSessionImport(options: ImportOptions): (request: unknown) => Promise<Reply> {
-  const { log, lifecycle, clock, pause } = options;
+  const { log, lifecycle, leases, clock, newId, pause } = options;
   const copies = new LRUCache<string, PagedCopy>({ max: MAX_COPIES });
-  const turns = new Map<Token, Promise<unknown>>();
   const importOf = (session: Token) => {
     const record = lifecycle.archived(session);
     return record?.importing && { at: record.at, ...record.importing };
   };
 
-  const isForgottenSince = (session: Token, at: string) => (lifecycle.forgotten(session)?.at ?? '') >= at;
-
-  async function recorded(session: Token, isOn: boolean) {
-    const found = importOf(session);
-    if (found !== undefined || !isOn) return found;
-    // Another process may have recorded it a moment ago.
-    await pause(NOTICED_MS);
-    return importOf(session);
-  }
-
   /** The name is taken, unless it was taken for this file. */
-  async function take(session: Token, { file, dispatches }: Asked): Promise<string> {
-    const found = importOf(session);
-    if (found !== undefined) return found.at;
+  async function take(session: Token, { file, dispatches }: Asked): Promise<void> {
+    if (importOf(session) !== undefined) return;
     await requireFree(options, session, OTHER_NAME);
     const at = archivedSince(lifecycle.forgotten(session), clock());
     await lifecycle.change(session, (there) =>
       there === undefined ? { at, importing: { file, dispatches, ready: false } } : 'keep',
     );
     await pause(SETTLED_MS);
-    // Another process may have begun with another file a moment before.
-    const own = importOf(session);
-    if (own === undefined || !isOf(own, { file, dispatches })) throw importing(session);
-    if ((await log.newest(session)) === 0) return own.at;
-    // A result may have been on its way, or another process has gone on with the same file.
-    await pause(NOTICED_MS);
-    const now = importOf(session);
-    const isOwn = isOf(now, { file, dispatches });
-    if (isOwn && now?.ready) return now.at;
-    const isFreed = await lifecycle.change(session, asFree(mineUnready({ file, dispatches })));
-    const ready = importOf(session);
-    // Another process has gone on with the same file in this very moment.
-    if (!isFreed && ready?.ready && isOf(ready, { file, dispatches })) return ready.at;
+    // A result may have been on its way.
+    if ((await log.newest(session)) === 0) return;
+    await lifecycle.change(session, asFree(mine({ file, dispatches })));
     throw exists(session, OTHER_NAME);
   }
 
@@ -108,7 +92,9 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
   async function handle(session: Token, asked: Asked): Promise<Reply> {
     const { done } = asked;
     const events = (asked.events ?? []).map(placed);
-    const found = await recorded(session, events.length > 0 || done);
+    // What this process knows may be of a moment ago.
+    await lifecycle.change(session, () => 'keep');
+    const found = importOf(session);
     if (lifecycle.forgotten(session)?.status === 'forgetting') throw importing(session);
     if (found !== undefined && !isOf(found, asked)) throw importing(session);
     if (found?.ready !== true) {
@@ -119,10 +105,7 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     // Of an import that was forgotten meanwhile, and began again, nothing is known.
     const key = `${session} ${found.at}`;
     if (done) {
-      const isDone = await becomeSession(options, session, mine(asked));
-      // Where another process has done it, nothing is recorded of the import any more.
-      const now = importOf(session);
-      if (!isDone && (now !== undefined || isForgottenSince(session, found.at))) throw importing(session);
+      if (!(await becomeSession(options, session, mine(asked)))) throw importing(session);
       copies.delete(key);
       return { session, state: 'done', events: 0 };
     }
@@ -142,35 +125,28 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     return { session, state: 'importing', events: events.length === 0 ? 0 : copy.count };
   }
 
-  /** What this process knows may be of a moment ago: before it refuses a file, it reads the record. */
-  async function handleKnowing(session: Token, asked: Asked): Promise<Reply> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await handle(session, asked);
-      } catch (error) {
-        if (!REFUSALS.has(codeOf(error)) || attempt === MOST_ATTEMPTS) throw error;
-        await lifecycle.change(session, () => 'keep');
-        if (!isOf(importOf(session), asked)) throw error;
-      }
-    }
-  }
-
   return async (request) => {
     const { session: name, ...asked } = checkedRequest(TOOLS['session-import'].request, request);
     const session = token(name, 'session');
-    const before = turns.get(session) ?? Promise.resolve();
-    const turn = before.catch(() => {}).then(() => handleKnowing(session, asked));
-    turns.set(session, turn);
+    const lease = await leased(session);
     try {
-      return await turn;
+      return await handle(session, asked);
     } finally {
-      if (turns.get(session) === turn) turns.delete(session);
+      await lease.release();
     }
   };
-}
 
-function mineUnready(asked: Pick<Asked, 'file' | 'dispatches'>): IsMine {
-  return (there) => mine(asked)(there) && there?.importing?.ready !== true;
+  /** One request of a session at a time, in all processes: a caller may have asked again before it was answered. */
+  async function leased(session: Token): Promise<HeldLease> {
+    const claim = { holder: newId(), ttlMs: LEASE_MS, now: clock, what: `the import of session ${session}` };
+    for (let waited = 0; ; waited += LOOK_MS) {
+      const lease = await holdLease(leases, `import.${hashOf(session)}`, claim);
+      if (isHeld(lease)) return lease;
+      if (waited >= MOST_WAITED_MS)
+        throw new ThroughlineError('unavailable', `session ${session} is being imported by another request`);
+      await pause(LOOK_MS);
+    }
+  }
 }
 
 function mine(asked: Pick<Asked, 'file' | 'dispatches'>): IsMine {

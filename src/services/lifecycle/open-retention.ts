@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { clockBy, systemClock } from '../../ports/clock.js';
+import { LEFT_EVERY_MS } from '../../runtime/jobs.js';
 import { pause } from '../../runtime/pauses.js';
 import type { KnownSessions } from '../common/known-sessions.js';
 import type { Serving, Sessions } from '../common/service-context.js';
@@ -17,7 +18,7 @@ const ENVELOPE_BYTES = 4096;
 export function openArchiver(
   nats: NatsPorts,
   { reader, writer }: Pick<Sessions, 'reader' | 'writer'>,
-  { lifecycle }: Pick<Serving, 'lifecycle'>,
+  { lifecycle, logger }: Pick<Serving, 'lifecycle' | 'logger'>,
 ): Archiver {
   return createArchiver({
     log: nats.log,
@@ -26,6 +27,9 @@ export function openArchiver(
     lifecycle,
     clock: systemClock,
     newId: randomUUID,
+    leases: nats.leases,
+    logger,
+    everyMs: LEFT_EVERY_MS,
     maxEventBytes: () => (nats.connection.info?.max_payload ?? USUAL_PAYLOAD) - ENVELOPE_BYTES,
   });
 }
@@ -41,7 +45,7 @@ export function openRetention(
     now,
   }: Pick<KnownSessions, 'table' | 'now'> & { readonly feed: { catchUp(): Promise<void> } },
   { lifecycle, logger }: Pick<Serving, 'lifecycle' | 'logger'>,
-): RetentionPorts {
+): RetentionPorts & { readonly archiver: Archiver } {
   return {
     ...projects,
     table,
@@ -52,9 +56,10 @@ export function openRetention(
     index: nats.index,
     learnings: nats.learnings,
     store: nats.retention,
+    leases: nats.leases,
     reader: sessions.reader,
     log: nats.log,
-    archiver: openArchiver(nats, sessions, { lifecycle }),
+    archiver: openArchiver(nats, sessions, { lifecycle, logger }),
     clock: clockBy(now),
     newId: randomUUID,
     now,

@@ -3,14 +3,7 @@ import type { RetentionRules, RetentionTerm } from '../../contracts/retention-re
 import type { AgedKind, AgedMessages, AgedStream } from '../../ports/aged-messages.js';
 import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
 import { Semaphore } from '../../runtime/semaphore.js';
-import {
-  ALL_TERMS,
-  type Cuts,
-  cutsOf,
-  type DueByRule,
-  dueOf,
-  type TermFilter,
-} from '../../session/retention-rules.js';
+import { type Cuts, cutsOf, type DueByRule, dueOf } from '../../session/retention-rules.js';
 import { spanMs } from '../../shared/age.js';
 import type { SessionTable } from '../common/session-table.js';
 
@@ -40,7 +33,6 @@ export async function dueSessions(
   { table, caughtUp, lifecycle }: LookPorts,
   rules: RetentionRules,
   now: number,
-  counts: TermFilter = ALL_TERMS,
 ): Promise<DueSessions> {
   if (rules.rules.length === 0) return { archive: [], forget: [], unknown: 0 };
   await caughtUp();
@@ -55,7 +47,7 @@ export async function dueSessions(
     }
     const project = projectOf(known.project);
     const archived = record && { idleSince: record.idle_since };
-    const found = dueOf(rules, { project, at, archived }, now, counts);
+    const found = dueOf(rules, { project, at, archived }, now);
     if (found !== undefined) due.push({ ...found, session, project });
   }
   due.sort((one, other) => one.last - other.last);
@@ -81,7 +73,6 @@ export async function agedLook(
   { table, lifecycle, aged }: LookPorts,
   rules: RetentionRules,
   kind: AgedKind,
-  counts: TermFilter = ALL_TERMS,
 ): Promise<AgedLook | undefined> {
   const which = AGED_TERMS[kind];
   if (!rules.rules.some((rule) => rule[which] !== undefined)) return undefined;
@@ -94,7 +85,7 @@ export async function agedLook(
     const isLeaving = lifecycle.forgotten(session)?.status === 'forgetting';
     return figures === undefined || isLeaving ? [] : [[session, projectOf(figures.project)] as const];
   });
-  return { stream, cuts: cutsOf(rules, known, which, counts) };
+  return { stream, cuts: cutsOf(rules, known, which) };
 }
 
 /** Counts, or removes, what the rules say: `work` is called for the whole stream, then for some sessions. Gives the sum. */

@@ -41,7 +41,6 @@ export function createRejectedQueries(options: RejectedQueriesOptions): Answers 
       });
       return {
         rejected: page.entries.map(shownOf),
-        passedOver: page.passedOver,
         total: page.total,
         ...(page.next !== undefined && { next: cursorOf('rejected', page.next) }),
       };

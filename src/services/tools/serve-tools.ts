@@ -45,11 +45,10 @@ import { numbersOf, type Serving, type Sessions } from '../common/service-contex
 import { watchService } from '../common/service-metrics.js';
 import { NoteHarvester } from '../learnings/note-harvester.js';
 import type { Projects } from '../learnings/serve-learnings.js';
-import { createArchiveJobs } from '../lifecycle/archive-jobs.js';
 import { createSessionExport } from '../lifecycle/export-session.js';
 import { createForgetTools } from '../lifecycle/forget-tools.js';
 import { createSessionImport } from '../lifecycle/import-session.js';
-import { openArchiver, openRetention } from '../lifecycle/open-retention.js';
+import { openArchiver } from '../lifecycle/open-retention.js';
 import { createRetentionTools } from '../lifecycle/retention-tools.js';
 import { createDispatchResults } from './dispatch-results.js';
 import { createHealthQuery } from './health-query.js';
@@ -96,10 +95,10 @@ export async function serveTools(
     afterTimeoutMs,
   });
   const maxReplyBytes = () => nats.connection.info?.max_payload ?? USUAL_PAYLOAD;
-  const archiver = openArchiver(nats, sessions, { lifecycle });
-  const archiving = createArchiveJobs(archiver, logger);
-  shutdown.add('the archiving of sessions', () => archiving.stop());
-  const tools = createSessionTools({ ...sessions, archiver: archiving, logger, onNotes });
+  const jobs = { leases: nats.leases, clock: clockBy(known.now), newId: randomUUID, logger };
+  const archiver = openArchiver(nats, sessions, { lifecycle, logger });
+  shutdown.add('the archiving of sessions', () => archiver.stop());
+  const tools = createSessionTools({ ...sessions, archiver, logger, onNotes });
   const run = createRunService(sessions);
   const { prompts } = nats;
   const list = new SessionList({
@@ -124,19 +123,10 @@ export async function serveTools(
     sessions: sessions.reader,
     table: known.table,
     compared: () => known.feed.compare(),
-    clock: clockBy(known.now),
-    logger,
+    ...jobs,
     pause,
-    newId: randomUUID,
   });
-  shutdown.add('the watch over sessions that are being forgotten', async () => forgetting.stop());
-  const retention = createRetentionTools(
-    openRetention(nats, sessions, { projects: projects.reader, command: projects.inBackground }, known, {
-      lifecycle,
-      logger,
-    }),
-  );
-  shutdown.add('the rules of retention', () => retention.stop());
+  shutdown.add('the sessions that are being forgotten', () => forgetting.stop());
   const queries: Readonly<Record<QueryName, (request: unknown) => Promise<object>>> = {
     'dispatch-show': showDispatch,
     'plan-show': (request) => run.plan(request),
@@ -151,14 +141,18 @@ export async function serveTools(
     'trace-show': createTraceEntries({ log: nats.log }),
     'snapshot-show': show.snapshotShow,
     ...forgetting.answers,
-    ...retention.answers,
+    ...createRetentionTools({
+      ...jobs,
+      ...{ table: known.table, now: known.now, lifecycle, aged: nats.aged, store: nats.retention },
+      caughtUp: () => known.feed.catchUp(),
+    }),
     'session-export': createSessionExport({ ...nats, logger, maxReplyBytes }),
     'session-import': createSessionImport({
       ...nats,
       ...sessions,
       lifecycle,
+      ...jobs,
       archiver,
-      clock: clockBy(known.now),
       pause,
     }),
     ...createRejectedQueries({

@@ -10,7 +10,7 @@ import type {
 } from '../../folding/session-folding.js';
 import type { Logger } from '../../ports/logger.js';
 import { decide } from '../../session/commands/decide-session.js';
-import type { ArchiveJobs } from '../lifecycle/archive-jobs.js';
+import type { Archiver } from '../lifecycle/archive-session.js';
 
 /** Answers the tools of `session-tools`: check the request, carry out the command, write a snapshot where one is due. */
 export interface SessionToolsOptions {
@@ -19,7 +19,7 @@ export interface SessionToolsOptions {
   readonly writer: SessionSnapshotWriter;
   readonly logger: Logger;
   /** Does what archiving and reopening mean beside their events. Default: nothing. */
-  readonly archiver?: ArchiveJobs;
+  readonly archiver?: Pick<Archiver, 'requireRoom' | 'settle'>;
   /** Told of each session whose notes, or whose project, changed. */
   readonly onNotes?: (session: Token) => void;
 }
@@ -46,7 +46,7 @@ export function createSessionTools(options: SessionToolsOptions): SessionTools {
       await snapshot(options, session);
     if (name !== 'session-archive' && name !== 'session-reopen') return reply;
     // Also where it was done before: what was cut short is gone on with. The answer is that of the session as it is then.
-    const removing = await options.archiver?.settle(session, appended !== undefined);
+    const removing = await options.archiver?.settle(session);
     const { reply: settled } = await carryOut();
     return removing === undefined ? settled : { ...settled, removing };
   };

@@ -39,7 +39,6 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
         },
       },
       rejected: {
-        foreign: () => rejected.foreign(),
         page: (asked) => rejected.page(asked),
         get: (...args) => rejected.get(...args),
         remove: (...args) => rejected.remove(...args),

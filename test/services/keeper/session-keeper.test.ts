@@ -116,7 +116,13 @@ describe('the keeper', () => {
 
     await pass(TIMES.quietMs);
 
-    expect(lifecycle.archived(DEMO)).toEqual({ v: 1, status: 'archived', at, reason: 'shipped' });
+    expect(lifecycle.archived(DEMO)).toEqual({
+      v: 1,
+      status: 'archived',
+      at,
+      reason: 'shipped',
+      pending: true,
+    });
     expect(lifecycle.archived(other)).toBeUndefined();
     await stop();
   });

@@ -4,10 +4,10 @@ import { type Token, token } from '../../../src/contracts/names.js';
 import { createCommander } from '../../../src/folding/commander.js';
 import { createSessionReader, createSnapshotWriter } from '../../../src/folding/session-folding.js';
 import { silentLogger } from '../../../src/ports/logger.js';
-import { createArchiveJobs } from '../../../src/services/lifecycle/archive-jobs.js';
 import { createArchiver } from '../../../src/services/lifecycle/archive-session.js';
 import { createSessionTools } from '../../../src/services/tools/session-tools.js';
 import { encodeSnapshot } from '../../../src/session/session-snapshot.js';
+import { MemoryLeaseStore } from '../../doubles/memory-lease-store.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
@@ -84,7 +84,10 @@ function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.P
   const writer = createSnapshotWriter({ snapshots: store, clock, logger: silentLogger, every: 1000 });
   const archiver = createArchiver({
     ...{ log: mortal, reader, writer, clock, newId, maxEventBytes: () => max },
+    ...{ leases: new MemoryLeaseStore(), logger: silentLogger },
     lifecycle: {
+      archived: (session) => lifecycle.archived(session),
+      archiving: () => lifecycle.archiving(),
       forgotten: (session) => lifecycle.forgotten(session),
       change: steps(lifecycle.change.bind(lifecycle)),
     },
@@ -92,7 +95,7 @@ function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.P
   const command = createCommander({ log: mortal, reader, clock, newId, random: () => 0 });
   const tools = createSessionTools({
     ...{ command, reader, writer, logger: silentLogger },
-    archiver: createArchiveJobs(archiver, silentLogger),
+    archiver,
   });
   return {
     ask: (name: 'session-archive' | 'session-reopen' | 'note-add', args: object = {}) =>

@@ -1,16 +1,12 @@
 import { expect, test } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import { SessionTable } from '../../../src/services/common/session-table.js';
-import { begin } from '../../../src/services/lifecycle/forget-claim.js';
-import {
-  forgetProject,
-  resumeForgets,
-  sessionsOf,
-  storedOfProject,
-} from '../../../src/services/lifecycle/forget-project.js';
+import { sessionsOf } from '../../../src/services/lifecycle/forget-project.js';
+import { createForgetTools } from '../../../src/services/lifecycle/forget-tools.js';
 import { evolve } from '../../../src/session/evolve-session.js';
 import { sessionFigures } from '../../../src/session/session-figures.js';
 import { emptyState } from '../../../src/session/session-state.js';
+import { MemoryLeaseStore } from '../../doubles/memory-lease-store.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { implementer, recorded, timeOf } from '../../support/builders.js';
 import { forgetPorts } from '../../support/forget-ports.js';
@@ -93,23 +89,14 @@ test('a session that is being imported stops no project from being forgotten', a
 
 test('a project is forgotten with its sessions, and no other one', async () => {
   const ports = forgetPorts(['ours', 'other'], { ours: 'parser' });
-  const named = await sessionsOf(ports, PARSER);
-  expect(named).toEqual(['ours']);
-  expect(await storedOfProject(ports, PARSER, named)).toMatchObject({ dispatches: 1 });
+  const tools = createForgetTools({ ...ports, leases: new MemoryLeaseStore(), newId: () => 'one' });
 
-  const erased = await forgetProject(ports, PARSER, named, 'one', () => {});
+  const reply = await tools.answers['project-forget']({ project: 'parser', confirm: 'parser' });
 
-  expect(erased).toMatchObject({ dispatches: 1 });
+  expect(reply).toMatchObject({
+    ...{ state: 'done', sessions: ['ours'], found: { dispatches: 1 }, erased: { dispatches: 1 } },
+  });
   expect([...ports.eraser.dispatches.keys()]).toEqual(['other']);
   expect(ports.lifecycle.unfinished()).toEqual([]);
-});
-
-test('a session that another process has begun to forget is forgotten to the end', async () => {
-  const ports = forgetPorts(['ours'], { ours: 'parser' });
-  await begin(ports, token('ours', 'session'), { by: 'gone', project: PARSER });
-
-  await resumeForgets({ ...ports, clock: () => '2026-01-01T01:00:00.000Z' }, 'next');
-
-  expect(ports.eraser.dispatches).toEqual(new Map());
-  expect(ports.lifecycle.unfinished()).toEqual([]);
+  await tools.stop();
 });

@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import { createSessionReader } from '../../../src/folding/session-folding.js';
 import { silentLogger } from '../../../src/ports/logger.js';
 import { createSessionImport } from '../../../src/services/lifecycle/import-session.js';
 import { renumbered } from '../../../src/session/copied-events.js';
+import { hashOf } from '../../../src/shared/hash.js';
+import { MemoryLeaseStore } from '../../doubles/memory-lease-store.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
@@ -20,37 +23,42 @@ async function services() {
     new MemorySnapshotStore(),
     new MemorySessionLifecycle(),
   ];
+  const leases = new MemoryLeaseStore();
   const other = token('other', 'session');
   for (const n of [1, 1]) await log.append(other, recorded(n, implementer()));
   const events = renumbered((await log.read(other, { after: 0 })).events);
   const service = (pause: (ms: number) => Promise<void> = async () => {}) =>
     createSessionImport({
-      ...{ log, lifecycle, pause },
+      ...{ log, lifecycle, leases, pause, newId: randomUUID },
       reader: createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 10 }),
-      archiver: { settle: async () => {} },
+      archiver: { settle: async () => undefined },
       raiseDispatches: async (to, mostMs) => (mostMs === 0 ? NEWEST : Math.max(to, NEWEST)),
       clock: () => '2026-01-01T00:00:00.000Z',
     });
-  return { log, lifecycle, events, service };
+  return { log, lifecycle, leases, events, service };
 }
 
-it('of two services that begin with the same file at once, the slower one does not end what the other one has begun', async () => {
+it('of two services that begin with the same file at once, the slower one goes on with what the other one has begun', async () => {
   const { log, lifecycle, events, service } = await services();
-  const one = service();
-  let isFirst = true;
-  const slower = service(async () => {
-    if (!isFirst) return;
-    isFirst = false;
-    await one(OF);
-    await one({ ...OF, events: events.slice(0, 1) });
-  });
+  const [one, slower] = [service(), service()];
 
-  await slower(OF);
+  expect(await Promise.all([one(OF), slower(OF)])).toMatchObject([
+    { state: 'importing' },
+    { state: 'importing' },
+  ]);
 
   expect(lifecycle.archived(session)?.importing).toMatchObject({ file: 'f', ready: true });
-  expect(await slower({ ...OF, events })).toMatchObject({ state: 'importing', events: 2 });
+  const pages = [one({ ...OF, events: events.slice(0, 1) }), slower({ ...OF, events })];
+  await Promise.all(pages);
   expect(await one({ ...OF, done: true })).toMatchObject({ state: 'done' });
   expect((await log.read(session, { after: 0 })).events).toHaveLength(2);
+});
+
+it('a request that waits too long for one before it is told to try again', async () => {
+  const { leases, service } = await services();
+  const claim = { holder: 'another', ttlMs: 60_000, at: '2026-01-01T00:00:00.000Z' };
+  await leases.claim(`import.${hashOf(session)}`, claim);
+  await expect(service()(OF)).rejects.toMatchObject({ code: 'unavailable' });
 });
 
 it('a service that has not heard yet that another one is ready for the same file reads the record before it refuses a page', async () => {
@@ -124,23 +132,4 @@ it('an import that was forgotten before its end is not said to be done', async (
     return newest(name);
   };
   await expect(ask({ ...OF, done: true })).rejects.toMatchObject({ code: 'session_importing' });
-});
-
-it('a name that another service makes ready for the same file in the same moment stays taken for it', async () => {
-  const { log, lifecycle, service } = await services();
-  let pauses = 0;
-  const slower = service(async () => {
-    pauses += 1;
-    // Events of the file come before this service has read that all is ready for them.
-    if (pauses === 1) await log.append(session, recorded(1, implementer()));
-    if (pauses === 2)
-      lifecycle.between = () =>
-        lifecycle.change(session, (there) =>
-          there?.importing === undefined
-            ? 'keep'
-            : { at: there.at, importing: { ...there.importing, ready: true } },
-        );
-  });
-  expect(await slower(OF)).toMatchObject({ state: 'importing' });
-  expect(lifecycle.archived(session)?.importing).toMatchObject({ ready: true });
 });

@@ -61,7 +61,6 @@ export class FaultyNetwork {
   rejected(store: RejectedStore, life: Life): RejectedStore {
     return {
       put: (rejection) => this.#write(life, () => store.put(rejection)),
-      foreign: () => this.#read(life, () => store.foreign()),
       page: (asked) => this.#read(life, () => store.page(asked)),
       get: (id) => this.#read(life, () => store.get(id)),
       remove: (id) => this.#write(life, () => store.remove(id)),

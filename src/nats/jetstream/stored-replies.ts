@@ -50,12 +50,8 @@ const MAX_PUB_ACK = 2048;
  * JetStream or of the services' protocol. An empty body may be the answer to a read of nothing, or a result whose publisher
  * has a PubAck for it: nobody can tell, so it is not foreign.
  */
-export function foreignDispatch(
-  headers: MsgHdrs | undefined,
-  data: Uint8Array,
-  readBy: ReadBy,
-): string | undefined {
-  const foreign = foreignBy(headers, readBy);
+export function foreignDispatch(headers: MsgHdrs | undefined, data: Uint8Array): string | undefined {
+  const foreign = foreignBy(headers, 'as_stored');
   if (foreign !== undefined) return foreign;
   return isServerAnswer(data) ? 'an answer of the server' : undefined;
 }

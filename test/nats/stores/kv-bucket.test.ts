@@ -1,7 +1,7 @@
 import type { NatsConnection } from 'nats';
 import { expect, it } from 'vitest';
 import type { StreamMessage } from '../../../src/nats/jetstream/direct-get.js';
-import { GONE, KEPT, LIFECYCLE_STREAM, LifecycleBucket } from '../../../src/nats/stores/lifecycle-bucket.js';
+import { GONE, KEPT, KvBucket, LIFECYCLE_STREAM } from '../../../src/nats/stores/kv-bucket.js';
 import { newSession, twoOnNats } from '../../ports/opened.js';
 
 const opened = twoOnNats();
@@ -10,7 +10,7 @@ const OPTIONS = { replicas: 1, timeoutMs: 5000 };
 /** Buckets of two processes; to one of them a replica answers that still shows what was stored when it began to lag. */
 async function lagging(key: string, first: object | undefined, then: object) {
   const { connection } = opened.nats;
-  const leader = new LifecycleBucket(opened.other.connection, OPTIONS);
+  const leader = new KvBucket(opened.other.connection, OPTIONS);
   // The stream is there, whatever is stored under the key.
   await leader.write('before', () => ({ any: 1 }));
   if (first !== undefined) await leader.write(key, () => first);
@@ -26,7 +26,7 @@ async function lagging(key: string, first: object | undefined, then: object) {
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  return { leader, behind: new LifecycleBucket(replica, OPTIONS) };
+  return { leader, behind: new KvBucket(replica, OPTIONS) };
 }
 
 const textOf = (message: StreamMessage | undefined) =>

@@ -1,8 +1,14 @@
-import { DiscardPolicy, type NatsConnection, headers as newHeaders, StorageType } from 'nats';
+import {
+  DiscardPolicy,
+  type NatsConnection,
+  headers as newHeaders,
+  StorageType,
+  type StreamConfig,
+} from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { LIFECYCLE_BUCKET } from '../../contracts/names.js';
 import type { Logger } from '../../ports/logger.js';
-import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import { readStream, type StreamMessage } from '../jetstream/direct-get.js';
 import { newestStored } from '../jetstream/newest-message.js';
 import type { TopologyOptions } from '../jetstream/topology.js';
@@ -38,15 +44,35 @@ export interface WrittenRecord {
   readonly value: object | undefined | typeof GONE;
 }
 
-/** The bucket `session_lifecycle`, made with the first record. */
-export class LifecycleBucket {
+/** Which bucket it is, and what its stream has beside what all have. */
+export interface BucketKind {
+  readonly name: string;
+  readonly config: () => Partial<StreamConfig> & { readonly allow_msg_ttl?: true };
+}
+
+const LIFECYCLE: BucketKind = {
+  name: LIFECYCLE_BUCKET,
+  config: () => ({
+    deny_delete: true,
+    description: 'Archived and forgotten sessions, and how long things are kept',
+    // Those who have read a bucket before this one ask for what is newer.
+    first_seq: Date.now() * 1000,
+  }),
+};
+
+/** A bucket that is written by compare-and-set, and made with the first value. Default: `session_lifecycle`. */
+export class KvBucket {
   readonly #connection: NatsConnection;
   readonly #options: BucketOptions;
+  readonly #kind: BucketKind;
+  readonly #stream: string;
   #isThere = false;
 
-  constructor(connection: NatsConnection, options: BucketOptions) {
+  constructor(connection: NatsConnection, options: BucketOptions, kind: BucketKind = LIFECYCLE) {
     this.#connection = connection;
     this.#options = options;
+    this.#kind = kind;
+    this.#stream = `KV_${kind.name}`;
   }
 
   /**
@@ -60,10 +86,10 @@ export class LifecycleBucket {
       const expected = after === undefined || !this.#isThere ? await this.#messages(timeoutMs) : 0;
       if (expected === undefined) return [];
       const range = { from: (after ?? 0) + 1 };
-      const messages = await readStream(this.#connection, LIFECYCLE_STREAM, '>', range, timeoutMs);
+      const messages = await readStream(this.#connection, this.#stream, '>', range, timeoutMs);
       // A server that has just started finds its streams a moment before it reads from them.
       if (after !== undefined || messages.length >= expected) return messages;
-      throw new ThroughlineError('unavailable', `${LIFECYCLE_STREAM} was not read whole`);
+      throw new ThroughlineError('unavailable', `${this.#stream} was not read whole`);
     } catch (error) {
       this.#isThere = false;
       throw toThroughlineError(error, 'reading lifecycle records');
@@ -75,7 +101,7 @@ export class LifecycleBucket {
     const { timeoutMs } = this.#options;
     try {
       if (!this.#isThere && (await this.#messages(timeoutMs)) === undefined) return undefined;
-      return await this.#newest(LIFECYCLE_PREFIX + key);
+      return await this.#newest(this.#subjectOf(key));
     } catch (error) {
       this.#isThere = false;
       throw toThroughlineError(error, `reading ${key}`);
@@ -85,8 +111,10 @@ export class LifecycleBucket {
   /**
    * Compare and set: the only way to write. What `next` makes of what is stored is stored, unless another writer came first:
    * then it is asked again. Gives `undefined` where that is stored already, or is to stay.
+   *
+   * @param ttlMs how long the value stays, for a bucket with times to live: it is stored again although it is the same
    */
-  async write(key: string, next: Next): Promise<WrittenRecord | undefined> {
+  async write(key: string, next: Next, ttlMs?: number): Promise<WrittenRecord | undefined> {
     const { timeoutMs } = this.#options;
     try {
       if (!this.#isThere && (await this.#messages(timeoutMs)) === undefined) {
@@ -94,16 +122,16 @@ export class LifecycleBucket {
         await this.#make();
       }
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-        const subject = LIFECYCLE_PREFIX + key;
+        const subject = this.#subjectOf(key);
         const last = await this.#newest(subject);
         const value = next(last);
         // Another process has removed it, which nobody is told of.
         if (value === GONE && last === undefined) return { revision: Number.MAX_SAFE_INTEGER - 1, value };
-        if (value === KEPT || isStored(value, last)) return undefined;
+        if (value === KEPT || (ttlMs === undefined && isStored(value, last))) return undefined;
         const revision =
           value === GONE
             ? await this.#purge(subject, last?.sequence ?? 0)
-            : await this.#replace(subject, value, last?.sequence ?? 0);
+            : await this.#replace(subject, value, last?.sequence ?? 0, ttlMs);
         if (revision !== undefined) return { revision, value };
       }
     } catch (error) {
@@ -111,7 +139,7 @@ export class LifecycleBucket {
       this.#isThere = false;
       throw toThroughlineError(error, `recording ${key}`);
     }
-    throw new ThroughlineError('conflict', `others keep writing ${key} of ${LIFECYCLE_BUCKET}`);
+    throw new ThroughlineError('conflict', `others keep writing ${key} of ${this.#kind.name}`);
   }
 
   /**
@@ -120,43 +148,56 @@ export class LifecycleBucket {
    */
   async #newest(subject: string): Promise<StreamMessage | undefined> {
     const jsm = await this.#manager(this.#options.timeoutMs);
-    return newestStored(jsm, LIFECYCLE_STREAM, subject);
+    return newestStored(jsm, this.#stream, subject);
   }
 
   /** Removes what has this revision, and gives it; `undefined` when something else is stored by now. */
   async #purge(subject: string, last: number): Promise<number | undefined> {
     const jsm = await this.#manager(this.#options.timeoutMs);
-    const { purged } = await jsm.streams.purge(LIFECYCLE_STREAM, { filter: subject, seq: last + 1 });
+    const { purged } = await jsm.streams.purge(this.#stream, { filter: subject, seq: last + 1 });
     return purged > 0 ? last : undefined;
   }
 
   /** The new revision; `undefined` when another writer came first. */
-  async #replace(subject: string, value: object | undefined, last: number): Promise<number | undefined> {
+  async #replace(
+    subject: string,
+    value: object | undefined,
+    last: number,
+    ttlMs: number | undefined,
+  ): Promise<number | undefined> {
     const headers = newHeaders();
     if (value === undefined) headers.set('KV-Operation', 'DEL');
+    if (ttlMs !== undefined) headers.set('Nats-TTL', `${Math.ceil(ttlMs / 1000)}s`);
     try {
       const js = this.#connection.jetstream({ checkAPI: false, timeout: this.#options.timeoutMs });
       const { seq } = await js.publish(subject, value === undefined ? '' : JSON.stringify(value), {
-        ...(value === undefined && { headers }),
+        ...((value === undefined || ttlMs !== undefined) && { headers }),
         expect: { lastSubjectSequence: last },
       });
       return seq;
     } catch (error) {
       if (apiCode(error) === API.wrongLastSequence) return undefined;
-      throw error;
+      if (!isNoResponders(error)) throw error;
+      // The bucket was deleted.
+      await this.#make();
+      return undefined;
     }
   }
 
   /** How many messages it holds; `undefined` where there is no bucket. */
   async #messages(timeoutMs: number): Promise<number | undefined> {
     try {
-      const { state } = await (await this.#manager(timeoutMs)).streams.info(LIFECYCLE_STREAM);
+      const { state } = await (await this.#manager(timeoutMs)).streams.info(this.#stream);
       this.#isThere = true;
       return state.messages;
     } catch (error) {
       if (apiCode(error) === API.streamNotFound) return undefined;
       throw error;
     }
+  }
+
+  #subjectOf(key: string): string {
+    return `$KV.${this.#kind.name}.${key}`;
   }
 
   /** Asking for the account's limits first, as the client does on its own, would need one more permission. */
@@ -168,18 +209,15 @@ export class LifecycleBucket {
     try {
       const jsm = await this.#manager(this.#options.timeoutMs);
       await jsm.streams.add({
-        name: LIFECYCLE_STREAM,
-        subjects: [`${LIFECYCLE_PREFIX}>`],
+        name: this.#stream,
+        subjects: [this.#subjectOf('>')],
         max_msgs_per_subject: 1,
         storage: StorageType.File,
         num_replicas: this.#options.replicas,
         discard: DiscardPolicy.New,
         allow_direct: true,
         allow_rollup_hdrs: true,
-        deny_delete: true,
-        description: 'Archived and forgotten sessions, and how long things are kept',
-        // Those who have read a bucket before this one ask for what is newer.
-        first_seq: Date.now() * 1000,
+        ...this.#kind.config(),
       });
     } catch (error) {
       // Another process made it a moment before.
