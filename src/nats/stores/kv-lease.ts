@@ -33,7 +33,13 @@ export class KvLease implements LeaseStore {
   }
 
   async release(key: string, holder: string): Promise<void> {
-    await this.#bucket.write(key, (last) => (leaseIn(last)?.holder === holder ? GONE : KEPT));
+    let isAsked = false;
+    await this.#bucket.write(key, (last) => {
+      // A claim that came meanwhile counts, also one of this holder.
+      const isGiven = !isAsked && leaseIn(last)?.holder === holder;
+      isAsked = true;
+      return isGiven ? GONE : KEPT;
+    });
   }
 }
 
