@@ -74,14 +74,16 @@ export function targetOf(path: string, within?: string): string {
     if (!isLink(target)) break;
     target = resolve(dirname(target), readlinkSync(target));
   }
-  if (within === undefined) return target;
-  const real = `${realpathSync(within)}${sep}`;
-  const folder = realFolder(dirname(target));
-  if (`${folder}${sep}`.startsWith(real)) return target;
+  if (within === undefined || isWithin(dirname(target), within)) return target;
   throw new ThroughlineError(
     'config_invalid',
     `${path} leads out of the project, to ${target}: remove the symbolic link, or connect with --user`,
   );
+}
+
+/** Returns true if a folder, there or yet to be made, lies in another one, links followed. */
+export function isWithin(folder: string, within: string): boolean {
+  return `${realFolder(folder)}${sep}`.startsWith(`${realpathSync(within)}${sep}`);
 }
 
 function isLink(path: string): boolean {
