@@ -1,10 +1,11 @@
 import { constants, homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { type Command, Option } from 'commander';
 import { refuseOthers } from '../agents/agent-session.js';
 import { stateDirOf } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { projectOf, token } from '../contracts/names.js';
+import { isWithin } from '../files/text-file.js';
 import { shellWord } from '../prompt/prompt-items.js';
 import type { RunOutcome } from '../work/plan-run.js';
 import type { RunPlanOptions } from '../work/run-options.js';
@@ -140,7 +141,10 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
     import('../work/command-agent.js'),
   ]);
   const state = runStateDir(cli.config.env, homedir(), process.cwd(), session);
-  const folder = openRunFolder(state, options.logs === undefined ? state : resolve(options.logs));
+  const folder = openRunFolder(
+    state,
+    options.logs === undefined ? state : namedFolder(options.logs, '--logs'),
+  );
   const commands = { ...place, folder };
   const interrupt = interruption();
   const progress = workProgress(json);
@@ -196,8 +200,18 @@ async function placeOf(
 async function worktreesOf({ worktrees }: WorkOptions, logs: string, session: string) {
   if (worktrees === undefined) return undefined;
   const { gitWorktrees } = await import('../work/git-worktrees.js');
-  const folder = worktrees === true ? join(logs, 'worktrees') : resolve(worktrees);
+  const folder = worktrees === true ? join(logs, 'worktrees') : namedFolder(worktrees, '--worktrees');
   return gitWorktrees(process.cwd(), folder, session);
+}
+
+/** @throws ThroughlineError `usage` for a folder of the project that a link, which may have come with it, leads out of it */
+function namedFolder(name: string, option: string): string {
+  const [path, project] = [resolve(name), process.cwd()];
+  if (!path.startsWith(`${project}${sep}`) || isWithin(path, project)) return path;
+  throw new ThroughlineError(
+    'usage',
+    `${option} ${name} leads out of the project by a symbolic link: name the folder that you mean`,
+  );
 }
 
 function projectHint(cli: Cli, { project = cli.config.project }: WorkOptions): string {

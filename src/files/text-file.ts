@@ -9,7 +9,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { messageOf, systemCode, ThroughlineError } from '../contracts/errors.js';
 import { readRegularFile } from './user-state.js';
 
@@ -71,14 +71,18 @@ export function targetOf(path: string, within?: string): string {
   }
   if (within === undefined) return target;
   const inside = relative(realpathSync(within), join(realFolder(dirname(target)), basename(target)));
-  const names = inside.split(sep);
-  const isOut = names[0] === '..' || isAbsolute(inside);
+  const isOut = !isWithin(dirname(target), within);
   // Git runs programs that its files name.
-  if (!isOut && !names.some((name) => name.toLowerCase() === '.git')) return target;
+  if (!isOut && !inside.split(sep).some((name) => name.toLowerCase() === '.git')) return target;
   throw new ThroughlineError(
     'config_invalid',
     `${path} leads ${isOut ? 'out of the project' : 'into .git'}, to ${target}: remove the symbolic link, or connect with --user`,
   );
+}
+
+/** Returns true if a folder, there or yet to be made, lies in another one, links followed. */
+export function isWithin(folder: string, within: string): boolean {
+  return `${realFolder(folder)}${sep}`.startsWith(`${realpathSync(within)}${sep}`);
 }
 
 function isLink(path: string): boolean {

@@ -25,7 +25,7 @@ export interface FollowedPlan {
  * Makes the session follow the plan, or finds the one that it follows.
  *
  * @param isNamed false if the session is only named after the plan, whose path may come from a repository of strangers: then it
- * must be new, or follow this plan already
+ * must be new, or follow this plan already, at a path without links
  * @throws ThroughlineError `usage` where the session follows another plan, or nothing is there to be worked on;
  * `progress_ledger_missing_tasks` and `progress_ledger_parse_failed` for a file that cannot be read
  */
@@ -43,6 +43,8 @@ export async function followPlan(
     return { ...(known !== undefined && { path: known }), async changed() {} };
   }
   const path = resolve(plan);
+  const isLinked = !isNamed && (await realpath(path).catch(() => path)) !== path;
+  if (isLinked && status.session.sequence > 0) throw notThisPlan(session, path);
   if (known !== undefined && !(await isSameFile(known, path))) throw otherPlan(session, known, path);
   if (!isNamed && known === undefined && !mayFollow(status, path)) throw notThisPlan(session, path);
   const spec = status.run === null ? specNameOf(path) : undefined;

@@ -146,6 +146,21 @@ describe('throughline work in a cloned repository', () => {
       expect((await lstat(join(folder, 'logs', name))).isFile()).toBe(true);
   });
 
+  it.each(['--logs', '--worktrees'])(
+    'writes nothing through a link in place of the folder of %s',
+    async (option) => {
+      const elsewhere = await mkdtemp(join(root, 'elsewhere-'));
+      const { work, calls } = await cloned({ plant: (origin) => symlink(elsewhere, join(origin, 'out')) });
+      for (const folder of ['out', 'out/more'])
+        expect(await work(option, folder)).toMatchObject({
+          code: 2,
+          stderr: expect.stringContaining('leads out of the project'),
+        });
+      expect(await calls()).toEqual([]);
+      expect(await readdir(elsewhere)).toEqual([]);
+    },
+  );
+
   it("keeps logs and prompts in a folder that is the user's alone", async () => {
     const { work, state, session } = await cloned({});
     const { stderr } = await work();
@@ -207,6 +222,25 @@ describe('a plan of a cloned repository that is named after a session of another
     });
     expect(await calls()).toEqual([]);
   });
+
+  it.each(['file', 'text'])(
+    'does not lead to a session that follows that plan, known by its %s, in a folder that it links to',
+    async (known) => {
+      const victim = newSession('linked');
+      const other = join(root, `project-${victim}`, 'specs', victim);
+      await mkdir(other, { recursive: true });
+      await writeFile(join(other, 'tasks.md'), PLAN);
+      const plan = known === 'file' ? { tasksPath: join(other, 'tasks.md') } : { tasksText: PLAN };
+      await system.client.initRun({ session: victim, ...plan });
+      const clone = await cloned({ plant: (origin) => symlink(dirname(other), join(origin, 'specs')) });
+      const args = ['work', '--plan', join('specs', victim, 'tasks.md'), ...clone.args.slice(5)];
+      expect(await cli(args, { env: clone.env, cwd: clone.folder })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(`name it with --session ${victim}`),
+      });
+      expect(await clone.calls()).toEqual([]);
+    },
+  );
 
   it('leads to a session that follows a plan of the same text', async () => {
     const own = newSession('own');
