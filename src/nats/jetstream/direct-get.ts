@@ -62,8 +62,10 @@ export async function readStream(
   const found: StreamMessage[] = [];
   const { through = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER } = range;
   const begin: Begin = 'since' in range ? { start_time: range.since } : { seq: range.from };
-  if ((begin.seq ?? 0) > through) return found;
-  for await (const messages of batchesOf(connection, stream, filter, begin, timeoutMs, limit)) {
+  // No more than the range can hold is asked for: many reads of one message each would else bring a thousand each.
+  const most = Math.min(limit, through - (begin.seq ?? 1) + 1);
+  if (most < 1) return found;
+  for await (const messages of batchesOf(connection, stream, filter, begin, timeoutMs, most)) {
     for (const message of messages) {
       if (message.sequence > through) return found;
       found.push(message);

@@ -11,6 +11,7 @@ beforeAll(async () => {
   const jsm = await connection.jetstreamManager();
   await jsm.streams.add({ name: 'S', subjects: ['s.>'], allow_direct: true });
   await jsm.streams.add({ name: 'EMPTY', subjects: ['empty.>'], allow_direct: true });
+  await jsm.streams.add({ name: 'RANGE', subjects: ['range.>'], allow_direct: true });
   await jsm.streams.add({ name: 'LARGE', subjects: ['large.>'], allow_direct: true });
   await jsm.streams.add({ name: 'CLOSED', subjects: ['closed.>'], allow_direct: false });
 });
@@ -43,6 +44,14 @@ describe('readStream', () => {
     expect(await read('S', 's.>', { from: 2, through: 3 })).toEqual([2, 3]);
     expect(await read('S', 's.b', { from: 1 })).toEqual([3]);
     expect(await read('S', 's.>', { from: 4, through: 3 })).toEqual([]);
+  });
+
+  it('readStream has the server send no more than its range can hold', async () => {
+    const js = connection.jetstream();
+    for (let each = 0; each < 50; each += 1) await js.publish('range.a', 'x');
+    const before = connection.stats().inMsgs;
+    expect(await read('RANGE', 'range.>', { from: 10, through: 12 })).toEqual([10, 11, 12]);
+    expect(connection.stats().inMsgs - before).toBeLessThanOrEqual(4);
   });
 
   it('readStream gives nothing where nothing is: past the end, of another subject, of an empty or a missing stream', async () => {
