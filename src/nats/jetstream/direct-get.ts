@@ -1,5 +1,6 @@
 import type { Msg, MsgHdrs, NatsConnection } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
+import { Semaphore } from '../../runtime/semaphore.js';
 import { newInbox, onDenied } from '../connection/connect-nats.js';
 import { foreignBy } from './stored-replies.js';
 
@@ -123,6 +124,19 @@ export async function* batchesOf(
 }
 
 /**
+ * Batches that a connection reads at once; others wait. A few hundred requests that each read a log would else have the server
+ * send more than it may have pending, and cut the connection off.
+ */
+const AT_ONCE = 4;
+const turns = new WeakMap<NatsConnection, Semaphore>();
+
+function turnsOf(connection: NatsConnection): Semaphore {
+  const known = turns.get(connection) ?? new Semaphore(AT_ONCE);
+  turns.set(connection, known);
+  return known;
+}
+
+/**
  * Reads the newest message on a subject, or gives `undefined` where there is none.
  *
  * @throws what the request throws: without an answer, without a stream, or where the user may not
@@ -167,8 +181,17 @@ async function readOne(
   throw new ThroughlineError('internal', `${stream} cannot be read: status ${status}`);
 }
 
-/** Reads one batch. Throws as `readStream`. */
+/** Reads one batch, in turn. Throws as `readStream`; the wait for its turn does not count. */
 export function batchFrom(
+  connection: NatsConnection,
+  stream: string,
+  wanted: BatchWanted,
+  timeoutMs: number,
+): Promise<Batch> {
+  return turnsOf(connection).run(() => batchNow(connection, stream, wanted, timeoutMs));
+}
+
+function batchNow(
   connection: NatsConnection,
   stream: string,
   wanted: BatchWanted,

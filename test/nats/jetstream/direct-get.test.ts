@@ -11,6 +11,7 @@ beforeAll(async () => {
   const jsm = await connection.jetstreamManager();
   await jsm.streams.add({ name: 'S', subjects: ['s.>'], allow_direct: true });
   await jsm.streams.add({ name: 'EMPTY', subjects: ['empty.>'], allow_direct: true });
+  await jsm.streams.add({ name: 'BURST', subjects: ['burst.>'], allow_direct: true });
   await jsm.streams.add({ name: 'RANGE', subjects: ['range.>'], allow_direct: true });
   await jsm.streams.add({ name: 'LARGE', subjects: ['large.>'], allow_direct: true });
   await jsm.streams.add({ name: 'CLOSED', subjects: ['closed.>'], allow_direct: false });
@@ -52,6 +53,15 @@ describe('readStream', () => {
     const before = connection.stats().inMsgs;
     expect(await read('RANGE', 'range.>', { from: 10, through: 12 })).toEqual([10, 11, 12]);
     expect(connection.stats().inMsgs - before).toBeLessThanOrEqual(4);
+  });
+
+  it('three hundred reads at once do not make the server cut the connection off', async () => {
+    const js = connection.jetstream();
+    for (let each = 0; each < 100; each += 1) await js.publish('burst.a', 'x'.repeat(20_000));
+    const before = await connection.rtt().then(() => connection.info?.client_id);
+    const reads = await Promise.all(Array.from({ length: 300 }, () => read('BURST', 'burst.>', { from: 1 })));
+    expect(reads.every(({ length }) => length === 100)).toBe(true);
+    expect(connection.info?.client_id).toBe(before);
   });
 
   it('readStream gives nothing where nothing is: past the end, of another subject, of an empty or a missing stream', async () => {
