@@ -26,8 +26,8 @@ export { ThroughlineError } from './contracts/errors.js';
 export type { Role } from './contracts/kinds.js';
 export type { LearningEvidence, LearningType, ProposalMethod } from './contracts/learning-events.js';
 export type { LearningInput, LearningRequest } from './contracts/learning-requests.js';
-export type { BudgetReport, SectionReport } from './contracts/replies/budget-report.js';
 export type {
+  BudgetReport,
   CompiledFact,
   CompiledFile,
   CompiledLearning,
@@ -38,6 +38,7 @@ export type {
   DispatchReply,
   ExplainedFact,
   IterationReply,
+  SectionReport,
   SessionStartReply,
 } from './contracts/replies/compile-reply.js';
 export type { DispatchResult } from './contracts/replies/dispatch-result.js';
@@ -54,9 +55,9 @@ export type { ResultOf } from './contracts/results.js';
 export type { RunInitInput } from './contracts/run-request.js';
 export type { ToolInput, ToolName } from './contracts/tool-requests.js';
 export type { TraceEntryInput as TraceEntry } from './contracts/trace-entry.js';
-export type { Learning, Proposal, RankedLearning, RelevanceMethod } from './learnings/learning-types.js';
+export type { Learning, Proposal, RankedLearning, RelevanceMethod } from './learnings/learnings-state.js';
 export type { NatsAccess } from './nats/connection/nats-access.js';
-export type { ClientTransport } from './ports/client-transport.js';
+export type { ClientTransport } from './ports/clients.js';
 export type { SessionOverview } from './session/commands/lifecycle-commands.js';
 export type { TaskView } from './session/commands/task-commands.js';
 export type { Iteration } from './session/iterations.js';

@@ -12,7 +12,7 @@ import { openNats } from '../../dist/nats/open-nats.js';
 import { findNatsServer } from '../../dist/nats-server/find-server.js';
 import { startNatsServer } from '../../dist/nats-server/server-process.js';
 import { silentLogger } from '../../dist/ports/logger.js';
-import { natsOptions } from '../../dist/services/common/nats-options.js';
+import { natsOptions } from '../../dist/services/common/service-context.js';
 
 export const throughlineBin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { token } from '../../dist/contracts/names.js';
 import { AckedPublisher } from '../../dist/nats/jetstream/acked-publisher.js';
-import { freePort } from '../../dist/nats-server/free-port.js';
+import { freePort } from '../../dist/nats-server/server-process.js';
 import { Shutdown } from '../../dist/runtime/shutdown.js';
 import { openPorts, startScript, startServer, startThroughline } from './host.mjs';
 import { factEvent, resultOf } from './results.mjs';

@@ -2,8 +2,7 @@
 // whose results wait.
 import { token } from '../../dist/contracts/names.js';
 import { createSessionReader, createSnapshotWriter } from '../../dist/folding/session-folding.js';
-import { systemClock } from '../../dist/ports/clock.js';
-import { silentLogger } from '../../dist/ports/logger.js';
+import { silentLogger, systemClock } from '../../dist/ports/logger.js';
 import { evolve } from '../../dist/session/evolve-session.js';
 import { DEFAULT_LIMITS, emptyState } from '../../dist/session/session-state.js';
 import { commandsInBurst } from './commands-in-burst.mjs';

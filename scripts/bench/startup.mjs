@@ -1,6 +1,6 @@
 // `throughline up` with the server binary present, and nats-server alone, in turn; and commands beside `node -e 0`.
 import { spawn } from 'node:child_process';
-import { freePort } from '../../dist/nats-server/free-port.js';
+import { freePort } from '../../dist/nats-server/server-process.js';
 import { askServer } from '../../dist/nats-server/server-ready.js';
 import { Shutdown } from '../../dist/runtime/shutdown.js';
 import { commandGoals, measureCommands } from './commands.mjs';

@@ -6,7 +6,7 @@ import { backUp } from '../nats/backup/back-up.js';
 import { openLayoutLogs } from '../nats/backup/layout-logs.js';
 import { restore } from '../nats/backup/restore.js';
 import { changeLayout } from '../services/lifecycle/change-layout.js';
-import { counted } from '../shared/counted.js';
+import { counted } from '../shared/text.js';
 import { VERSION } from '../version.js';
 import { cliOf, examples, note, out, withConnection } from './command-context.js';
 import { type LayoutOptions, shards } from './layout-options.js';

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.js';
 import type { Logger } from '../ports/logger.js';
 import { redactLine } from '../redaction/redactor.js';
 import { secretlintScanner } from '../redaction/secretlint-scanner.js';
-import { namedLogger } from '../services/common/named-logger.js';
+import { namedLogger } from '../services/common/service-context.js';
 import { visible } from '../shared/terminal-text.js';
 
 /** For a command that runs services: JSON lines in place of the lines for people. */

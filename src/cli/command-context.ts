@@ -1,14 +1,15 @@
 import type { Command } from 'commander';
 import { type AgentSession, agentSession, hasProjectFile } from '../agents/agent-session.js';
 import type { ThroughlineClient } from '../client/throughline-client.js';
-import { loadConfig, nearestVariable, stateDirOf, unknownVariables } from '../config/config.js';
+import { type Config, loadConfig, nearestVariable, stateDirOf, unknownVariables } from '../config/config.js';
+import { LOG_LEVELS } from '../config/settings.js';
 import { usualUrl } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
 import type { NatsConnection } from '../nats/connection/connect-nats.js';
 import type { Made, NatsPorts } from '../nats/open-nats.js';
+import type { Logger } from '../ports/logger.js';
 import type { Cli } from './cli-context.js';
-import { commandLogger } from './command-logger.js';
 import type { Opening } from './open-client.js';
 import { note } from './output.js';
 
@@ -64,7 +65,7 @@ export async function withConnection<T>(
   cli: Cli,
   work: (connection: NatsConnection) => Promise<T>,
 ): Promise<T> {
-  const { closeConnection, openConnection } = await import('./open-connection.js');
+  const { closeConnection, openConnection } = await import('./open-ports.js');
   const connection = await openConnection(cli);
   try {
     return await work(connection);
@@ -104,4 +105,32 @@ export function sessionHere({ config }: Cli): AgentSession {
   const found = agentSession({ env: config.env, directory: process.cwd() });
   if (found.changed !== undefined) note(`-- ${found.changed}`);
   return found;
+}
+
+type Level = Exclude<(typeof LOG_LEVELS)[number], 'silent' | 'trace'>;
+
+/**
+ * The log of a command that runs to its end: lines for people. What else the fields say may come from anywhere, and is
+ * left to the logs of services, which take secrets out.
+ */
+export function commandLogger({ logLevel }: Pick<Config, 'logLevel'>, write = note): Logger {
+  const least = LOG_LEVELS.indexOf(logLevel);
+  const at = (level: Level) => {
+    if (LOG_LEVELS.indexOf(level) < least) return () => {};
+    return (fields: object, message: string) => write(`-- ${place(fields)}${message}${code(fields)}`);
+  };
+  return {
+    ...(LOG_LEVELS.indexOf('debug') >= least && { debug: at('debug') }),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+  };
+}
+
+function place(fields: object): string {
+  return 'session' in fields ? `session ${fields.session}: ` : '';
+}
+
+function code(fields: object): string {
+  return 'code' in fields ? ` (${fields.code})` : '';
 }

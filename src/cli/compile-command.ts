@@ -4,11 +4,11 @@ import { ThroughlineError } from '../contracts/errors.js';
 import { FACT_TAGS, type FactTag } from '../contracts/fact-tags.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
 import type { CompileReply } from '../contracts/replies/compile-reply.js';
-import { counted } from '../shared/counted.js';
+import { counted } from '../shared/text.js';
 import { cliOf, examples, note, out, outForAgent, sessionOf, withClient } from './command-context.js';
-import { explanation } from './explained-prompt.js';
 import { fraction, wholeNumber } from './option-parsers.js';
-import { readTemplate } from './template-file.js';
+import { explanation } from './show-prompt.js';
+import { readTemplate } from './template-command.js';
 
 interface CompileOptions {
   readonly session?: string;

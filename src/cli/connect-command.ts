@@ -1,6 +1,8 @@
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Argument, type Command } from 'commander';
+import { createTwoFilesPatch } from 'diff';
+import picocolors from 'picocolors';
 import { MAX_PROJECT_FILE, projectSettings } from '../agents/agent-session.js';
 import {
   CONNECT_CLIENTS,
@@ -12,10 +14,10 @@ import {
 import {
   connectPlan,
   type FileChange,
+  installedProgram,
   PROJECT_FILE_NAME,
   removePlan,
 } from '../agents/connect/connect-plan.js';
-import { installedProgram } from '../agents/connect/installed-program.js';
 import type { ProjectFields } from '../agents/connect/project-file.js';
 import { readerOf, writeChanges } from '../agents/connect/write-changes.js';
 import { stateDirOf } from '../config/config.js';
@@ -29,15 +31,13 @@ import {
   removeConnected,
 } from '../files/connected-projects.js';
 import { readRegularFile } from '../files/user-state.js';
-import { counted } from '../shared/counted.js';
-import { oneLine } from '../shared/text.js';
-import { agreed, canAsk } from './agreed.js';
+import { counted, oneLine } from '../shared/text.js';
 import { type Cli, cliOf, coloured, examples, note, out } from './command-context.js';
 import { addConnectList } from './connect-list.js';
 import { placeOf } from './connect-place.js';
-import { plansIn } from './plan-places.js';
-import { diffLines } from './show-diff.js';
-import { offerServer } from './start-offer.js';
+import { offerServer } from './inspector-options.js';
+import { agreed, canAsk } from './output.js';
+import { plansIn } from './plan-command.js';
 
 interface ConnectOptions extends ProjectFields {
   readonly remove?: boolean;
@@ -238,4 +238,33 @@ async function plainPlan(folder: string): Promise<string | undefined> {
 function shown(path: string): string {
   const here = relative(process.cwd(), path);
   return here.startsWith('..') ? path : here;
+}
+
+/** What changes in a file, as `diff -u` shows it; `undefined` for a file that is not there. */
+export function diffLines(
+  name: string,
+  before: string | undefined,
+  after: string | undefined,
+  inColour: boolean,
+): string {
+  const { red, green, cyan, bold } = picocolors.createColors(inColour);
+  const none = '/dev/null';
+  const patch = createTwoFilesPatch(
+    before === undefined ? none : name,
+    after === undefined ? none : name,
+    before ?? '',
+    after ?? '',
+    undefined,
+    undefined,
+    { headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true } },
+  );
+  return patch
+    .split('\n')
+    .map((line) => {
+      if (/^(---|\+\+\+) /.test(line)) return bold(line);
+      if (line.startsWith('@@')) return cyan(line);
+      if (line.startsWith('+')) return green(line);
+      return line.startsWith('-') ? red(line) : line;
+    })
+    .join('\n');
 }

@@ -9,13 +9,12 @@ import {
   type Scope,
 } from '../agents/connect/client-table.js';
 import type { EntryState } from '../agents/connect/config-edit.js';
-import { clientState } from '../agents/connect/connect-plan.js';
-import { installedProgram } from '../agents/connect/installed-program.js';
+import { clientState, installedProgram } from '../agents/connect/connect-plan.js';
 import { readerOf } from '../agents/connect/write-changes.js';
 import { messageOf } from '../contracts/errors.js';
 import { type Cli, cliOf, examples, note, out } from './command-context.js';
 import { placeOf } from './connect-place.js';
-import { serverProblem } from './start-offer.js';
+import { serverProblem } from './inspector-options.js';
 
 /** A client, and whether what connects it works. */
 interface ConnectedClient {

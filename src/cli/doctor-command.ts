@@ -2,14 +2,13 @@ import type { Command } from 'commander';
 import type { Config } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { loadEmbedder } from '../embedding/load-embedder.js';
-import { connectionFinding } from '../nats/doctor/connection-finding.js';
-import type { ConfiguredEmbedder } from '../nats/doctor/embedder-findings.js';
-import { examine } from '../nats/doctor/examine.js';
+import { connectionFinding, examine } from '../nats/doctor/examine.js';
 import type { Finding } from '../nats/doctor/finding.js';
 import { accessFindings } from '../nats/doctor/server-findings.js';
+import type { ConfiguredEmbedder } from '../nats/doctor/service-findings.js';
 import { VERSION } from '../version.js';
 import { type Cli, cliOf, coloured, examples, out, withNats } from './command-context.js';
-import { findingLines } from './show-finding.js';
+import { findingLines } from './show-query.js';
 
 export function doctorCommand(program: Command): void {
   program

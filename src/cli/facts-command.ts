@@ -1,10 +1,9 @@
 import { type Command, Option } from 'commander';
 import { FACT_TAGS, type FactTag } from '../contracts/fact-tags.js';
 import type { FoundFact } from '../contracts/replies/fact-reply.js';
-import { counted } from '../shared/counted.js';
-import { oneLine } from '../shared/text.js';
-import { allPages } from './all-pages.js';
+import { counted, oneLine } from '../shared/text.js';
 import { cliOf, examples, note, out, withClient } from './command-context.js';
+import { allPages } from './output.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
 interface FactsOptions {

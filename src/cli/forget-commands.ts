@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import type { ThroughlineClient } from '../client/throughline-client.js';
 import { codeOf, ThroughlineError } from '../contracts/errors.js';
-import type { StoredCounts } from '../contracts/replies/forget-reply.js';
+import type { StoredCounts } from '../contracts/replies/lifecycle-replies.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
-import { counted } from '../shared/counted.js';
-import { recordOf } from '../shared/record-of.js';
-import { agreed, canAsk } from './agreed.js';
+import { recordOf } from '../shared/is-object.js';
+import { counted } from '../shared/text.js';
 import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
+import { agreed, canAsk } from './output.js';
 import { patiently } from './patient-request.js';
 import { progressLine } from './progress-line.js';
 import { onSession, sessionGiven } from './session-argument.js';

@@ -6,7 +6,7 @@ import { SERVICES, type ServiceName } from '../services/serve.js';
 import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
 import { cliOf, coloured, examples, out, withNats } from './command-context.js';
-import { findingLines, levelText } from './show-finding.js';
+import { findingLines, levelText } from './show-query.js';
 
 interface HealthOptions {
   readonly only?: readonly ServiceName[];

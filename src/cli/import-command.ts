@@ -4,13 +4,13 @@ import type { ThroughlineClient } from '../client/throughline-client.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import { RuleBasedFactExtractor } from '../facts/fact-extractor.js';
-import { REMEMBERED_RESULTS } from '../session/counted-results.js';
-import { counted } from '../shared/counted.js';
+import { REMEMBERED_RESULTS } from '../session/counted-dispatches.js';
+import { counted } from '../shared/text.js';
 import { cliOf, examples, out, sessionOf, withClient } from './command-context.js';
 import { type CommitResult, type CommitSelection, readCommits } from './git-history.js';
 import { wholeNumber } from './option-parsers.js';
+import { waitingNote } from './output.js';
 import { type Progress, showProgress } from './progress-line.js';
-import { waitingNote } from './waiting-note.js';
 
 interface ImportOptions extends CommitSelection {
   readonly session?: string;

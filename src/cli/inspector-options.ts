@@ -1,12 +1,23 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import { messageOf } from '../contracts/errors.js';
 import { INSPECTOR_ROLES, type InspectorRole } from '../contracts/inspector-api.js';
+import { readRegularFile, writePrivateFile } from '../files/user-state.js';
 import type { Monitoring } from '../monitoring/monitoring.js';
+import { serviceFindings } from '../nats/doctor/service-findings.js';
 import type { Context } from '../services/common/service-context.js';
 import { DEFAULT_PORT } from '../services/inspector/inspector-port.js';
 import type { RunningInspector } from '../services/inspector/serve-inspector.js';
-import { note } from './command-context.js';
+import { VERSION } from '../version.js';
+import { type Cli, note, withNats } from './command-context.js';
 import { type MonitoringOptions, watchThisProcess } from './monitoring-options.js';
 import { wholeNumber } from './option-parsers.js';
+import { agreed, canAsk } from './output.js';
 
 /** Where the inspector is to be served. */
 export interface InspectorFlags {
@@ -68,4 +79,75 @@ export async function startInspector(
 /** The line that says where to open it. */
 export function inspectorLine({ url }: Pick<RunningInspector, 'url'>): string {
   return `inspector ${url}`;
+}
+
+/**
+ * Where the inspector of a store's `up` is, for an `up --detach` that finds it running; null where it serves none. It is
+ * there before `up` says that it is ready. It holds the token, so only the user who started it may read it.
+ */
+interface InspectorNote {
+  readonly url: string | null;
+  /** The process of `up`: a note that another one has left says nothing. */
+  readonly pid: number;
+}
+
+const NAME = 'throughline-inspector.json';
+const MAX_NOTE = 4096;
+const POLL_MS = 50;
+
+export function writeInspectorNote(storeDir: string, url: string | null): void {
+  const note: InspectorNote = { url, pid: process.pid };
+  writePrivateFile(join(storeDir, NAME), JSON.stringify(note));
+}
+
+/** The URL of the inspector that a process serves, once it has said so; null where it serves none, or says nothing. */
+export async function inspectorOf(storeDir: string, pid: number, withinMs: number): Promise<string | null> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const note = readNote(storeDir);
+    if (note?.pid === pid) return note.url;
+    if (performance.now() > deadline) return null;
+    await sleep(POLL_MS);
+  }
+}
+
+function readNote(storeDir: string): InspectorNote | undefined {
+  const read = readRegularFile(join(storeDir, NAME), MAX_NOTE);
+  if (!(read instanceof Buffer)) return undefined;
+  try {
+    return noteSchema.safeParse(JSON.parse(read.toString('utf8'))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+const noteSchema = z.object({ url: z.string().nullable(), pid: z.number() });
+
+export function removeInspectorNote(storeDir: string): void {
+  rmSync(join(storeDir, NAME), { force: true });
+}
+
+/** Why hooks and tools would find no services; `undefined` where all answer. */
+export async function serverProblem(cli: Cli): Promise<string | undefined> {
+  const expected = { version: VERSION, now: Date.now(), timeoutMs: cli.config.requestTimeoutMs };
+  try {
+    const found = await withNats(cli, ({ connection }) => serviceFindings(connection, expected));
+    return found.find(({ level }) => level === 'fail')?.message;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** Where no services answer, offers to start them; without a terminal it says how. */
+export async function offerServer(cli: Cli): Promise<void> {
+  const problem = await serverProblem(cli);
+  if (problem === undefined) return;
+  note(`-- ${problem}`);
+  if (!canAsk())
+    return note('-- "throughline up --detach" starts a server and all services in the background');
+  if (!(await agreed('Start a server and all services in the background? [y/N] '))) return;
+  const [, script = ''] = process.argv;
+  const started = spawn(process.execPath, [script, 'up', '--detach'], { stdio: 'inherit' });
+  const [code] = await once(started, 'close');
+  if (code !== 0) process.exitCode = 1;
 }

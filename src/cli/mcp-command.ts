@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { agentSession } from '../agents/agent-session.js';
-import type { Memory } from '../agents/mcp/memory.js';
+import type { Memory } from '../agents/mcp/mcp-tools.js';
 import type { ThroughlineClient } from '../client/throughline-client.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';

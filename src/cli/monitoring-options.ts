@@ -72,7 +72,7 @@ export async function watchThisProcess({
   readonly monitoring: Monitoring;
   readonly shutdown: Shutdown;
 }): Promise<void> {
-  const { watchProcess } = await import('../monitoring/process-metrics.js');
+  const { watchProcess } = await import('../monitoring/monitoring-server.js');
   const watch = watchProcess();
   monitoring.metrics.add(watch.collect);
   shutdown.add('the watch of the process', async () => watch.stop());

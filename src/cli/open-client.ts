@@ -1,6 +1,6 @@
 import { keepTrying, type Persistence } from '../client/keep-trying.js';
 import { ThroughlineClient } from '../client/throughline-client.js';
-import { inheritedTrace } from '../monitoring/inherited-trace.js';
+import { inheritedTrace } from '../monitoring/message-spans.js';
 import { connectNats } from '../nats/connection/connect-nats.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import { silentLogger } from '../ports/logger.js';

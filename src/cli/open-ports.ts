@@ -1,6 +1,7 @@
+import { connectNats, type NatsConnection } from '../nats/connection/connect-nats.js';
 import { type Made, type NatsPorts, openNats } from '../nats/open-nats.js';
 import { silentLogger } from '../ports/logger.js';
-import { natsOptions } from '../services/common/nats-options.js';
+import { natsOptions } from '../services/common/service-context.js';
 import type { Cli } from './cli-context.js';
 
 /**
@@ -9,4 +10,11 @@ import type { Cli } from './cli-context.js';
  */
 export function openPorts({ url, config }: Cli, makes: readonly Made[]): Promise<NatsPorts> {
   return openNats({ ...natsOptions(url, 'throughline cli', config, silentLogger), makes });
+}
+
+export { closeConnection } from '../nats/connection/connect-nats.js';
+
+/** Connects. What the connection reports is said once, by what fails. */
+export function openConnection({ url, config: { access } }: Cli): Promise<NatsConnection> {
+  return connectNats({ url, name: 'throughline cli', access, logger: silentLogger });
 }

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { SPAN_PATTERN, TERM_PATTERN } from '../shared/age.js';
 import { nearestName } from '../shared/nearest-name.js';
+import { SPAN_PATTERN, TERM_PATTERN } from '../shared/text.js';
 
 /** What is typed for an option as the value that it stands for. */
 

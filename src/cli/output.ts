@@ -1,4 +1,7 @@
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
 import { visible, visibleInColour } from '../shared/terminal-text.js';
+import { Interrupted } from './interrupted.js';
 
 /** What commands print: answers go to standard output, everything else to standard error. */
 
@@ -23,4 +26,93 @@ export function note(text: string): void {
 /** Text for `addHelpText('after', …)`. */
 export function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;
+}
+
+/** Whether there is a person to ask. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+/** Whether the person at the terminal says yes; without a terminal no one does. */
+export async function agreed(question: string): Promise<boolean> {
+  if (!canAsk()) return false;
+  // Not as a terminal: Ctrl-C stays a signal, by which the whole command ends.
+  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
+  const ended = new AbortController();
+  const onSignal = () => ended.abort();
+  process.once('SIGINT', onSignal);
+  lines.once('close', onSignal);
+  try {
+    return /^\s*y(es)?\s*$/i.test(await lines.question(question, { signal: ended.signal }));
+  } catch {
+    throw new Interrupted(130);
+  } finally {
+    process.off('SIGINT', onSignal);
+    lines.close();
+  }
+}
+
+/** Says once, on standard error, that a command waits, why, and for how long it will. */
+export function waitingNote(leftMs: () => number): (failure: Error) => void {
+  let told = false;
+  return ({ message }) => {
+    if (told) return;
+    told = true;
+    const until = new Date(Date.now() + leftMs()).toTimeString().slice(0, 8);
+    note(`-- no answer yet, trying again until ${until}: ${message}`);
+  };
+}
+
+/** The line that says how to go on with a list; none where nothing is left. */
+export function nextPageLines(command: Command, next: string | undefined): string[] {
+  return next === undefined ? [] : [`-- the next page: ${nextPageCommand(command, next)}`];
+}
+
+/**
+ * The same command once more, from `cursor` on: with the arguments and options that were given to it and to the program, and
+ * `--page`.
+ */
+export function nextPageCommand(command: Command, cursor: string): string {
+  const words = [...command.args];
+  for (let at: Command | null = command; at !== null; at = at.parent) {
+    words.unshift(at.name());
+    words.push(...given(at));
+  }
+  return [...words, '--page', cursor].map(shellWord).join(' ');
+}
+
+/** The options that were given, but for the page. */
+function given(command: Command): string[] {
+  return command.options.flatMap((option) => {
+    const name = option.attributeName();
+    if (name === 'page' || command.getOptionValueSource(name) !== 'cli') return [];
+    const value: unknown = command.getOptionValue(name);
+    const flag = option.long ?? option.short ?? '';
+    if (value === true) return [flag];
+    return [flag, ...(Array.isArray(value) ? value.map(String) : [String(value)])];
+  });
+}
+
+/** All pages of a list, in their order: each but the last says where the next begins. */
+export async function allPages<Page extends { readonly next?: string }>(
+  ask: (cursor: { readonly cursor?: string }) => Promise<Page>,
+): Promise<readonly [Page, ...Page[]]> {
+  const first = await ask({});
+  const rest: Page[] = [];
+  for (let { next } = first; next !== undefined; ) {
+    const page = await ask({ cursor: next });
+    rest.push(page);
+    next = page.next;
+  }
+  return [first, ...rest];
+}
+
+/** A text as one word of a shell, whatever it holds. */
+export function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The same, in quotes only where the shell needs them. */
+export function shellWord(text: string): string {
+  return /^[A-Za-z0-9_./:=@%+-]+$/.test(text) ? text : shellQuoted(text);
 }

@@ -1,5 +1,5 @@
-import { counted } from '../shared/counted.js';
 import { visible } from '../shared/terminal-text.js';
+import { counted } from '../shared/text.js';
 import { note } from './output.js';
 
 /** What tells how far a long command is, on standard error. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { CompileRequestInput } from '../contracts/compile-request.js';
-import { counted } from '../shared/counted.js';
+import { counted } from '../shared/text.js';
 import { cliOf, examples, note, out, outForAgent, sessionOf, withClient } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';

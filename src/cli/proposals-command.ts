@@ -5,9 +5,9 @@ import type { LearningReply } from '../contracts/replies/learning-reply.js';
 import { sameText } from '../learnings/learning-text.js';
 import { oneLine } from '../shared/text.js';
 import { examples } from './command-context.js';
-import { type Asked, addRequest } from './learning-request.js';
-import { coloursOf, nextPage, projectOption, shownOf } from './project-options.js';
+import { type Asked, addRequest } from './learnings-command.js';
 import { addReview } from './review/review-command.js';
+import { coloursOf, nextPage, projectOption, shownOf } from './session-argument.js';
 import { learningLine, outcomeLine, proposalFields, shortId } from './show-learning.js';
 
 /** `throughline proposals …`: what becomes a learning when a person accepts it. */

@@ -4,16 +4,17 @@ import type { ThroughlineClient } from '../client/throughline-client.js';
 import { type DispatchFault, parseDispatchBody } from '../contracts/dispatch-body.js';
 import { messageOf, ThroughlineError, withRemedy } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
+import type { Token } from '../contracts/names.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
+import { LATE, withinDeadline } from '../shared/deadline.js';
 import { oneLine } from '../shared/text.js';
 import { asCommand } from './as-command.js';
 import { readBody } from './body-file.js';
-import { asksWhetherClosed, type ClosedSession, closedText } from './closed-session.js';
 import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { duration, nameOf } from './option-parsers.js';
+import { waitingNote } from './output.js';
 import { dispatchResult, showDispatch } from './show-dispatch.js';
-import { waitingNote } from './waiting-note.js';
 
 interface PublishArguments {
   readonly session?: string;
@@ -157,4 +158,38 @@ function withWayOut(fault: unknown): unknown {
   if (!(fault instanceof ThroughlineError) || id === undefined) return fault;
   const message = `${messageOf(fault.cause)}; try again with --id ${id}, and it counts once`;
   return new ThroughlineError(fault.code, message, { cause: fault });
+}
+
+/** A session that takes no results. */
+export interface ClosedSession {
+  readonly name: Token;
+  readonly state: 'archived';
+}
+
+/** Longest wait for the answer, once the result is stored, in milliseconds. */
+const PATIENCE_MS = 500;
+
+/**
+ * Begins to ask whether a session takes results; what it gives waits for the answer. `undefined` for one that takes them,
+ * and where that cannot be told: by a user who may not ask, without a service, or not in time.
+ */
+export function asksWhetherClosed(
+  { tools }: ThroughlineClient,
+  name: Token,
+): () => Promise<ClosedSession | undefined> {
+  const asked = tools
+    .sessionShow({ session: name })
+    .then(({ session }): ClosedSession | undefined =>
+      session.archived === undefined ? undefined : { name, state: 'archived' },
+    )
+    .catch(() => undefined);
+  return async () => {
+    const answer = await withinDeadline(PATIENCE_MS, asked);
+    return answer === LATE ? undefined : answer;
+  };
+}
+
+/** Says what becomes of a result that was stored for it, and what to do. */
+export function closedText({ name }: ClosedSession): string {
+  return `session ${name} is archived, so this result will be rejected. Let it take results again with "throughline session reopen ${name}", then "throughline rejected retry" sends this one again`;
 }

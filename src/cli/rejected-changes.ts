@@ -1,18 +1,22 @@
-import type { Command } from 'commander';
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ThroughlineClient } from '../client/throughline-client.js';
 import { dispatchJson, parseDispatchBody } from '../contracts/dispatch-body.js';
 import { ThroughlineError, withRemedy } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
 import { token } from '../contracts/names.js';
 import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
-import { counted } from '../shared/counted.js';
+import { counted } from '../shared/text.js';
 import { asCommand } from './as-command.js';
 import { readBody } from './body-file.js';
 import { cliOf, examples, note, out, withClient } from './command-context.js';
 import { ageInMs, wholeNumber } from './option-parsers.js';
-import { rejectedEntries, wholeRejected } from './rejected-entries.js';
-import { type FieldChange, fieldChange, withFields } from './set-fields.js';
+import {
+  type FieldChange,
+  fieldChange,
+  rejectedEntries,
+  wholeRejected,
+  withFields,
+} from './rejected-entries.js';
 
 /** What empties the list of rejected results: `rejected fix` and `rejected rm`. */
 

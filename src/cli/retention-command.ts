@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { ThroughlineClient } from '../client/throughline-client.js';
 import { ThroughlineError } from '../contracts/errors.js';
-import type { RetentionOutlook } from '../contracts/replies/retention-reply.js';
-import { agreed, canAsk } from './agreed.js';
+import type { RetentionOutlook } from '../contracts/replies/lifecycle-replies.js';
 import { cliOf, examples, note, out, withClient } from './command-context.js';
 import { span, term } from './option-parsers.js';
+import { agreed, canAsk } from './output.js';
 import { retentionLines } from './show-retention.js';
 
 /** `throughline retention`: how long things are kept. What a rule would do is shown before it does anything. */

@@ -6,16 +6,15 @@ import { checkedRequest } from '../contracts/checked.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
-import { sessionSettings } from '../contracts/session-settings.js';
+import { sessionSettings } from '../contracts/session-meta-events.js';
 import { readPlan } from '../files/local-tasks-file.js';
-import { specNameOf } from '../ledger/spec-name.js';
+import { specNameOf } from '../ledger/progress-ledger.js';
 import { shellWord } from '../prompt/prompt-items.js';
 import { boardLine } from '../session/task-counts.js';
-import { counted } from '../shared/counted.js';
-import { oneLine } from '../shared/text.js';
+import { counted, oneLine } from '../shared/text.js';
 import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { settingPair } from './option-parsers.js';
-import { isHere, usualPlan } from './plan-places.js';
+import { isHere, usualPlan } from './plan-command.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 import {
   degradedLine,

@@ -1,13 +1,12 @@
 import { type Command, Option } from 'commander';
 import type { ThroughlineClient } from '../client/throughline-client.js';
-import type { SessionListed } from '../contracts/replies/session-list-reply.js';
-import { counted } from '../shared/counted.js';
+import type { SessionListed } from '../contracts/replies/session-reply.js';
+import { counted } from '../shared/text.js';
 import { cliOf, coloured, examples, note, out, withClient } from './command-context.js';
 import { forgetSessionCommand } from './forget-commands.js';
-import { nextPageLines } from './next-page.js';
 import { span, wholeNumber } from './option-parsers.js';
-import { projectTaken } from './project-options.js';
-import { onSession, requireEvents, sessionGiven } from './session-argument.js';
+import { nextPageLines } from './output.js';
+import { onSession, projectTaken, requireEvents, sessionGiven } from './session-argument.js';
 import { exportSessionCommand } from './session-export.js';
 import { importSessionCommand } from './session-import.js';
 import { sessionLines } from './show-query.js';

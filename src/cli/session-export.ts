@@ -10,8 +10,8 @@ import {
   type SessionFileEnd,
   type SessionFileHead,
 } from '../contracts/session-file.js';
-import { counted } from '../shared/counted.js';
 import { visible } from '../shared/terminal-text.js';
+import { counted } from '../shared/text.js';
 import { VERSION } from '../version.js';
 import { cliOf, examples, note, withClient } from './command-context.js';
 import { patiently } from './patient-request.js';

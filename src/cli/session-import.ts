@@ -6,7 +6,7 @@ import { type Token, token } from '../contracts/names.js';
 import type { StoredEvent } from '../contracts/session-events.js';
 import { placed, sessionFileEvent } from '../contracts/session-file.js';
 import { CanonicalState } from '../session/copied-events.js';
-import { counted } from '../shared/counted.js';
+import { counted } from '../shared/text.js';
 import { cliOf, examples, note, out, withClient } from './command-context.js';
 import { patiently } from './patient-request.js';
 import { eventProgress, showProgress } from './progress-line.js';

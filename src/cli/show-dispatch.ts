@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { repairsInWords } from '../contracts/reading/repairs.js';
-import { counted } from '../shared/counted.js';
-import { oneLine } from '../shared/text.js';
+import { counted, oneLine } from '../shared/text.js';
 
 /** What became of a dispatch, as text for people. */
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { counted } from '../shared/counted.js';
-import { clipText, oneLine } from '../shared/text.js';
+import { clipText, counted, oneLine } from '../shared/text.js';
 
 /** A plan, and how far it is, as lines of text for people. */
 

@@ -1,6 +1,12 @@
+import { repairsInWords } from '../contracts/reading/repairs.js';
+import type {
+  CompiledLearning,
+  CompileReply,
+  ConsideredFact,
+  ConsideredFile,
+} from '../contracts/replies/compile-reply.js';
 import type { PromptTrace } from '../contracts/replies/prompt-trace.js';
-import { counted } from '../shared/counted.js';
-import { oneLine } from '../shared/text.js';
+import { clipText, counted, oneLine } from '../shared/text.js';
 
 /** Prompts that were compiled, as lines for people. */
 
@@ -31,4 +37,88 @@ export function promptLines(prompt: PromptTrace): string[] {
     ...left.map(({ id, score, why }) => `  left   ${id}  ${score.toFixed(2)}  ${why}`),
     ...(learnings.length === 0 ? [] : [`learnings: ${learnings.join(', ')}`]),
   ];
+}
+
+const MAX_TEXT = 120;
+
+/** What `--explain` prints: a table each of the facts, files and learnings that were considered. */
+export function explanation({ considered, facts, learnings = [] }: CompileReply): string[] {
+  // Repairs come with the facts shown.
+  const repairs = new Map(
+    facts.flatMap((fact) => ('id' in fact && fact.repairs !== undefined ? [[fact.id, fact.repairs]] : [])),
+  );
+  const repaired = ({ id }: ConsideredFact) => {
+    const known = repairs.get(id);
+    return known === undefined ? '' : ` (${oneLine(repairsInWords({ repairs: known }))})`;
+  };
+  return [
+    ...table(
+      'facts',
+      ['shown', 'score', 'kind', 'why', 'dispatch', 'task', 'id', 'text'],
+      (considered?.facts ?? []).map((fact) => [...factCells(fact), `${saying(fact)}${repaired(fact)}`]),
+    ),
+    ...table(
+      'files',
+      ['shown', 'score', 'why', 'results', 'task', 'path'],
+      (considered?.files ?? []).map(fileCells),
+    ),
+    ...table('learnings', ['shown', 'score', 'id', 'text'], learnings.map(learningCells)),
+  ];
+}
+
+function factCells(fact: ConsideredFact): string[] {
+  const { shown, left, duplicateOf, score, kind, dispatch, taskId, id } = fact;
+  const why = duplicateOf === undefined ? left : `${left} of ${duplicateOf}`;
+  return [
+    shown ? 'yes' : `no: ${why}`,
+    score.toFixed(2),
+    kind,
+    reason(fact),
+    String(dispatch),
+    oneLine(taskId),
+    id,
+  ];
+}
+
+function reason({ because, words }: ConsideredFact): string {
+  const said = words.length === 0 ? '' : ` ${words.map(oneLine).join(' ')}`;
+  return because === 'words' ? `words:${said}` : `${because}${said === '' ? '' : `, words:${said}`}`;
+}
+
+function fileCells({
+  shown,
+  left,
+  score,
+  reasons,
+  uses,
+  tasks: [task = ''],
+  path,
+}: ConsideredFile): string[] {
+  const why = Object.entries(reasons).map(([what, sum]) => `${what} ${sum}`);
+  return [
+    shown ? 'yes' : `no: ${left}`,
+    score.toFixed(2),
+    why.join(', '),
+    counted(uses, 'result'),
+    oneLine(task),
+    oneLine(path),
+  ];
+}
+
+function learningCells({ id, type, content, score }: CompiledLearning): string[] {
+  return ['yes', score.toFixed(2), id, clipText(oneLine(`${type}: ${content}`), MAX_TEXT)];
+}
+
+function saying({ subject, relation, object }: ConsideredFact): string {
+  return clipText(oneLine(`${subject} ${relation} ${object}`), MAX_TEXT);
+}
+
+/** Columns below each other, the last as long as it is; nothing without rows. */
+function table(title: string, head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  if (rows.length === 0) return [];
+  const all = [head, ...rows];
+  const widths = head.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0)));
+  const line = (row: readonly string[]) =>
+    row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join('  ');
+  return [`-- ${title} considered:`, ...all.map((row) => `--   ${line(row)}`)];
 }

@@ -1,18 +1,17 @@
+import picocolors from 'picocolors';
 import type { Token } from '../contracts/names.js';
-import type { FactShown, FoundFact } from '../contracts/replies/fact-reply.js';
-import type { FilesListed } from '../contracts/replies/file-reply.js';
-import type { LedgerShown, LedgersListed } from '../contracts/replies/ledger-reply.js';
+import type { FactShown, FilesListed, FoundFact } from '../contracts/replies/fact-reply.js';
 import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
-import type { SessionListed } from '../contracts/replies/session-list-reply.js';
-import type { SnapshotShown } from '../contracts/replies/snapshot-reply.js';
+import type { LedgerShown, LedgersListed } from '../contracts/replies/run-reply.js';
+import type { SessionListed, SnapshotShown } from '../contracts/replies/session-reply.js';
 import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
 import type { TracesListed } from '../contracts/replies/trace-reply.js';
 import type { ToolName } from '../contracts/tool-requests.js';
-import { age } from '../shared/age.js';
-import { counted } from '../shared/counted.js';
+import type { Finding } from '../nats/doctor/finding.js';
 import { stallText } from '../shared/stall-text.js';
-import { oneLine } from '../shared/text.js';
+import { visible } from '../shared/terminal-text.js';
+import { age, counted, oneLine } from '../shared/text.js';
 import { promptLine, promptLines } from './show-prompt.js';
 import { retentionLines } from './show-retention.js';
 
@@ -240,4 +239,19 @@ export function telemetryLines(report: ToolReply<'telemetry-show'>): string[] {
   return Object.entries(report).map(
     ([key, value]) => `${key.padEnd(16)}${typeof value === 'object' ? entries(value) : value}`,
   );
+}
+
+const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
+
+/** A finding, and on a second line what to do about it. */
+export function findingLines({ check, level, message, fix }: Finding, coloured: boolean): string {
+  const pc = picocolors.createColors(coloured);
+  const lines = [`${levelText(level, coloured)}  ${check}: ${visible(message)}`];
+  if (fix !== undefined) lines.push(`      ${pc.dim(`→ ${visible(fix)}`)}`);
+  return lines.join('\n');
+}
+
+/** `ok  `, `warn` or `fail`, in its colour. */
+export function levelText(level: Finding['level'], coloured: boolean): string {
+  return picocolors.createColors(coloured)[COLOURS[level]](level.padEnd(4));
 }

@@ -1,8 +1,10 @@
-import type { MessagesShown, RetentionOutlook, SessionsShown } from '../contracts/replies/retention-reply.js';
+import type {
+  MessagesShown,
+  RetentionOutlook,
+  SessionsShown,
+} from '../contracts/replies/lifecycle-replies.js';
 import { RETENTION_TERMS, type RetentionTerm } from '../contracts/retention-record.js';
-import { age } from '../shared/age.js';
-import { counted } from '../shared/counted.js';
-import { oneLine } from '../shared/text.js';
+import { age, counted, oneLine } from '../shared/text.js';
 
 /** How long things are kept, and what the rules would do, as lines for people. */
 

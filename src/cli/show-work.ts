@@ -1,5 +1,4 @@
-import { counted } from '../shared/counted.js';
-import { clipText, oneLine } from '../shared/text.js';
+import { clipText, counted, oneLine } from '../shared/text.js';
 import type { RunPlanEvent, RunSummary, TaskSummary } from '../work/run-types.js';
 
 /** What `throughline work` says, as lines. */

@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import {
   checkTemplate,
   ITERATION_TEMPLATE,
@@ -6,7 +8,6 @@ import {
   unknownPlaceholders,
 } from '../prompt/iteration-template.js';
 import { examples, note, out } from './command-context.js';
-import { readTemplate } from './template-file.js';
 
 export function templateCommand(program: Command): void {
   const template = program
@@ -37,4 +38,13 @@ export function templateCommand(program: Command): void {
       checkTemplate(text);
       if (!json) note('-- all placeholders are known');
     });
+}
+
+/** The text of a template file. */
+export async function readTemplate(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new ThroughlineError('usage', `template ${file} cannot be read: ${messageOf(cause)}`, { cause });
+  }
 }

@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
 import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
 import { TIMELINE_KINDS, type TimelineKind } from '../contracts/timeline-kinds.js';
-import { counted } from '../shared/counted.js';
+import { counted } from '../shared/text.js';
 import { cliOf, examples, note, out, withClient } from './command-context.js';
-import { nextPageLines } from './next-page.js';
 import { wholeNumber } from './option-parsers.js';
+import { nextPageLines } from './output.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 import { timelineLine } from './show-query.js';
 

@@ -6,10 +6,9 @@ import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import type { TraceAppended, TraceFound, TracesListed } from '../contracts/replies/trace-reply.js';
 import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace-entry.js';
-import { counted } from '../shared/counted.js';
-import { oneLine } from '../shared/text.js';
-import { allPages } from './all-pages.js';
+import { counted, oneLine } from '../shared/text.js';
 import { cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
+import { allPages } from './output.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 import { intentLine } from './show-query.js';
 

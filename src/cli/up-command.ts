@@ -7,33 +7,31 @@ import { serverUrl, tokenOf, userStore } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { healthSubject } from '../contracts/names.js';
 import { makePrivateFolder } from '../files/user-state.js';
-import { START_ONE } from '../nats/connection/nats-errors.js';
-import { withoutSecrets } from '../nats/connection/shown-url.js';
+import { START_ONE, withoutSecrets } from '../nats/connection/nats-errors.js';
 import { hasStuckStream } from '../nats/jetstream/probe-stream.js';
-import { portProblem } from '../nats-server/free-port.js';
-import { openStore } from '../nats-server/open-store.js';
-import { startNatsServer } from '../nats-server/server-process.js';
-import { growHeapSlowly } from '../runtime/heap.js';
-import { Shutdown } from '../runtime/shutdown.js';
+import { openStore, orphanOn, stopOrphan } from '../nats-server/running-server.js';
+import { portProblem, startNatsServer } from '../nats-server/server-process.js';
+import { growHeapSlowly, Shutdown } from '../runtime/shutdown.js';
 import { SERVICE_NAMES, serve } from '../services/serve.js';
 import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, examples, note, out, withClient, withNats } from './command-context.js';
 import { type DetachedServer, runningUp, startDetached } from './detached-up.js';
-import { inspectorOf, removeInspectorNote, writeInspectorNote } from './inspector-note.js';
 import {
   addInspectorOptions,
   type InspectorFlags,
   inspectorLine,
+  inspectorOf,
+  removeInspectorNote,
   startInspector,
+  writeInspectorNote,
 } from './inspector-options.js';
 import { addLayoutOptions, type LayoutOptions, withLayout } from './layout-options.js';
 import { addMonitoringOptions, type MonitoringOptions, startMonitoring } from './monitoring-options.js';
 import { serverToStart } from './nats-server-command.js';
 import { givenOptions, wholeNumber } from './option-parsers.js';
-import { offerToStopOrphan } from './orphaned-server-prompt.js';
+import { agreed, shellWord } from './output.js';
 import { type OwnServer, startOwnServer } from './own-server.js';
 import { serverToken, tokenConfig, writeNatsContext } from './server-access.js';
-import { shellWord } from './shell-word.js';
 import { runUntilSignal } from './signals.js';
 
 interface UpOptions extends MonitoringOptions, InspectorFlags, LayoutOptions {
@@ -269,4 +267,18 @@ async function usualPort(): Promise<number> {
   for (let port = DEFAULT_PORT; port < DEFAULT_PORT + PORTS; port += 1)
     if ((await portProblem(HOST, port)) !== 'EADDRINUSE') return port;
   return DEFAULT_PORT;
+}
+
+/**
+ * Stops the server that an `up` which was killed left on a store: with `yes`, or when the person at the terminal says
+ * so. Otherwise it stays, and whatever starts a server there says what to do.
+ */
+export async function offerToStopOrphan(storeDir: string, yes: boolean): Promise<void> {
+  const orphan = await orphanOn(storeDir);
+  if (orphan === undefined) return;
+  const { host, port, pid } = orphan;
+  const what = `the nats-server at ${host}:${port}, process ${pid}, was left on ${storeDir} by a process that was killed`;
+  if (!yes && !(await agreed(`${what}. Stop it and continue? [y/N] `))) return;
+  await stopOrphan(orphan);
+  note(`-- ${what}; it has been stopped`);
 }

@@ -6,13 +6,12 @@ import { START_HOLDERS } from '../nats/jetstream/list-streams.js';
 import { type SessionsEvent, type StreamEnds, sessionTails } from '../nats/jetstream/session-tails.js';
 import type { NatsPorts } from '../nats/open-nats.js';
 import { silentLogger } from '../ports/logger.js';
-import { batched } from '../runtime/batched.js';
-import { Semaphore } from '../runtime/semaphore.js';
+import { batched, Semaphore } from '../runtime/batched.js';
 import { TailFollower } from '../runtime/tail-follower.js';
-import { SessionProjects } from '../services/learnings/session-projects.js';
-import { withoutRefused } from '../session/counted-commands.js';
+import { SessionProjects } from '../services/learnings/learner.js';
+import { withoutRefused } from '../session/counted-dispatches.js';
 import { timelineEntry } from '../session/timeline-entry.js';
-import { named } from '../shared/named.js';
+import { named } from '../shared/text.js';
 import { type Cli, note } from './command-context.js';
 import type { Watching, WatchShown } from './watch-one-session.js';
 

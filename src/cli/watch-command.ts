@@ -5,7 +5,7 @@ import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
 import { onConnectionState } from '../nats/connection/connection-states.js';
 import { Shutdown } from '../runtime/shutdown.js';
 import { cliOf, examples, note, out } from './command-context.js';
-import { projectTaken } from './project-options.js';
+import { projectTaken } from './session-argument.js';
 import { timelineLine } from './show-query.js';
 import { runUntilSignal } from './signals.js';
 import { watchAllSessions } from './watch-all-sessions.js';

@@ -2,7 +2,7 @@ import { ThroughlineError } from '../contracts/errors.js';
 import type { Role } from '../contracts/kinds.js';
 import { dispatchMessageId, dispatchSubject, token } from '../contracts/names.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
-import type { ClientTransport } from '../ports/client-transport.js';
+import type { ClientTransport } from '../ports/clients.js';
 import { LATE, withinDeadline } from '../shared/deadline.js';
 import { linkedSignal } from '../shared/linked-signal.js';
 import { nearestName } from '../shared/nearest-name.js';

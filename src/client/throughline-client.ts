@@ -28,7 +28,7 @@ import type { ResultOf } from '../contracts/results.js';
 import type { RunInitInput } from '../contracts/run-request.js';
 import type { TraceEntryInput } from '../contracts/trace-entry.js';
 import { hookSpan } from '../monitoring/message-spans.js';
-import type { ClientTransport } from '../ports/client-transport.js';
+import type { ClientTransport } from '../ports/clients.js';
 import { HookEngine, PreCompactHook } from '../traces/hook-engine.js';
 import { createLearnings, type Learnings, type Proposals } from './learning-methods.js';
 import {
@@ -287,7 +287,7 @@ async function requireValid(role: Role, result: unknown): Promise<void> {
       'schema_invalid',
       "the result is text: use publishText for an agent's raw text",
     );
-  const { requireResult } = await import('../contracts/require-result.js');
+  const { requireResult } = await import('../contracts/checked.js');
   requireResult(role, result);
 }
 

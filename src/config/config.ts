@@ -5,7 +5,7 @@ import type { EmbedderOptions } from '../embedding/embedder-options.js';
 import { connectedProjects } from '../files/connected-projects.js';
 import { userStateDir } from '../files/user-state.js';
 import type { NatsAccess } from '../nats/connection/nats-access.js';
-import { cacheDirOf } from '../nats-server/binary-cache.js';
+import { cacheDirOf } from '../nats-server/server-version.js';
 import { nearestName } from '../shared/nearest-name.js';
 import { WrongVariable } from './config-values.js';
 import { FIXED, type Fixed, SETTINGS, type SettingValues, type VariableName } from './settings.js';

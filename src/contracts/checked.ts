@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import { ThroughlineError } from './errors.js';
 import { explainIssues, type Known } from './explain-issues.js';
+import type { Role } from './kinds.js';
 import { longListIn } from './list-limits.js';
 import { type NamedRequest, named } from './request-fields.js';
+import { RESULTS } from './results.js';
 import { pathIn } from './spelling.js';
 
 /** What a schema makes of a value, or what is wrong with it: a message for people, and details. */
@@ -63,4 +65,9 @@ function check<Schema extends z.ZodType>(
 function orThrow<Output>(checked: Checked<Output>): Output {
   if (checked.ok) return checked.value;
   throw new ThroughlineError('schema_invalid', checked.message, { details: checked.details });
+}
+
+/** @throws ThroughlineError `schema_invalid` for a body that is not a result of this role */
+export function requireResult(role: Role, result: unknown): void {
+  checkedBy(RESULTS[role], result);
 }

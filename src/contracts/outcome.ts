@@ -1,4 +1,5 @@
 import { clipText, oneLine } from '../shared/text.js';
+import type { ErrorCode } from './error-codes.js';
 import { KEPT } from './kept.js';
 import type { AnyResult, ReviewIssue, RoleResult, TestRun } from './results.js';
 import type { DispatchOutcome, Outcome } from './session-events.js';
@@ -60,4 +61,36 @@ function line(text: string): string {
 
 function lines(texts: readonly string[]): string[] {
   return texts.slice(0, MAX_LIST).map(line);
+}
+
+/**
+ * The outcome of a command on a state: an event to append, an answer without one, or a refusal. Pure: the caller
+ * stamps time and id, appends expecting the state's sequence, and decides again when another writer came first.
+ */
+export type DecisionOn<State, Event> =
+  | { readonly kind: 'append'; readonly event: Unstamped<Event>; readonly reply: ReplyOn<State> }
+  | { readonly kind: 'answer'; readonly reply: ReplyOn<State> }
+  | Refusal;
+
+/** Makes the answer from the state as it is after the event. */
+export type ReplyOn<State> = (state: State) => object;
+
+export interface Refusal {
+  readonly kind: 'refuse';
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** An event before it is stamped with version, time and id. */
+export type Unstamped<Event> = Event extends { readonly type: string; readonly data: unknown }
+  ? Pick<Event, 'type' | 'data'>
+  : never;
+
+export function refuse(
+  code: ErrorCode,
+  message: string,
+  details?: Readonly<Record<string, unknown>>,
+): Refusal {
+  return { kind: 'refuse', code, message, ...(details && { details }) };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TERM_PATTERN } from '../shared/age.js';
+import { TERM_PATTERN } from '../shared/text.js';
 import { timestamp } from './event.js';
 import { isToken, type Token } from './names.js';
 

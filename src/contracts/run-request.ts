@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eventOf } from './event.js';
+import { sessionSettings } from './session-meta-events.js';
 import { sessionName } from './session-name.js';
-import { sessionSettings } from './session-settings.js';
 
 /** A run: a specification whose `tasks.md` is followed. Requests `run.init` and `run.status`, and their events. */
 

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { timestamp } from './event.js';
+import type { Told } from './replies/page-fields.js';
+import { figures } from './replies/session-reply.js';
 import { type StoredEvent, sessionEvent } from './session-events.js';
 
 /**
@@ -57,3 +59,14 @@ export function placed({
     ...(decidedOn !== undefined && { decidedOn }),
   };
 }
+
+/** What the bucket `session_index` holds of a session: how far it was folded, and what a list shows of it. */
+export const sessionIndexEntry = z.object({
+  v: z.literal(1),
+  /** Sequence of the last event in the figures. */
+  sequence: z.number(),
+  /** When the session moved last: ISO 8601 in UTC. */
+  at: z.iso.datetime(),
+  figures,
+});
+export type SessionIndexEntry = Told<typeof sessionIndexEntry>;

@@ -1,16 +1,17 @@
 import { z } from 'zod';
-import { SPAN_PATTERN } from '../shared/age.js';
-import { CLAIM_TOOLS } from './claim-requests.js';
-import { EXPORT_TOOLS } from './export-requests.js';
+import { SPAN_PATTERN } from '../shared/text.js';
 import { FACT_TAGS } from './fact-tags.js';
-import { FORGET_TOOLS } from './forget-requests.js';
-import { PROMPT_TOOLS } from './prompt-requests.js';
-import { REJECTED_TOOLS } from './rejected-requests.js';
+import {
+  CLAIM_TOOLS,
+  EXPORT_TOOLS,
+  FORGET_TOOLS,
+  PROMPT_TOOLS,
+  REJECTED_TOOLS,
+  RETENTION_TOOLS,
+} from './lifecycle-requests.js';
 import type { ToolName, WideTool } from './request-names.js';
-import { RETENTION_TOOLS } from './retention-requests.js';
 import { PLAN_STATUSES } from './run-request.js';
-import { NOTE_TYPES } from './session-meta-events.js';
-import { sessionSettings } from './session-settings.js';
+import { NOTE_TYPES, sessionSettings } from './session-meta-events.js';
 import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
 import { TIMELINE_KINDS } from './timeline-kinds.js';
 import { cursor, limit, type ToolScope, text, tool, toolOfNone } from './tool-shape.js';

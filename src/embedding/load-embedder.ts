@@ -1,4 +1,4 @@
-import type { Embedder } from '../ports/embedder.js';
+import type { Embedder } from '../ports/vector-store.js';
 import type { EmbedderOptions } from './embedder-options.js';
 
 /**

@@ -1,5 +1,5 @@
 import { TextsRefusedError } from '../contracts/errors.js';
-import type { Embedder } from '../ports/embedder.js';
+import type { Embedder } from '../ports/vector-store.js';
 
 /** Texts that one search tries, one by one, to find one that the embedder accepts. */
 const PROBES = 8;

@@ -10,7 +10,6 @@ export {
   type FactExtractorOptions,
   RuleBasedFactExtractor,
 } from '../facts/fact-extractor.js';
-export { createFactId } from '../facts/fact-id.js';
 export { KeywordFactRetriever } from '../facts/fact-retriever.js';
 export { InMemorySessionFactStore } from '../facts/fact-store.js';
 export type {
@@ -25,4 +24,5 @@ export type {
   SessionFact,
   SessionFactTag,
 } from '../facts/fact-types.js';
+export { createFactId } from '../facts/fact-types.js';
 export { formatSessionFacts } from '../facts/format-facts.js';

@@ -5,14 +5,14 @@ import type { VariableName } from '../config/settings.js';
 import { usualUrl } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { Monitoring } from '../monitoring/monitoring.js';
-import { type MonitoringPage, monitoringPage } from '../monitoring/monitoring-page.js';
+import { type MonitoringPage, monitoringPage } from '../monitoring/monitoring-server.js';
 import { type Logger, silentLogger } from '../ports/logger.js';
 import { Shutdown } from '../runtime/shutdown.js';
 import { SERVICES, type ServiceName, serve } from '../services/serve.js';
 
 /** `throughline/server`: the services inside your own process, as `throughline up` and `serve` run them. */
 
-export type { MonitoringPage } from '../monitoring/monitoring-page.js';
+export type { MonitoringPage } from '../monitoring/monitoring-server.js';
 export type { Logger } from '../ports/logger.js';
 export { SERVICES, type ServiceName, type VariableName };
 

@@ -7,10 +7,8 @@ export {
   HookEngine,
   PreCompactHook,
   type PreLlmHook,
-} from '../traces/hook-engine.js';
-export {
   type PreLlmOptions,
   type PreparedPrompt,
   preparePrompt,
   withPreLlmCompaction,
-} from '../traces/pre-llm.js';
+} from '../traces/hook-engine.js';

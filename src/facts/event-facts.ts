@@ -5,8 +5,7 @@ import { bySeverity } from '../contracts/severity.js';
 import { clipText, quoted } from '../shared/text.js';
 import { CONVENTION, EXTRACTION_RULES, explicitFacts } from './extraction-rules.js';
 import { RuleBasedFactExtractor } from './fact-extractor.js';
-import { saysTheSame } from './fact-id.js';
-import type { RecordedFact } from './fact-types.js';
+import { type RecordedFact, saysTheSame } from './fact-types.js';
 
 /**
  * Most facts only repeat a field of the outcome, which stands on the same event. An event leaves them out: it holds the

@@ -2,8 +2,7 @@ import { KINDS, kindOf, type ResultField, type Role, verdictIn } from '../contra
 import { BLOCKED_BY, RELATIONS, relationOf } from '../contracts/relations.js';
 import type { AnyResult, ExplicitFact, TestRun } from '../contracts/results.js';
 import { bySeverity } from '../contracts/severity.js';
-import { recordedFact } from './fact-id.js';
-import type { RecordedFact, SessionFactTag } from './fact-types.js';
+import { type RecordedFact, recordedFact, type SessionFactTag } from './fact-types.js';
 
 /**
  * The extraction rules: each reads one field of a result and gives facts. Pure; a missing field gives none. A new

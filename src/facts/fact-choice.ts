@@ -1,13 +1,13 @@
-import { knownAs } from '../search/known-path.js';
+import { knownAs } from '../search/touched-files.js';
 import { type Candidate, type FaintFact, isHeld } from './fact-hits.js';
-import { factId } from './fact-id.js';
-import type {
-  FactRanking,
-  IFactIndex,
-  IndexedFact,
-  RankedFact,
-  SessionFact,
-  WeighedFact,
+import {
+  type FactRanking,
+  factId,
+  type IFactIndex,
+  type IndexedFact,
+  type RankedFact,
+  type SessionFact,
+  type WeighedFact,
 } from './fact-types.js';
 
 /** The first places are given with an eye to what they hold together; what comes after them goes by worth alone. */

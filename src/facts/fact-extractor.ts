@@ -2,9 +2,14 @@ import { KEPT } from '../contracts/kept.js';
 import { kindOf, ROLES, type Role } from '../contracts/kinds.js';
 import type { ResultOf, RoleResult } from '../contracts/results.js';
 import { EXTRACTION_RULES, type ExtractionRule } from './extraction-rules.js';
-import { saysTheSame } from './fact-id.js';
-import type { DispatchOrigin, IFactExtractor, RecordedFact, SessionFact } from './fact-types.js';
-import { bytesOfFact } from './fact-value.js';
+import {
+  bytesOfFact,
+  type DispatchOrigin,
+  type IFactExtractor,
+  type RecordedFact,
+  type SessionFact,
+  saysTheSame,
+} from './fact-types.js';
 
 /** Other rules than those of the product, and limits. */
 export interface FactExtractorOptions {

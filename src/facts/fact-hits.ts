@@ -1,4 +1,4 @@
-import { knownAs } from '../search/known-path.js';
+import { knownAs } from '../search/touched-files.js';
 import type { FactGroup } from './fact-groups.js';
 import type { IFactIndex, IndexedFact, SessionFact, WeighedFact } from './fact-types.js';
 

@@ -1,6 +1,6 @@
 import { type FileClass, fileClass } from '../search/file-class.js';
-import { endOf, fileWords, isNamed } from '../search/named-files.js';
 import { tokens } from '../search/tokens.js';
+import { endOf, fileWords, isNamed } from '../search/touched-files.js';
 import { byWorth, FactChoice, saySame } from './fact-choice.js';
 import { FactHits, type Lead } from './fact-hits.js';
 import type {

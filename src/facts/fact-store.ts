@@ -1,9 +1,17 @@
 import { kindOf } from '../contracts/kinds.js';
 import { BLOCKED_BY, RELATIONS } from '../contracts/relations.js';
-import { saysTheSame } from './fact-id.js';
 import { FactIndex } from './fact-index.js';
-import type { DispatchOrigin, ISessionFactStore, SessionFact, SessionFactTag } from './fact-types.js';
-import { bytesOfFact, MOST_VALUE, OPEN_VALUE, worthOf } from './fact-value.js';
+import {
+  bytesOfFact,
+  type DispatchOrigin,
+  type ISessionFactStore,
+  MOST_VALUE,
+  OPEN_VALUE,
+  type SessionFact,
+  type SessionFactTag,
+  saysTheSame,
+  worthOf,
+} from './fact-types.js';
 
 /** Most bytes that the words of all facts of a session may have, so that its snapshot fits one message. */
 export const MAX_FACT_BYTES = 500_000;

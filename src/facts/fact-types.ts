@@ -1,8 +1,11 @@
+import { hash } from 'node:crypto';
 import type { FactTag } from '../contracts/fact-tags.js';
+import { KEPT } from '../contracts/kept.js';
 import type { Role } from '../contracts/kinds.js';
 import type { ResultOf } from '../contracts/results.js';
 import type { Severity } from '../contracts/severity.js';
-import type { FactGroup } from './fact-groups.js';
+import { clipText, quoted } from '../shared/text.js';
+import { type FactGroup, groupOf, isBare } from './fact-groups.js';
 
 /** What a fact is about; used to filter, never shown. */
 export type SessionFactTag = FactTag;
@@ -201,4 +204,84 @@ export interface IFactRetriever {
   retrieve(query: FactQuery): SessionFact[];
   /** The same choice with each fact's score and tokens. */
   rank(query: FactQuery): RankedFact[];
+}
+
+/** Unit separator: a control character, which `quoted()` folds out of every field before it gets here. */
+const SEPARATOR = '\u001f';
+
+/**
+ * Id of a fact: the first 16 hex characters of SHA-256 over its three fields. A separator inside a field is escaped,
+ * so that no two different triples share their text.
+ */
+export function createFactId(subject: string, relation: string, object: string): string {
+  const said = `${escaped(subject)}${SEPARATOR}${escaped(relation)}${SEPARATOR}${escaped(object)}`;
+  return hash('sha256', said).slice(0, 16);
+}
+
+/** The id of a fact, made from its words. */
+export function factId({ subject, relation, object }: RecordedFact): string {
+  return createFactId(subject, relation, object);
+}
+
+/** Whether two facts would have the same id, without making it. */
+export function saysTheSame(one: RecordedFact, other: RecordedFact): boolean {
+  return one.object === other.object && one.subject === other.subject && one.relation === other.relation;
+}
+
+function escaped(field: string): string {
+  return field.includes(SEPARATOR) || field.includes('\\')
+    ? field.replaceAll('\\', '\\\\').replaceAll(SEPARATOR, '\\u')
+    : field;
+}
+
+/**
+ * Makes a recorded fact from raw words: one quoted, clipped line each; `undefined` if one of them is empty.
+ *
+ * @param finding of a finding in a file: how severe it is, and what to do
+ */
+export function recordedFact(
+  subject: string,
+  relation: string,
+  object: string,
+  tags: readonly SessionFactTag[],
+  finding?: { readonly severity: Severity; readonly fix?: string | undefined },
+): RecordedFact | undefined {
+  const from = clipText(quoted(subject), KEPT.fact.subject);
+  const to = clipText(quoted(object), KEPT.fact.object);
+  if (from === '' || to === '') return undefined;
+  const fact = { subject: from, relation, object: to, tags };
+  if (finding === undefined) return fact;
+  const fix = clipText(quoted(finding.fix ?? ''), KEPT.fact.object);
+  const { severity } = finding;
+  return fix === '' ? { ...fact, severity } : { ...fact, severity, fix };
+}
+
+/** What a fact is worth that is open and worth least. */
+export const OPEN_VALUE = 2;
+/** What a finding, a convention or a decision is worth while it is open. */
+export const MOST_VALUE = 7;
+
+const OPEN_VALUES: Readonly<Record<FactGroup, number>> = {
+  // Past results keep which files were touched, and what they said.
+  files: OPEN_VALUE,
+  work: 4,
+  facts: 5,
+  requirements: 5,
+  tests: 6,
+  decisions: MOST_VALUE,
+  conventions: MOST_VALUE,
+  findings: MOST_VALUE,
+};
+
+/** What a fact is worth when not all can be kept: what is closed less than what is open, and that by its group. */
+export function worthOf(fact: SessionFact): number {
+  const group = groupOf(fact);
+  const isCheap = isBare(fact) || group === 'files';
+  if (fact.validTo !== undefined) return isCheap ? 0 : 1;
+  return isBare(fact) ? OPEN_VALUE + 1 : OPEN_VALUES[group];
+}
+
+/** Bytes of its words. */
+export function bytesOfFact({ subject, relation, object, fix = '' }: RecordedFact): number {
+  return Buffer.byteLength(subject) + relation.length + Buffer.byteLength(object) + Buffer.byteLength(fix);
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { cursorOf, readCursor } from '../contracts/page-cursor.js';
+import { cursorOf, readCursor } from '../contracts/list-limits.js';
 import type { FactShown, FoundFact } from '../contracts/replies/fact-reply.js';
 import type { ToolArguments } from '../contracts/tool-requests.js';
-import { factId } from './fact-id.js';
-import type { SessionFact } from './fact-types.js';
+import { factId, type SessionFact } from './fact-types.js';
 
 /** Facts as people look for them: by words and filters, a page at a time; and one with its history. */
 

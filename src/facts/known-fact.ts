@@ -1,7 +1,7 @@
 import { SEVERITIES } from '../contracts/severity.js';
-import { knownAs } from '../search/known-path.js';
 import { tokens } from '../search/tokens.js';
-import { oneSpelling } from '../shared/distinct-texts.js';
+import { knownAs } from '../search/touched-files.js';
+import { oneSpelling } from '../shared/text.js';
 import { FACT_GROUPS, type FactGroup, groupOf, isBare, isSummary } from './fact-groups.js';
 import type { IndexedFact, SessionFact } from './fact-types.js';
 

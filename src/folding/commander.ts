@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DecisionOn, Refusal, ReplyOn, Unstamped } from '../contracts/decision.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { EVENT_VERSION } from '../contracts/event.js';
 import type { Token } from '../contracts/names.js';
-import type { Clock } from '../ports/clock.js';
-import type { EventLog } from '../ports/event-log.js';
+import type { DecisionOn, Refusal, ReplyOn, Unstamped } from '../contracts/outcome.js';
+import type { Clock } from '../ports/logger.js';
+import type { EventLog } from '../ports/session-log.js';
 import { pause } from '../runtime/pauses.js';
 import type { StateReader } from './state-reader.js';
 

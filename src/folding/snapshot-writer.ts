@@ -1,8 +1,7 @@
 import { codeOf } from '../contracts/errors.js';
 import type { LogKind } from '../contracts/event.js';
 import type { Token } from '../contracts/names.js';
-import type { Clock } from '../ports/clock.js';
-import type { Logger } from '../ports/logger.js';
+import type { Clock, Logger } from '../ports/logger.js';
 import type { SaveOutcome, SnapshotStore } from '../ports/snapshot-store.js';
 import type { Folding } from './folding.js';
 import type { Folded, Sequenced } from './state-reader.js';

@@ -1,10 +1,16 @@
 import { assertNever } from '../contracts/errors.js';
 import { counts } from '../contracts/event.js';
 import type { LearningEventOf, StoredLearningEvent } from '../contracts/learning-events.js';
-import { confidenceOf, withEvidence } from './evidence.js';
-import type { Learning, Proposal } from './learning-types.js';
-import { restoreLearnings } from './learnings-checkpoint.js';
-import { type Entry, type LearningState, learningOf, type Observation } from './learnings-state.js';
+import { confidenceOf, withEvidence } from './harvest.js';
+import { restoreLearnings } from './learnings-snapshot.js';
+import {
+  type Entry,
+  type Learning,
+  type LearningState,
+  learningOf,
+  type Observation,
+  type Proposal,
+} from './learnings-state.js';
 
 /**
  * Folds one event into the state, in place. An event that no longer fits, such as a second decision, changes nothing.

@@ -1,6 +1,11 @@
-import { confidenceOf } from './evidence.js';
-import type { Learning, Proposal } from './learning-types.js';
-import { type Entry, emptyLearnings, type LearningState } from './learnings-state.js';
+import { confidenceOf } from './harvest.js';
+import {
+  type Entry,
+  emptyLearnings,
+  type Learning,
+  type LearningState,
+  type Proposal,
+} from './learnings-state.js';
 
 /** What learnings and proposals lose when a session is forgotten. */
 export interface ForgottenLearnings {

@@ -1,8 +1,7 @@
-import { rarity, saturation } from '../search/bm25.js';
-import { isTelling } from '../search/common-words.js';
-import { tokens } from '../search/tokens.js';
+import { rarity, saturation } from '../search/similar-results.js';
+import { isTelling, tokens } from '../search/tokens.js';
 import { BestLearnings, follow } from './best-learnings.js';
-import type { Learning, RankedLearning } from './learning-types.js';
+import type { Learning, RankedLearning } from './learnings-state.js';
 
 /**
  * BM25 over the tokens of content and tags; one that stands in both counts twice. A learning that shares nothing but

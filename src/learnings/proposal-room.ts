@@ -1,6 +1,5 @@
-import { type Refusal, refuse } from '../contracts/decision.js';
-import type { Proposal } from './learning-types.js';
-import type { LearningState } from './learnings-state.js';
+import { type Refusal, refuse } from '../contracts/outcome.js';
+import type { LearningState, Proposal } from './learnings-state.js';
 
 /**
  * How many proposals may wait in a project, so that people can keep up with them and no session crowds out the others.

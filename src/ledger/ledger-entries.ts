@@ -1,6 +1,6 @@
 import type { NextAction, Role } from '../contracts/kinds.js';
 import type { TasksDocument } from '../contracts/run-request.js';
-import { distinctTexts } from '../shared/distinct-texts.js';
+import { distinctTexts } from '../shared/text.js';
 import { driftOf, outlookOf, type PlanDrift, type TaskResults } from './next-task.js';
 import { leavesOf, type ProgressTotals, totalsOf } from './progress-ledger.js';
 import type { RaisedSignal, StallThresholds } from './stall.js';

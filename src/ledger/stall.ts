@@ -1,5 +1,5 @@
 import { kindOf } from '../contracts/kinds.js';
-import type { StallSignal } from '../contracts/session-settings.js';
+import type { StallSignal } from '../contracts/session-meta-events.js';
 import type { OutcomeDigest } from './outcome-digest.js';
 
 /**

@@ -1,6 +1,13 @@
 import { isToken, parseDispatchSubject, type Token } from '../contracts/names.js';
-import type { TraceContext } from '../contracts/trace-context.js';
-import type { SpanAttributes, SpanStart } from '../ports/tracing.js';
+import { readTraceContext, type TraceContext } from '../contracts/trace-context.js';
+import {
+  noTracing,
+  type RunningSpan,
+  type SpanAttributes,
+  type SpanStart,
+  type Spans,
+  type Tracing,
+} from '../ports/tracing.js';
 
 /**
  * The spans of messages: names and attributes by OpenTelemetry's conventions for messaging and for generative AI. A name
@@ -119,4 +126,17 @@ function ofDispatch(subject: string, bytes: number): SpanAttributes {
 
 function sessionOf(subject: string): Pick<SpanStart, 'session' | 'destination'> {
   return { session: parseDispatchSubject(subject).session, destination: subject };
+}
+
+const UNRECORDED: RunningSpan = { set() {}, failed() {} };
+
+/**
+ * The trace that the program began which called this process, by the variables `TRACEPARENT` and `TRACESTATE`: what is
+ * sent carries it. No spans are made, and nothing is loaded for it.
+ */
+export function inheritedTrace(env: Readonly<Record<string, string | undefined>>): Tracing {
+  const from = readTraceContext((name) => env[name.toUpperCase()]);
+  if (from === undefined) return noTracing;
+  const spans: Spans = { run: (_, work) => work(UNRECORDED), context: () => from };
+  return () => spans;
 }

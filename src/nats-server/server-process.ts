@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { ThroughlineError } from '../contracts/errors.js';
 import { writePrivateFile } from '../files/user-state.js';
-import { freePort, portProblem } from './free-port.js';
-import { inStore, openStore } from './open-store.js';
-import type { RunningServer, StartOptions } from './running-server.js';
+import { inStore, openStore, type RunningServer, type StartOptions } from './running-server.js';
 import { type ServerChild, startChild } from './server-child.js';
-import { CONFIG_FILE, renderServerConfig } from './server-config.js';
-import { type LogFile, openLogFile } from './server-log-file.js';
-import { untilReady } from './server-ready.js';
+import { CONFIG_FILE, type LogFile, openLogFile, renderServerConfig, untilReady } from './server-ready.js';
 import { lockStore, type StoreLock } from './store-lock.js';
 
 /** Where a server listens, and where its store is. */
@@ -166,4 +163,34 @@ async function startFault(
 /** Where to connect to what listens on `host`. */
 function reachableHost(host: string): string {
   return host === '0.0.0.0' ? '127.0.0.1' : host;
+}
+
+/**
+ * A TCP port that nothing listens on at this moment. Another process may take it before its user does: retry
+ * then.
+ */
+export function freePort(host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, host, () => {
+      const address = server.address();
+      server.close(() => {
+        if (address !== null && typeof address === 'object') resolve(address.port);
+        else reject(new Error(`no TCP address on ${host}`));
+      });
+    });
+  });
+}
+
+/**
+ * Why nothing can listen on `host:port`, as the system's code (`EADDRINUSE`, `EACCES`, …); undefined when it
+ * is free.
+ */
+export function portProblem(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (fault: NodeJS.ErrnoException) => resolve(fault.code ?? fault.message));
+    server.listen(port, host, () => server.close(() => resolve(undefined)));
+  });
 }

@@ -1,5 +1,7 @@
+import { closeSync, fstatSync, readSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openToAppend } from '../files/user-state.js';
 
 const POLL_MS = 4;
 const ANSWER_WITHIN_MS = 500;
@@ -85,4 +87,82 @@ export async function untilReady(server: Awaited): Promise<'ready' | 'ended' | '
     await sleep(POLL_MS);
   }
   return 'silent';
+}
+
+/** The name of the configuration file in the store directory. */
+export const CONFIG_FILE = 'nats-server.conf';
+
+/** What goes into the configuration file of one server. */
+export interface ServerConfig {
+  readonly host: string;
+  readonly port: number;
+  readonly monitorPort: number | undefined;
+  readonly serverName: string;
+  /** JetStream's parent folder. */
+  readonly storeDir: string;
+  readonly syncInterval: string | undefined;
+  readonly maxPayloadBytes: number | undefined;
+  readonly extraConfig: string | undefined;
+}
+
+/** The text of a nats-server configuration file. `extraConfig` comes last, as it is. */
+export function renderServerConfig(config: ServerConfig): string {
+  const sync = config.syncInterval === undefined ? '' : `, sync_interval: ${quote(config.syncInterval)}`;
+  const lines = [
+    `server_name: ${quote(config.serverName)}`,
+    `host: ${quote(config.host)}`,
+    `port: ${config.port}`,
+    ...(config.monitorPort === undefined ? [] : [`http: ${quote(`${config.host}:${config.monitorPort}`)}`]),
+    ...(config.maxPayloadBytes === undefined ? [] : [`max_payload: ${config.maxPayloadBytes}`]),
+    `jetstream { store_dir: ${quote(config.storeDir)}${sync} }`,
+    ...(config.extraConfig === undefined ? [] : [config.extraConfig]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** A double-quoted string; the server's escapes for quotes and backslashes are JSON's. */
+function quote(text: string): string {
+  return JSON.stringify(text);
+}
+
+const TAIL_LINES = 12;
+const TAIL_BYTES = 16 * 1024;
+
+/** The log of one server: it is appended to, over restarts, and `tail` shows what this run wrote last. */
+export interface LogFile {
+  readonly path: string;
+  /** For the `stdio` of a child process. */
+  readonly fd: number;
+  /** The last lines of this run, for an error message. */
+  tail(): string;
+  close(): void;
+}
+
+/** Opens a log file for appending. Throws the file system's error. */
+export function openLogFile(path: string): LogFile {
+  const fd = openToAppend(path);
+  const { size: start } = fstatSync(fd);
+  return {
+    path,
+    fd,
+    tail() {
+      // The first one is closed once the server has ended.
+      const reader = openToAppend(path);
+      try {
+        return lastLines(reader, start);
+      } finally {
+        closeSync(reader);
+      }
+    },
+    close: () => closeSync(fd),
+  };
+}
+
+function lastLines(fd: number, start: number): string {
+  const { size } = fstatSync(fd);
+  const from = Math.max(start, size - TAIL_BYTES);
+  const bytes = Buffer.alloc(Math.max(0, size - from));
+  const length = readSync(fd, bytes, 0, bytes.length, from);
+  const lines = bytes.toString('utf8', 0, length).trimEnd().split('\n');
+  return lines.slice(-TAIL_LINES).join('\n');
 }

@@ -8,10 +8,9 @@ import {
 } from '../contracts/names.js';
 import type { SessionLayout } from '../contracts/session-layout.js';
 import { hasFastIngest } from '../nats-server/server-version.js';
-import type { EventRemoval } from '../ports/event-log.js';
 import type { Logger } from '../ports/logger.js';
-import type { SessionActivity } from '../ports/session-activity.js';
-import type { SessionLog } from '../ports/session-log.js';
+import type { SessionActivity } from '../ports/session-lifecycle.js';
+import type { EventRemoval, SessionLog } from '../ports/session-log.js';
 import { noTracing, type Tracing } from '../ports/tracing.js';
 import { closeConnection, connectNats } from './connection/connect-nats.js';
 import type { NatsAccess } from './connection/nats-access.js';

@@ -1,15 +1,10 @@
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { AskError, unauthorized } from './ask.js';
-import { Banner } from './components/banner.js';
-import { Empty } from './components/empty.js';
-import { ErrorBox } from './components/error-box.js';
-import { KeyHelp } from './components/key-help.js';
-import { PageHead } from './components/page-head.js';
-import { PageHeader } from './components/page-header.js';
+import { KeyHelp, PageHead, PageHeader } from './components/page-header.js';
+import { Banner, Empty, ErrorBox } from './components/states.js';
 import { type KeyBinding, useKeys } from './keys.js';
 import { navigate, type PageRoute, route, type SessionViewName, sessionHref, viewHref } from './route.js';
-import { moveRow } from './rows.js';
 import { DiffView } from './views/diff-view.js';
 import { FactsView } from './views/facts-view.js';
 import { HealthView } from './views/health-view.js';
@@ -19,6 +14,7 @@ import { RejectedView } from './views/rejected-view.js';
 import { SessionView } from './views/session-view.js';
 import { SessionsView } from './views/sessions-view.js';
 import { TimelineView } from './views/timeline-view.js';
+import { moveRow } from './words.js';
 
 /** The whole page: header, banner, the view that the address names, help. */
 export function App() {

@@ -5,11 +5,9 @@ import { render } from 'preact';
 import { App } from './app.js';
 import { followKeys } from './keys.js';
 import { followLive } from './live.js';
-import { loadMe } from './me.js';
 import { followLeaving } from './review/decisions.js';
 import { followAddress } from './route.js';
-import { followWidth } from './screen-width.js';
-import { followTheme } from './theme.js';
+import { followTheme, followWidth, loadMe } from './theme.js';
 
 followTheme();
 followWidth();

@@ -1,4 +1,6 @@
 import { effect, signal } from '@preact/signals';
+import type { InspectorMe } from '../contracts/inspector-api.js';
+import { fetchOwn } from './ask.js';
 
 /** Light or dark: as the system, unless a person has chosen. */
 export type Theme = 'system' | 'light' | 'dark';
@@ -39,4 +41,25 @@ function write(value: Theme): void {
   } catch {
     // Nothing to do: see above.
   }
+}
+
+/** Whether the screen is too narrow for a row on one line. */
+export const narrow = signal(false);
+
+/** Follows the width of the window. */
+export function followWidth(): void {
+  const query = matchMedia('(max-width: 760px)');
+  const read = () => {
+    narrow.value = query.matches;
+  };
+  read();
+  query.addEventListener('change', read);
+}
+
+/** Undefined until the server has said so: nothing is allowed until then. */
+export const me = signal<InspectorMe | undefined>(undefined);
+
+/** Asks the server. Fails silently: whatever a view asks next says why. */
+export async function loadMe(): Promise<void> {
+  me.value = await fetchOwn<InspectorMe>('/api/me').catch(() => me.value);
 }

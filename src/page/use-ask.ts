@@ -1,8 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ReplySubject, ReplyTo } from '../contracts/replies/replies.js';
 import { type AskBody, AskError, ask } from './ask.js';
-import { onChange } from './live.js';
-import { throttled } from './throttled.js';
+import { onChange, throttled } from './live.js';
 
 /** What a view has of a request that it keeps up to date. */
 export interface AskedReply<Reply> {

@@ -1,4 +1,6 @@
-import type { Tone } from './components/tag.js';
+import type { Role } from '../contracts/kinds.js';
+import type { LedgerListed } from '../contracts/replies/run-reply.js';
+import type { Tone } from './components/fields.js';
 
 /** What stands in replies as one word, as people say it. */
 
@@ -54,4 +56,29 @@ export function figure(value: number): string {
 /** `1 result`, `3 results`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${figure(count)} ${count === 1 ? one : many}`;
+}
+
+/** The roles, those of most prompts first. The table of kinds brings its schemas with it, which a page does not need. */
+export const ROLE_NAMES = ['implementer', 'reviewer', 'observer'] as const satisfies readonly Role[];
+
+/** Whether there are prompts of a role: one that only records is asked for nothing. */
+export function hasPrompts(role: Role): boolean {
+  return role !== 'observer';
+}
+
+/** Who acts next on a task. */
+export function nextRole(action: LedgerListed['next_action']): Role {
+  return action === 'dispatch_reviewer' ? 'reviewer' : 'implementer';
+}
+
+/**
+ * Rows that the keyboard moves between: whatever has `data-row` and can take the focus, in the order of the page.
+ * Without a row in focus, the first one takes it.
+ */
+export function moveRow(step: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')];
+  const own = document.activeElement?.closest<HTMLElement>('[data-row]');
+  const index = own === null || own === undefined ? -1 : rows.indexOf(own);
+  const next = index === -1 ? rows[0] : rows[Math.min(rows.length - 1, Math.max(0, index + step))];
+  next?.focus();
 }

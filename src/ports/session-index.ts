@@ -1,5 +1,5 @@
 import type { Token } from '../contracts/names.js';
-import type { SessionIndexEntry } from '../contracts/session-index-entry.js';
+import type { SessionIndexEntry } from '../contracts/session-file.js';
 
 /**
  * What a list shows of each session, kept so that no session is folded for it. Losing it costs time, never truth.

@@ -1,9 +1,8 @@
 import type { CompileRequest } from '../contracts/compile-request.js';
 import { assertNever } from '../contracts/errors.js';
 import type { CompileReply } from '../contracts/replies/compile-reply.js';
-import { type LearningsInPrompt, NO_LEARNINGS } from '../learnings/format-learnings.js';
-import { seenState } from '../session/seen-state.js';
-import { factsOf, type SessionState } from '../session/session-state.js';
+import { type LearningsInPrompt, NO_LEARNINGS } from '../learnings/learning-text.js';
+import { factsOf, type SessionState, seenState } from '../session/session-state.js';
 import { DISPATCH } from './dispatch-prompt.js';
 import { fillPrompt } from './fill-prompt.js';
 import { ITERATION } from './iteration-prompt.js';
@@ -29,6 +28,7 @@ import {
   learningItems,
   notesPart,
 } from './prompt-report.js';
+import { traceItems } from './role-lines.js';
 import {
   bestFirst,
   cappedMemory,
@@ -39,7 +39,6 @@ import {
   notesLeftOut,
 } from './session-notes.js';
 import { SESSION_START } from './session-start-prompt.js';
-import { traceItems } from './trace-items.js';
 import { memoryAhead } from './what-is-ahead.js';
 
 /** A compiled prompt, and which facts it shows and leaves out. */

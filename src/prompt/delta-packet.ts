@@ -6,8 +6,7 @@ import type { TaskLedger } from '../ledger/task-ledger.js';
 import { tokens } from '../search/tokens.js';
 import type { Run } from '../session/session-run.js';
 import type { SessionState } from '../session/session-state.js';
-import { distinctTexts, oneSpelling } from '../shared/distinct-texts.js';
-import { clipText, quoted } from '../shared/text.js';
+import { clipText, distinctTexts, oneSpelling, quoted } from '../shared/text.js';
 
 /**
  * The delta packet: what the ledgers know of a task, as compact JSON with only the fields that have content. JSON

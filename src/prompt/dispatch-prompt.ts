@@ -1,8 +1,7 @@
 import type { DispatchRequest } from '../contracts/compile-request.js';
 import type { Role } from '../contracts/kinds.js';
-import { counted } from '../shared/counted.js';
 import { hashOf } from '../shared/hash.js';
-import { quoted } from '../shared/text.js';
+import { counted, quoted } from '../shared/text.js';
 import { barePacket, deltaPacket } from './delta-packet.js';
 import { packetItems, packetStretches, shownPacket } from './packet-items.js';
 import {

@@ -1,5 +1,5 @@
-import type { BudgetReport, SectionReport } from '../contracts/replies/budget-report.js';
-import { recordOf } from '../shared/record-of.js';
+import type { BudgetReport, SectionReport } from '../contracts/replies/compile-reply.js';
+import { recordOf } from '../shared/is-object.js';
 import type { Tokenizer } from '../shared/tokenizer.js';
 import {
   type Item,

@@ -2,7 +2,7 @@ import type { IterationRequest } from '../contracts/compile-request.js';
 import type { Charter } from '../session/charter.js';
 import { currentNumber, type IterationHistory, newest } from '../session/iterations.js';
 import { taskCounts } from '../session/task-counts.js';
-import { recordOf } from '../shared/record-of.js';
+import { recordOf } from '../shared/is-object.js';
 import {
   formatGoal,
   formatHistory,

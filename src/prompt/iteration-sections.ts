@@ -4,9 +4,7 @@ import type { Iteration, IterationHistory } from '../session/iterations.js';
 import { type Notebook, unread } from '../session/notebook.js';
 import { byPriority, type Task, type TaskBoard } from '../session/task-board.js';
 import { isReady, type Unresolved, unresolved } from '../session/task-dependencies.js';
-import { age } from '../shared/age.js';
-import { counted } from '../shared/counted.js';
-import { clipText, lengthOf, quoted, quotedLines } from '../shared/text.js';
+import { age, clipText, counted, lengthOf, quoted, quotedLines } from '../shared/text.js';
 import {
   beginnings,
   type Item,

@@ -2,8 +2,7 @@ import { BLOCKED_BY, RELATIONS } from '../contracts/relations.js';
 import type { RankedFact } from '../facts/fact-types.js';
 import type { LikelyFile } from '../search/likely-files.js';
 import { tokens } from '../search/tokens.js';
-import { distinctTexts } from '../shared/distinct-texts.js';
-import { clipText, quoted } from '../shared/text.js';
+import { clipText, distinctTexts, quoted } from '../shared/text.js';
 import { excerpts, type Item } from './prompt-items.js';
 
 /** The lines of the session context: each says its task once, at its end. */

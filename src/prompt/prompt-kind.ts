@@ -2,14 +2,14 @@ import type { CompileRequest } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { KINDS, ROLES, type Role } from '../contracts/kinds.js';
 import type { CompileReply, PromptLine } from '../contracts/replies/compile-reply.js';
-import type { LearningsInPrompt } from '../learnings/format-learnings.js';
-import { type ResolvedSettings, resolvedSettings } from '../session/resolved-settings.js';
+import type { LearningsInPrompt } from '../learnings/learning-text.js';
+import { type ResolvedSettings, resolvedSettings } from '../session/charter.js';
 import type { SessionState } from '../session/session-state.js';
 import { approximateTokenizer, type Tokenizer } from '../shared/tokenizer.js';
 import { DEFAULT_SUMMARY_TOKENS } from '../traces/trace-summary.js';
 import type { Listed, Sections, Shown, Stretch } from './prompt-items.js';
+import type { TraceItems } from './role-lines.js';
 import type { CappedMemory, NoteSection } from './session-notes.js';
-import type { TraceItems } from './trace-items.js';
 
 /**
  * A kind of prompt as a descriptor: how much room it has, and which sections it shows in which order. Everything else is

@@ -1,11 +1,15 @@
 import { KINDS, kindOf, type Role } from '../contracts/kinds.js';
-import type { StallSignal } from '../contracts/session-settings.js';
+import type { CompactedReport } from '../contracts/replies/compile-reply.js';
+import type { StallSignal } from '../contracts/session-meta-events.js';
 import { signalsOf, type TaskLedger, type Try } from '../ledger/task-ledger.js';
+import { resolvedSettings } from '../session/charter.js';
 import { unreadOf } from '../session/known-rejections.js';
-import { resolvedSettings } from '../session/resolved-settings.js';
-import { rejectionsOf, type SessionState } from '../session/session-state.js';
+import { rejectionsOf, type SessionState, tracesOf } from '../session/session-state.js';
 import { clipText, quoted } from '../shared/text.js';
+import type { Tokenizer } from '../shared/tokenizer.js';
+import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../traces/trace-summary.js';
 import type { DeltaPacket } from './delta-packet.js';
+import { beginnings, type Item, type Listed, type ShownItem, shellWord, titled } from './prompt-items.js';
 
 /** What an agent of a role is told of its task: what to do first, and what to do where results went wrong. */
 
@@ -108,4 +112,56 @@ export function unreadableLine(state: SessionState, taskId: string, asked: Role)
       ? ['could not be stored', '']
       : ['could not be read', ` (${JSON.stringify(line(reason))})`];
   return `Unreadable: Your last result of this task ${what}${why}. Do not redo work that is done: return its result again as the contract above says.`;
+}
+
+/** The trace of an intent in a prompt: its compacted history line by line, and the steps since then. */
+export interface TraceItems {
+  /** Those that are worth most first. */
+  readonly history: readonly Item[];
+  /** Which of the history are what it stands for, constraints and requests. */
+  readonly demands: ReadonlySet<number>;
+  readonly recent: readonly Item[];
+  /** The text of the history that is shown; empty where nothing is. */
+  written(shown: readonly ShownItem[]): string;
+  recentPart(shown: readonly ShownItem[]): { readonly section: string; readonly text: string };
+  leftOut(history: readonly ShownItem[], recent: readonly ShownItem[]): Listed[];
+  /** What a reply says of the history; null where nothing of it is shown. */
+  report(shown: readonly ShownItem[] | undefined): CompactedReport | null;
+}
+
+export function traceItems(
+  state: SessionState,
+  intent: string | undefined,
+  { tokenizer, maxSummaryTokens }: { readonly tokenizer: Tokenizer; readonly maxSummaryTokens: number },
+  binary: string,
+): TraceItems {
+  const trace = intent === undefined ? undefined : tracesOf(state).intents.get(intent);
+  const summary = trace === undefined ? null : summarise(trace, tokenizer, maxSummaryTokens);
+  const { parts = [], demands = 0 } = summary ?? {};
+  const history = parts.map(
+    (text, index): Item => ({
+      whole: text,
+      // The tallies come together.
+      get forms() {
+        return index === 0 ? [text] : beginnings(text);
+      },
+    }),
+  );
+  const recent = (trace === undefined ? [] : recentLines(trace)).map((line) => ({ forms: beginnings(line) }));
+  const command = `${binary} trace show ${state.session} --intent ${shellWord(quoted(intent ?? ''))}`;
+  return {
+    history,
+    demands: new Set(Array.from({ length: demands }, (_, index) => index)),
+    recent,
+    written: (shown) =>
+      shown.length === 0
+        ? ''
+        : (summary?.write(new Map(shown.map(({ index, text }) => [index, text]))) ?? ''),
+    recentPart: (shown) => ({ section: 'recent', text: titled(RECENT_STEPS, shown) }),
+    leftOut: (some, steps) => [
+      { name: 'the lines of the compacted history', items: history, shown: some, command },
+      { name: 'the recent steps', items: recent, shown: steps, command },
+    ],
+    report: (shown = []) => (summary === null || shown.length === 0 ? null : compactedReport(summary)),
+  };
 }

@@ -7,7 +7,7 @@ import type { RankedFact, SessionFact, WeighedFact } from '../facts/fact-types.j
 import { SESSION_CONTEXT_HEADER } from '../facts/format-facts.js';
 import { type LikelyFile, recall } from '../search/likely-files.js';
 import { factsOf, pastOf, type SessionState } from '../session/session-state.js';
-import { recordOf } from '../shared/record-of.js';
+import { recordOf } from '../shared/is-object.js';
 import { demandsPart, fileLine, filesPart, noteItem, RestItem } from './note-items.js';
 import {
   type Item,

@@ -1,7 +1,6 @@
 import { codeOf, ThroughlineError } from '../contracts/errors.js';
-import type { Clock } from '../ports/clock.js';
 import { type HeldLease, holdLease, isHeld, type LeaseStore } from '../ports/lease-store.js';
-import type { Logger } from '../ports/logger.js';
+import type { Clock, Logger } from '../ports/logger.js';
 import { hashOf } from '../shared/hash.js';
 import { pause } from './pauses.js';
 

@@ -1,8 +1,13 @@
-import { rarity } from './bm25.js';
-import { endOf } from './named-files.js';
 import type { PastResults } from './past-results.js';
-import { SIMILAR, type SimilarResult, similarResults, type TouchedClasses } from './similar-results.js';
+import {
+  rarity,
+  SIMILAR,
+  type SimilarResult,
+  similarResults,
+  type TouchedClasses,
+} from './similar-results.js';
 import { plainWords, tokens } from './tokens.js';
+import { endOf } from './touched-files.js';
 
 /**
  * The files that a task will likely touch, from what past results said and touched.

@@ -1,6 +1,6 @@
-import { rarity } from './bm25.js';
 import { FILE_CLASSES } from './file-class.js';
 import type { PastResults, PastRow } from './past-results.js';
+import { isTelling, tokens } from './tokens.js';
 
 /** A past result with its similarity to a query, 0 to 1. */
 export interface SimilarResult {
@@ -105,4 +105,57 @@ function insert(best: SimilarResult[], row: PastRow, similarity: number): void {
   if (at >= SIMILAR) return;
   best.splice(at, 0, { row, similarity });
   if (best.length > SIMILAR) best.pop();
+}
+
+/** The formulas of BM25, for whatever is ranked by words. */
+
+/** The usual constants: how soon repetition stops to count, and how much length counts. */
+const K1 = 1.2;
+const B = 0.75;
+
+/** What a word weighs that `holders` of `all` texts hold: over 0, the rarer the more. */
+export function rarity(holders: number, all: number): number {
+  return Math.log(1 + (all - holders + 0.5) / (holders + 0.5));
+}
+
+/**
+ * How much of its weight a word gives that stands `times` in a text: 0 to 1, more in a text that is short for its kind.
+ *
+ * @param relativeLength length of the text, of which 1 is the mean
+ */
+export function saturation(times: number, relativeLength: number): number {
+  return times / (times + K1 * (1 - B + B * relativeLength));
+}
+
+/**
+ * The items whose text shares a telling word with a query, best first, at most `most`; equal ones in the order in which
+ * they came. For texts so few that they are read at each question; an index is worth it for more.
+ */
+export function rankTexts<Item>(
+  query: string,
+  items: readonly Item[],
+  textOf: (item: Item) => string,
+  most: number,
+): Item[] {
+  const asked = wordsOf(query);
+  const texts = items.map((item) => ({ item, words: new Set(wordsOf(textOf(item))) }));
+  const meanLength = texts.reduce((sum, { words }) => sum + words.size, 0) / texts.length;
+  const weights = new Map(
+    asked.map((word) => [word, rarity(texts.filter(({ words }) => words.has(word)).length, texts.length)]),
+  );
+  return texts
+    .flatMap(({ item, words }) => {
+      const shared = asked.filter((word) => words.has(word));
+      if (!shared.some(isTelling)) return [];
+      const weight = shared.reduce((sum, word) => sum + (weights.get(word) ?? 0), 0);
+      return [{ item, score: weight * saturation(1, words.size / meanLength) }];
+    })
+    .sort((a, b) => b.score - a.score)
+    .slice(0, most)
+    .map(({ item }) => item);
+}
+
+/** The dash keeps the verb that a text begins with as the word that it is. */
+function wordsOf(text: string): string[] {
+  return tokens(`- ${text}`);
 }

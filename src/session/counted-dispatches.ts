@@ -1,4 +1,6 @@
+import { RESULT_KEY_LENGTH } from '../contracts/accepted-result.js';
 import { ThroughlineError } from '../contracts/errors.js';
+import { SESSION_EVENTS, type StoredEvent } from '../contracts/session-events.js';
 import { readNumber, writeNumber, writtenLength } from '../shared/varint.js';
 
 /**
@@ -233,4 +235,48 @@ function sequencesOf({ first, steps, from, to }: Chunk): number[] {
     sequences.push(last);
   }
   return sequences;
+}
+
+/**
+ * Which results have counted, by their keys, so that one that is published again under another sequence does not count
+ * again. The newest are remembered, in the order in which they counted; one that is older than all of these counts again.
+ */
+export const REMEMBERED_RESULTS = 2000;
+
+/** Takes in a result, and says whether it counts: whether it is not remembered. */
+export function countResult(counted: Set<string>, key: string): boolean {
+  if (counted.has(key)) return false;
+  counted.add(key);
+  const oldest = counted.values().next();
+  if (counted.size > REMEMBERED_RESULTS && !oldest.done) counted.delete(oldest.value);
+  return true;
+}
+
+/** All keys as one text, the oldest first. */
+export function resultsToJson(counted: ReadonlySet<string>): string {
+  return [...counted].join('');
+}
+
+export function resultsFromJson(text: string): Set<string> {
+  const counted = new Set<string>();
+  for (let at = 0; at < text.length; at += RESULT_KEY_LENGTH) {
+    counted.add(text.slice(at, at + RESULT_KEY_LENGTH));
+  }
+  return counted;
+}
+
+/**
+ * A stretch of a log without the commands that came too late: of several decided on one state, the first counts. What
+ * came before the stretch is not known, so a command decided on that is taken to count.
+ *
+ * @param events all commands of the stretch among them, the oldest first
+ */
+export function withoutRefused(events: readonly StoredEvent[]): StoredEvent[] {
+  let lastCommand = 0;
+  return events.filter(({ sequence, event, decidedOn }) => {
+    if (!SESSION_EVENTS.isCommand(event.type)) return true;
+    if (decidedOn !== undefined && (decidedOn < lastCommand || decidedOn >= sequence)) return false;
+    lastCommand = sequence;
+    return true;
+  });
 }

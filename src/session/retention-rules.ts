@@ -1,6 +1,6 @@
 import { projectOf, type Token } from '../contracts/names.js';
 import type { RetentionRule, RetentionRules, RetentionTerm } from '../contracts/retention-record.js';
-import { spanMs } from '../shared/age.js';
+import { spanMs } from '../shared/text.js';
 
 /** What the rules of retention say of a session, and of the messages of sessions. */
 

@@ -4,7 +4,7 @@ import { PastResults, type PastResultsJson } from '../search/past-results.js';
 import { type TracesJson, tracesFromJson, tracesToJson } from '../traces/session-traces.js';
 import type { BoardResult } from './board-results.js';
 import type { Charter } from './charter.js';
-import { resultsFromJson, resultsToJson } from './counted-results.js';
+import { resultsFromJson, resultsToJson } from './counted-dispatches.js';
 import { DispatchWindow, type DispatchWindowJson } from './dispatch-window.js';
 import type { Iteration } from './iterations.js';
 import type { KnownRejection, NewestRead } from './known-rejections.js';

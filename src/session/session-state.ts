@@ -6,12 +6,14 @@ import type { RecordedFact, SessionFact } from '../facts/fact-types.js';
 import type { OutcomeDigest } from '../ledger/outcome-digest.js';
 import { type StallThresholds, stallThresholds } from '../ledger/stall.js';
 import { foldDispatch, type TaskLedger } from '../ledger/task-ledger.js';
-import { PastResults } from '../search/past-results.js';
+import { type PastResult, PastResults } from '../search/past-results.js';
+import { tokens } from '../search/tokens.js';
+import { knownAs } from '../search/touched-files.js';
 import { type CompactionRhythm, DEFAULT_RHYTHM } from '../traces/intent-trace.js';
 import { addDispatch, addPending, copyOfTraces, emptyTraces, type Traces } from '../traces/session-traces.js';
-import { addBoardResult, type BoardResult } from './board-results.js';
-import { type Charter, emptyCharter } from './charter.js';
-import { countResult } from './counted-results.js';
+import { addBoardResult, type BoardResult, movedBoard } from './board-results.js';
+import { type Charter, emptyCharter, resolvedSettings } from './charter.js';
+import { countResult } from './counted-dispatches.js';
 import { type DispatchFold, DispatchWindow } from './dispatch-window.js';
 import { emptyHistory, type IterationHistory } from './iterations.js';
 import {
@@ -24,7 +26,6 @@ import {
   type Rejected,
 } from './known-rejections.js';
 import { emptyNotebook, type Notebook } from './notebook.js';
-import { pastResultOf } from './result-memory.js';
 import type { Run } from './session-run.js';
 import { emptyBoard, type TaskBoard } from './task-board.js';
 
@@ -258,4 +259,42 @@ function foldLedger(
   ledgers.set(task, ledger);
   const oldest = ledgers.keys().next();
   if (ledgers.size > MAX_LEDGERS && !oldest.done) ledgers.delete(oldest.value);
+}
+
+/** Distinct words of a result that are remembered: a summary has ten, a review some more. */
+const MAX_TOKENS = 48;
+
+/** A digest never changes, and is folded again whenever an older dispatch comes late: its words are found once. */
+const found = new WeakMap<OutcomeDigest, Pick<PastResult, 'tokens' | 'files'>>();
+
+/** What is remembered of a result beyond its facts: what it says, and the files that it touched or that it demands changes in. */
+export function pastResultOf(
+  { sequence, task }: Pick<PastResult, 'sequence' | 'task'>,
+  digest: OutcomeDigest,
+): PastResult {
+  const known = found.get(digest) ?? wordsAndFiles(digest);
+  found.set(digest, known);
+  return { sequence, task, ...known };
+}
+
+function wordsAndFiles({
+  summary = '',
+  files,
+  issues,
+  fixes,
+}: OutcomeDigest): Pick<PastResult, 'tokens' | 'files'> {
+  const named = [...files, ...issues.flatMap(({ file }) => file ?? [])].map(knownAs);
+  const texts = [summary, ...issues.map(({ message }) => message), ...fixes];
+  return {
+    tokens: tokens(texts.filter((text) => text !== '').join('\n'), MAX_TOKENS),
+    files: [...new Set(named)].filter((file) => file !== '' && !file.endsWith('...')),
+  };
+}
+
+/** The state as people, agents and commands see it: its board follows the results, unless the session says otherwise. */
+export function seenState(state: SessionState): SessionState {
+  const { boardResults } = state.dispatches.current();
+  const { boardFollowsResults } = resolvedSettings(state.charter.settings);
+  if (boardResults.size === 0 || !boardFollowsResults) return state;
+  return { ...state, board: movedBoard(state.board, boardResults) };
 }

@@ -1,6 +1,6 @@
 import type { TaskStatus } from '../contracts/task-events.js';
 import { type ProgressTotals, totalsOf } from '../ledger/progress-ledger.js';
-import { counted } from '../shared/counted.js';
+import { counted } from '../shared/text.js';
 import type { SessionState } from './session-state.js';
 import type { TaskBoard } from './task-board.js';
 import { isBlocked, isReady } from './task-dependencies.js';

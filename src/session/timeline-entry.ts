@@ -6,8 +6,7 @@ import type { FactRecorded, SessionEvent, StoredEvent } from '../contracts/sessi
 import type { TimelineKind } from '../contracts/timeline-kinds.js';
 import { factsOfEvent } from '../facts/event-facts.js';
 import { totalsOf } from '../ledger/progress-ledger.js';
-import { counted } from '../shared/counted.js';
-import { clipText, oneLine } from '../shared/text.js';
+import { clipText, counted, oneLine } from '../shared/text.js';
 import { isFailure } from '../traces/session-traces.js';
 import { entryText } from '../traces/trace-summary.js';
 

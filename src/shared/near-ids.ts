@@ -1,5 +1,5 @@
-import { named } from './named.js';
 import { nearestName } from './nearest-name.js';
+import { named } from './text.js';
 
 const MOST = 5;
 

@@ -1,4 +1,4 @@
-import { counted } from './counted.js';
+import { counted } from './text.js';
 
 const STALLS: Readonly<Record<string, string>> = {
   non_progress: 'blocked or failed',

@@ -109,3 +109,74 @@ export function lengthOf(text: string): number {
   for (const _ of text) length += 1;
   return length;
 }
+
+/** A number with its noun: `1 learning`, `2 learnings`; `many` for a plural that is not the noun with an s. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** A capital that begins a plain word, as at the beginning of a sentence: not that of `Item.close` or `API`. */
+const CAPITAL = /^\p{Lu}(?=\p{Ll}*(?!\S))/u;
+/** One that ends a sentence, and not one that stands alone or as part of an ellipsis. */
+const FULL_STOP = /(?<=[^\s.])\.$/u;
+
+/**
+ * A text in one spelling, to compare by: `Close the file.` and `close the  file` say the same. Quotes, other marks and the
+ * case of other letters tell texts apart: ``Rename `Item` to `item` `` and the reverse are two demands.
+ */
+export function oneSpelling(text: string): string {
+  return text
+    .replace(/\s+/gu, ' ')
+    .trim()
+    .replace(FULL_STOP, '')
+    .replace(CAPITAL, (letter) => letter.toLowerCase());
+}
+
+/** The first of those that differ in spelling alone. */
+export function distinctTexts(texts: readonly string[]): readonly string[] {
+  if (texts.length < 2) return texts;
+  const said = new Set<string>();
+  return texts.filter((text) => {
+    const spelling = oneSpelling(text);
+    if (said.has(spelling)) return false;
+    said.add(spelling);
+    return true;
+  });
+}
+
+const MOST = 10;
+
+/** The first names, ten unless it says otherwise, and how many there are beside them. */
+export function named(names: readonly string[], most = MOST): string {
+  const more = names.length - most;
+  return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MINUTES = 60;
+const DAY_MINUTES = 24 * HOUR_MINUTES;
+
+/** How long ago something was, to the minute: `just now`, `3min ago`, `2hr 5min ago`, `4d 1hr ago`. */
+export function age(then: string, now: string): string {
+  const minutes = Math.floor((Date.parse(now) - Date.parse(then)) / MINUTE_MS);
+  if (!(minutes >= 1)) return 'just now';
+  const parts = [
+    [Math.floor(minutes / DAY_MINUTES), 'd'],
+    [Math.floor((minutes % DAY_MINUTES) / HOUR_MINUTES), 'hr'],
+    [minutes % HOUR_MINUTES, 'min'],
+  ] as const;
+  const said = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count}${unit}`);
+  return `${said.join(' ')} ago`;
+}
+
+/** A stretch of time as people write it: a number, then `m` for minutes, `h` for hours or `d` for days. */
+export const SPAN_PATTERN = /^[1-9][0-9]{0,4}[mhd]$/;
+/** A stretch of time in days, or `never`. */
+export const TERM_PATTERN = /^(?:[1-9][0-9]{0,4}d|never)$/;
+const UNIT_MINUTES = { m: 1, h: HOUR_MINUTES, d: DAY_MINUTES } as const;
+
+/** Milliseconds of a stretch of time that fits `SPAN_PATTERN`. */
+export function spanMs(span: string): number {
+  const unit = span.at(-1) === 'd' ? 'd' : span.at(-1) === 'h' ? 'h' : 'm';
+  return Number.parseInt(span, 10) * UNIT_MINUTES[unit] * MINUTE_MS;
+}

@@ -1,5 +1,5 @@
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
-import type { TokenizerName } from '../contracts/session-settings.js';
+import type { TokenizerName } from '../contracts/session-meta-events.js';
 import { approximateTokenizer, type Tokenizer } from '../shared/tokenizer.js';
 
 type Vocabulary = Pick<typeof import('gpt-tokenizer/encoding/o200k_base'), 'countTokens'>;

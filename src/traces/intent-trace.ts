@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isRole, kindOf } from '../contracts/kinds.js';
 import type { RecordedEntry } from '../contracts/trace-entry.js';
-import { named } from '../shared/named.js';
-import { clipText } from '../shared/text.js';
+import { clipText, named } from '../shared/text.js';
 import { type KeptList, keep, NOTHING_KEPT, without } from './kept-list.js';
 import { changedFiles, changeOf, effectOf, isOfShell, namesPath, ownFiles } from './tool-effects.js';
 

@@ -1,9 +1,13 @@
+import { z } from 'zod';
 import { KEPT } from '../contracts/kept.js';
 import { type Verdict, verdictIn } from '../contracts/kinds.js';
+import { cursorOf, readCursor } from '../contracts/list-limits.js';
+import type { TracesListed } from '../contracts/replies/trace-reply.js';
 import type { DispatchOutcome, EventOf } from '../contracts/session-events.js';
 import type { PinnedText, RecordedEntry, StoredEntry } from '../contracts/trace-entry.js';
 import { clipText, quoted } from '../shared/text.js';
 import { addEntry, type CompactionRhythm, emptyTrace, type IntentTrace, pin } from './intent-trace.js';
+import { entryText } from './trace-summary.js';
 
 /**
  * Traces of a session, by intent; the one that was added to last stands at the end.
@@ -177,5 +181,37 @@ export function entryOfDispatch(dispatch: DispatchOutcome): RecordedEntry | unde
     ...(files !== undefined && files.length > 0 && { files }),
     output: clipText(quoted(output), MOST.text),
     size: JSON.stringify(outcome).length,
+  };
+}
+
+const MAX_LINE = 300;
+
+/** One page of the intents that are remembered, the one that was added to last first. */
+export function intentList(
+  { intents }: Traces,
+  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+): Omit<TracesListed, 'sequence'> {
+  const all = [...intents.values()].reverse();
+  const behind = cursor === undefined ? undefined : readCursor(cursor, [z.literal('intents'), z.string()])[1];
+  const begin = behind === undefined ? 0 : all.findIndex(({ intent }) => intent === behind) + 1;
+  const page = all.slice(begin, begin + limit);
+  const last = page.at(-1);
+  return {
+    intents: page.map(listed),
+    total: all.length,
+    ...(last !== undefined && begin + page.length < all.length && { next: cursorOf('intents', last.intent) }),
+  };
+}
+
+function listed({ intent, total, compacted, blocks, requests, recent }: IntentTrace) {
+  const asked = requests.original?.text ?? requests.newest?.text;
+  const last = recent.at(-1);
+  return {
+    id: intent,
+    entries: total,
+    compacted,
+    blocks,
+    ...(asked !== undefined && { request: clipText(quoted(asked), MAX_LINE) }),
+    ...(last !== undefined && { last: clipText(quoted(entryText(last)), MAX_LINE) }),
   };
 }

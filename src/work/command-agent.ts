@@ -1,9 +1,13 @@
-import { ThroughlineError } from '../contracts/errors.js';
+import { createHash } from 'node:crypto';
+import { parseDispatchBody } from '../contracts/dispatch-body.js';
+import { ThroughlineError, withRemedy } from '../contracts/errors.js';
+import { BEGIN, lastResult } from '../contracts/reading/last-result.js';
+import { repairsInWords } from '../contracts/reading/repairs.js';
 import { redactedEnd } from '../redaction/redacted.js';
-import { agentOutput } from './agent-output.js';
+import { isObject } from '../shared/is-object.js';
 import { type GroupEnd, runGroup } from './process-group.js';
 import type { RunFolder } from './run-folder.js';
-import type { Agent, AgentCall, Check, CheckCall } from './run-types.js';
+import type { Agent, AgentAnswer, AgentCall, AgentRole, Check, CheckCall } from './run-types.js';
 
 /** How commands are run. */
 export interface CommandPlace {
@@ -107,4 +111,166 @@ async function lastWords(text: string): Promise<string> {
 
 function shellQuoted(path: string): string {
   return `'${path.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Of a line of JSON: more are not looked through. */
+const MAX_DEPTH = 6;
+/** Of an output with more lines the last ones count: a line that is not JSON takes as long as a thousand characters of it. */
+const MAX_LINES = 10_000;
+/** The type or role of what an agent was told, or what its tools were given and gave: a file in it may hold a result block. */
+const NOT_SAID = /user|system|developer|tool|function|command|exec|file_change|search/i;
+/** `tokens used: 1,234`, as Codex says it, also with the number in the next line. */
+const TOKENS = /^tokens used:?\s{0,3}\n?\s{0,3}(\d[\d,]{0,15})/im;
+/** Our own, for a command of yours: `cost: $0.12`. */
+const COST = /^cost:? \$(\d{1,9}(?:\.\d{1,9})?)/im;
+
+/**
+ * What a command line agent said: its text, and what it used. Plain text is taken as it is. Where it writes JSON, one
+ * object or one a line (`claude -p --output-format json`, `codex exec --json`), the text is the last one in it that
+ * holds a result, else the last `result` or `text`; tokens and cost are what its `usage` and `total_cost_usd` say last. What
+ * the agent did not say itself does not count.
+ */
+export function agentOutput(stdout: string, stderr: string): AgentAnswer {
+  const values = jsonOf(stdout);
+  if (values.length === 0) return { text: stdout, ...plainUse(`${stdout}\n${stderr}`) };
+  const found = new Found();
+  for (const value of values) found.look(value, 0);
+  const unsaid = stdout.includes(BEGIN) ? '' : stdout;
+  return { text: found.block ?? found.said ?? unsaid, ...found.use() };
+}
+
+/** The objects of an output that is JSON: as a whole, or line by line. */
+function jsonOf(stdout: string): unknown[] {
+  const whole = parsed(stdout.trim());
+  if (whole !== undefined) return isResult(whole) ? [] : [whole];
+  const lines = stdout
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(-MAX_LINES);
+  const values = lines.flatMap((line) => parsed(line.trim()) ?? []);
+  // A text with an object in one of its lines is a text.
+  return values.length > 0 && values.length * 2 > lines.length ? values : [];
+}
+
+function parsed(text: string): object | undefined {
+  if (!text.startsWith('{') && !text.startsWith('[')) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The result itself, without anything around it. */
+function isResult(value: object): boolean {
+  return 'task_id' in value;
+}
+
+class Found {
+  block: string | undefined;
+  said: string | undefined;
+  #tokens: number | undefined;
+  #cost: number | undefined;
+
+  look(value: unknown, depth: number, key = ''): void {
+    if (typeof value === 'string') {
+      if (value.includes(BEGIN)) this.block = value;
+      else if (key === 'result' || key === 'text') this.said = value;
+    }
+    if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return;
+    if (isObject(value) && [value.type, value.role].some((of) => typeof of === 'string' && NOT_SAID.test(of)))
+      return;
+    if (!Array.isArray(value) && key === 'usage') this.#usage(value);
+    for (const [name, inner] of Object.entries(value)) {
+      if (name === 'total_cost_usd' && typeof inner === 'number') this.#cost = inner;
+      this.look(inner, depth + 1, Array.isArray(value) ? key : name);
+    }
+  }
+
+  use() {
+    return {
+      ...(this.#tokens !== undefined && { tokens: this.#tokens }),
+      ...(this.#cost !== undefined && { cost: this.#cost }),
+    };
+  }
+
+  #usage(usage: object): void {
+    if (!isObject(usage)) return;
+    const number = (name: string) => (typeof usage[name] === 'number' ? usage[name] : 0);
+    const total = number('total_tokens') || number('input_tokens') + number('output_tokens');
+    if (total > 0) this.#tokens = total;
+  }
+}
+
+function plainUse(text: string) {
+  const tokens = TOKENS.exec(text)?.[1];
+  const cost = COST.exec(text)?.[1];
+  return {
+    ...(tokens !== undefined && { tokens: Number(tokens.replaceAll(',', '')) }),
+    ...(cost !== undefined && { cost: Number(cost) }),
+  };
+}
+
+/** The result in what an agent returned, ready to be published. */
+export interface AgentResult {
+  readonly body: string;
+  readonly verdict: string;
+  readonly findings: number;
+  readonly summary?: string;
+  readonly repaired?: string;
+}
+
+export type ReadAnswer =
+  | { readonly ok: true; readonly result: AgentResult }
+  /** Why there is none. */
+  | { readonly ok: false; readonly fault: string };
+
+/** Larger ones are for the service to refuse. */
+const MAX_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Reads the last result block of an answer, as the service will. The body has `resultId`, in place of one of its own: an
+ * agent that gives each round the same name would be heard once.
+ */
+export function readAnswer(text: string, role: AgentRole, task: string, resultId: string): ReadAnswer {
+  const found = lastResult(text);
+  if (found === undefined) return { ok: false, fault: 'the last message holds no result block' };
+  const parsed = parsedBody(found.text, role);
+  if (!parsed.ok) return { ok: false, fault: withRemedy(parsed.reason, parsed.fix) };
+  const { result } = parsed.value;
+  if (result.task_id !== task) {
+    return { ok: false, fault: `it is the result of task ${result.task_id}, and yours is ${task}` };
+  }
+  const { issues = [], required_fixes = [] } = 'assessment' in result ? result : {};
+  return {
+    ok: true,
+    result: {
+      body: named(found.text, role, task, resultId) ?? JSON.stringify({ ...result, result_id: resultId }),
+      verdict: 'assessment' in result ? result.assessment : 'status' in result ? result.status : '',
+      findings: Math.max(issues.length, required_fixes.length),
+      ...(result.summary !== undefined && { summary: result.summary }),
+      ...(parsed.repairs.length > 0 && { repaired: repairsInWords(parsed) }),
+    },
+  };
+}
+
+/** The text as it is, but for the id: so its event says what was repaired. Undefined where it cannot be put in. */
+function named(text: string, role: AgentRole, task: string, resultId: string): string | undefined {
+  const opens = text.indexOf('{') + 1;
+  const body = `${text.slice(0, opens)}"result_id":${JSON.stringify(resultId)},${text.slice(opens)}`;
+  const parsed = parsedBody(body, role);
+  if (!parsed.ok) return undefined;
+  const { task_id, result_id } = parsed.value.result;
+  return task_id === task && result_id === resultId ? body : undefined;
+}
+
+function parsedBody(text: string, role: AgentRole) {
+  return parseDispatchBody(new TextEncoder().encode(text), role, MAX_BYTES);
+}
+
+/** A name for the next result of a task: the same for the same place in its history, whatever the agent returns. */
+export function resultIdOf(session: string, task: string, role: AgentRole, results: number): string {
+  const place = JSON.stringify([session, task, role, results]);
+  return `work-${createHash('sha256').update(place).digest('base64url').slice(0, 32)}`;
 }

@@ -1,10 +1,12 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { codeOf, ThroughlineError } from '../contracts/errors.js';
+import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import { readPlan } from '../files/local-tasks-file.js';
-import { specNameOf } from '../ledger/spec-name.js';
+import { replaceFile } from '../files/text-file.js';
+import { specNameOf } from '../ledger/progress-ledger.js';
+import { tickedPlan } from '../ledger/tasks-md/tick.js';
 import { hashOf } from '../shared/hash.js';
 import type { Asking } from './session-tasks.js';
 
@@ -104,4 +106,18 @@ function otherPlan(session: string, known: string, path: string): ThroughlineErr
     'usage',
     `session ${session} follows ${known}, and not ${path}: give the session of this plan another name`,
   );
+}
+
+/** Ticks the line of a task in a plan. Gives why it could not, where it could not. */
+export async function tickPlan(path: string, task: string): Promise<string | undefined> {
+  try {
+    const text = readPlan(path);
+    if (typeof text !== 'string') return `${path} ${text.fault}`;
+    const ticked = tickedPlan(text, task);
+    if ('fault' in ticked) return ticked.fault;
+    if (ticked.text !== text) replaceFile(path, ticked.text);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
 }

@@ -1,4 +1,4 @@
-import { counted } from '../shared/counted.js';
+import { counted } from '../shared/text.js';
 import { nextStep, type Step, type WorkTask } from './task-step.js';
 
 /**

@@ -2,18 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import { type HeldLease, isHeld } from '../ports/lease-store.js';
 import { linkedSignal } from '../shared/linked-signal.js';
-import { named } from '../shared/named.js';
-import { followPlan, sessionOfPlan } from './follow-plan.js';
-import { type PatientSession, patientSession } from './patient-session.js';
+import { named } from '../shared/text.js';
+import { followPlan, sessionOfPlan, tickPlan } from './follow-plan.js';
 import { type Aside, decide, type RunDecision, type RunRules, type RunStep } from './plan-run.js';
 import { checkOptions, DEFAULTS, type RunPlanOptions } from './run-options.js';
 import { RunTally } from './run-tally.js';
 import type { RunPlanEvent, RunSummary } from './run-types.js';
-import { sessionTasks } from './session-tasks.js';
+import { type PatientSession, patientSession, sessionTasks } from './session-tasks.js';
 import { runStep } from './step-runner.js';
 import { type ClaimTask, newHolder, taskLeases } from './task-leases.js';
 import type { WorkTask } from './task-step.js';
-import { tickPlan } from './tick-plan.js';
 
 /** The session forgets what came of older tasks: it would ask for them again. */
 const MOST_UNTICKED = 300;

@@ -3,8 +3,7 @@ import { sentBackText } from '../prompt/role-contract.js';
 import { redactedEnd } from '../redaction/redacted.js';
 import { LATE, withinDeadline } from '../shared/deadline.js';
 import { linkedSignal } from '../shared/linked-signal.js';
-import { type AgentResult, readAnswer, resultIdOf } from './agent-result.js';
-import type { PatientSession } from './patient-session.js';
+import { type AgentResult, readAnswer, resultIdOf } from './command-agent.js';
 import type { RunStep } from './plan-run.js';
 import type {
   Agent,
@@ -15,6 +14,7 @@ import type {
   KeptAnswers,
   RunPlanEvent,
 } from './run-types.js';
+import type { PatientSession } from './session-tasks.js';
 import type { WorkTask } from './task-step.js';
 
 /** What a step needs of its run. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { systemClock } from '../ports/clock.js';
 import { type HeldLease, holdLease, type Lease, type LeaseStore } from '../ports/lease-store.js';
+import { systemClock } from '../ports/logger.js';
 import type { RunIdentity } from './run-types.js';
 import type { Asking } from './session-tasks.js';
 

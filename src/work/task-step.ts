@@ -1,6 +1,6 @@
 import type { OutcomeName } from '../ledger/task-ledger.js';
-import { counted } from '../shared/counted.js';
 import { stallText } from '../shared/stall-text.js';
+import { counted } from '../shared/text.js';
 
 /**
  * What a task needs next. All of it follows from what the session knows: a run that was interrupted at any point finds

@@ -57,8 +57,6 @@ describe('the client', () => {
     // Of the folder that starts servers, only the oldest version that will do, and what finds the user's server.
     const own = loadedWith(SRC, 'index.ts').filter((path) => path.startsWith('nats-server/'));
     expect(own.sort()).toEqual([
-      'nats-server/binary-cache.ts',
-      'nats-server/make-folder.ts',
       'nats-server/process-identity.ts',
       'nats-server/server-pin.ts',
       'nats-server/server-version.ts',

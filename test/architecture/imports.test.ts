@@ -11,10 +11,8 @@ describe('the source', () => {
     expect(SRC.find(({ path }) => path === 'facts/fact-store.ts')?.imports).toEqual([
       'contracts/kinds.ts',
       'contracts/relations.ts',
-      'facts/fact-id.ts',
       'facts/fact-index.ts',
       'facts/fact-types.ts',
-      'facts/fact-value.ts',
     ]);
   });
 

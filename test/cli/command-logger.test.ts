@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { commandLogger } from '../../src/cli/command-logger.js';
+import { commandLogger } from '../../src/cli/command-context.js';
 import { loadConfig } from '../../src/config/config.js';
 
 /** A command's log at this level, and what it wrote. */

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { Command } from 'commander';
 import { expect, it } from 'vitest';
-import { nextPageCommand } from '../../src/cli/next-page.js';
+import { nextPageCommand } from '../../src/cli/output.js';
 import * as fc from '../support/properties.js';
 
 /** The command that a call of `throughline session ls` names for its next page. */

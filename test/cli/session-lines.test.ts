@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { sessionLines } from '../../src/cli/show-query.js';
-import type { SessionListed } from '../../src/contracts/replies/session-list-reply.js';
+import type { SessionListed } from '../../src/contracts/replies/session-reply.js';
 
 const AT = '2026-03-01T12:00:00.000Z';
 const figures = {

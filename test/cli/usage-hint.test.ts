@@ -1,7 +1,6 @@
 import { CommanderError } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createProgram } from '../../src/cli/program.js';
-import { usageHint } from '../../src/cli/usage-hint.js';
+import { createProgram, usageHint } from '../../src/cli/program.js';
 import { cli } from '../support/cli.js';
 
 let program: Awaited<ReturnType<typeof createProgram>>;

@@ -2,8 +2,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { createLearnings } from '../../src/client/learning-methods.js';
 import { LEARNING_REQUEST_SUBJECTS } from '../../src/contracts/learning-requests.js';
 import type { ProposalView } from '../../src/contracts/replies/learning-reply.js';
-import type { Proposal, RankedLearning } from '../../src/learnings/learning-types.js';
-import type { ListedLearning } from '../../src/learnings/learnings-state.js';
+import type { ListedLearning, Proposal, RankedLearning } from '../../src/learnings/learnings-state.js';
 
 /** The methods, and what was asked through them. */
 function asked() {

@@ -6,7 +6,7 @@ import { ThroughlineError } from '../../src/contracts/errors.js';
 import { DISPATCH_STREAM } from '../../src/contracts/names.js';
 import { connectThroughline } from '../../src/index.js';
 import { natsTransport } from '../../src/nats/connection/nats-client-transport.js';
-import type { ClientTransport } from '../../src/ports/client-transport.js';
+import type { ClientTransport } from '../../src/ports/clients.js';
 import { plainConnection, startTestNats } from '../support/nats-server.js';
 import { implemented, type System, startPrivateSystem, startSystem } from '../support/system.js';
 

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { claudePlugin } from '../../src/agents/connect/claude-plugin.js';
 import { CONNECT_CLIENTS } from '../../src/agents/connect/client-table.js';
 import { connectedText } from '../../src/agents/connect/config-edit.js';
+import { claudePlugin } from '../../src/agents/connect/project-file.js';
 import { HOOK_CLIENTS } from '../../src/agents/hooks/hook-table.js';
 import { VERSION } from '../../src/version.js';
 import { ROOT } from './pages.js';

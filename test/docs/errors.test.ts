@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ERROR_TEXTS, type ErrorCode, isErrorCode } from '../../src/contracts/error-codes.js';
-import { statusOf } from '../../src/contracts/error-status.js';
+import { statusOf } from '../../src/contracts/errors.js';
 import { asCode, ROOT } from './pages.js';
 
 /** A page that is written from the code: `npm run docs` writes it, and this test compares. */

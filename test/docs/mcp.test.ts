@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ListedSchema, listedSchema } from '../../src/agents/mcp/listed-schema.js';
-import { MCP_TOOLS } from '../../src/agents/mcp/mcp-tools.js';
-import { RESOURCES } from '../../src/agents/mcp/session-resources.js';
+import { RESOURCES } from '../../src/agents/mcp/mcp-server.js';
+import { type ListedSchema, listedSchema, MCP_TOOLS } from '../../src/agents/mcp/mcp-tools.js';
 import { ROOT } from './pages.js';
 
 /** A page that is written from the code: `npm run docs` writes it, and this test compares. */

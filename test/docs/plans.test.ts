@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { DIALECTS } from '../../src/ledger/tasks-md/dialects.js';
 import { parseTasksMd } from '../../src/ledger/tasks-md/parse-tasks-md.js';
+import { DIALECTS } from '../../src/ledger/tasks-md/stated.js';
 import { quoted } from '../../src/shared/text.js';
 import { ROOT } from './pages.js';
 

@@ -6,7 +6,7 @@ import * as requests from '../../src/contracts/request-names.js';
 import { DEFAULT_SHARDS, MAX_SHARDS } from '../../src/contracts/session-layout.js';
 import { TOOLS, TOOLS_SERVICE } from '../../src/contracts/tool-requests.js';
 import { ACCESS_ROLES, type AccessRole, permissionsOf } from '../../src/nats/role-permissions.js';
-import { RING_SIZE } from '../../src/ports/prompt-traces.js';
+import { RING_SIZE } from '../../src/ports/telemetry-store.js';
 import { jsonSchema, SCHEMA_LIST } from '../../src/schemas/json-schemas.js';
 import { SERVICE_NAMES } from '../../src/services/serve.js';
 import { asCode, ROOT } from './pages.js';

@@ -1,5 +1,5 @@
 import type { Token } from '../../src/contracts/names.js';
-import type { SessionIndexEntry } from '../../src/contracts/session-index-entry.js';
+import type { SessionIndexEntry } from '../../src/contracts/session-file.js';
 import type { IndexListener, IndexPart, SessionIndex } from '../../src/ports/session-index.js';
 
 /** The index of sessions in memory. */

@@ -1,7 +1,7 @@
 import type { Msg, NatsConnection } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { token } from '../../src/contracts/names.js';
-import { instancesOf } from '../../src/nats/micro/service-stats.js';
+import { instancesOf } from '../../src/nats/micro/service-health.js';
 import { openPorts, type System, startSystem } from '../support/system.js';
 
 /** Counts of one endpoint, as `nats micro stats` shows them. */

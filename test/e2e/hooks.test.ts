@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { TraceEntryInput } from '../../src/contracts/trace-entry.js';
-import { freePort } from '../../src/nats-server/free-port.js';
+import { freePort } from '../../src/nats-server/server-process.js';
 import { factsOf, tracesOf } from '../../src/session/session-state.js';
 import { type Payload, payloadsOf } from '../agents/hooks/hooks.js';
 import { BIN, type CliOptions, type CliResult, cleanEnv, cli } from '../support/cli.js';

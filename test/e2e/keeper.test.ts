@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { INDEX_BUCKET, token } from '../../src/contracts/names.js';
-import type { SessionIndexEntry } from '../../src/contracts/session-index-entry.js';
+import type { SessionIndexEntry } from '../../src/contracts/session-file.js';
 import { PER_SESSION } from '../../src/contracts/session-layout.js';
 import { layoutEnv } from '../support/layouts.js';
 import { startPrivateNats } from '../support/nats-server.js';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { token } from '../../src/contracts/names.js';
 import type { StoredEvent } from '../../src/contracts/session-events.js';
 import type { SessionLayout } from '../../src/contracts/session-layout.js';
-import { importFindings } from '../../src/nats/doctor/import-findings.js';
+import { importFindings } from '../../src/nats/doctor/session-findings.js';
 import { canonicalState, renumbered } from '../../src/session/copied-events.js';
 import { implementer, recorded } from '../support/builders.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';

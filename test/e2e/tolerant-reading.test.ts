@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXTRACTOR_SERVICE } from '../../src/contracts/names.js';
-import { instancesOf } from '../../src/nats/micro/service-stats.js';
+import { instancesOf } from '../../src/nats/micro/service-health.js';
 import { cli } from '../support/cli.js';
 import { eventsOf, implemented, newSession, type System, startSystem } from '../support/system.js';
 

@@ -5,9 +5,8 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TextsRefusedError } from '../../src/contracts/errors.js';
-import { openLocalEmbedder } from '../../src/embedding/local-embedder.js';
-import { readModelDir } from '../../src/embedding/model-dir.js';
-import type { Embedder } from '../../src/ports/embedder.js';
+import { openLocalEmbedder, readModelDir } from '../../src/embedding/local-embedder.js';
+import type { Embedder } from '../../src/ports/vector-store.js';
 
 type Library = typeof import('@huggingface/transformers');
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { TextsRefusedError, ThroughlineError } from '../../src/contracts/errors.js';
 import { token } from '../../src/contracts/names.js';
 import { Vectoriser, type VectoriserOptions } from '../../src/embedding/vectorizer.js';
-import type { Learning } from '../../src/learnings/learning-types.js';
+import type { Learning } from '../../src/learnings/learnings-state.js';
 import { MemoryVectorStore } from '../doubles/memory-vector-store.js';
 import { type ScriptedEmbedder, scriptedEmbedder } from '../support/embedders.js';
 import { bagVector } from '../support/embedding-server.js';

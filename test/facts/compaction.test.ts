@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InMemorySessionFactStore } from '../../src/facts/fact-store.js';
-import { MOST_VALUE, worthOf } from '../../src/facts/fact-value.js';
+import { MOST_VALUE, worthOf } from '../../src/facts/fact-types.js';
 import { fact, factsFrom, implementer, reviewer, roleResults, sayings } from '../support/builders.js';
 import * as fc from '../support/properties.js';
 

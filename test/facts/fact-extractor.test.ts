@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ResultField } from '../../src/contracts/kinds.js';
 import { EXTRACTION_RULES, type ExtractionRule } from '../../src/facts/extraction-rules.js';
 import { RuleBasedFactExtractor } from '../../src/facts/fact-extractor.js';
-import { factId, recordedFact } from '../../src/facts/fact-id.js';
-import type { SessionFactTag } from '../../src/facts/fact-types.js';
+import { factId, recordedFact, type SessionFactTag } from '../../src/facts/fact-types.js';
 import { implementer, originOf, reviewer, roleResults, sayings, timeOf } from '../support/builders.js';
 import * as fc from '../support/properties.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { KEPT } from '../../src/contracts/kept.js';
-import { createFactId, factId, recordedFact } from '../../src/facts/fact-id.js';
+import { createFactId, factId, recordedFact } from '../../src/facts/fact-types.js';
 import { lengthOf } from '../../src/shared/text.js';
 import { hostileTexts } from '../support/builders.js';
 import * as fc from '../support/properties.js';

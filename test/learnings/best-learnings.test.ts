@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BestLearnings, follow, mostRecent } from '../../src/learnings/best-learnings.js';
-import type { Learning } from '../../src/learnings/learning-types.js';
+import type { Learning } from '../../src/learnings/learnings-state.js';
 import { learningOf, mapOf, someHistory } from '../support/learning-maps.js';
 import * as fc from '../support/properties.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withEvidence } from '../../src/learnings/evidence.js';
+import { withEvidence } from '../../src/learnings/harvest.js';
 import { viewOf } from '../../src/learnings/learnings-state.js';
 import { timeOf } from '../support/builders.js';
 import {

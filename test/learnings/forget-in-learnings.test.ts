@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Unstamped } from '../../src/contracts/decision.js';
 import type { LearningEvent } from '../../src/contracts/learning-events.js';
+import type { Unstamped } from '../../src/contracts/outcome.js';
 import { evolveLearnings } from '../../src/learnings/evolve-learnings.js';
 import { withoutSession } from '../../src/learnings/forget-in-learnings.js';
-import { learningsCheckpoint } from '../../src/learnings/learnings-checkpoint.js';
-import { encodeLearnings } from '../../src/learnings/learnings-snapshot.js';
+import { encodeLearnings, learningsCheckpoint } from '../../src/learnings/learnings-snapshot.js';
 import { emptyLearnings, type LearningState } from '../../src/learnings/learnings-state.js';
 import { learning, proposal } from '../support/learnings.js';
 import * as fc from '../support/properties.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatCompactProposals, formatRelevantLearnings } from '../../src/learnings/format-learnings.js';
+import { formatCompactProposals, formatRelevantLearnings } from '../../src/learnings/learning-text.js';
 import { inPrompt, proposal, ranked } from '../support/learnings.js';
 import * as fc from '../support/properties.js';
 

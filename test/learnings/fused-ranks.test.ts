@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fused } from '../../src/learnings/fused-ranks.js';
+import { fused } from '../../src/learnings/best-learnings.js';
 import { learningOf } from '../support/learning-maps.js';
 import * as fc from '../support/properties.js';
 

@@ -1,11 +1,11 @@
-import type { Unstamped } from '../../src/contracts/decision.js';
 import {
   DEMAND_KINDS,
   LEARNING_TYPES,
   type LearningEvent,
   PROPOSAL_METHODS,
 } from '../../src/contracts/learning-events.js';
-import { learningsCheckpoint } from '../../src/learnings/learnings-checkpoint.js';
+import type { Unstamped } from '../../src/contracts/outcome.js';
+import { learningsCheckpoint } from '../../src/learnings/learnings-snapshot.js';
 import { emptyLearnings } from '../../src/learnings/learnings-state.js';
 import { idOf } from '../support/learning-project.js';
 import * as fc from '../support/properties.js';

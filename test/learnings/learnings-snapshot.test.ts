@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredLearningEvent } from '../../src/contracts/learning-events.js';
-import { decideLearning } from '../../src/learnings/commands/decide-learning.js';
+import { decideLearning } from '../../src/learnings/decide-learning.js';
 import { evolveLearnings } from '../../src/learnings/evolve-learnings.js';
 import { decodeLearnings, encodeLearnings } from '../../src/learnings/learnings-snapshot.js';
 import { emptyLearnings, type LearningState } from '../../src/learnings/learnings-state.js';

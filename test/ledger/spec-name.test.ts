@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { specNameOf } from '../../src/ledger/spec-name.js';
+import { specNameOf } from '../../src/ledger/progress-ledger.js';
 
 it.each([
   ['/work/app/.kiro/specs/parser/tasks.md', 'parser'],

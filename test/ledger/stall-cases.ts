@@ -1,5 +1,5 @@
 import type { RoleResult } from '../../src/contracts/results.js';
-import type { StallSignal } from '../../src/contracts/session-settings.js';
+import type { StallSignal } from '../../src/contracts/session-meta-events.js';
 import { reviewer } from '../support/builders.js';
 import { APPROVED, blocked, completed, failed, needsChanges } from '../support/ledgers.js';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Durations } from '../../src/monitoring/histogram.js';
-import { byLabel, MetricRegistry } from '../../src/monitoring/metric-registry.js';
+import { byLabel, Durations, MetricRegistry } from '../../src/monitoring/metric-registry.js';
 import { METRICS, type Metric } from '../../src/monitoring/metric-table.js';
 import { attacks } from '../support/attacks.js';
 import * as fc from '../support/properties.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Monitoring } from '../../src/monitoring/monitoring.js';
-import { monitoringPage } from '../../src/monitoring/monitoring-page.js';
+import { monitoringPage } from '../../src/monitoring/monitoring-server.js';
 
 describe('the monitoring pages', () => {
   it('a process is ready once all that it waits for is', async () => {

@@ -1,7 +1,7 @@
 import { trace } from '@opentelemetry/api';
 import { afterEach, expect, it, vi } from 'vitest';
 import { loadOtelSdk, startOtelSdk } from '../../src/monitoring/otel-sdk.js';
-import { freePort } from '../../src/nats-server/free-port.js';
+import { freePort } from '../../src/nats-server/server-process.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { soon } from '../support/soon.js';
 

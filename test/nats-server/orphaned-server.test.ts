@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { orphanOn, stopOrphan } from '../../src/nats-server/orphaned-server.js';
 import { identityOf, isRunning } from '../../src/nats-server/process-identity.js';
+import { orphanOn, stopOrphan } from '../../src/nats-server/running-server.js';
 import { startNatsServer } from '../../src/nats-server/server-process.js';
 import { nativeSource } from '../support/nats-native.js';
 

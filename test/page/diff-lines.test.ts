@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type DiffSide, diffCounts, diffRows, foldedRows } from '../../src/page/prompt/diff-lines.js';
+import { type DiffSide, diffCounts, diffRows, foldedRows } from '../../src/page/prompt/diff-table.js';
 import * as fc from '../support/properties.js';
 
 const said = (side: DiffSide | undefined) => side?.pieces.map(({ text }) => text).join('');

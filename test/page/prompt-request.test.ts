@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compileRequest } from '../../src/contracts/compile-request.js';
-import { promptRows, sectionName } from '../../src/page/prompt/prompt-lines.js';
-import { pastRequest, promptChoice, requestTitle, typedText } from '../../src/page/prompt/prompt-request.js';
+import { promptRows, sectionName } from '../../src/page/prompt/prompt-text.js';
+import { pastRequest, promptChoice, requestTitle, typedText } from '../../src/page/prompt/use-prompt.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { emptyState } from '../../src/session/session-state.js';

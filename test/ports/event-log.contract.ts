@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
-import type { Appended, EventLog, EventRemoval, ReadRange } from '../../src/ports/event-log.js';
+import type { Appended, EventLog, EventRemoval, ReadRange } from '../../src/ports/session-log.js';
 import { soon } from '../support/soon.js';
 import { bytes, newSession } from './opened.js';
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PROMPTS_STREAM, PROMPTS_SUBJECTS, type Token } from '../../src/contracts/names.js';
 import type { KeptPrompt } from '../../src/contracts/replies/prompt-trace.js';
-import { type PromptRing, RING_SIZE } from '../../src/ports/prompt-traces.js';
+import { type PromptRing, RING_SIZE } from '../../src/ports/telemetry-store.js';
 import { MemoryPromptRing } from '../doubles/memory-prompt-ring.js';
 import { timeOf } from '../support/builders.js';
 import { newSession, openPorts, twoOnNats } from './opened.js';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
-import type { SessionIndexEntry } from '../../src/contracts/session-index-entry.js';
+import type { SessionIndexEntry } from '../../src/contracts/session-file.js';
 import type { SessionIndex } from '../../src/ports/session-index.js';
-import { sessionFigures } from '../../src/session/session-figures.js';
+import { sessionFigures } from '../../src/session/run-status.js';
 import { emptyState } from '../../src/session/session-state.js';
 import { soon } from '../support/soon.js';
 import { newSession } from './opened.js';

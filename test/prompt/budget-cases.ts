@@ -3,7 +3,7 @@ import { ROLES } from '../../src/contracts/kinds.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { emptyState, type SessionState } from '../../src/session/session-state.js';
-import { distinctTexts } from '../../src/shared/distinct-texts.js';
+import { distinctTexts } from '../../src/shared/text.js';
 import { implementer, recorded, reviewer, stored } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
 import * as fc from '../support/properties.js';

@@ -6,7 +6,7 @@ import {
 } from '../../src/contracts/compile-request.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
-import { createFactId } from '../../src/facts/fact-id.js';
+import { createFactId } from '../../src/facts/fact-types.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { stablePrefix } from '../../src/prompt/role-contract.js';
 import { evolve } from '../../src/session/evolve-session.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compileRequest } from '../../src/contracts/compile-request.js';
 import type { RecordedEntry } from '../../src/contracts/trace-entry.js';
 import { factsOfEvent } from '../../src/facts/event-facts.js';
-import type { LearningsInPrompt } from '../../src/learnings/format-learnings.js';
+import type { LearningsInPrompt } from '../../src/learnings/learning-text.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
 import { tracesOf } from '../../src/session/session-state.js';

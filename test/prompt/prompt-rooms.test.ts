@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type CompileRequest, compileRequest } from '../../src/contracts/compile-request.js';
 import { ThroughlineError } from '../../src/contracts/errors.js';
-import type { BudgetReport } from '../../src/contracts/replies/budget-report.js';
+import type { BudgetReport } from '../../src/contracts/replies/compile-reply.js';
 import { TASK_STATUSES } from '../../src/contracts/task-events.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';

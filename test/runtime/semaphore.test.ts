@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Semaphore } from '../../src/runtime/semaphore.js';
+import { Semaphore } from '../../src/runtime/batched.js';
 import * as fc from '../support/properties.js';
 
 describe('Semaphore', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endOf, fileWords, isNamed } from '../../src/search/named-files.js';
+import { endOf, fileWords, isNamed } from '../../src/search/touched-files.js';
 
 const names = (text: string, path: string) => isNamed(path, fileWords(text));
 

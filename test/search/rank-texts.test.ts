@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rankTexts } from '../../src/search/rank-texts.js';
+import { rankTexts } from '../../src/search/similar-results.js';
 
 const NOTES = [
   'Errors carry line and column, counted from 1',

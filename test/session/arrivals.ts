@@ -1,6 +1,6 @@
 import type { RoleResult } from '../../src/contracts/results.js';
 import type { DispatchRejected, FactRecorded, StoredEvent } from '../../src/contracts/session-events.js';
-import { resultsToJson } from '../../src/session/counted-results.js';
+import { resultsToJson } from '../../src/session/counted-dispatches.js';
 import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import {

@@ -3,7 +3,7 @@ import type { RoleResult } from '../../src/contracts/results.js';
 import type { FactRecorded, SessionEvent } from '../../src/contracts/session-events.js';
 import { addBoardResult } from '../../src/session/board-results.js';
 import { runStatus } from '../../src/session/run-status.js';
-import { seenState } from '../../src/session/seen-state.js';
+import { seenState } from '../../src/session/session-state.js';
 import { recorded, reviewer } from '../support/builders.js';
 import { APPROVED, blocked, completed, digest, failed, needsChanges } from '../support/ledgers.js';
 import { type Played, timeAt, withTasks } from '../support/played.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { factId } from '../../src/facts/fact-id.js';
-import { REMEMBERED_RESULTS } from '../../src/session/counted-results.js';
+import { factId } from '../../src/facts/fact-types.js';
+import { REMEMBERED_RESULTS } from '../../src/session/counted-dispatches.js';
 import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { DEFAULT_LIMITS, emptyState, factsOf, noDispatches } from '../../src/session/session-state.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { sessionSettings } from '../../src/contracts/session-settings.js';
-import { mergedSettings, resolvedSettings } from '../../src/session/resolved-settings.js';
+import { sessionSettings } from '../../src/contracts/session-meta-events.js';
+import { mergedSettings, resolvedSettings } from '../../src/session/charter.js';
 
 describe('the settings of a session', () => {
   it('the settings of a session have a default for each that is not set', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
 import { NO_RULES, type RETENTION_TERMS, type RetentionRules } from '../../src/contracts/retention-record.js';
 import { contradiction, cutsOf, dueOf, termOf, withRule } from '../../src/session/retention-rules.js';
-import { spanMs } from '../../src/shared/age.js';
+import { spanMs } from '../../src/shared/text.js';
 import * as fc from '../support/properties.js';
 
 const DAY = 86_400_000;

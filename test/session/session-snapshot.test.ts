@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredEvent } from '../../src/contracts/session-events.js';
-import { REMEMBERED_RESULTS } from '../../src/session/counted-results.js';
+import { REMEMBERED_RESULTS } from '../../src/session/counted-dispatches.js';
 import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
 import { evolve } from '../../src/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { age } from '../../src/shared/age.js';
+import { age } from '../../src/shared/text.js';
 
 const NOW = '2026-03-01T12:00:00.000Z';
 const ago = (ms: number) => age(new Date(Date.parse(NOW) - ms).toISOString(), NOW);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { distinctTexts, oneSpelling } from '../../src/shared/distinct-texts.js';
+import { distinctTexts, oneSpelling } from '../../src/shared/text.js';
 
 describe('texts that differ in spelling alone', () => {
   it('white space, the first letter and one final full stop tell no two texts apart', () => {

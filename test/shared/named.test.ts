@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { named } from '../../src/shared/named.js';
+import { named } from '../../src/shared/text.js';
 
 it('the first ten names are said, and how many there are beside them', () => {
   const names = Array.from({ length: 12 }, (_, index) => `n${index}`);

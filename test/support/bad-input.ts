@@ -5,8 +5,8 @@ import {
   LEARNING_REQUESTS,
   type LearningRequest,
 } from '../../src/contracts/learning-requests.js';
+import { cursorOf } from '../../src/contracts/list-limits.js';
 import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT } from '../../src/contracts/names.js';
-import { cursorOf } from '../../src/contracts/page-cursor.js';
 import {
   RUN_INIT_SUBJECT,
   RUN_STATUS_SUBJECT,

@@ -9,8 +9,7 @@ import type {
 } from '../../src/contracts/session-events.js';
 import { SEVERITIES } from '../../src/contracts/severity.js';
 import { RuleBasedFactExtractor, sessionFact } from '../../src/facts/fact-extractor.js';
-import { recordedFact } from '../../src/facts/fact-id.js';
-import type { DispatchOrigin, SessionFact } from '../../src/facts/fact-types.js';
+import { type DispatchOrigin, recordedFact, type SessionFact } from '../../src/facts/fact-types.js';
 import { recordedEvent } from '../../src/services/extractor/extractor-worker.js';
 import * as fc from './properties.js';
 

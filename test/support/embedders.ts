@@ -1,4 +1,4 @@
-import type { Embedder } from '../../src/ports/embedder.js';
+import type { Embedder } from '../../src/ports/vector-store.js';
 import { bagVector } from './embedding-server.js';
 
 /** An embedder in the process whose answers a test decides. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { float32ToBase64 } from '../../src/shared/float32.js';
+import { float32ToBase64 } from '../../src/shared/varint.js';
 
 /** A request as it came. */
 export interface EmbeddingRequest {

@@ -7,7 +7,7 @@ import { silentLogger } from '../../src/ports/logger.js';
 import { lifeBy } from '../../src/services/common/forgotten-results.js';
 import { SessionTable } from '../../src/services/common/session-table.js';
 import { evolve } from '../../src/session/evolve-session.js';
-import { sessionFigures } from '../../src/session/session-figures.js';
+import { sessionFigures } from '../../src/session/run-status.js';
 import { emptyState } from '../../src/session/session-state.js';
 import { MemoryLearningLog } from '../doubles/memory-learning-log.js';
 import { MemorySessionEraser } from '../doubles/memory-session-eraser.js';

@@ -5,7 +5,7 @@ import { connectThroughline } from '../../src/index.js';
 import { type NatsPorts, openNats } from '../../src/nats/open-nats.js';
 import { silentLogger } from '../../src/ports/logger.js';
 import { Shutdown } from '../../src/runtime/shutdown.js';
-import { natsOptions } from '../../src/services/common/nats-options.js';
+import { natsOptions } from '../../src/services/common/service-context.js';
 import { serve } from '../../src/services/serve.js';
 import { cli } from './cli.js';
 import { layoutEnv } from './layouts.js';

@@ -1,5 +1,4 @@
 import { checkedRequest } from '../../src/contracts/checked.js';
-import type { Refusal, Unstamped } from '../../src/contracts/decision.js';
 import { EVENT_VERSION } from '../../src/contracts/event.js';
 import {
   type LearningEvent,
@@ -12,11 +11,12 @@ import {
   type LearningArguments,
   type LearningInput,
 } from '../../src/contracts/learning-requests.js';
+import type { Refusal, Unstamped } from '../../src/contracts/outcome.js';
 import {
   decideLearning,
   type LearningCommand,
   type LearningDecision,
-} from '../../src/learnings/commands/decide-learning.js';
+} from '../../src/learnings/decide-learning.js';
 import { evolveLearnings } from '../../src/learnings/evolve-learnings.js';
 import { learningId } from '../../src/learnings/learning-text.js';
 import { encodeLearnings } from '../../src/learnings/learnings-snapshot.js';

@@ -5,8 +5,7 @@ import {
   createSnapshotWriter,
   type SessionReader,
 } from '../../src/folding/session-folding.js';
-import { type Clock, systemClock } from '../../src/ports/clock.js';
-import { silentLogger } from '../../src/ports/logger.js';
+import { type Clock, silentLogger, systemClock } from '../../src/ports/logger.js';
 import type { SessionLog } from '../../src/ports/session-log.js';
 import { createSessionTools, type SessionTools } from '../../src/services/tools/session-tools.js';
 import { DEFAULT_LIMITS } from '../../src/session/session-state.js';

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { HookEngine, PreCompactHook } from '../../src/traces/hook-engine.js';
 import {
+  HookEngine,
+  PreCompactHook,
   type PreLlmOptions,
   type PreparedPrompt,
   preparePrompt,
   withPreLlmCompaction,
-} from '../../src/traces/pre-llm.js';
+} from '../../src/traces/hook-engine.js';
 import { all } from '../support/streams.js';
 
 /** Tasks T006 to T019 of the compaction document, by their numbers. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lastResult } from '../../src/contracts/reading/last-result.js';
-import { agentOutput } from '../../src/work/agent-output.js';
+import { agentOutput } from '../../src/work/command-agent.js';
 
 const BLOCK = 'BEGIN_DISPATCH_RESULT\n{"task_id":"1","status":"completed"}\nEND_DISPATCH_RESULT';
 

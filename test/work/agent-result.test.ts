@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseDispatchBody } from '../../src/contracts/dispatch-body.js';
-import { readAnswer } from '../../src/work/agent-result.js';
+import { readAnswer } from '../../src/work/command-agent.js';
 
 const marked = (json: string) => `Done.\nBEGIN_DISPATCH_RESULT\n${json}\nEND_DISPATCH_RESULT\n`;
 const published = (body: string) => {

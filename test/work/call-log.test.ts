@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { CallLog } from '../../src/work/call-log.js';
+import { CallLog } from '../../src/work/run-folder.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-log-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

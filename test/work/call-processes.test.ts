@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { CALL_MARK, isCallRunning, signalCall } from '../../src/work/call-processes.js';
-import { runGroup } from '../../src/work/process-group.js';
+import { CALL_MARK, isCallRunning, runGroup, signalCall } from '../../src/work/process-group.js';
 
 describe.runIf(process.platform === 'linux')('the mark of a call', () => {
   const PATH = process.env.PATH ?? '';

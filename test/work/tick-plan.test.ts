@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { replaceFile } from '../../src/files/text-file.js';
-import { tickPlan } from '../../src/work/tick-plan.js';
+import { tickPlan } from '../../src/work/follow-plan.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-tick-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

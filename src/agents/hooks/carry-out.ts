@@ -2,22 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { ThroughlineClient } from '../../client/throughline-client.js';
 import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
-import { lastResult, type ResultText } from '../../contracts/reading/last-result.js';
-import { BEGIN } from '../../contracts/reading/result-marks.js';
+import { BEGIN, lastResult, type ResultText } from '../../contracts/reading/last-result.js';
 import { isSentBack, sentBackText } from '../../prompt/role-contract.js';
 import { clipText } from '../../shared/text.js';
 import { RECENT_STEPS } from '../../traces/trace-summary.js';
 import type { AgentSession } from '../agent-session.js';
-import { onlyReads, roleOfAgent } from './agent-roles.js';
-import type { HookCall } from './hook-call.js';
-import { plainRole, resultId, withResultId } from './hook-results.js';
+import { type HookCall, type HookTools, onlyReads, roleOfAgent } from './hook-call.js';
+import { plainRole, resultId, saidByAgent, withResultId } from './hook-results.js';
 import type { Waiting } from './hook-state.js';
 import type { HookClient } from './hook-table.js';
-import type { HookTools } from './hook-tools.js';
 import { intentOf, requestEntry, toolEntry } from './hook-trace.js';
-import { namedTask } from './named-task.js';
 import type { ReturnedResult } from './returned-result.js';
-import { saidByAgent } from './said-by-agent.js';
 import { flush, flushBeside, keepOrGive, refusalKey } from './send-waiting.js';
 
 /** What goes to the client, as the value that its table writes; `undefined` for nothing. */
@@ -286,3 +281,16 @@ function agentKey({ conversation, agent }: HookCall, { name }: HookTools): strin
 function named({ conversation }: HookCall, { name }: HookTools) {
   return { id: randomUUID(), at: new Date().toISOString(), intent: intentOf(name, conversation) };
 }
+
+/**
+ * The task that a text names first: `TAS-12` of a board, or the id after the word task, as in `task 2.1`, `Task ID: T014`
+ * or `task_id: "api-3"`. An id holds a digit. Undefined for a text that names none.
+ */
+export function namedTask(text: string): string | undefined {
+  const match = NAMED.exec(text);
+  const id = match?.groups?.board?.toUpperCase() ?? match?.groups?.id;
+  return id?.replace(/[.-]+$/, '');
+}
+
+const NAMED =
+  /\b(?<board>TAS-\d{1,9})\b|\btask(?:[ _-]?(?:id|number|no\.?))?(?![a-z])[\s"'`:#=]{0,8}(?<id>(?=[A-Za-z._-]{0,40}\d)[A-Za-z0-9][A-Za-z0-9._-]{0,63})/i;

@@ -1,4 +1,8 @@
+import type { ThroughlineClient } from '../../client/throughline-client.js';
+import { isRole, kindOf, ROLES, type Role } from '../../contracts/kinds.js';
 import { isObject } from '../../shared/is-object.js';
+import type { AgentSession } from '../agent-session.js';
+import type { HookState } from './hook-state.js';
 import type { HookClient, HookEvent } from './hook-table.js';
 
 /** Context of hooks, ours too, that Gemini CLI puts before the prompt of a headless run. */
@@ -82,4 +86,59 @@ function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   } catch {
     return { command: value };
   }
+}
+
+/** Agents whose name says that they owe a result. */
+const OWED: readonly Role[] = ROLES.filter((role) => kindOf(role).part !== 'note');
+
+/**
+ * The role of an agent: what `agents` says of its name, else its name where that is `implementer` or `reviewer`, with or
+ * without the name of a plugin before it, as in `throughline:reviewer`.
+ *
+ * @param name empty for the agent that the user talks to, which `agents` calls `main`
+ */
+export function roleOfAgent(name: string, agents: Readonly<Record<string, string>> = {}): Role | undefined {
+  const given = givenTo(name, agents);
+  if (given !== undefined) return isRole(given) ? given : undefined;
+  const bare = bareName(name).toLowerCase();
+  return OWED.find((role) => role === bare);
+}
+
+/**
+ * Whether an agent only looks: `agents` calls it a reader, or its client brings it for that and `agents` says nothing.
+ *
+ * @param readers names of the client's own
+ */
+export function onlyReads(
+  name: string,
+  readers: readonly string[],
+  agents: Readonly<Record<string, string>> = {},
+): boolean {
+  const given = givenTo(name, agents);
+  return given === undefined ? readers.includes(name) : given === 'reader';
+}
+
+function givenTo(name: string, agents: Readonly<Record<string, string>>): string | undefined {
+  return name === '' ? agents.main : (agents[name] ?? agents[bareName(name)]);
+}
+
+/** Without the name of a plugin before it. */
+function bareName(name: string): string {
+  return name.slice(name.lastIndexOf(':') + 1);
+}
+
+/** What a hook works with. */
+export interface HookTools {
+  /** The name of the client, and its entry in the table. */
+  readonly name: string;
+  readonly client: HookClient;
+  readonly at: AgentSession;
+  readonly state: HookState;
+  /** Connects, once: only what asks the server pays for it. */
+  readonly connect: () => Promise<ThroughlineClient>;
+  /** Takes secrets out of a value of JSON. */
+  readonly redact: <T>(value: T) => Promise<T>;
+  readonly log: (line: string) => void;
+  /** Milliseconds that are left. */
+  readonly leftMs: () => number;
 }

@@ -2,8 +2,7 @@ import { isAbsolute, relative } from 'node:path';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import { redactedStart } from '../../redaction/redacted.js';
 import { isObject } from '../../shared/is-object.js';
-import type { HookCall } from './hook-call.js';
-import type { HookTools } from './hook-tools.js';
+import type { HookCall, HookTools } from './hook-call.js';
 
 /**
  * Trace entries of what an agent is asked and does, without secrets. Everything is bounded: a tool may be given a whole file.

@@ -1,8 +1,8 @@
 import type { ThroughlineClient } from '../../client/throughline-client.js';
 import { codeOf, messageOf, withRemedy } from '../../contracts/errors.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
+import type { HookTools } from './hook-call.js';
 import type { Waiting } from './hook-state.js';
-import type { HookTools } from './hook-tools.js';
 
 /** Keeping what a hook has to say, and sending it: with this hook, or with a later one. */
 

@@ -1,10 +1,7 @@
 import type { ConsideredFact } from '../../contracts/replies/compile-reply.js';
 import type { FoundFact } from '../../contracts/replies/fact-reply.js';
-import { counted } from '../../shared/counted.js';
-import { quoted } from '../../shared/text.js';
-import { knownTask } from './known-task.js';
-import type { McpInput } from './mcp-tools.js';
-import type { McpTool, Memory } from './memory.js';
+import { counted, quoted } from '../../shared/text.js';
+import { knownTask, type McpInput, type McpTool, type Memory } from './mcp-tools.js';
 import { said } from './recall-tool.js';
 
 const MOST = 10;

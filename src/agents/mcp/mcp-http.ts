@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import { createMcpServer } from './mcp-server.js';
-import type { Memory } from './memory.js';
+import type { Memory } from './mcp-tools.js';
 
 /**
  * The server over streamable HTTP, for programs on this machine: it listens on loopback alone, takes requests of local pages

@@ -1,8 +1,8 @@
+import { Transform, type TransformCallback } from 'node:stream';
 import { ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import { BoundedLines, MAX_LINE } from './bounded-lines.js';
 import { createMcpServer } from './mcp-server.js';
-import type { Memory } from './memory.js';
+import type { Memory } from './mcp-tools.js';
 
 /** The server on standard input and output; `failed` is told of what cannot be read. */
 export function serveMcpInput(memory: Memory, failed: (error: Error) => void): { close(): Promise<void> } {
@@ -14,4 +14,76 @@ export function serveMcpInput(memory: Memory, failed: (error: Error) => void): {
   });
   const transport = new StdioServerTransport(process.stdin.pipe(lines), process.stdout);
   return serveStdio(() => createMcpServer(memory), { transport, onerror: failed });
+}
+
+/**
+ * Passes lines on whole, and none that is longer than a limit: the protocol's reader ends the server at the first one. A line
+ * that is left out is told by its two ends, since the id of a request may stand at either.
+ */
+
+/** Bytes of a line. One result, which is the longest thing that a client sends, has at most a few megabytes as JSON. */
+export const MAX_LINE = 8 * 1024 * 1024;
+/** Bytes of each end of a line that is left out. */
+const SHOWN = 4096;
+const NEWLINE = 0x0a;
+
+export interface LeftOut {
+  readonly bytes: number;
+  /** Of a request; `null` where it cannot be read. */
+  readonly id: string | number | null;
+}
+
+export class BoundedLines extends Transform {
+  readonly #leftOut: (line: LeftOut) => void;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  #head = '';
+  #tail: Buffer = Buffer.alloc(0);
+
+  /** @param leftOut is told of each line that is left out, once it has ended */
+  constructor(leftOut: (line: LeftOut) => void) {
+    super();
+    this.#leftOut = leftOut;
+  }
+
+  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
+    for (let from = 0; from < chunk.length; ) {
+      const ends = chunk.indexOf(NEWLINE, from) + 1;
+      const part = chunk.subarray(from, ends === 0 ? chunk.length : ends);
+      this.#take(part);
+      if (ends > 0) this.#ended();
+      from += part.length;
+    }
+    done();
+  }
+
+  #take(part: Buffer): void {
+    this.#bytes += part.length;
+    this.#parts.push(part);
+    if (this.#bytes <= MAX_LINE) return;
+    // Of the rest only the ends are kept.
+    if (this.#head === '') this.#head = Buffer.concat(this.#parts).toString('utf8', 0, SHOWN);
+    this.#tail = Buffer.concat([this.#tail, ...this.#parts]).subarray(-SHOWN);
+    this.#parts = [];
+  }
+
+  #ended(): void {
+    if (this.#bytes <= MAX_LINE) this.push(Buffer.concat(this.#parts));
+    else this.#leftOut({ bytes: this.#bytes, id: requestId(this.#head, this.#tail.toString('utf8')) });
+    this.#parts = [];
+    this.#bytes = 0;
+    this.#head = '';
+    this.#tail = Buffer.alloc(0);
+  }
+}
+
+const ID = String.raw`"id"\s{0,9}:\s{0,9}(\d{1,15}|"[^"\\]{1,200}")`;
+const OTHER = String.raw`"(?:jsonrpc|method)"\s{0,9}:\s{0,9}"[^"\\]{0,100}"`;
+/** Only before the first and behind the last value that may hold an `id` of its own. */
+const FIRST = new RegExp(String.raw`^\s{0,9}\{\s{0,9}(?:${OTHER}\s{0,9},\s{0,9}){0,2}${ID}`);
+const LAST = new RegExp(String.raw`${ID}(?:\s{0,9},\s{0,9}${OTHER}){0,2}\s{0,9}\}\s{0,9}$`);
+
+function requestId(head: string, tail: string): string | number | null {
+  const text = (FIRST.exec(head) ?? LAST.exec(tail))?.[1];
+  return text === undefined ? null : JSON.parse(text);
 }

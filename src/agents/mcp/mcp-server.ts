@@ -1,20 +1,23 @@
 import { McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { checkedRequest } from '../../contracts/checked.js';
-import { codeOf } from '../../contracts/errors.js';
+import type { ErrorCode } from '../../contracts/error-codes.js';
+import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
+import { oneLine } from '../../shared/text.js';
 import { VERSION } from '../../version.js';
-import { compiled, contextTool } from './context-tool.js';
 import { explainTool } from './explain-tool.js';
-import { failureText } from './failure-text.js';
-import { listedSchema } from './listed-schema.js';
-import { MCP_TOOLS, type McpInput, type McpToolName } from './mcp-tools.js';
-import type { McpTool, Memory } from './memory.js';
-import { noteTool } from './note-tool.js';
-import { recallTool } from './recall-tool.js';
+import {
+  listedSchema,
+  MCP_TOOLS,
+  type McpInput,
+  type McpTool,
+  type McpToolName,
+  type Memory,
+} from './mcp-tools.js';
+import { compiled, contextTool, noteTool, recallTool } from './recall-tool.js';
 import { reportTool } from './report-tool.js';
-import { RESOURCES } from './session-resources.js';
-import { taskTool } from './task-tool.js';
+import { boardAndPlan, taskTool } from './task-tool.js';
 
 /** The MCP server of one session: six tools, three resources, two prompts. Lists hold nothing that changes. */
 
@@ -124,4 +127,89 @@ async function orFailure<Value>(work: Promise<Value>): Promise<Value> {
   } catch (error) {
     throw new Error(failureText(error, []), { cause: error });
   }
+}
+
+const MOST_LEARNINGS = 100;
+
+/** What a user may attach to a chat, each as text. */
+export const RESOURCES: Readonly<
+  Record<
+    string,
+    {
+      readonly title: string;
+      readonly description: string;
+      readonly read: (memory: Memory) => Promise<string>;
+    }
+  >
+> = {
+  session: {
+    title: 'Session',
+    description: 'What an agent reads at the start of this session',
+    read: async (memory) => (await compiled(memory, {})).prompt,
+  },
+  plan: {
+    title: 'Board and plan',
+    description: 'The tasks of this session, and the progress of its plan',
+    read: boardAndPlan,
+  },
+  learnings: {
+    title: 'Learnings',
+    description: 'What the project has learned, the newest first',
+    read: learningsOf,
+  },
+};
+
+async function learningsOf({ session, project, client: connect }: Memory): Promise<string> {
+  const client = await connect();
+  const own = project ?? (await client.tools.sessionShow({ session })).session.project;
+  const { learnings, total } = await client.learnings.list({ project: own, limit: MOST_LEARNINGS });
+  if (total === 0) return 'The project has no learnings yet.';
+  const lines = learnings.map(({ type, content }) => `- ${type}: ${oneLine(content)}`);
+  return [...lines, ...(total > lines.length ? [`and ${total - lines.length} older ones`] : [])].join('\n');
+}
+
+/** What a model does next after an error, by its code. */
+const NEXT: Readonly<Partial<Record<ErrorCode, string>>> = {
+  unavailable:
+    'Go on with your work without it, and try again later. If it stays so, tell the user to run "throughline doctor", which says what is wrong; where nothing runs, "throughline up".',
+  schema_invalid: 'Correct these fields and call again.',
+  token_invalid: 'Correct the name and call again.',
+  dispatch_rejected: 'Correct the result and call report again.',
+  not_caught_up: 'Call again in a few seconds, or without after.',
+  rate_limited: 'Wait a few seconds, then call again.',
+  not_found: 'Use an id that exists: task or note with action list shows them.',
+  ambiguous: 'Call again with the whole id.',
+  duplicate: 'Use the task that exists.',
+  too_large: 'Shorten it and call again.',
+  conflict: 'Call again.',
+  session_archived:
+    'The session takes no results: tell the user, who can reopen it with "throughline session reopen".',
+  session_completed:
+    'The session has ended: tell the user, who can restart it with "throughline session restart".',
+};
+
+const TELL = 'Do not repeat the call. Go on with your work, and tell the user.';
+
+/**
+ * What a model reads of an error: what is wrong, the stable code, and what to do next.
+ *
+ * @param fields those that the call takes
+ */
+export function failureText(error: unknown, fields: readonly string[]): string {
+  const code = codeOf(error);
+  if (code === 'prompt_overflow' && error instanceof ThroughlineError) return overflowText(error, fields);
+  const said = messageOf(error).replace(/[.!]$/, '');
+  return `${said} (${code}). ${NEXT[code] ?? TELL}`;
+}
+
+/** The message names fields of the request and options of the command line, which a model does not have. */
+function overflowText({ details = {} }: ThroughlineError, fields: readonly string[]): string {
+  const { tokens, room } = details;
+  const much = typeof tokens === 'number' ? ` at least ${tokens} tokens` : ' more tokens';
+  const given = typeof room === 'number' ? `, and has ${room}` : '';
+  const enough = typeof tokens === 'number' ? ` (${tokens} or more)` : '';
+  const next = fields.includes('tokens')
+    ? `Call again with more tokens${enough}, or with a shorter prompt.`
+    : 'Call again with a shorter prompt.';
+  return `The prompt needs${much}${given} (prompt_overflow). ${next}`;
 }

@@ -1,10 +1,52 @@
 import { z } from 'zod';
+import type { ThroughlineClient } from '../../client/throughline-client.js';
+import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { ROLES, verdictsOf } from '../../contracts/kinds.js';
 import { explicitFact, reviewIssue, taskId, testRun } from '../../contracts/results.js';
 import { NOTE_TYPES } from '../../contracts/session-meta-events.js';
 import { TASK_STATUSES } from '../../contracts/task-events.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
-import { HINTS } from './listed-schema.js';
+import { nearIdsHint } from '../../shared/near-ids.js';
+import type { AgentSession } from '../agent-session.js';
+
+/** A JSON Schema as a listing has it: what tells a model how to call, and nothing that only a validator needs. */
+export type ListedSchema = { readonly [key: string]: unknown };
+
+/** What the tools say of their fields. The descriptions in contracts are longer, and for people. */
+export const HINTS = z.registry<{ readonly description: string }>();
+
+const KEPT: ReadonlySet<string> = new Set([
+  'type',
+  'description',
+  'enum',
+  'items',
+  'properties',
+  'required',
+  'anyOf',
+]);
+
+/** Limits and defaults are left out: a refusal names them when it comes to it. */
+export function listedSchema(schema: z.ZodType, io: 'input' | 'output'): ListedSchema {
+  return short(z.toJSONSchema(schema, { io, metadata: HINTS }));
+}
+
+function short(schema: object): ListedSchema {
+  return Object.fromEntries(
+    Object.entries(schema)
+      // What an enumeration holds says its type.
+      .filter(([key]) => KEPT.has(key) && !(key === 'type' && 'enum' in schema))
+      .map(([key, value]) => [key, key === 'properties' ? mapped(value) : inner(value)]),
+  );
+}
+
+function mapped(properties: Readonly<Record<string, object>>): ListedSchema {
+  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, short(schema)]));
+}
+
+function inner(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inner);
+  return typeof value === 'object' && value !== null ? short(value) : value;
+}
 
 /**
  * The tools that a model sees, in the order in which they are listed: what each says of itself, what it takes, and what it
@@ -163,3 +205,72 @@ export type McpToolName = keyof typeof MCP_TOOLS;
 export type McpInput<Name extends McpToolName> = z.output<(typeof MCP_TOOLS)[Name]['input']>;
 /** What a tool answers, beside its text. */
 export type McpOutput<Name extends McpToolName> = z.output<(typeof MCP_TOOLS)[Name]['output']>;
+
+/**
+ * A field that an action needs.
+ *
+ * @throws ThroughlineError `schema_invalid` that says what to give
+ */
+export function needed<Input extends { readonly action: string }, Field extends keyof Input & string>(
+  input: Input,
+  field: Field,
+  what: string,
+): NonNullable<Input[Field]> {
+  const value = input[field];
+  if (value !== undefined && value !== null) return value;
+  throw new ThroughlineError(
+    'schema_invalid',
+    `${field} is missing: action ${input.action} needs it (${what})`,
+  );
+}
+
+/** What the tools of an agent work on. */
+export interface Memory extends Pick<AgentSession, 'session' | 'project' | 'plan'> {
+  /** The client: connected at the first call, and again after a failure. */
+  readonly client: () => Promise<ThroughlineClient>;
+}
+
+/** What a tool answers: a text that a model can read alone, and the same as data. */
+export interface McpAnswer<Name extends McpToolName> {
+  readonly text: string;
+  readonly data: McpOutput<Name>;
+}
+
+/** A tool at work. Throws a ThroughlineError for what cannot be done. */
+export type McpTool<Name extends McpToolName> = (
+  memory: Memory,
+  input: McpInput<Name>,
+) => Promise<McpAnswer<Name>>;
+
+/** What is known of a task that is named alone. */
+export interface KnownTask {
+  /** What is to be done, as board or plan say it. */
+  readonly text?: string;
+  /** That neither has it, with the ids that may be meant; only where the session follows a plan. */
+  readonly unknown?: string;
+}
+
+/** Looks for a task on the board, then in the plan. */
+export async function knownTask(
+  client: ThroughlineClient,
+  session: string,
+  task: string,
+): Promise<KnownTask> {
+  const { tasks: board } = await client.tools.taskList({ session });
+  const own = board.find(({ id }) => id === task.toUpperCase());
+  if (own !== undefined) return { text: own.content };
+  try {
+    const [planned] = (await client.tools.planShow({ session, id: task })).tasks;
+    return planned === undefined ? {} : { text: planned.text };
+  } catch (error) {
+    if (codeOf(error) !== 'not_found') throw error;
+  }
+  const { tasks: plan } = await client.tools.planShow({ session });
+  const hint = nearIdsHint(
+    task,
+    [...plan, ...board].map(({ id }) => id),
+  );
+  return {
+    unknown: `Neither the plan nor the board has a task ${JSON.stringify(task)}${hint.endsWith('?') ? hint : `${hint}.`}`,
+  };
+}

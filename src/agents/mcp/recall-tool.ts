@@ -1,8 +1,16 @@
-import type { ConsideredFile } from '../../contracts/replies/compile-reply.js';
-import { rankTexts } from '../../search/rank-texts.js';
-import { counted } from '../../shared/counted.js';
-import { clipText, quoted } from '../../shared/text.js';
-import type { McpTool } from './memory.js';
+import type { CompileReply, ConsideredFile } from '../../contracts/replies/compile-reply.js';
+import { rankTexts } from '../../search/similar-results.js';
+import type { InboxMessage, Note } from '../../session/notebook.js';
+import { clipText, counted, oneLine, quoted } from '../../shared/text.js';
+import {
+  type KnownTask,
+  knownTask,
+  type McpAnswer,
+  type McpInput,
+  type McpTool,
+  type Memory,
+  needed,
+} from './mcp-tools.js';
 
 const DEFAULT_LIMIT = 10;
 const MAX_LEARNINGS = 5;
@@ -89,4 +97,74 @@ export function said({
   readonly fix?: string;
 }): string {
   return quoted(`${subject} ${relation} ${object}${fix === undefined ? '' : ` (fix: ${fix})`}`);
+}
+
+/** `context`: the next prompt, of a task or of the session. */
+export const contextTool: McpTool<'context'> = async (memory, input) => {
+  const known =
+    input.task === undefined ? {} : await knownTask(await memory.client(), memory.session, input.task);
+  const { kind, prompt: made, tokenEstimate: tokens, sequence } = await compiled(memory, input, known);
+  const told = known.unknown === undefined ? made : `${known.unknown}\n\n${made}`;
+  const prompt = kind === 'dispatch' ? `${told.trimEnd()}\n\n${HAND_IN}` : told;
+  return { text: prompt, data: { prompt, tokens, sequence } };
+};
+
+/** The prompt asks for a block, which is for agents that have no tools. */
+const HAND_IN = 'You have the tool report: hand the result in with it, in place of the result object.';
+
+/** The prompt of a task; without a task what an agent reads first in the session. */
+export async function compiled(
+  { session, project, client: connect }: Memory,
+  { task, prompt, role, after, tokens }: McpInput<'context'>,
+  known?: KnownTask,
+): Promise<CompileReply> {
+  const client = await connect();
+  const budget = tokens === undefined ? undefined : { inputTokens: tokens };
+  const common = { session, project, after, budget };
+  if (task === undefined) {
+    const now = new Date().toISOString();
+    return client.compile({ kind: 'session-start', ...common, taskPrompt: prompt, now });
+  }
+  const taskPrompt = prompt ?? (known ?? (await knownTask(client, session, task))).text ?? `Task ${task}`;
+  return client.compile({ ...common, taskId: task, taskPrompt, role });
+}
+
+/** `note`: what agents write down for each other. */
+export const noteTool: McpTool<'note'> = async ({ session, client: connect }, input) => {
+  const client = await connect();
+  const content = () => needed(input, 'content', 'what to write down');
+  switch (input.action) {
+    case 'note':
+    case 'decision': {
+      const type = input.action === 'decision' ? 'decision' : input.type;
+      const { note } = await client.tools.noteAdd({ session, content: content(), type });
+      return written([note], '');
+    }
+    case 'list':
+      return written(
+        (await client.tools.noteList({ session, type: input.type })).notes,
+        'There are no notes.',
+      );
+    case 'message': {
+      const { message } = await client.tools.inboxAdd({ session, content: content() });
+      return written([message], '');
+    }
+    case 'read': {
+      const id = needed(input, 'id', 'the message, such as MSG-2');
+      const { message } = await client.tools.inboxMarkRead({ session, id });
+      return written([message], '');
+    }
+    case 'inbox':
+      return written((await client.tools.inboxList({ session })).messages, 'There are no unread messages.');
+  }
+};
+
+function written(entries: readonly (Note | InboxMessage)[], none: string): McpAnswer<'note'> {
+  const lines = entries.map((entry) => `${entry.id} ${kindOf(entry)}: ${oneLine(entry.content)}`);
+  const data = entries.map((entry) => ({ id: entry.id, content: entry.content, type: kindOf(entry) }));
+  return { text: lines.join('\n') || none, data: { entries: data } };
+}
+
+function kindOf(entry: Note | InboxMessage): string {
+  return 'type' in entry ? entry.type : entry.read ? 'message, read' : 'message, unread';
 }

@@ -6,10 +6,8 @@ import { isRole, ROLES, type Role } from '../../contracts/kinds.js';
 import { publishItOn } from '../../contracts/reading/misplaced-result.js';
 import { repairsInWords } from '../../contracts/reading/repairs.js';
 import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
-import { counted } from '../../shared/counted.js';
-import { oneLine } from '../../shared/text.js';
-import { knownTask } from './known-task.js';
-import type { McpAnswer, McpTool } from './memory.js';
+import { counted, oneLine } from '../../shared/text.js';
+import { knownTask, type McpAnswer, type McpTool } from './mcp-tools.js';
 
 /** How long a result is tried: well within the minute that clients wait for a tool. */
 const PATIENCE_MS = 15_000;

@@ -5,9 +5,14 @@ import type { ToolReply } from '../../contracts/replies/replies.js';
 import type { RunStatusReply } from '../../contracts/replies/run-reply.js';
 import type { TaskView } from '../../session/commands/task-commands.js';
 import { clipText, oneLine } from '../../shared/text.js';
-import type { McpInput, McpOutput } from './mcp-tools.js';
-import type { McpAnswer, McpTool, Memory } from './memory.js';
-import { needed } from './needed.js';
+import {
+  type McpAnswer,
+  type McpInput,
+  type McpOutput,
+  type McpTool,
+  type Memory,
+  needed,
+} from './mcp-tools.js';
 
 /** `task`: the board of the session, and the plan that it follows. */
 export const taskTool: McpTool<'task'> = async (memory, input) => {

@@ -1,4 +1,4 @@
-import { shellQuoted as quoted } from '../shell-word.js';
+import { shellQuoted as quoted } from '../output.js';
 import type { Completed, CompletedCommand, CompletedOption } from './completed-command.js';
 
 /**

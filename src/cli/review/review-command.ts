@@ -4,7 +4,7 @@ import type { ThroughlineClient } from '../../client/throughline-client.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { type Cli, cliOf, coloured, examples, note, out, withClient } from '../command-context.js';
 import { Interrupted } from '../interrupted.js';
-import { deciderIn, deciding, type ProjectOptions, projectIn, shownOf } from '../project-options.js';
+import { deciderIn, deciding, type ProjectOptions, projectIn, shownOf } from '../session-argument.js';
 import { openTerminal } from './raw-terminal.js';
 import { type Review, type ReviewDecision, startReview } from './review-steps.js';
 import { type ReviewRequests, runReview } from './run-review.js';

@@ -2,9 +2,8 @@ import { shown } from '../explain-issues.js';
 import { type Verdict, verdictsOf } from '../kinds.js';
 import { taskId } from '../results.js';
 import { readText } from './field-values.js';
-import { firstKeys, keysFor } from './object-keys.js';
 import { Repairs } from './repairs.js';
-import { flagOf, type Json, type ObjectShape, type ResultShape } from './shape.js';
+import { firstKeys, flagOf, type Json, keysFor, type ObjectShape, type ResultShape } from './shape.js';
 import { meantBy, OPPOSITES, VERDICT_WORDS } from './synonyms.js';
 
 /** What a field that must be clear says. */

@@ -1,7 +1,6 @@
 import { isObject } from '../../shared/is-object.js';
 import { shown } from '../explain-issues.js';
 import { joined } from '../results.js';
-import { type Key, keysFor } from './object-keys.js';
 import {
   BOOLEAN_RULES,
   isNothing,
@@ -13,7 +12,16 @@ import {
   TEXT_RULES,
 } from './repair-rules.js';
 import { Repairs } from './repairs.js';
-import { type FieldShape, isEmpty, type Json, lineInFile, type ObjectShape, type Wanted } from './shape.js';
+import {
+  type FieldShape,
+  isEmpty,
+  type Json,
+  type Key,
+  keysFor,
+  lineInFile,
+  type ObjectShape,
+  type Wanted,
+} from './shape.js';
 import { DEFAULT_SEVERITY, plainName } from './synonyms.js';
 
 /** Items of a list that are read: far more than a dispatch gives facts. */

@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../error-codes.js';
 import { messageOf } from '../errors.js';
 import { kindOf, ROLES, type VerdictField } from '../kinds.js';
+import { BEGIN, END, FENCE } from './last-result.js';
 import { mendedJson } from './mended-json.js';
 import { Repairs, WHOLE } from './repairs.js';
-import { BEGIN, END, FENCE } from './result-marks.js';
 
 /**
  * Finds the JSON of a result in a body: the body itself, what stands between one pair of markers, or in the one fenced

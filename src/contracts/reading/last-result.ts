@@ -1,5 +1,3 @@
-import { BEGIN, END, FENCE } from './result-marks.js';
-
 /** The part of a message in which an agent's result stands. */
 export interface ResultText {
   /** A body that can be published as it is. */
@@ -49,3 +47,8 @@ function whole(message: string): ResultText | undefined {
   const text = message.trim();
   return text.startsWith('{') && text.endsWith('}') ? { text, marked: false } : undefined;
 }
+
+/** What stands around a result in a text. */
+export const BEGIN = 'BEGIN_DISPATCH_RESULT';
+export const END = 'END_DISPATCH_RESULT';
+export const FENCE = '```';

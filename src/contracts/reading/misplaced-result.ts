@@ -1,7 +1,6 @@
 import { kindOf, ROLES, type Role, verdictsOf } from '../kinds.js';
 import { claimsOf, readVerdict, verdictOf } from './clear-fields.js';
-import { firstKeys, keysFor } from './object-keys.js';
-import { isEmpty, type Json, type ResultShape, resultShape } from './shape.js';
+import { firstKeys, isEmpty, type Json, keysFor, type ResultShape, resultShape } from './shape.js';
 import { plainName } from './synonyms.js';
 
 /** The role that a verdict belongs to, where one stands under the name of its field. */

@@ -1,5 +1,4 @@
-import { counted } from '../../shared/counted.js';
-import { oneLine } from '../../shared/text.js';
+import { counted, oneLine } from '../../shared/text.js';
 
 /** The kinds of repairs, each with what it does in words. */
 export const REPAIRS = {

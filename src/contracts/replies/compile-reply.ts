@@ -2,9 +2,32 @@ import { z } from 'zod';
 import { LEARNING_TYPES, RELEVANCE_METHODS } from '../learning-events.js';
 import { recordedRepair } from '../recorded-fact.js';
 import { SEVERITIES } from '../severity.js';
-import { budgetReport } from './budget-report.js';
-import { count, place } from './reply-fields.js';
-import type { Told } from './told.js';
+import { count, place, type Told } from './page-fields.js';
+
+const sectionReport = z
+  .object({
+    name: z.string().describe('Name of the section.'),
+    shown: count('Items shown, some of them shortened where room was short.'),
+    total: count('Items that there were.'),
+    tokens: count('Tokens of the items shown.'),
+  })
+  .meta({ id: 'SectionReport', description: 'What one section of a prompt shows of what it could.' });
+
+export const budgetReport = z
+  .object({
+    room: count('Tokens that the whole prompt may have, system text included.'),
+    used: count('Tokens of the prompt.'),
+    wanted: count('Tokens of the prompt if nothing had been left out.'),
+    sections: z.array(sectionReport).describe('The sections that there was something to show in.'),
+    dropped: count('Items left out, in all sections but the one that fills the room that is left.'),
+    tokenizer: z.string().describe('Name of the tokenizer that counted.'),
+  })
+  .meta({ id: 'BudgetReport', description: 'How a prompt fills its room.' });
+
+/** What one section of a prompt shows of what it could. */
+export type SectionReport = Told<typeof sectionReport>;
+/** How a prompt fills its room. */
+export type BudgetReport = Told<typeof budgetReport>;
 
 /** The replies of `prompt.compile`, one a kind of prompt. */
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { ROLES } from '../kinds.js';
 import { recordedFact, recordedRepair } from '../recorded-fact.js';
-import { count, place, sequence } from './reply-fields.js';
-import type { Told } from './told.js';
+import { count, place, sequence, type Told } from './page-fields.js';
 
 const common = { dispatch: place('Its DISPATCH sequence.'), sequence };
 const role = z.enum(ROLES).describe('The role that it was published as.');

@@ -3,10 +3,8 @@ import { FACT_TAGS } from '../fact-tags.js';
 import { ROLES } from '../kinds.js';
 import { recordedRepair } from '../recorded-fact.js';
 import { saidFields } from './compile-reply.js';
-import { next } from './page-fields.js';
+import { count, next, place, sequence, type Told, time } from './page-fields.js';
 import { promptTraceBrief } from './prompt-trace.js';
-import { count, place, sequence, time } from './reply-fields.js';
-import type { Told } from './told.js';
 
 /** The replies of `fact-find` and `fact-show`. */
 
@@ -70,3 +68,35 @@ export const factShown = z.object({
 export type FoundFact = Told<typeof foundFact>;
 export type FactsFound = Told<typeof factsFound>;
 export type FactShown = Told<typeof factShown>;
+
+/** The reply of `file-list`. */
+
+export const filesListed = z.object({
+  files: z
+    .array(
+      z
+        .object({
+          path: z.string().describe('Path of the file.'),
+          uses: count('How many results touched it.'),
+          tasks: z.array(z.string()).describe('Up to ten tasks that touched it, the newest first.'),
+          last: time('When a result last touched it, where that is known').exactOptional(),
+        })
+        .meta({ id: 'TouchedFile', description: 'A file that results touched.' }),
+    )
+    .describe('Files that results touched, the most used first.'),
+  links: z
+    .array(
+      z
+        .object({
+          from: place('Place of one file in files, 0 for the first.'),
+          to: place('Place of the other file in files.'),
+          together: count('How many results touched both.'),
+        })
+        .meta({ id: 'FileLink', description: 'Two files that change together.' }),
+    )
+    .describe('Files of this list that results touched together, the most often first: at most 200.'),
+  total: count('All files that fit.'),
+  sequence,
+});
+
+export type FilesListed = Told<typeof filesListed>;

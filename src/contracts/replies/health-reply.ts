@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { count, place, time } from './reply-fields.js';
-import type { Told } from './told.js';
+import { count, place, type Told, time } from './page-fields.js';
 
 /** The replies that tell how the installation does, and what was counted of a session. */
 

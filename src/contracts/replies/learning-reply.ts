@@ -8,8 +8,7 @@ import {
   RELEVANCE_METHODS,
 } from '../learning-events.js';
 import type { LearningRequest } from '../request-names.js';
-import { count, place, time } from './reply-fields.js';
-import type { Told } from './told.js';
+import { count, place, type Told, time } from './page-fields.js';
 
 /** The replies of the service `learnings`. */
 

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { ROLES } from '../kinds.js';
-import { next } from './page-fields.js';
-import { count, place, time } from './reply-fields.js';
-import type { Told } from './told.js';
+import { count, next, place, type Told, time } from './page-fields.js';
 
 /** The replies of the tools that look at rejected results. */
 

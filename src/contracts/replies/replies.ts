@@ -13,8 +13,8 @@ import {
 } from '../request-names.js';
 import { compileReply } from './compile-reply.js';
 import { LEARNING_REPLIES } from './learning-reply.js';
+import type { Told } from './page-fields.js';
 import { runInitReply, runStatusReply } from './run-reply.js';
-import type { Told } from './told.js';
 import { TOOL_REPLIES } from './tool-reply.js';
 import { traceAppended, traceCompacted, traceFound, tracePinned } from './trace-reply.js';
 

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { ROLES, VERDICTS } from '../kinds.js';
 import { TIMELINE_KINDS } from '../timeline-kinds.js';
-import { next } from './page-fields.js';
+import { count, next, place, sequence, type Told, time } from './page-fields.js';
 import { promptTraceBrief } from './prompt-trace.js';
-import { count, place, sequence, time } from './reply-fields.js';
-import type { Told } from './told.js';
 
 /** The reply of `timeline-list`. */
 

@@ -1,21 +1,22 @@
 import { z } from 'zod';
 import type { ToolName } from '../request-names.js';
-import { CLAIM_REPLIES } from './claim-reply.js';
 import { dispatchResult } from './dispatch-result.js';
-import { EXPORT_REPLIES } from './export-reply.js';
-import { factShown, factsFound } from './fact-reply.js';
-import { filesListed } from './file-reply.js';
-import { FORGET_REPLIES } from './forget-reply.js';
+import { factShown, factsFound, filesListed } from './fact-reply.js';
 import { HEALTH_REPLIES } from './health-reply.js';
-import { ledgerShown, ledgersListed } from './ledger-reply.js';
+import { CLAIM_REPLIES, EXPORT_REPLIES, FORGET_REPLIES, RETENTION_REPLIES } from './lifecycle-replies.js';
+import { count, sequence } from './page-fields.js';
 import { PROMPT_REPLIES } from './prompt-trace.js';
 import { REJECTED_REPLIES } from './rejected-reply.js';
-import { count, sequence } from './reply-fields.js';
-import { RETENTION_REPLIES } from './retention-reply.js';
-import { planShown } from './run-reply.js';
-import { sessionList } from './session-list-reply.js';
-import { inboxMessage, iterationView, note, sessionView, taskView } from './session-reply.js';
-import { snapshotShown } from './snapshot-reply.js';
+import { ledgerShown, ledgersListed, planShown } from './run-reply.js';
+import {
+  inboxMessage,
+  iterationView,
+  note,
+  sessionList,
+  sessionView,
+  snapshotShown,
+  taskView,
+} from './session-reply.js';
 import { timelineListed } from './timeline-reply.js';
 import { traceShown, tracesListed } from './trace-reply.js';
 

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { pinnedText, recordedEntry, storedEntry } from '../trace-entry.js';
 import { compacted } from './compile-reply.js';
-import { next } from './page-fields.js';
-import { count, place, sequence, time } from './reply-fields.js';
-import type { Told } from './told.js';
+import { count, next, place, sequence, type Told, time } from './page-fields.js';
 
 /** The replies of `trace.*`, and of the tools that list traces. */
 

@@ -1,5 +1,4 @@
-import { namedIds } from './ids.js';
-import { narrow } from './narrow.js';
+import { namedIds, narrow } from './ids.js';
 
 /** The named lines of a task's body that mean something to us. */
 export type FieldKey = 'prompt' | 'requirements' | 'files' | 'leverage' | 'dependsOn' | 'status';

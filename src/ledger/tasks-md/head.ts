@@ -1,6 +1,5 @@
-import { findId } from './ids.js';
+import { findId, narrow } from './ids.js';
 import { BARE_EMOJI, boxMark, type Legend, leadingMark, type Mark } from './marks.js';
-import { narrow } from './narrow.js';
 import { type Stated, statedAtEnd, statedAtStart } from './stated.js';
 
 /** What the line that may declare a task says. */

@@ -1,5 +1,8 @@
-import type { Head } from './head.js';
-import { type Mark, wholeWord } from './marks.js';
+import type { Lines } from './blocks.js';
+import { draftOfEntry, type Findings, problem } from './draft.js';
+import { type Head, opensWithBox } from './head.js';
+import { type Legend, type Mark, wholeWord } from './marks.js';
+import type { TaskProblem } from './parsed-tasks.js';
 
 /** What headings say of the list below them. */
 
@@ -27,4 +30,198 @@ export function opensPlan(text: string, needsColon: boolean): boolean {
   const plain = text.replace(/[*_#]/g, '').replace(PICTURES, '').trim();
   if (needsColon && !/[:：]$/.test(plain)) return false;
   return PLAN.test(plain.replace(/\s*[:：]$/, ''));
+}
+
+/** Reports the checkboxes in a code fence: they are examples. */
+export function reportFence(
+  { start, end, lines }: Lines,
+  source: readonly string[],
+  legend: Legend,
+  problems: TaskProblem[],
+): void {
+  const boxes = lines.flatMap((line, at) => (opensWithBox(line, legend) ? [start + 1 + at] : []));
+  const [first] = boxes;
+  if (first === undefined) return;
+  const isClosed = end - start > 1 && /^[\s>]*(?:`{3,}|~{3,})\s*$/.test(source[end - 1] ?? '');
+  problems.push(
+    isClosed
+      ? problem(
+          'not_a_task',
+          first,
+          `${boxes.length} checkbox(es) in a code fence, taken for examples`,
+          boxes.at(-1),
+        )
+      : problem(
+          'unclosed_fence',
+          start,
+          `a code fence that is never closed hides ${boxes.length} checkbox(es)`,
+          end - 1,
+        ),
+  );
+}
+
+/** An HTML block without its comments, line for line; checkboxes in comments are reported. */
+export function uncomment(block: Lines, legend: Legend, problems: TaskProblem[]): Lines {
+  let inComment = false;
+  const hidden: number[] = [];
+  const lines = block.lines.map((line, at) => {
+    let shown = '';
+    let rest = line;
+    while (rest !== '') {
+      const [mark, length] = inComment ? ['-->', 3] : ['<!--', 4];
+      const found = rest.indexOf(mark);
+      const part = found === -1 ? rest : rest.slice(0, found);
+      if (!inComment) shown += part;
+      else if (opensWithBox(part, legend)) hidden.push(block.start + at);
+      if (found !== -1) inComment = !inComment;
+      rest = found === -1 ? '' : rest.slice(found + length);
+    }
+    return shown;
+  });
+  const [first] = hidden;
+  if (first !== undefined)
+    problems.push(problem('not_a_task', first, `${hidden.length} checkbox(es) in a comment`, hidden.at(-1)));
+  return { ...block, lines };
+}
+
+/**
+ * The todos of a YAML front matter, as Cursor keeps them for a plan, or of a YAML file. Read line by line: a YAML library
+ * takes half a second for 5,000 of them. What is not a list of flat entries is reported.
+ */
+
+const LIST = /^(?:todos|tasks)\s*:\s*$/;
+const KEY = /^([A-Za-z_][\w-]*):(?=\s|$)/;
+const BOX = /^[\s>]*(?:[-*+•]|\d{1,9}[.)])?[ \t]{0,4}\[[^[\]]{0,12}\](?:\s|$)/;
+const BLOCK = /^[|>][+-]?\d?$/;
+
+/** Fills `findings` with the todos. Returns the line after the front matter; 0 when there is none. */
+export function readFrontMatter(lines: readonly string[], findings: Findings): number {
+  const opens = lines[0]?.trimEnd() === '---';
+  let end = opens ? lines.findIndex((line, at) => at > 0 && line.trimEnd() === '---') : lines.length;
+  if (end === -1) return 0;
+  const from = opens ? 1 : 0;
+  if (opens ? !isMatter(lines.slice(1, end)) : !isYaml(lines)) return 0;
+  let at = from;
+  while (at < end && !LIST.test(lines[at] ?? '')) at += 1;
+  if (at < end) readTodos(lines, at + 1, end, findings);
+  if (opens) end += 1;
+  return end;
+}
+
+/** Keys and values between the two lines, not what stands between two rules. */
+function isMatter(lines: readonly string[]): boolean {
+  const first = lines.find((line) => line.trim() !== '' && !line.startsWith('#'));
+  return first !== undefined && KEY.test(first) && !lines.some((line) => BOX.test(line));
+}
+
+/** A file of YAML alone: its first line is a key, and one of its keys is a list of tasks. */
+function isYaml(lines: readonly string[]): boolean {
+  const first = lines.find((line) => line.trim() !== '' && !line.startsWith('#'));
+  if (first === undefined || !KEY.test(first)) return false;
+  const list = lines.findIndex((line) => LIST.test(line));
+  return list !== -1 && /^\s*-\s+[A-Za-z_][\w-]*\s*:/.test(lines[list + 1] ?? '');
+}
+
+interface Todo {
+  readonly line: number;
+  end: number;
+  readonly fields: Map<string, { value: string; line: number }>;
+}
+
+function readTodos(lines: readonly string[], from: number, end: number, findings: Findings): void {
+  let todo: Todo | undefined;
+  let last: { value: string; line: number } | undefined;
+  let dash = -1;
+  const close = (): void => {
+    if (todo !== undefined) addTodo(todo, findings);
+    todo = undefined;
+    last = undefined;
+  };
+  for (let at = from; at < end; at += 1) {
+    const line = lines[at] ?? '';
+    const text = line.trim();
+    if (text === '' || text.startsWith('#')) continue;
+    const indent = line.length - line.trimStart().length;
+    const isItem = /^-(?:\s|$)/.test(text) && (dash === -1 || indent === dash);
+    if (!isItem && indent <= Math.max(dash, 0) && dash !== -1) break;
+    if (!isItem && dash === -1) break;
+    if (isItem) {
+      close();
+      dash = indent;
+      todo = { line: at, end: at + 1, fields: new Map() };
+    }
+    const body = isItem ? text.slice(1).trim() : text;
+    const key = KEY.exec(body);
+    if (todo === undefined) break;
+    todo.end = at + 1;
+    const fieldIndent = isItem ? dash + 2 : indent;
+    if (key !== null && fieldIndent <= dash + 4 && !(last !== undefined && indent > dash + 4)) {
+      last = { value: body.slice(key[0].length).trim(), line: at };
+      todo.fields.set((key[1] ?? '').toLowerCase(), last);
+    } else if (last !== undefined) {
+      // A value over several lines, or a list of its own.
+      const item = body.startsWith('- ') ? body.slice(2).trim() : undefined;
+      const more = item === undefined ? body : `,${scalar(item)}`;
+      last.value = last.value === '' || BLOCK.test(last.value) ? more : `${last.value} ${more}`;
+    } else if (isItem && body !== '') {
+      todo.fields.set('content', { value: body, line: at });
+    } else
+      findings.problems.push(
+        problem('broken_document', at, `"${text.slice(0, 40)}" is not an entry of a list of todos`),
+      );
+  }
+  close();
+}
+
+function addTodo({ line, end, fields }: Todo, findings: Findings): void {
+  const read = (...names: string[]): string | undefined => {
+    const found = names.map((name) => fields.get(name)).find((field) => field !== undefined);
+    return found === undefined ? undefined : scalar(found.value);
+  };
+  const list = (...names: string[]): string[] =>
+    (read(...names) ?? '')
+      .replace(/^\[|\]$/g, '')
+      .split(',')
+      .map((each) => scalar(each.trim()))
+      .filter((each) => each !== '');
+  const text = read('content', 'title', 'text', 'name', 'description');
+  const statusLine = fields.get('status')?.line;
+  if (text === undefined) {
+    findings.problems.push(
+      problem('broken_document', line, 'an entry without content; give it one', end - 1),
+    );
+    return;
+  }
+  const done = read('completed', 'done');
+  findings.drafts.push(
+    draftOfEntry(
+      {
+        id: read('id'),
+        text,
+        status:
+          read('status', 'state') ?? (done === undefined ? undefined : done === 'true' ? 'done' : 'pending'),
+        ...(statusLine !== undefined && { statusLine }),
+        dependsOn: list('dependencies', 'dependson', 'depends_on'),
+        prompt: read('prompt'),
+        line,
+        end,
+      },
+      findings.problems,
+    ),
+  );
+}
+
+/** A scalar without its quotes. */
+function scalar(value: string): string {
+  const text = value.trim();
+  if (/^".*"$/.test(text)) {
+    try {
+      return String(JSON.parse(text));
+    } catch {
+      return text.slice(1, -1);
+    }
+  }
+  if (/^'.*'$/.test(text)) return text.slice(1, -1).replaceAll("''", "'");
+  const remark = text.indexOf(' #');
+  return remark === -1 ? text : text.slice(0, remark).trimEnd();
 }

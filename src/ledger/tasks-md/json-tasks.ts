@@ -1,5 +1,4 @@
-import { type Draft, type Findings, type Heading, problem } from './draft.js';
-import { draftOfEntry, partOf } from './entry.js';
+import { type Draft, draftOfEntry, type Findings, type Heading, partOf, problem } from './draft.js';
 
 /**
  * Tasks in JSON: `tasks.json` of claude-task-master with its tags, and lists of objects with a title and a status under

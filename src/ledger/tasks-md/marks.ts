@@ -1,4 +1,4 @@
-import { narrow } from './narrow.js';
+import { narrow } from './ids.js';
 import type { PlanTaskStatus } from './parsed-tasks.js';
 
 /**

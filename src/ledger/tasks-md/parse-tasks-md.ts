@@ -1,12 +1,11 @@
-import { type Findings, problem } from './draft.js';
-import { readFrontMatter } from './front-matter.js';
+import { type Draft, draftOfEntry, type Findings, type PlanEntry, problem } from './draft.js';
+import { splitDependencies } from './fields.js';
+import { readFrontMatter } from './headings.js';
 import { readJsonTasks } from './json-tasks.js';
-import { readLegend } from './legend.js';
 import type { ParsedTasks } from './parsed-tasks.js';
-import { repair } from './repair.js';
 import { scan } from './scan.js';
 import { settle } from './settle.js';
-import { readTaskFiles } from './task-files.js';
+import { readLegend } from './status.js';
 
 /**
  * Reads a plan of any of the kinds that agents write, and never fails: what it cannot place, or places by a guess, it
@@ -29,4 +28,228 @@ export function parseTasksMd(text: string): ParsedTasks {
   }
   // What ends the last line begins no other.
   return settle(findings, lines.length > 1 && lines.at(-1) === '' ? lines.length - 1 : lines.length);
+}
+
+/**
+ * Undoes what editors and shells do to a file: the byte order mark, and UTF-8 that was decoded as Windows-1252,
+ * Latin-1 or MacRoman (`â€”` or `‚Äî` for a dash). Lines keep their numbers.
+ */
+
+export interface Repaired {
+  readonly text: string;
+  /** The first line (0-based) that was mis-decoded, and what was done about it. */
+  readonly misdecoded?: { readonly line: number; readonly message: string };
+}
+
+interface Legacy {
+  readonly name: string;
+  readonly bytes: ReadonlyMap<string, number>;
+  /** A character that stands for a lead byte, and those for its continuation bytes. */
+  readonly sequence: RegExp;
+}
+
+const BOM = /^(?:\uFEFF|ï»¿|Ôªø)/;
+const NON_ASCII = /[^\p{ASCII}]/gu;
+
+// The characters of the bytes 80 to FF. TextDecoder does not help: in Node 20 it reads windows-1252 as Latin-1.
+const UPPER_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
+const LATIN_1 = String.fromCharCode(...Array.from({ length: 96 }, (_, at) => 0xa0 + at));
+const MAC_ROMAN =
+  'ÄÅÇÉÑÖÜáàâäãåçéèêëíìîïñóòôöõúùûü†°¢£§•¶ß®©™´¨≠ÆØ∞±≤≥¥µ∂∑∏π∫ªºΩæø¿¡¬√ƒ≈∆«»…\u00a0ÀÃÕŒœ–—“”‘’÷◊ÿŸ⁄€‹›ﬁﬂ‡·‚„‰ÂÊÁËÈÍÎÏÌÓÔ\uf8ffÒÚÛÙıˆ˜¯˘˙˚¸˝˛ˇ';
+
+const LEGACY: readonly Legacy[] = [
+  legacy('Windows-1252', UPPER_1252 + LATIN_1),
+  legacy('MacRoman', MAC_ROMAN),
+];
+
+/** Text without byte order mark, and with mis-decoded characters put right where the whole file speaks for it. */
+export function repair(source: string): Repaired {
+  const text = source.replace(BOM, '');
+  // Plain ASCII takes a byte each.
+  if (Buffer.byteLength(text) === text.length) return { text };
+  const foreign = text.match(NON_ASCII)?.length ?? 0;
+  for (const encoding of LEGACY) {
+    const repaired = decodeAgain(text, foreign, encoding);
+    if (repaired !== undefined) return repaired;
+  }
+  const lost = text.indexOf('\uFFFD');
+  if (lost === -1) return { text };
+  return {
+    text,
+    misdecoded: { line: lineAt(text, lost), message: 'holds characters that were lost when it was decoded' },
+  };
+}
+
+/**
+ * Only when at least two sequences are found and nine of ten foreign characters belong to one: `café…»` may by
+ * chance spell a sequence, a text in which nearly everything does is mis-decoded.
+ */
+function decodeAgain(text: string, foreign: number, { name, bytes, sequence }: Legacy): Repaired | undefined {
+  let first = -1;
+  let count = 0;
+  let covered = 0;
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const fixed = text.replace(sequence, (found, at: number) => {
+    const right = decode(found, bytes, decoder);
+    if (right === undefined) return found;
+    if (first === -1) first = at;
+    count += 1;
+    covered += Array.from(found).length;
+    return right;
+  });
+  if (count < 2 || covered < foreign * 0.9) return undefined;
+  const message = `UTF-8 that was read as ${name}; ${count} characters were corrected`;
+  return { text: fixed, misdecoded: { line: lineAt(text, first), message } };
+}
+
+function decode(
+  found: string,
+  bytes: ReadonlyMap<string, number>,
+  decoder: InstanceType<typeof TextDecoder>,
+): string | undefined {
+  try {
+    return decoder.decode(Uint8Array.from(Array.from(found), (character) => bytes.get(character) ?? 0));
+  } catch {
+    return undefined;
+  }
+}
+
+function legacy(name: string, characters: string): Legacy {
+  const bytes = new Map(Array.from(characters, (character, at) => [character, 0x80 + at] as const));
+  // Some tools leave the bytes 80 to 9F as control characters.
+  for (let byte = 0x80; byte < 0xa0; byte += 1) {
+    const control = String.fromCharCode(byte);
+    if (!bytes.has(control)) bytes.set(control, byte);
+  }
+  const range = (from: number, to: number): string =>
+    [...bytes]
+      .filter(([, byte]) => byte >= from && byte <= to)
+      .map(([character]) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+      .join('');
+  const next = `[${range(0x80, 0xbf)}]`;
+  const [two, three, four] = [range(0xc2, 0xdf), range(0xe0, 0xef), range(0xf0, 0xf4)];
+  return {
+    name,
+    bytes,
+    sequence: new RegExp(`[${four}]${next}{3}|[${three}]${next}{2}|[${two}]${next}`, 'gu'),
+  };
+}
+
+function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split(/\r\n|\r|\n/).length - 1;
+}
+
+/** The text files of claude-task-master: `task_001.txt`, one task with its sub-tasks. */
+
+const TASK_ID = /^# Task ID:\s*(\S+)/;
+const FIELD = /^# (Title|Status|Dependencies|Priority|Description|Details|Test Strategy|Subtasks):/i;
+const SUBTASK = /^## (\d+)\.\s/;
+const SUB_FIELD = /^### (Dependencies|Description|Details):/i;
+const FENCE = /^\s*(?:```|~~~)/;
+
+interface Open {
+  readonly id: string;
+  readonly line: number;
+  readonly isSubtask: boolean;
+  title: string;
+  status?: string;
+  statusLine?: number;
+  dependsOn: string[];
+  readonly details: string[];
+  readonly test: string[];
+}
+
+/** Fills `findings` from a text that opens with `# Task ID:`. Returns false for any other. */
+export function readTaskFiles(lines: readonly string[], findings: Findings): boolean {
+  if (!TASK_ID.test(lines.find((line) => line.trim() !== '') ?? '')) return false;
+  let owner: Draft | undefined;
+  let task: Open | undefined;
+  let into: string[] | undefined;
+  let isFenced = false;
+  const close = (end: number): void => {
+    if (task === undefined) return;
+    const draft = draftOfEntry(entryOf(task, end, task.isSubtask ? owner : undefined), findings.problems);
+    if (!task.isSubtask) owner = draft;
+    findings.drafts.push(draft);
+  };
+  lines.forEach((line, at) => {
+    if (FENCE.test(line)) isFenced = !isFenced;
+    const id = isFenced ? undefined : TASK_ID.exec(line)?.[1];
+    const sub = isFenced || id !== undefined ? null : SUBTASK.exec(line);
+    if (id !== undefined || (sub !== null && task !== undefined)) {
+      close(at);
+      const isSubtask = sub !== null && id === undefined;
+      const parent = owner?.head.id ?? '';
+      task = {
+        id: id ?? `${parent}.${sub?.[1]}`,
+        line: at,
+        isSubtask,
+        ...titleOfSubtask(sub === null ? '' : line.slice(sub[0].length), at),
+        dependsOn: [],
+        details: [],
+        test: [],
+      };
+      into = undefined;
+      return;
+    }
+    const field = isFenced ? null : (FIELD.exec(line) ?? SUB_FIELD.exec(line));
+    if (field === null || task === undefined) {
+      into?.push(line);
+      return;
+    }
+    const [opening, name = ''] = field;
+    const value = line.slice(opening.length).trim();
+    into = undefined;
+    switch (name.toLowerCase()) {
+      case 'title':
+        task.title = value;
+        break;
+      case 'status':
+        task.status = value;
+        task.statusLine = at;
+        break;
+      case 'dependencies': {
+        const parent = task.isSubtask ? (owner?.head.id ?? '') : '';
+        task.dependsOn = splitDependencies(value.replace(/\([^()]*\)|✅|⏱|\uFE0F/gu, '')).map((each) =>
+          parent !== '' && /^\d+$/.test(each) ? `${parent}.${each}` : each,
+        );
+        break;
+      }
+      case 'details':
+        into = task.details;
+        break;
+      case 'test strategy':
+        into = task.test;
+        break;
+    }
+    if (into !== undefined && value !== '') into.push(value);
+  });
+  let end = lines.length;
+  while (end > 0 && lines[end - 1]?.trim() === '') end -= 1;
+  close(end);
+  return true;
+}
+
+/** `Parse the input [done]`. */
+function titleOfSubtask(text: string, line: number): { title: string; status?: string; statusLine?: number } {
+  const title = text.trim();
+  const bracket = title.endsWith(']') ? title.lastIndexOf('[') : -1;
+  if (bracket === -1) return { title };
+  return { title: title.slice(0, bracket).trim(), status: title.slice(bracket + 1, -1), statusLine: line };
+}
+
+function entryOf(task: Open, end: number, owner: Draft | undefined): PlanEntry {
+  const details = task.details.join('\n').trim();
+  const test = task.test.join('\n').trim();
+  return {
+    id: task.id,
+    text: task.title,
+    status: task.status,
+    ...(task.statusLine !== undefined && { statusLine: task.statusLine }),
+    dependsOn: task.dependsOn,
+    prompt: details === '' || test === '' ? details : `${details}\n\nTest strategy: ${test}`,
+    line: task.line,
+    end,
+    owner,
+  };
 }

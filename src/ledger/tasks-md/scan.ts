@@ -2,13 +2,11 @@ import { type Block, type Container, type Lines, readBlocks, type Table } from '
 import { applyField, type Draft, type Findings, type Heading, newDraft, problem } from './draft.js';
 import { type FieldKey, namesPrompt, readField } from './fields.js';
 import { bulletOf, type Head, opensWithBox, plainHead, readHead } from './head.js';
-import { opensPlan, statusOfSection } from './headings.js';
-import { reportFence, uncomment } from './hidden.js';
+import { opensPlan, reportFence, statusOfSection, uncomment } from './headings.js';
 import { outerId } from './ids.js';
-import { isLegendHeading } from './legend.js';
 import { DECORATION, type Legend, leadingMark, readStatus } from './marks.js';
-import type { TaskProblem } from './parsed-tasks.js';
-import { followSpan, join } from './prompt-span.js';
+import { followSpan, join, type TaskProblem } from './parsed-tasks.js';
+import { isLegendHeading } from './status.js';
 import { scanTable } from './table.js';
 import { reportUnboxed } from './unboxed.js';
 

@@ -1,8 +1,8 @@
 import type { Table } from './blocks.js';
 import { type Findings, type Heading, newDraft, problem } from './draft.js';
 import { type Head, opensWithBox, readHead } from './head.js';
+import { narrow } from './ids.js';
 import { type Legend, leadingMark, readStatus } from './marks.js';
-import { narrow } from './narrow.js';
 
 const ID =
   /^(?:id|#|no\.?|nr\.?|task ?id|task ?(?:no|number|#)\.?|编号|編號|序号|番号|任务编号|タスク(?:id|番号))$/i;

@@ -8,19 +8,18 @@ import {
   REJECTED_STREAM,
 } from '../../contracts/names.js';
 import { PER_SESSION, type SessionLayout, streamOf } from '../../contracts/session-layout.js';
-import { counted } from '../../shared/counted.js';
+import { counted } from '../../shared/text.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { newestLayout } from '../jetstream/layout-record.js';
 import { LIFECYCLE_STREAM } from '../stores/kv-bucket.js';
-import { type BackupManifest, writeManifest } from './backup-manifest.js';
+import { type BackupManifest, DERIVED, isSessionLog, ownStreams, writeManifest } from './backup-manifest.js';
 import {
   type LifecycleChanges,
   type LifecycleLook,
   lifecycleChanges,
   lookAtLifecycle,
 } from './lifecycle-look.js';
-import { DERIVED, isSessionLog, ownStreams } from './own-streams.js';
 import { StreamCopies, type TransferProgress } from './stream-copies.js';
 import { emptyDirectory, newDirectory } from './stream-files.js';
 

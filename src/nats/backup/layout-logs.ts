@@ -4,8 +4,8 @@ import type { SessionLayout } from '../../contracts/session-layout.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { NatsSessionLog } from '../stores/nats-session-log.js';
 import { type NatsSnapshotStore, openSnapshotStore } from '../stores/nats-snapshot-store.js';
+import { isSessionLog, ownStreams } from './backup-manifest.js';
 import { lookAtLifecycle } from './lifecycle-look.js';
-import { isSessionLog, ownStreams } from './own-streams.js';
 
 export interface LayoutChange {
   readonly from: SessionLayout;

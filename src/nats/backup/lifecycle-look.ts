@@ -6,7 +6,7 @@ import { sessionOfArchivedKey, type Token } from '../../contracts/names.js';
 import { pause } from '../../runtime/pauses.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { readStream, type StreamMessage } from '../jetstream/direct-get.js';
-import { newestMessage } from '../jetstream/newest-message.js';
+import { newestMessage } from '../jetstream/newest-page.js';
 import { keyOf, LIFECYCLE_PREFIX, LIFECYCLE_STREAM } from '../stores/kv-bucket.js';
 import { isDeletion } from '../stores/nats-snapshot-store.js';
 

@@ -4,7 +4,7 @@ import { DISPATCH_STREAM, LAYOUT_SUBJECT } from '../../contracts/names.js';
 import { API, apiCode } from '../connection/nats-errors.js';
 import type { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { installationStream, RESTORING } from '../jetstream/layout-record.js';
-import { INSTALLATION_STREAM } from './own-streams.js';
+import { INSTALLATION_STREAM } from './backup-manifest.js';
 
 /**
  * What says on the server that a backup is being restored there, and which one.

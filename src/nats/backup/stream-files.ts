@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { NatsConnection } from 'nats';
 import { systemCode, ThroughlineError } from '../../contracts/errors.js';
-import { makeFolder } from '../../nats-server/make-folder.js';
+import { makeFolder } from '../../nats-server/server-version.js';
+import { onDenied } from '../connection/connect-nats.js';
+import { onConnectionState } from '../connection/connection-states.js';
 import { cannotRead, MANIFEST, OWNER_ONLY, STREAMS, type StoredStream } from './backup-manifest.js';
 
 const PIECE_BYTES = 1024 * 1024;
@@ -106,4 +109,59 @@ export async function checkCopy(directory: string, stored: StoredStream): Promis
 function cannotWrite(path: string, error: unknown): ThroughlineError {
   const why = systemCode(error) ?? 'unknown';
   return new ThroughlineError('store_unusable', `${path} cannot be written (${why})`, { cause: error });
+}
+
+/** What ends a transfer that is under way: it cannot be taken up again in the middle. */
+export interface TransferGuard {
+  /** Rejects when the connection is lost, the server denies one of the subjects, or nothing was heard for too long. */
+  readonly failed: Promise<never>;
+  /** Something was heard: the wait for the next begins, with another limit where one is given, in milliseconds. */
+  heard(silenceMs?: number): void;
+  /** Gives up for a reason. */
+  fail(error: unknown): void;
+  release(): void;
+}
+
+/**
+ * Watches over a transfer.
+ *
+ * @param doing what is done, for the message of an error
+ * @param silenceMs longest time in which nothing is heard
+ * @param isOurs whether a subject that is denied belongs to the transfer
+ */
+export function transferGuard(
+  connection: NatsConnection,
+  doing: string,
+  silenceMs: number,
+  isOurs: (subject: string) => boolean,
+): TransferGuard {
+  let fail: (error: unknown) => void = () => {};
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  // It may fail after the transfer has ended otherwise.
+  failed.catch(() => {});
+  const gone = (why: string) => fail(new ThroughlineError('unavailable', `${doing}: ${why}`));
+  const wait = (ms: number) => setTimeout(() => gone(`the server said nothing for ${ms} ms`), ms);
+  let silence = wait(silenceMs);
+  const releases = [
+    onDenied(connection, ({ subject, fault }) => {
+      if (isOurs(subject)) fail(fault);
+    }),
+    onConnectionState(connection, (connected) => {
+      if (!connected) gone('the connection to the server was lost');
+    }),
+  ];
+  return {
+    failed,
+    heard(ms = silenceMs) {
+      clearTimeout(silence);
+      silence = wait(ms);
+    },
+    fail,
+    release() {
+      clearTimeout(silence);
+      for (const release of releases) release();
+    },
+  };
 }

@@ -2,7 +2,7 @@ import type { Msg, NatsConnection, StreamConfig, StreamState } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { newInbox } from '../connection/connect-nats.js';
 import { refusal, toThroughlineError } from '../connection/nats-errors.js';
-import { transferGuard } from './transfer-guard.js';
+import { transferGuard } from './stream-files.js';
 
 /**
  * Makes one stream from a copy, by `$JS.API.STREAM.RESTORE.<stream>`. The answer names a subject that takes the chunks, in

@@ -17,8 +17,7 @@ import { limitedWarnings } from '../../runtime/limited-warnings.js';
 import { withinDeadline } from '../../shared/deadline.js';
 import { useEndingTransport } from './ending-transport.js';
 import { accessOptions, type NatsAccess } from './nats-access.js';
-import { codeOfReport, connectFault, permissionDenied } from './nats-errors.js';
-import { withoutSecrets } from './shown-url.js';
+import { codeOfReport, connectFault, permissionDenied, withoutSecrets } from './nats-errors.js';
 
 export type { NatsConnection };
 

@@ -25,3 +25,51 @@ async function tell(connection: NatsConnection, all: ReadonlySet<Listener>): Pro
     if (type === Events.Disconnect || type === Events.Reconnect) toAll(type === Events.Reconnect);
   }
 }
+
+/** The health of a connection, for the health of a service. */
+export interface ConnectionHealth {
+  readonly connected: boolean;
+  /** Address of the server, as the client knows it. */
+  readonly server: string;
+  /** How often the connection was lost since the start. */
+  readonly disconnects: number;
+}
+
+/** Watches a connection until it is closed. */
+export function watchConnection(connection: NatsConnection): () => ConnectionHealth {
+  let connected = true;
+  let disconnects = 0;
+  const follow = async () => {
+    for await (const { type } of connection.status()) {
+      if (type === Events.Disconnect) disconnects += 1;
+      if (type === Events.Disconnect || type === Events.Reconnect) connected = type === Events.Reconnect;
+    }
+    connected = false;
+  };
+  void follow();
+  return () => ({ connected, server: connection.getServer(), disconnects });
+}
+
+/** Tells of each time that a lost connection is there again: what came in between was not heard. */
+export function onReconnect(connection: NatsConnection, listener: () => void): () => void {
+  return onEvent(connection, Events.Reconnect, listener);
+}
+
+/** Tells of each time that the connection is lost. */
+export function onConnectionLost(connection: NatsConnection, listener: () => void): () => void {
+  return onEvent(connection, Events.Disconnect, listener);
+}
+
+function onEvent(connection: NatsConnection, event: Events, listener: () => void): () => void {
+  let isTold = true;
+  const follow = async () => {
+    for await (const { type } of connection.status()) {
+      if (!isTold) return;
+      if (type === event) listener();
+    }
+  };
+  void follow();
+  return () => {
+    isTold = false;
+  };
+}

@@ -9,7 +9,7 @@ import {
   type TlsOptions,
 } from 'nats';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
-import { withoutSecrets } from './shown-url.js';
+import { withoutSecrets } from './nats-errors.js';
 
 /**
  * Who we are to the NATS server, and how the connection is encrypted. The names in brackets are the variables of the

@@ -4,7 +4,7 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM } from '../../contracts/names.js';
 import { type TraceContext, traceHeaders } from '../../contracts/trace-context.js';
 import { publishSpan, requestSpan } from '../../monitoring/message-spans.js';
-import type { ClientTransport } from '../../ports/client-transport.js';
+import type { ClientTransport } from '../../ports/clients.js';
 import { noTracing, type Tracing } from '../../ports/tracing.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { closeConnection } from './connect-nats.js';

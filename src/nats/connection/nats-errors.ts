@@ -207,3 +207,18 @@ const TLS_CODE = /^(?:ERR_(?:TLS|SSL|OSSL)_|TLS$|SERVER_OPT_NA$)|CERT|SELF_SIGNE
 function codeOf(cause: unknown): string {
   return typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : '';
 }
+
+/** A URL, or several, as they may be shown: user, password and token replaced, with a scheme before them or without. */
+export function withoutSecrets(url: string): string {
+  // Up to the last @ of each: a password may hold one as well, and, wrongly, a slash, a comma or the end of a line.
+  return url
+    .split(/,(?=[a-z][a-z\d+.-]*:\/\/)/i)
+    .map(shown)
+    .join(',');
+}
+
+function shown(url: string): string {
+  const [scheme = ''] = /^[a-z][a-z\d+.-]*:\/\//i.exec(url) ?? [];
+  const at = url.lastIndexOf('@');
+  return at < scheme.length ? url : `${scheme}***${url.slice(at)}`;
+}

@@ -1,10 +1,10 @@
 import { Events } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import type { LiveTransport } from '../../ports/live-transport.js';
+import type { LiveTransport } from '../../ports/clients.js';
 import { closeConnection, connectNats, type NatsConnectOptions } from './connect-nats.js';
 import { type KeptSubscription, keepSubscribed } from './kept-subscription.js';
 import { requestJson } from './nats-client-transport.js';
-import { withoutSecrets } from './shown-url.js';
+import { withoutSecrets } from './nats-errors.js';
 
 /** Connects, with a connection of its own. Throws as `connectNats` says. */
 export async function openLiveTransport(options: NatsConnectOptions): Promise<LiveTransport> {

@@ -1,22 +1,22 @@
-import { VECTOR_BUCKET } from '../../contracts/names.js';
+import { codeOf, type ThroughlineError } from '../../contracts/errors.js';
+import { DISPATCH_STREAM, VECTOR_BUCKET } from '../../contracts/names.js';
+import { NATS_SERVER_PIN } from '../../nats-server/server-pin.js';
+import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { highestSeen, type NumbersPorts, numbersFault, REPAIR } from '../jetstream/dispatch-numbers.js';
 import type { NatsPorts } from '../open-nats.js';
-import { type ConfiguredEmbedder, embedderFindings } from './embedder-findings.js';
 import { eventFindings } from './event-findings.js';
 import { examined, type Finding, fail } from './finding.js';
-import { importFindings } from './import-findings.js';
 import { indexFindings } from './index-findings.js';
 import { projectFindings, vectorFindings } from './learning-findings.js';
-import { numbersFindings } from './number-findings.js';
 import { clockFindings, jetStreamIsOff, limitFindings, serverFindings } from './server-findings.js';
-import { serviceFindings } from './service-findings.js';
-import { sessionFindings } from './session-findings.js';
-import { shardFindings } from './shard-findings.js';
-import { strangerFindings } from './stranger-findings.js';
+import { type ConfiguredEmbedder, embedderFindings, serviceFindings } from './service-findings.js';
+import { importFindings, sessionFindings, shardFindings } from './session-findings.js';
 import {
   CONSUMERS,
   consumerFindings,
   expectedStreams,
   rejectedFindings,
+  strangerFindings,
   streamFindings,
 } from './stream-findings.js';
 import { WRITES, writeFindings } from './write-findings.js';
@@ -112,4 +112,34 @@ export async function examine(
         ...found,
         fail('doctor', 'could not check anything', 'run it as a user with the permissions of a reader'),
       ];
+}
+
+/**
+ * The error that kept us from checking anything; the message says what to do where that depends on the configuration.
+ */
+export function connectionFinding({ code, message }: ThroughlineError): Finding {
+  const told = `${message} (${code})`;
+  if (code !== 'server_unsupported') return { check: 'connection', level: 'fail', message: told };
+  const { minimum, version } = NATS_SERVER_PIN;
+  const fix = `run nats-server ${minimum} or newer, with JetStream: "throughline up" starts ${version}`;
+  return fail('server', told, fix);
+}
+
+/** The dispatches' numbers, where they are behind what sessions have seen; nothing where they are not. */
+export async function numbersFindings(ports: NumbersPorts): Promise<Finding[]> {
+  try {
+    const seen = await highestSeen(ports);
+    const fault = await numbersFault(ports, seen).catch(async (error: unknown) => {
+      if (codeOf(toThroughlineError(error, '')) !== 'permission_denied' || seen === undefined) throw error;
+      // A user who may not read results can still see their last sequence.
+      const { last_seq: last } = (await ports.jsm.streams.info(DISPATCH_STREAM)).state;
+      const message = `stream ${DISPATCH_STREAM} is at ${last}, but ${seen.stream} has dispatch ${seen.sequence}`;
+      return last < seen.sequence ? { message } : undefined;
+    });
+    return fault === undefined ? [] : [fail(`stream ${DISPATCH_STREAM}`, fault.message, REPAIR)];
+  } catch (error) {
+    // That it is missing has been reported.
+    if (apiCode(error) === API.streamNotFound) return [];
+    throw toThroughlineError(error, 'comparing numbers of dispatches');
+  }
 }

@@ -1,8 +1,8 @@
 import { INDEX_BUCKET, type Token } from '../../contracts/names.js';
-import { hasLeader, type SessionActivity } from '../../ports/session-activity.js';
 import type { SessionIndex } from '../../ports/session-index.js';
+import { hasLeader, type SessionActivity } from '../../ports/session-lifecycle.js';
 import type { SessionLog } from '../../ports/session-log.js';
-import { counted } from '../../shared/counted.js';
+import { counted } from '../../shared/text.js';
 import { type Finding, ok, warn } from './finding.js';
 
 /** A keeper that runs has compared the index with the logs by then: it does so every ten minutes. */

@@ -7,9 +7,9 @@ import {
   type Token,
   VECTOR_BUCKET,
 } from '../../contracts/names.js';
-import type { LearningLog } from '../../ports/learning-log.js';
+import type { LearningLog } from '../../ports/session-log.js';
 import type { SnapshotStore } from '../../ports/snapshot-store.js';
-import { counted } from '../../shared/counted.js';
+import { counted } from '../../shared/text.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { type Finding, ok, warn } from './finding.js';
 import { streamFaults } from './stream-findings.js';

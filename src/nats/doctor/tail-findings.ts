@@ -1,8 +1,7 @@
 import type { JetStreamManager } from 'nats';
 import type { Token } from '../../contracts/names.js';
 import type { SnapshotStore } from '../../ports/snapshot-store.js';
-import { age } from '../../shared/age.js';
-import { counted } from '../../shared/counted.js';
+import { age, counted } from '../../shared/text.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { REPAIR } from '../jetstream/dispatch-numbers.js';
 import { snapshotTime } from '../stores/snapshot-sequence.js';

@@ -2,8 +2,8 @@ import type { JetStreamManager, NatsConnection } from 'nats';
 import { codeOf, messageOf } from '../../contracts/errors.js';
 import { PROBE_STREAM } from '../../contracts/names.js';
 import { MAKE_ROOM_ON_DISK, toThroughlineError } from '../connection/nats-errors.js';
+import { stuckStreams } from '../jetstream/list-streams.js';
 import { withProbeStream } from '../jetstream/probe-stream.js';
-import { stuckStreams } from '../jetstream/stuck-stream.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
 export const WRITES = 'JetStream writes';

@@ -2,17 +2,17 @@ import type { Msg, NatsConnection } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { type Denial, newInbox, onDenied } from '../connection/connect-nats.js';
 import { type KeptSubscription, keepSubscribed } from '../connection/kept-subscription.js';
-import { batchEnd, batchReply } from './batch-answer.js';
-import { type BatchMessage, type BatchOutcome, PublishBatch } from './publish-batch.js';
+import { askWhetherStuck, isStuckAnswer, stuckFault } from './list-streams.js';
 import {
+  batchEnd,
+  batchReply,
   notSent,
   outcomeOf,
   type PublishHeaderOptions,
   type PubOutcome,
   publishHeaders,
 } from './publish-outcome.js';
-import { PublishTogether } from './publish-together.js';
-import { askWhetherStuck, isStuckAnswer, stuckFault } from './stuck-stream.js';
+import { type BatchMessage, type BatchOutcome, PublishBatch, PublishTogether } from './publish-together.js';
 
 /**
  * Publishes to JetStream with many publishes in flight: all PubAcks come to one inbox of our own and are matched by

@@ -19,11 +19,10 @@ import {
 } from '../../contracts/names.js';
 import { newestNamed, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
-import { snapshotIn } from '../stores/nats-snapshot-store.js';
-import { unpackedText } from '../stores/packed-text.js';
+import { snapshotIn, unpackedText } from '../stores/nats-snapshot-store.js';
 import { eventsOf } from '../stores/stored-events.js';
 import { readLast, readStream, type StreamMessage } from './direct-get.js';
-import { newestMessage, newestOf } from './newest-message.js';
+import { newestMessage, newestOf } from './newest-page.js';
 import { raisedTo } from './raised-record.js';
 
 /**

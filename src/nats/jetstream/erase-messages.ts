@@ -2,7 +2,7 @@ import type { JetStreamManager, NatsConnection } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { batchesOf } from './direct-get.js';
-import { firstMessage } from './newest-message.js';
+import { firstMessage } from './newest-page.js';
 
 /**
  * Removes messages of a stream so that its files do not hold them any longer.

@@ -7,7 +7,7 @@ import { isShardCount, type SessionLayout } from '../../contracts/session-layout
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher } from './acked-publisher.js';
 import { readLast, readNext, type StreamMessage } from './direct-get.js';
-import { newestStored } from './newest-message.js';
+import { newestStored } from './newest-page.js';
 
 /**
  * The layout of an installation is recorded once, under `layout` in the bucket `throughline`: by the first service that

@@ -2,7 +2,7 @@ import { type JetStreamManager, type NatsConnection, StorageType } from 'nats';
 import { PROBE_STREAM, PROBE_SUBJECT } from '../../contracts/names.js';
 import { API, apiCode } from '../connection/nats-errors.js';
 import { AckedPublisher } from './acked-publisher.js';
-import { probeGone, stuckStreams } from './stuck-stream.js';
+import { probeGone, stuckStreams } from './list-streams.js';
 
 /** More than what is left of a block of the disk that is in use already. */
 const PROBE_BYTES = 16_384;

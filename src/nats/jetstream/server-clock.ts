@@ -1,8 +1,8 @@
 import type { NatsConnection } from 'nats';
 import { z } from 'zod';
 import { ThroughlineError } from '../../contracts/errors.js';
+import { onReconnect } from '../connection/connection-states.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
-import { onReconnect } from '../connection/on-reconnect.js';
 
 const timed = z.object({ ts: z.string() });
 

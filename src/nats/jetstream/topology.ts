@@ -35,10 +35,10 @@ import {
   token,
 } from '../../contracts/names.js';
 import { type SessionLayout, shardOf } from '../../contracts/session-layout.js';
-import { RING_SIZE } from '../../ports/prompt-traces.js';
+import { RING_SIZE } from '../../ports/telemetry-store.js';
 import { API, apiCode, takenByAnother } from '../connection/nats-errors.js';
 import { snapshotSequence } from '../stores/snapshot-sequence.js';
-import { newestOf } from './newest-message.js';
+import { newestOf } from './newest-page.js';
 
 /**
  * The streams, made where they are missing and otherwise left as their owner has set them: retention, replicas and

@@ -2,11 +2,16 @@ import type { NatsConnection, Service, SubscriptionOptions } from 'nats';
 import { isOwnSubject } from '../../contracts/names.js';
 import type { Logger } from '../../ports/logger.js';
 import { limitedWarnings } from '../../runtime/limited-warnings.js';
+import { Backoff } from '../../runtime/pauses.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
-import { keepService } from './kept-service.js';
-import { type AnswerOptions, answer, EndpointCounts, type RequestTotals } from './service-answer.js';
-import { keepDiscoverable } from './service-discovery.js';
-import { type Endpoint, ofOneSession } from './service-endpoint.js';
+import {
+  type AnswerOptions,
+  answer,
+  type Endpoint,
+  EndpointCounts,
+  ofOneSession,
+  type RequestTotals,
+} from './service-answer.js';
 
 /** A NATS micro service whose endpoints take and give JSON, found by `nats micro ls`. */
 export interface ServiceOptions extends Omit<AnswerOptions, 'connection' | 'counts'> {
@@ -125,4 +130,96 @@ export function guardedServices(connection: NatsConnection, logger: Logger): Nat
     _services: { value: undefined, writable: true },
   });
   return guarded.services;
+}
+
+/**
+ * Makes a service's answers to `$SRV.INFO` and `$SRV.STATS` fit the server's largest message. The client sends whatever
+ * `info` and `stats` give, and does not expect that this fails: one that is too large would end the process.
+ *
+ * What does not fit goes without what each endpoint shows in its statistics and its description, then without the
+ * endpoints.
+ *
+ * @param maxPayload bytes that the server takes now
+ */
+export function keepDiscoverable(service: Service, maxPayload: () => number | undefined): void {
+  const info = service.info.bind(service);
+  const stats = service.stats.bind(service);
+  const fitting = <Reply extends object>(...candidates: readonly Reply[]): Reply | undefined => {
+    const limit = maxPayload() ?? Number.POSITIVE_INFINITY;
+    return candidates.find((each) => Buffer.byteLength(JSON.stringify(each)) <= limit) ?? candidates.at(-1);
+  };
+  service.info = () => {
+    const whole = info();
+    const short = whole.endpoints.map(({ metadata: _, ...endpoint }) => endpoint);
+    const { description: _, ...bare } = whole;
+    return (
+      fitting(whole, { ...whole, endpoints: short }, { ...bare, description: '', endpoints: [] }) ?? whole
+    );
+  };
+  service.stats = async () => {
+    const whole = await stats();
+    const short = whole.endpoints?.map(({ data: _, ...endpoint }) => endpoint) ?? [];
+    return fitting(whole, { ...whole, endpoints: short }, { ...whole, endpoints: [] }) ?? whole;
+  };
+}
+
+const FIRST_PAUSE_MS = 250;
+
+export interface KeptServiceOptions {
+  readonly connection: NatsConnection;
+  readonly name: string;
+  readonly logger: Logger;
+  /** Starts the service; it answers when this resolves. */
+  readonly start: () => Promise<Service>;
+}
+
+/**
+ * Starts a service, and again, with growing pauses, whenever the client has stopped it: it does so for good, and with
+ * all endpoints, as soon as the server takes away one subscription, as it may when its users change.
+ *
+ * @returns what stops it
+ * @throws what the first start throws
+ */
+export async function keepService(options: KeptServiceOptions): Promise<() => Promise<void>> {
+  const { connection, name, logger, start } = options;
+  const closing = new AbortController();
+  let service = await start();
+
+  async function restarted(): Promise<Service | undefined> {
+    for (const backoff = new Backoff(FIRST_PAUSE_MS); ; ) {
+      await backoff.pause(closing.signal);
+      if (closing.signal.aborted || connection.isClosed()) return undefined;
+      try {
+        const again = await start();
+        if (!closing.signal.aborted) return again;
+        await again.stop();
+      } catch (error) {
+        const { code } = toThroughlineError(error, name);
+        logger.warn({ service: name, code, err: error }, 'the service cannot be started again yet');
+      }
+    }
+  }
+
+  async function keep(): Promise<void> {
+    for (;;) {
+      const why = await service.stopped;
+      if (closing.signal.aborted || connection.isClosed()) return;
+      const code = why === null ? 'unavailable' : toThroughlineError(why, name).code;
+      logger.error(
+        { service: name, code, err: why },
+        'the service may not listen any more: it is started again',
+      );
+      const again = await restarted();
+      if (again === undefined) return;
+      service = again;
+      logger.info({ service: name }, 'the service listens again');
+    }
+  }
+
+  const kept = keep();
+  return async () => {
+    closing.abort();
+    await service.stop();
+    await kept;
+  };
 }

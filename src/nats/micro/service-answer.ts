@@ -1,15 +1,15 @@
 import type { NatsConnection, ServiceMsg } from 'nats';
+import { z } from 'zod';
+import { checkedRequest } from '../../contracts/checked.js';
 import type { ErrorCode } from '../../contracts/error-codes.js';
-import { statusOf } from '../../contracts/error-status.js';
-import { ThroughlineError } from '../../contracts/errors.js';
-import { isToken } from '../../contracts/names.js';
+import { statusOf, ThroughlineError } from '../../contracts/errors.js';
+import { healthSubject, isToken } from '../../contracts/names.js';
 import { answerSpan } from '../../monitoring/message-spans.js';
 import type { Logger } from '../../ports/logger.js';
 import { noTracing, type Tracing } from '../../ports/tracing.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { traceOf } from '../trace-of.js';
-import type { Endpoint } from './service-endpoint.js';
 
 /** Characters of an error's text in the header, and in a reply that could not be sent whole. */
 const MAX_ERROR_TEXT = 500;
@@ -198,4 +198,51 @@ function hasStats(endpoint: object): endpoint is { readonly stats: ClientStats }
   if (!('stats' in endpoint)) return false;
   const { stats } = endpoint;
   return typeof stats === 'object' && stats !== null && 'num_errors' in stats;
+}
+
+/** One subject of a service, which takes and gives JSON. */
+export interface Endpoint {
+  readonly name: string;
+  readonly subject: string;
+  readonly description: string;
+  /** From a request's JSON, and who sent it, to the reply's. What it throws becomes an error reply. */
+  readonly handle: (request: unknown, caller: string) => Promise<unknown>;
+  /** Whether a request names its session: it may then also come to `<subject>.<session>`, for that one alone. */
+  readonly bySession?: boolean;
+  /** What a caller can ask less of, for a reply that is too large: `maxFacts or maxTokens`. */
+  readonly lower?: string;
+  /** Whether its requests make spans, where spans are recorded. Default: they do. */
+  readonly traced?: boolean;
+  /** What the statistics of the endpoint show beside requests and errors. */
+  readonly stats?: () => unknown;
+}
+
+const withoutFields = z.object({});
+
+/** The endpoint `health.<service>`; the statistics of the service show the same. */
+export function healthEndpoint(service: string, health: () => Promise<object>): Endpoint {
+  return {
+    name: 'health',
+    subject: healthSubject(service),
+    description: 'health of this instance',
+    handle: async (request) => {
+      checkedRequest(withoutFields, request);
+      return health();
+    },
+    stats: health,
+    // Whatever watches a service asks all the time.
+    traced: false,
+  };
+}
+
+/** The same endpoint for one session alone, at a subject that users may be allowed one by one. */
+export function ofOneSession(endpoint: Endpoint): Endpoint {
+  const { name, subject, description, handle, lower } = endpoint;
+  return {
+    name: `${name}-session`,
+    subject: `${subject}.*`,
+    description: `${description}; of one session`,
+    handle,
+    ...(lower !== undefined && { lower }),
+  };
 }

@@ -10,7 +10,7 @@ import { LIFECYCLE_BUCKET } from '../../contracts/names.js';
 import type { Logger } from '../../ports/logger.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import { readStream, type StreamMessage } from '../jetstream/direct-get.js';
-import { newestStored } from '../jetstream/newest-message.js';
+import { newestStored } from '../jetstream/newest-page.js';
 import type { TopologyOptions } from '../jetstream/topology.js';
 import { isDeletion } from './nats-snapshot-store.js';
 

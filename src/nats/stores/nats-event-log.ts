@@ -13,14 +13,14 @@ import type {
   ReadResult,
   RemovalOptions,
   Unwatch,
-} from '../../ports/event-log.js';
+} from '../../ports/session-log.js';
 import { noTracing, type Tracing } from '../../ports/tracing.js';
 import { pause } from '../../runtime/pauses.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { readStream, readTail, type StreamMessage } from '../jetstream/direct-get.js';
 import type { KeyStreams, LogStream } from '../jetstream/key-streams.js';
-import { newestMessage } from '../jetstream/newest-message.js';
+import { newestMessage } from '../jetstream/newest-page.js';
 import type { PubOutcome } from '../jetstream/publish-outcome.js';
 import { type ForgottenSessions, lifeOf } from './forgotten-floor.js';
 import { type EventPlaces, eventsOf } from './stored-events.js';

@@ -7,12 +7,12 @@ import {
   projectOfSubject,
   type Token,
 } from '../../contracts/names.js';
-import type { LearningLog } from '../../ports/learning-log.js';
+import type { LearningLog } from '../../ports/session-log.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { KeyStreams } from '../jetstream/key-streams.js';
 import { createLearningsStream, newestProjectSnapshot, type TopologyOptions } from '../jetstream/topology.js';
 import type { EventLogPorts } from './nats-event-log.js';
-import { NatsSharedLog } from './nats-shared-log.js';
+import { NatsSharedLog } from './nats-session-log.js';
 
 /** The learnings of all projects in the stream `LEARNINGS`. */
 export class NatsLearningLog extends NatsSharedLog<LearningEvent> implements LearningLog {

@@ -2,7 +2,7 @@ import { type JetStreamManager, type KV, type Msg, type NatsConnection, StorageT
 import { ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
 import { INDEX_BUCKET, indexSubject, isToken, type Token } from '../../contracts/names.js';
-import { type SessionIndexEntry, sessionIndexEntry } from '../../contracts/session-index-entry.js';
+import { type SessionIndexEntry, sessionIndexEntry } from '../../contracts/session-file.js';
 import type { IndexListener, IndexPart, SessionIndex } from '../../ports/session-index.js';
 import { keepSubscribed } from '../connection/kept-subscription.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';

@@ -1,3 +1,5 @@
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { headers, type KV, type NatsConnection, StorageType } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
@@ -6,7 +8,6 @@ import type { ReplacingSnapshotStore, SaveOutcome, StoredSnapshot } from '../../
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import { readLast, readStream, type StreamMessage } from '../jetstream/direct-get.js';
 import type { TopologyOptions } from '../jetstream/topology.js';
-import { packedText, unpackedText } from './packed-text.js';
 import { snapshotSequence } from './snapshot-sequence.js';
 
 /** Room for subject and headers in a message of the largest size. */
@@ -241,4 +242,32 @@ export function snapshotIn({ data, foreign }: StreamMessage): StoredSnapshot | u
 
 async function unpacked({ sequence, text }: StoredSnapshot): Promise<StoredSnapshot> {
   return { sequence, text: await unpackedText(text) };
+}
+
+/**
+ * A snapshot that would not fit one message is kept packed: `{"after_sequence":N,"gzip":"…"}`, base64 of the whole
+ * text. Smaller ones stay as they are, to be read with the plain `nats` CLI.
+ */
+const [pack, unpack] = [promisify(gzip), promisify(gunzip)];
+const PACKED = /^\{"after_sequence":\d+,"gzip":"([A-Za-z0-9+/=]+)"\}$/;
+/** Larger than any snapshot that was packed: what unpacks to more is none of ours. */
+const MAX_UNPACKED = 256 * 1024 * 1024;
+
+/** The text as it is stored; `undefined` when it does not fit `limit` bytes even packed. */
+export async function packedText(sequence: number, text: string, limit: number): Promise<string | undefined> {
+  if (Buffer.byteLength(text) <= limit) return text;
+  const packed = `{"after_sequence":${sequence},"gzip":"${(await pack(text)).toString('base64')}"}`;
+  return packed.length <= limit ? packed : undefined;
+}
+
+/** The text that was stored; what cannot be unpacked is given as it is. */
+export async function unpackedText(stored: string): Promise<string> {
+  const base64 = PACKED.exec(stored)?.[1];
+  if (base64 === undefined) return stored;
+  try {
+    const options = { maxOutputLength: MAX_UNPACKED };
+    return (await unpack(Buffer.from(base64, 'base64'), options)).toString();
+  } catch {
+    return stored;
+  }
 }

@@ -9,7 +9,7 @@ import {
   vectorSubjects,
 } from '../../contracts/names.js';
 import type { StoredVector, VectorStore, VectorsRead } from '../../ports/vector-store.js';
-import { float32FromBase64, float32ToBase64 } from '../../shared/float32.js';
+import { float32FromBase64, float32ToBase64 } from '../../shared/varint.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import { readStream } from '../jetstream/direct-get.js';
 import type { TopologyOptions } from '../jetstream/topology.js';

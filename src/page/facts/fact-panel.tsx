@@ -1,13 +1,11 @@
 import type { FactShown, FoundFact } from '../../contracts/replies/fact-reply.js';
-import { AskedView } from '../components/asked-view.js';
-import { Pair } from '../components/pair.js';
-import { Tag } from '../components/tag.js';
-import { Clock } from '../components/time.js';
+import { Clock, Pair, Tag } from '../components/fields.js';
+import { AskedView } from '../components/states.js';
 import { factWords } from '../prompt/considered-table.js';
-import { promptTitle } from '../prompt/prompt-request.js';
+import { promptTitle } from '../prompt/use-prompt.js';
 import { sessionHref, setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { useOpened } from './use-opened.js';
+import { useOpened } from './files-together.js';
 
 /** One fact: who said it, who closed it, what else was said of its subject, and which prompts showed it. */
 export function FactPanel({ session, id }: { readonly session: string; readonly id: string }) {

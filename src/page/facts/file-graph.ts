@@ -1,4 +1,4 @@
-import type { FilesListed } from '../../contracts/replies/file-reply.js';
+import type { FilesListed } from '../../contracts/replies/fact-reply.js';
 
 /** A graph of files that change together: where each stands. The same files always give the same picture. */
 

@@ -1,14 +1,12 @@
-import { useMemo, useState } from 'preact/hooks';
-import type { FilesListed } from '../../contracts/replies/file-reply.js';
-import { AskedView } from '../components/asked-view.js';
-import { Empty } from '../components/empty.js';
-import { FilterField } from '../components/fields.js';
-import { Clock } from '../components/time.js';
+import type { RefObject } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { FilesListed } from '../../contracts/replies/fact-reply.js';
+import { Clock, FilterField } from '../components/fields.js';
+import { AskedView, Empty } from '../components/states.js';
 import { sessionHref, setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { counted } from '../words.js';
 import { type FileGraph, fileGraph, type GraphNode, shortPath } from './file-graph.js';
-import { useOpened } from './use-opened.js';
 
 /** Files that results touched, as a picture of those that change together and as a list. */
 export function FilesTogether(props: {
@@ -230,4 +228,15 @@ function Picture(props: {
       ))}
     </svg>
   );
+}
+
+/** What was opened is seen from its beginning: beside the list, or below it where the screen is narrow. */
+export function useOpened(opened: string | undefined): RefObject<HTMLElement | null> {
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (opened === undefined || panel.current === null) return;
+    if (matchMedia('(max-width: 980px)').matches) panel.current.scrollIntoView({ block: 'start' });
+    else panel.current.closest('.split-detail')?.scrollTo(0, 0);
+  }, [opened]);
+  return panel;
 }

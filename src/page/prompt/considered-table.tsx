@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { Considered, ConsideredFact } from '../../contracts/replies/compile-reply.js';
-import { Toggle } from '../components/fields.js';
+import { Tag, Toggle } from '../components/fields.js';
 import { Table } from '../components/table.js';
-import { Tag } from '../components/tag.js';
 import { sessionHref } from '../route.js';
 import { spaced } from '../words.js';
-import { whyChosen, whyLeft } from './prompt-lines.js';
+import { whyChosen, whyLeft } from './prompt-text.js';
 
 /** What was considered for a prompt: what is in, what is out, and why. */
 export function ConsideredTable({

@@ -1,6 +1,6 @@
+import { diffArrays, diffWordsWithSpace } from 'diff';
 import { useMemo, useState } from 'preact/hooks';
-import { narrow } from '../screen-width.js';
-import { type DiffRow, type DiffSide, type DiffStretch, foldedRows } from './diff-lines.js';
+import { narrow } from '../theme.js';
 
 /** Two texts beside each other; below each other where the screen is narrow. Equal stretches are folded. */
 export function DiffTable(props: {
@@ -131,4 +131,134 @@ function Side(props: {
 
 function keyOf({ left, right }: DiffRow): string {
   return `${left?.number ?? ''}:${right?.number ?? ''}`;
+}
+
+/** Two texts line by line, and changed lines word by word. */
+
+export interface DiffPiece {
+  readonly text: string;
+  readonly changed: boolean;
+}
+
+export interface DiffSide {
+  /** 1 for the first line of its text. */
+  readonly number: number;
+  readonly pieces: readonly DiffPiece[];
+}
+
+/** One row: a line of each text where they belong together, else of one alone. */
+export interface DiffRow {
+  readonly kind: 'same' | 'changed' | 'removed' | 'added';
+  readonly left?: DiffSide;
+  readonly right?: DiffSide;
+}
+
+/** A stretch of rows that are shown, or that are equal and may be folded away. */
+export interface DiffStretch {
+  readonly folded: boolean;
+  readonly rows: readonly DiffRow[];
+}
+
+/** Lines of which less than this part of the characters is the same have nothing to do with each other. */
+const ALIKE = 0.3;
+/** Words are only compared in lines up to this length: a longer pair takes too long. */
+const LONGEST_LINE = 20_000;
+
+/** The rows of two texts. */
+export function diffRows(left: string, right: string): DiffRow[] {
+  const rows: DiffRow[] = [];
+  const next = { left: 1, right: 1 };
+  const changes = diffArrays(left.split('\n'), right.split('\n'));
+  for (let at = 0; at < changes.length; at += 1) {
+    const { value = [], added, removed } = changes[at] ?? {};
+    const following = changes[at + 1];
+    if (removed && following?.added) {
+      rows.push(...pairs(value, following.value, next));
+      at += 1;
+    } else if (removed) {
+      for (const text of value) rows.push({ kind: 'removed', left: side(next.left++, text, true) });
+    } else if (added) {
+      for (const text of value) rows.push({ kind: 'added', right: side(next.right++, text, true) });
+    } else {
+      for (const text of value)
+        rows.push({ kind: 'same', left: side(next.left++, text), right: side(next.right++, text) });
+    }
+  }
+  return rows;
+}
+
+/** Lines that took the place of others: those that are alike stand beside each other. */
+function pairs(
+  before: readonly string[],
+  after: readonly string[],
+  next: { left: number; right: number },
+): DiffRow[] {
+  const rows: DiffRow[] = [];
+  const most = Math.max(before.length, after.length);
+  for (let at = 0; at < most; at += 1) {
+    const [old, fresh] = [before[at], after[at]];
+    const words = old !== undefined && fresh !== undefined ? wordPieces(old, fresh) : undefined;
+    if (words !== undefined) {
+      const left = { number: next.left++, pieces: words.left };
+      rows.push({ kind: 'changed', left, right: { number: next.right++, pieces: words.right } });
+      continue;
+    }
+    if (old !== undefined) rows.push({ kind: 'removed', left: side(next.left++, old, true) });
+    if (fresh !== undefined) rows.push({ kind: 'added', right: side(next.right++, fresh, true) });
+  }
+  return rows;
+}
+
+/** Undefined for lines that have too little in common. */
+function wordPieces(left: string, right: string) {
+  if (left.length + right.length > LONGEST_LINE) return undefined;
+  const words = diffWordsWithSpace(left, right);
+  const same = words.reduce(
+    (sum, { value, added, removed }) => (added || removed ? sum : sum + value.length),
+    0,
+  );
+  if (same < ALIKE * Math.max(left.length, right.length)) return undefined;
+  const pieces = (gone: 'added' | 'removed') =>
+    words
+      .filter((word) => !word[gone])
+      .map(({ value, added, removed }) => ({ text: value, changed: added || removed }));
+  return { left: pieces('added'), right: pieces('removed') };
+}
+
+function side(number: number, text: string, changed = false): DiffSide {
+  return { number, pieces: [{ text, changed }] };
+}
+
+/**
+ * Rows with what is equal folded away.
+ *
+ * @param around equal rows that stay before and after a change
+ */
+export function foldedRows(rows: readonly DiffRow[], around = 3): DiffStretch[] {
+  const stretches: DiffStretch[] = [];
+  let at = 0;
+  while (at < rows.length) {
+    const same = rows[at]?.kind === 'same';
+    let end = at;
+    while (end < rows.length && (rows[end]?.kind === 'same') === same) end += 1;
+    const head = at === 0 ? 0 : around;
+    const tail = end === rows.length ? 0 : around;
+    const hidden = end - at - head - tail;
+    if (!same || hidden < 3) {
+      stretches.push({ folded: false, rows: rows.slice(at, end) });
+    } else {
+      stretches.push({ folded: false, rows: rows.slice(at, at + head) });
+      stretches.push({ folded: true, rows: rows.slice(at + head, end - tail) });
+      stretches.push({ folded: false, rows: rows.slice(end - tail, end) });
+    }
+    at = end;
+  }
+  return stretches.filter((stretch) => stretch.rows.length > 0);
+}
+
+/** How many lines are only in one text, a changed line counting for both. */
+export function diffCounts(rows: readonly DiffRow[]): { readonly removed: number; readonly added: number } {
+  const count = (kind: DiffRow['kind']) => rows.filter((row) => row.kind === kind).length;
+  const changed = count('changed');
+  return { removed: count('removed') + changed, added: count('added') + changed };
 }

@@ -1,8 +1,7 @@
 import type { CompileReply, ExplainedFact } from '../../contracts/replies/compile-reply.js';
-import { Pair } from '../components/pair.js';
-import { Tag } from '../components/tag.js';
+import { Pair, Tag } from '../components/fields.js';
 import { sessionHref, viewHref } from '../route.js';
-import { type PromptRow, sectionAbout, sectionName, whyChosen } from './prompt-lines.js';
+import { type PromptRow, sectionAbout, sectionName, whyChosen } from './prompt-text.js';
 
 /** Where a line of a prompt comes from: its section, fact, dispatch, event, and the ways to them. */
 export function OriginPanel(props: {

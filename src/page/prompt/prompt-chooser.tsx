@@ -1,10 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { SelectField } from '../components/fields.js';
-import { useDraft } from '../components/use-draft.js';
-import { ROLE_NAMES } from '../role-names.js';
-import { setParams } from '../route.js';
-import { type PastRequest, PROMPT_KINDS, type PromptKind } from './prompt-request.js';
-import type { SessionPrompts } from './use-prompt.js';
+import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
+import { Clock, SelectField, useDraft } from '../components/fields.js';
+import { sessionHref, setParams } from '../route.js';
+import { ROLE_NAMES } from '../words.js';
+import {
+  type PastRequest,
+  PROMPT_KINDS,
+  type PromptKind,
+  promptTitle,
+  type SessionPrompts,
+} from './use-prompt.js';
 
 /** How long a slider rests before its prompt is compiled, in milliseconds. */
 const REST_MS = 150;
@@ -179,4 +184,60 @@ function inputTokens(budget: unknown): number | undefined {
   const tokens =
     typeof budget === 'object' && budget !== null ? Reflect.get(budget, 'inputTokens') : undefined;
   return typeof tokens === 'number' ? tokens : undefined;
+}
+
+/** The prompts of a session that are kept, the newest first. */
+export function KeptPrompts(props: {
+  readonly session: string;
+  readonly prompts: readonly PromptTrace[];
+  readonly total: number;
+  readonly shown: string | undefined;
+}) {
+  const { session, prompts, shown } = props;
+  return (
+    <section class="card kept" aria-labelledby="kept-title">
+      <div class="card-head">
+        <h2 id="kept-title">Kept prompts</h2>
+        <span class="quiet figure">{props.total}</span>
+      </div>
+      {prompts.length === 0 ? (
+        <p class="kept-empty quiet">
+          None yet: each prompt that is compiled for this session is listed here, the newest 200.
+        </p>
+      ) : (
+        <ol class="kept-list">
+          {prompts.map((prompt, index) => {
+            const older = prompts.slice(index + 1).find((each) => promptTitle(each) === promptTitle(prompt));
+            return (
+              <li key={prompt.id} class="kept-item">
+                <a
+                  class="kept-link"
+                  href={sessionHref(session, 'prompt', { id: prompt.id })}
+                  aria-current={prompt.id === shown ? 'true' : undefined}
+                >
+                  <span class="kept-title one-line">{promptTitle(prompt)}</span>
+                  <span class="kept-when quiet">
+                    <Clock at={prompt.at} />
+                  </span>
+                  <span class="kept-figures quiet figure">
+                    seq {prompt.sequence} · {prompt.tokens.toLocaleString('en')} tokens
+                    {prompt.dropped === 0 ? '' : ` · ${prompt.dropped} left out`}
+                  </span>
+                </a>
+                {older === undefined ? null : (
+                  <a
+                    class="kept-diff"
+                    href={sessionHref(session, 'diff', { a: older.id, b: prompt.id })}
+                    aria-label={`diff of ${promptTitle(prompt)} at sequence ${prompt.sequence} with the one before`}
+                  >
+                    diff
+                  </a>
+                )}
+              </li>
+            );
+          })}
+        </ol>
+      )}
+    </section>
+  );
 }

@@ -1,10 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { LearningReply } from '../../contracts/replies/learning-reply.js';
-import { AskedView } from '../components/asked-view.js';
-import { Empty } from '../components/empty.js';
-import { MoreButton } from '../components/more-button.js';
-import { Tag } from '../components/tag.js';
-import { Ago } from '../components/time.js';
+import { Ago, Tag } from '../components/fields.js';
+import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { onLive } from '../live.js';
 import { setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';

@@ -1,10 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ProposalView } from '../../contracts/replies/learning-reply.js';
-import { Pair } from '../components/pair.js';
-import { Tag } from '../components/tag.js';
-import { Ago } from '../components/time.js';
+import { Ago, Pair, Tag } from '../components/fields.js';
 import { sessionHref } from '../route.js';
-import { METHODS, type PendingProposal, type ProposalVerdict } from './proposal-verdicts.js';
+import { METHODS, type PendingProposal, type ProposalVerdict } from './decisions.js';
 
 /** Most characters of a learning, as the services have it. */
 const MOST = 200;

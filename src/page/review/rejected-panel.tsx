@@ -1,17 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { type AskError, ask } from '../ask.js';
-import { AskedView } from '../components/asked-view.js';
-import { CopyButton } from '../components/command.js';
-import { ErrorBox } from '../components/error-box.js';
-import { SelectField } from '../components/fields.js';
-import { Pair } from '../components/pair.js';
-import { Tag } from '../components/tag.js';
-import { Clock } from '../components/time.js';
-import { me } from '../me.js';
-import { ROLE_NAMES } from '../role-names.js';
+import { Clock, CopyButton, Pair, SelectField, Tag } from '../components/fields.js';
+import { AskedView, ErrorBox } from '../components/states.js';
 import { sessionHref, setParams, viewHref } from '../route.js';
+import { me } from '../theme.js';
 import { asAskError, useAsk } from '../use-ask.js';
+import { ROLE_NAMES } from '../words.js';
 
 /** One rejected result with its body; an operator may mend it and send it again, or remove it. */
 export function RejectedPanel({ id, onGone }: { readonly id: number; readonly onGone: () => void }) {

@@ -1,19 +1,24 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ProposalView } from '../../contracts/replies/learning-reply.js';
 import { ask } from '../ask.js';
-import { AskedView } from '../components/asked-view.js';
-import { Empty } from '../components/empty.js';
-import { MoreButton } from '../components/more-button.js';
-import { Tag } from '../components/tag.js';
+import { Tag } from '../components/fields.js';
+import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { type KeyBinding, useKeys } from '../keys.js';
 import { onLive } from '../live.js';
-import { me } from '../me.js';
+import { me } from '../theme.js';
 import { asAskError } from '../use-ask.js';
 import { usePages } from '../use-pages.js';
-import { failed, sent, takeBack, waiting } from './decisions.js';
+import {
+  acceptVerdict,
+  decideOn,
+  failed,
+  type PendingProposal,
+  type ProposalVerdict,
+  sent,
+  takeBack,
+  waiting,
+} from './decisions.js';
 import { ProposalCard } from './proposal-card.js';
-import { acceptVerdict, decideOn, type PendingProposal, type ProposalVerdict } from './proposal-verdicts.js';
-import { UndoBar } from './undo-bar.js';
 
 /** The proposals that wait, one of them open: j and k move, one key decides, u takes it back. */
 export function ReviewQueue({ project }: { readonly project: string | undefined }) {
@@ -208,4 +213,53 @@ function countIn(
   ids: ReadonlySet<string>,
 ): number {
   return pages.flatMap(({ proposals }) => proposals).filter(({ id }) => ids.has(id)).length;
+}
+
+/** What was decided and can still be taken back, with the seconds that are left. */
+export function UndoBar({ onUndo }: { readonly onUndo: (id: string) => void }) {
+  const last = waiting.value.at(-1);
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (last === undefined) return;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, [last]);
+  const fault = failed.value;
+  const undo = () => {
+    const id = takeBack();
+    if (id !== undefined) onUndo(id);
+  };
+  return (
+    <div class="undo-place">
+      {/* The seconds are not read out: they would drown everything else. */}
+      <div role="status" class="visually-hidden">
+        {last === undefined ? '' : `${last.said}: ${last.text}. Press u to undo.`}
+      </div>
+      {last === undefined ? null : (
+        <div class="undo-bar">
+          <span class="one-line">
+            <strong>{last.said}:</strong> {last.text}
+          </span>
+          {waiting.value.length > 1 ? <span class="quiet figure">{waiting.value.length} waiting</span> : null}
+          <button type="button" class="button button-small" onClick={undo}>
+            Undo <kbd>u</kbd>{' '}
+            <span class="figure undo-seconds" aria-hidden="true">
+              {Math.max(0, Math.ceil((last.due - now) / 1000))} s
+            </span>
+          </button>
+        </div>
+      )}
+      {fault === undefined ? null : (
+        <div class="undo-bar undo-failed" role="alert">
+          <span>
+            Not decided: {fault.text}. {asAskError(fault.error).message}
+          </span>
+          <button type="button" class="button button-small" onClick={() => (failed.value = undefined)}>
+            Close
+          </button>
+        </div>
+      )}
+    </div>
+  );
 }

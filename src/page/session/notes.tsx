@@ -1,10 +1,8 @@
 import type { ReplyTo } from '../../contracts/replies/replies.js';
-import { Empty } from '../components/empty.js';
-import { LongText } from '../components/long-text.js';
-import { Tag, type Tone } from '../components/tag.js';
-import { Ago } from '../components/time.js';
+import { Ago, LongText, Tag, type Tone } from '../components/fields.js';
+import { Empty } from '../components/states.js';
 import { counted } from '../words.js';
-import { ColumnHead } from './task-row.js';
+import { ColumnHead } from './board-tasks.js';
 
 const NOTE_TONES: Readonly<Record<string, Tone>> = { stuck: 'bad', decision: 'info', tip: 'good' };
 

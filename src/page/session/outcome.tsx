@@ -1,4 +1,4 @@
-import { Tag } from '../components/tag.js';
+import { Tag } from '../components/fields.js';
 import { outcomeParts, spaced, toneOf } from '../words.js';
 
 /** Role and verdict of a result, such as `reviewer_needs_changes`. */

@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks';
-import type { LedgerListed, LedgersListed } from '../../contracts/replies/ledger-reply.js';
 import type { ReplyTo } from '../../contracts/replies/replies.js';
+import type { LedgerListed, LedgersListed } from '../../contracts/replies/run-reply.js';
 import { stallText } from '../../shared/stall-text.js';
-import { AskedView } from '../components/asked-view.js';
-import { Tag } from '../components/tag.js';
-import { nextRole } from '../role-names.js';
+import { Tag } from '../components/fields.js';
+import { AskedView } from '../components/states.js';
 import { sessionHref, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { counted, nextText } from '../words.js';
+import { counted, nextRole, nextText } from '../words.js';
 import { Outcome } from './outcome.js';
 
 /** What keeps the session from going on: tasks that are stalled or wait for a person, results that could not be read, drift. */

@@ -1,13 +1,10 @@
 import type { FactOfDispatch } from '../../contracts/replies/dispatch-result.js';
 import type { TimelineEntry } from '../../contracts/replies/timeline-reply.js';
-import { AskedView } from '../components/asked-view.js';
-import { Pair } from '../components/pair.js';
-import { Tag } from '../components/tag.js';
-import { wholeTime } from '../components/time.js';
-import { hasPrompts } from '../role-names.js';
+import { Pair, Tag, wholeTime } from '../components/fields.js';
+import { AskedView } from '../components/states.js';
 import { sessionHref, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { counted, spaced } from '../words.js';
+import { counted, hasPrompts, spaced } from '../words.js';
 import { Flow, Verdict } from './timeline-row.js';
 
 /** What there is to know of an entry: what its result said, what became of it, and where to look next. */

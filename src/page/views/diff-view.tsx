@@ -2,23 +2,22 @@ import '../styles/prompt.css';
 import { useMemo, useState } from 'preact/hooks';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import type { AskError } from '../ask.js';
-import { publishCommand } from '../components/command.js';
-import { Empty, Loading } from '../components/empty.js';
-import { ErrorBox } from '../components/error-box.js';
-import { PageHead } from '../components/page-head.js';
-import { Tag } from '../components/tag.js';
-import { useDraft } from '../components/use-draft.js';
+import { publishCommand, Tag, useDraft } from '../components/fields.js';
+import { PageHead } from '../components/page-header.js';
+import { Empty, ErrorBox, Loading } from '../components/states.js';
 import { factWords } from '../prompt/considered-table.js';
-import { diffCounts, diffRows } from '../prompt/diff-lines.js';
-import { DiffTable } from '../prompt/diff-table.js';
+import { DiffTable, diffCounts, diffRows } from '../prompt/diff-table.js';
 import {
+  type PromptAsked,
   type PromptChoice,
   positive,
   promptChoice,
   promptTitle,
   requestTitle,
-} from '../prompt/prompt-request.js';
-import { type PromptAsked, type SessionPrompts, usePrompt, useSessionPrompts } from '../prompt/use-prompt.js';
+  type SessionPrompts,
+  usePrompt,
+  useSessionPrompts,
+} from '../prompt/use-prompt.js';
 import { type SessionViewProps, sessionHref, setParams } from '../route.js';
 import { counted } from '../words.js';
 

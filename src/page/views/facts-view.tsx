@@ -1,14 +1,9 @@
 import '../styles/facts.css';
 import type { FactTag } from '../../contracts/fact-tags.js';
 import type { FoundFact } from '../../contracts/replies/fact-reply.js';
-import { AskedView } from '../components/asked-view.js';
-import { publishCommand } from '../components/command.js';
-import { Empty } from '../components/empty.js';
-import { FilterField, SelectField, Toggle } from '../components/fields.js';
-import { MoreButton } from '../components/more-button.js';
-import { PageHead } from '../components/page-head.js';
-import { Tag } from '../components/tag.js';
-import { Clock } from '../components/time.js';
+import { Clock, FilterField, publishCommand, SelectField, Tag, Toggle } from '../components/fields.js';
+import { PageHead } from '../components/page-header.js';
+import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { FactPanel } from '../facts/fact-panel.js';
 import { FilesTogether } from '../facts/files-together.js';
 import { useKeys } from '../keys.js';

@@ -3,17 +3,13 @@ import '../styles/health.css';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { DispatchLag, HealthFinding, HealthShown } from '../../contracts/replies/health-reply.js';
 import { fetchOwn } from '../ask.js';
-import { AskedView } from '../components/asked-view.js';
-import { PageHead } from '../components/page-head.js';
-import { Tag, type Tone } from '../components/tag.js';
-import { Ago } from '../components/time.js';
-import { plotData } from '../health/health-points.js';
-import { Plot } from '../health/plot.js';
-import { ServerLimits } from '../health/server-limits.js';
-import { ServiceTable } from '../health/service-table.js';
+import { Ago, Tag, type Tone } from '../components/fields.js';
+import { PageHead } from '../components/page-header.js';
+import { AskedView } from '../components/states.js';
+import { Plot, plotData } from '../health/plot.js';
+import { ServerLimits, ServiceTable } from '../health/service-table.js';
 import { connection } from '../live.js';
-import type { GlobalViewProps } from '../route.js';
-import { viewHref } from '../route.js';
+import { type GlobalViewProps, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
 
 /** How often the figures are asked for again, in milliseconds. */

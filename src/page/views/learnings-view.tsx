@@ -1,6 +1,6 @@
 import '../styles/review.css';
 import { FilterField, Toggle } from '../components/fields.js';
-import { PageHead } from '../components/page-head.js';
+import { PageHead } from '../components/page-header.js';
 import { ActiveLearnings } from '../review/active-learnings.js';
 import { ReviewQueue } from '../review/review-queue.js';
 import { type GlobalViewProps, setParams } from '../route.js';

@@ -1,22 +1,23 @@
 import '../styles/prompt.css';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
-import { AskedView } from '../components/asked-view.js';
-import { StackedBar } from '../components/bar.js';
-import { CopyButton, publishCommand } from '../components/command.js';
-import { Empty } from '../components/empty.js';
-import { ErrorBox } from '../components/error-box.js';
-import { PageHead } from '../components/page-head.js';
-import { Tag } from '../components/tag.js';
+import { CopyButton, publishCommand, Tag } from '../components/fields.js';
+import { PageHead } from '../components/page-header.js';
+import { AskedView, Empty, ErrorBox } from '../components/states.js';
+import { StackedBar } from '../components/table.js';
 import { useKeys } from '../keys.js';
 import { ConsideredTable } from '../prompt/considered-table.js';
-import { KeptPrompts } from '../prompt/kept-prompts.js';
 import { OriginPanel } from '../prompt/origin-panel.js';
-import { PromptChooser } from '../prompt/prompt-chooser.js';
-import { promptRows, sectionName } from '../prompt/prompt-lines.js';
-import { type PromptChoice, promptChoice, typedText } from '../prompt/prompt-request.js';
-import { PromptText } from '../prompt/prompt-text.js';
-import { type SessionPrompts, usePrompt, useSessionPrompts } from '../prompt/use-prompt.js';
+import { KeptPrompts, PromptChooser } from '../prompt/prompt-chooser.js';
+import { PromptText, promptRows, sectionName } from '../prompt/prompt-text.js';
+import {
+  type PromptChoice,
+  promptChoice,
+  type SessionPrompts,
+  typedText,
+  usePrompt,
+  useSessionPrompts,
+} from '../prompt/use-prompt.js';
 import { type SessionViewProps, sessionHref, setParams } from '../route.js';
 import { counted } from '../words.js';
 

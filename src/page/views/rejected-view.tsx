@@ -2,19 +2,15 @@ import '../styles/review.css';
 import '../styles/facts.css';
 import { useEffect, useRef } from 'preact/hooks';
 import type { RejectedShown } from '../../contracts/replies/rejected-reply.js';
-import { AskedView } from '../components/asked-view.js';
-import { Empty } from '../components/empty.js';
-import { FilterField, SelectField } from '../components/fields.js';
-import { MoreButton } from '../components/more-button.js';
-import { PageHead } from '../components/page-head.js';
-import { Tag } from '../components/tag.js';
-import { Ago } from '../components/time.js';
+import { Ago, FilterField, SelectField, Tag } from '../components/fields.js';
+import { PageHead } from '../components/page-header.js';
+import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { onLive } from '../live.js';
-import { positive } from '../prompt/prompt-request.js';
+import { positive } from '../prompt/use-prompt.js';
 import { RejectedPanel } from '../review/rejected-panel.js';
-import { ROLE_NAMES } from '../role-names.js';
 import { type GlobalViewProps, setParams, viewHref } from '../route.js';
 import { usePages } from '../use-pages.js';
+import { ROLE_NAMES } from '../words.js';
 
 /** Results that could not be used: why, what would fix them, and a way to send them again. */
 export function RejectedView({ params }: GlobalViewProps) {

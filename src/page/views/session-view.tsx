@@ -1,15 +1,11 @@
 import '../styles/session.css';
-import { AskedView } from '../components/asked-view.js';
-import { Command } from '../components/command.js';
-import { Empty } from '../components/empty.js';
-import { PageHead } from '../components/page-head.js';
-import { Tag } from '../components/tag.js';
+import { Command, Tag } from '../components/fields.js';
+import { PageHead } from '../components/page-header.js';
+import { AskedView, Empty } from '../components/states.js';
 import { type SessionViewProps, viewHref } from '../route.js';
-import { BoardTasks } from '../session/board-tasks.js';
+import { BoardTasks, PlanTasks } from '../session/board-tasks.js';
 import { Inbox, Iterations, Notes } from '../session/notes.js';
-import { PlanTasks } from '../session/plan-tasks.js';
-import { Results } from '../session/results.js';
-import { SessionFiguresStrip } from '../session/session-figures.js';
+import { Results, SessionFiguresStrip } from '../session/results.js';
 import { Stalled } from '../session/stalled.js';
 import { useAsk } from '../use-ask.js';
 

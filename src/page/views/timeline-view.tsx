@@ -1,20 +1,16 @@
 import { counted, figure } from '../words.js';
 import '../styles/timeline.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { publishCommand } from '../components/command.js';
-import { Empty, Loading } from '../components/empty.js';
-import { ErrorBox } from '../components/error-box.js';
-import { FilterField, Toggle } from '../components/fields.js';
-import { PageHead } from '../components/page-head.js';
-import { WindowedList } from '../components/windowed-list.js';
+import { FilterField, publishCommand, Toggle } from '../components/fields.js';
+import { PageHead } from '../components/page-header.js';
+import { Empty, ErrorBox, Loading } from '../components/states.js';
+import { WindowedList } from '../components/table.js';
 import { useKeys } from '../keys.js';
 import { type SessionViewProps, setParams } from '../route.js';
-import { narrow } from '../screen-width.js';
+import { narrow } from '../theme.js';
 import { EntryDetails } from '../timeline/entry-details.js';
-import { filterOf, KINDS, type TimelineFilter } from '../timeline/timeline-filter.js';
-import { railClass, TimelineRow } from '../timeline/timeline-row.js';
-import type { TimelineStore } from '../timeline/timeline-store.js';
-import { useTimeline } from '../timeline/use-timeline.js';
+import { filterOf, KINDS, railClass, type TimelineFilter, TimelineRow } from '../timeline/timeline-row.js';
+import { type TimelineStore, useTimeline } from '../timeline/timeline-store.js';
 import { asAskError } from '../use-ask.js';
 
 const ROW = 36;

@@ -1,5 +1,4 @@
-import type { Clock } from '../../ports/clock.js';
-import type { Logger } from '../../ports/logger.js';
+import type { Clock, Logger } from '../../ports/logger.js';
 
 /** The last warning or error that was logged, without text from outside. */
 export interface Incident {

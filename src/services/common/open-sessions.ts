@@ -1,19 +1,27 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import { type Config, connectedRoots } from '../../config/config.js';
-import { sessionRequest } from '../../contracts/names.js';
+import { messageOf, ThroughlineError } from '../../contracts/errors.js';
+import { sessionRequest, type Token } from '../../contracts/names.js';
+import { RUN_STATUS_SUBJECT } from '../../contracts/request-names.js';
 import { localTasksFile } from '../../files/local-tasks-file.js';
 import { createCommander } from '../../folding/commander.js';
-import { createSessionReader, createSnapshotWriter } from '../../folding/session-folding.js';
+import {
+  createSessionReader,
+  createSnapshotWriter,
+  type SessionCommander,
+} from '../../folding/session-folding.js';
+import { onReconnect } from '../../nats/connection/connection-states.js';
 import { requestJson } from '../../nats/connection/nats-client-transport.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { systemClock } from '../../ports/clock.js';
-import type { Logger } from '../../ports/logger.js';
+import { type Logger, systemClock } from '../../ports/logger.js';
 import { noTracing, type Tracing } from '../../ports/tracing.js';
 import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import { type Forgetting, lifeBy } from './forgotten-results.js';
 import { ProgressTracker } from './progress-tracker.js';
-import { progressByTools } from './remote-progress.js';
-import type { Sessions } from './service-context.js';
+import type { Serving, Sessions } from './service-context.js';
+import { SessionFeed } from './session-feed.js';
+import { SessionTable } from './session-table.js';
 
 /**
  * Sessions as the services of one process share them.
@@ -67,4 +75,82 @@ export function sessionReader(nats: NatsPorts, config: Config, logger: Logger, l
     ...(lifecycle !== undefined && { lifeOf: lifeBy(lifecycle) }),
   });
   return { reader, writer };
+}
+
+/** Sends a request about a session to a service, and gives the JSON of its answer. */
+export type AskSession = (subject: string, session: Token) => Promise<unknown>;
+
+const statusReply = z.object({ degraded: z.string().optional() });
+
+/**
+ * The commander of a compiler that runs without `session-tools` beside it: it appends nothing itself, so that its NATS
+ * user needs no right to. What it would append is a progress that was rebuilt; the tools do that when they are asked
+ * for the status of the run.
+ */
+export function progressByTools(ask: AskSession): SessionCommander {
+  return async (session, name) => {
+    if (name !== 'progress.rebuilt') throw new Error(`a compiler must not append ${name}`);
+    const { degraded } = statusReply.parse(
+      await ask(RUN_STATUS_SUBJECT, session).catch((error: unknown) => ({ degraded: messageOf(error) })),
+    );
+    if (degraded !== undefined) {
+      const message = `the session tools did not read it again: ${degraded}`;
+      throw new ThroughlineError('progress_ledger_missing_tasks', message);
+    }
+    return { reply: {}, appended: 'progress.rebuilt' };
+  };
+}
+
+/** The sessions of the installation as the services of one process know them: one table, and what keeps it up to date. */
+export interface KnownSessions {
+  readonly table: SessionTable;
+  readonly feed: SessionFeed;
+  /** Milliseconds since 1970, by the clock of the server: what decides on erasing goes by no other one. */
+  readonly now: () => number;
+}
+
+/**
+ * Not started: `feed.start()` does, once everything that listens has been added.
+ *
+ * @param own ports on a connection of its own: all events come by it, and no request must wait behind them
+ */
+export async function knownSessions(
+  nats: NatsPorts,
+  own: NatsPorts,
+  { logger, shutdown, lifecycle }: Pick<Serving, 'logger' | 'shutdown' | 'lifecycle'>,
+): Promise<KnownSessions> {
+  const clock = await nats.openClock();
+  shutdown.add('the clock of the server', async () => clock.close());
+  const { now } = clock;
+  const table = new SessionTable(now);
+  const feed = new SessionFeed({
+    table,
+    log: {
+      activity: () => nats.log.activity(),
+      follow: (onMoved) => own.log.follow(onMoved),
+    },
+    index: nats.index,
+    logger,
+    now,
+    onReconnect: (listener) => onReconnect(own.connection, listener),
+  });
+  shutdown.add('the feed of sessions', () => feed.stop());
+  const leaving = new Set<Token>();
+  const unwatch = lifecycle.onChange((change) => {
+    if (change.kind === 'forgetting') {
+      leaving.add(change.session);
+      table.removed(change.session);
+    } else if (change.kind === 'forgotten') {
+      // What was heard of it meanwhile is gone as well; a new session of that name is found again.
+      const left = new Set(lifecycle.unfinished());
+      for (const session of leaving) {
+        if (left.has(session)) continue;
+        leaving.delete(session);
+        table.removed(session);
+      }
+      void feed.compare();
+    }
+  });
+  shutdown.add('the lifecycle of known sessions', async () => unwatch());
+  return { table, feed, now };
 }

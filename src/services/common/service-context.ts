@@ -47,3 +47,33 @@ export interface Sessions {
 export function numbersOf({ reader, writer }: Sessions): object {
   return { sessionsInMemory: reader.size, snapshots: writer.counts };
 }
+
+/** A logger whose lines say which service they come from; a `service` among their fields stands in place of `name`. */
+export function namedLogger(logger: Logger, name: string): Logger {
+  const named = (fields: object) => ({ service: name, ...fields });
+  return {
+    ...(logger.debug && {
+      debug: (fields: object, message: string) => logger.debug?.(named(fields), message),
+    }),
+    info: (fields, message) => logger.info(named(fields), message),
+    warn: (fields, message) => logger.warn(named(fields), message),
+    error: (fields, message) => logger.error(named(fields), message),
+  };
+}
+
+/** How this configuration connects. */
+export function natsOptions(url: string, name: string, config: Config, logger: Logger, tracing?: Tracing) {
+  const { access, replicas, requestTimeoutMs, ackWaitMs, maxInHand, layout, shards } = config;
+  return {
+    url,
+    name,
+    access,
+    logger,
+    replicas,
+    requestTimeoutMs,
+    ackWaitMs,
+    maxInHand,
+    wanted: { layout, shards },
+    ...(tracing && { tracing }),
+  };
+}

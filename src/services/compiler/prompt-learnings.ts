@@ -6,7 +6,7 @@ import { projectOf, type Token } from '../../contracts/names.js';
 import type { DispatchReply } from '../../contracts/replies/compile-reply.js';
 import type { Relevance } from '../../embedding/relevance.js';
 import type { ProjectReader } from '../../folding/project-folding.js';
-import type { LearningsInPrompt } from '../../learnings/format-learnings.js';
+import type { LearningsInPrompt } from '../../learnings/learning-text.js';
 import { viewOf } from '../../learnings/learnings-state.js';
 import type { Logger } from '../../ports/logger.js';
 import { hasPlaceholder } from '../../prompt/iteration-template.js';

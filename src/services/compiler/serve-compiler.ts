@@ -1,9 +1,9 @@
 import { COMPILE_SUBJECT, COMPILER_SERVICE, PAST_PROMPT_SUBJECT } from '../../contracts/names.js';
 import { Waiters } from '../../folding/caught-up.js';
 import { startService } from '../../nats/micro/micro-service.js';
-import { type Endpoint, healthEndpoint } from '../../nats/micro/service-endpoint.js';
+import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { systemClock } from '../../ports/clock.js';
+import { systemClock } from '../../ports/logger.js';
 import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import { loadTokenizer } from '../../tokenizers/load-tokenizer.js';
 import { VERSION } from '../../version.js';

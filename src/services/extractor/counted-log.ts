@@ -1,8 +1,7 @@
 import { KEPT } from '../../contracts/kept.js';
 import type { Token } from '../../contracts/names.js';
 import type { StoredEvent } from '../../contracts/session-events.js';
-import type { ReadResult } from '../../ports/event-log.js';
-import type { SessionLog } from '../../ports/session-log.js';
+import type { ReadResult, SessionLog } from '../../ports/session-log.js';
 import type { SnapshotStore } from '../../ports/snapshot-store.js';
 import { batched } from '../../runtime/batched.js';
 import { type Checkpoint, carriedBy } from '../../session/checkpoint.js';

@@ -21,14 +21,13 @@ import type { SnapshotStore } from '../../ports/snapshot-store.js';
 import { noTracing, type Tracing } from '../../ports/tracing.js';
 import { addCounts, redactJson, type SecretCounts } from '../../redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../../redaction/secret-scanner.js';
-import { recordOf } from '../../shared/record-of.js';
+import { recordOf } from '../../shared/is-object.js';
 import { type Forgetting, HELD_BACK_MS, sameLife, standingOf } from '../common/forgotten-results.js';
 import { archivedResult } from '../lifecycle/archived-faults.js';
 import { LateGuard } from './late-guard.js';
-import { type Held, isRefusal } from './session-lane.js';
+import { type Held, isRefusal, type SetAside, setAsideOf } from './session-lane.js';
 import { SessionLanes } from './session-lanes.js';
 import { type WorkOutcome, workInTurns } from './session-turns.js';
-import { type SetAside, setAsideOf } from './set-aside.js';
 
 /**
  * The extractor worker: pull a dispatch, wait for its session's turn, validate it, extract its facts, append ONE event,

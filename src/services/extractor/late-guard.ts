@@ -3,8 +3,7 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
 import type { DispatchSource } from '../../ports/dispatch-source.js';
-import type { Appended } from '../../ports/event-log.js';
-import type { SessionLog } from '../../ports/session-log.js';
+import type { Appended, SessionLog } from '../../ports/session-log.js';
 import { COUNTED_MEMORY, type CountedMemory } from '../../session/counted-dispatches.js';
 import { CountedLog, type CountedLogPorts } from './counted-log.js';
 

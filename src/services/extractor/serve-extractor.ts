@@ -1,14 +1,14 @@
 import { EXTRACTOR_CONSUMER, EXTRACTOR_SERVICE } from '../../contracts/names.js';
+import { byLabel, type Collector } from '../../monitoring/metric-registry.js';
 import { startService } from '../../nats/micro/micro-service.js';
-import { healthEndpoint } from '../../nats/micro/service-endpoint.js';
+import { healthEndpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import { VERSION } from '../../version.js';
 import { healthOf } from '../common/health.js';
 import type { Serving } from '../common/service-context.js';
 import { backlogMetrics, watchService } from '../common/service-metrics.js';
-import { extractorMetrics } from './extractor-metrics.js';
-import { startExtractor } from './extractor-worker.js';
+import { type Extractor, startExtractor } from './extractor-worker.js';
 
 /** The service `extractor`: the worker, and its health. */
 export async function serveExtractor(
@@ -58,4 +58,22 @@ export async function serveExtractor(
   });
   watchService(monitoring, EXTRACTOR_SERVICE, service);
   shutdown.add('the health of the extractor', () => service.stop());
+}
+
+/** What an extractor has counted. */
+export function extractorMetrics({ stats, inHand, setAside }: Extractor): Collector {
+  return () => {
+    const { recordedBy, rejectedFor, repaired, redacted, retried } = stats;
+    const aside = setAside();
+    return {
+      throughline_results_total: byLabel('role', recordedBy),
+      throughline_rejections_total: byLabel('code', rejectedFor),
+      throughline_repairs_total: byLabel('kind', repaired),
+      throughline_redactions_total: [[{}, Object.values(redacted).reduce((sum, count) => sum + count, 0)]],
+      throughline_retries_total: [[{}, retried]],
+      throughline_dispatches_in_hand: [[{}, inHand()]],
+      throughline_dispatches_set_aside: [[{}, aside.dispatches]],
+      throughline_sessions_set_aside: [[{}, aside.sessions]],
+    };
+  };
 }

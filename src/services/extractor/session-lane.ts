@@ -1,7 +1,8 @@
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { DispatchDelivery } from '../../ports/dispatch-source.js';
-import { retryDelay } from './disposition.js';
+import { type BackoffLimits, backoffMs } from '../../shared/backoff.js';
+import { clipText, oneLine } from '../../shared/text.js';
 
 /** A dispatch in an extractor's hands: it waits for its turn, or is worked on. */
 export interface Held {
@@ -170,4 +171,75 @@ export class Fifo<T> {
   [Symbol.iterator](): Iterator<T> {
     return this.#items.slice(this.#taken).values();
   }
+}
+
+/** The part of an extractor's health about sessions whose logs accept nothing. */
+export interface SetAside {
+  readonly sessions: number;
+  /** About how many dispatches of theirs wait, of those that this extractor has seen. */
+  readonly dispatches: number;
+  /** Those that have been set aside for longest. */
+  readonly worst: readonly {
+    readonly session: string;
+    readonly code: ErrorCode;
+    readonly reason: string;
+    /** ISO 8601 in UTC. */
+    readonly since: string;
+  }[];
+}
+
+const MAX_TOLD = 10;
+const MAX_REASON = 300;
+
+export function setAsideOf(aside: {
+  readonly troubles: readonly Trouble[];
+  readonly dispatches: number;
+}): SetAside {
+  return {
+    sessions: aside.troubles.length,
+    dispatches: aside.dispatches,
+    worst: aside.troubles.slice(0, MAX_TOLD).map(({ session, code, reason, since }) => ({
+      session,
+      code,
+      reason: clipText(oneLine(reason), MAX_REASON),
+      since: isoOf(since),
+    })),
+  };
+}
+
+export function isoOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/**
+ * The one place where the outcome of a delivery turns into ack, nak or term.
+ */
+export type Disposition =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'retry'; readonly delayMs: number }
+  | { readonly kind: 'rejected'; readonly code: ErrorCode; readonly reason: string };
+
+export function dispose(delivery: DispatchDelivery, disposition: Disposition): void {
+  switch (disposition.kind) {
+    case 'done':
+      delivery.ack();
+      return;
+    case 'retry':
+      delivery.nak(disposition.delayMs);
+      return;
+    case 'rejected':
+      delivery.term(disposition.reason);
+      return;
+  }
+}
+
+const RETRIES: BackoffLimits = { firstMs: 250, longestMs: 30_000 };
+
+/**
+ * Delay before the next delivery, in milliseconds: it doubles with each one, up to 30 s.
+ *
+ * @param random 0 to 1
+ */
+export function retryDelay(delivery: number, random: number): number {
+  return backoffMs(RETRIES, delivery, random);
 }

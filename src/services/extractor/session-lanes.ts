@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { DispatchDelivery } from '../../ports/dispatch-source.js';
-import { retryDelay } from './disposition.js';
-import { type Held, SessionLane, type Trouble } from './session-lane.js';
+import { type Held, retryDelay, SessionLane, type Trouble } from './session-lane.js';
 
 /**
  * Shares an extractor between sessions, so that none keeps it from the others: which dispatch is worked on, which

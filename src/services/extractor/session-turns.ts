@@ -3,10 +3,8 @@ import { parseDispatchSubject } from '../../contracts/names.js';
 import type { DispatchDelivery, DispatchSource } from '../../ports/dispatch-source.js';
 import type { Logger } from '../../ports/logger.js';
 import { limitedWarnings } from '../../runtime/limited-warnings.js';
-import { type Disposition, dispose } from './disposition.js';
-import type { Held } from './session-lane.js';
+import { type Disposition, dispose, type Held, isoOf } from './session-lane.js';
 import type { SessionLanes } from './session-lanes.js';
-import { isoOf } from './set-aside.js';
 
 /** The outcome of a dispatch; `unnoted`: rejected, but its session's log did not accept a note of it. */
 export type WorkOutcome = Disposition | { readonly kind: 'unnoted'; readonly rejected: Disposition };

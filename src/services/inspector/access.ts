@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
+import { hostName, isKnownHost, type KnownHosts } from '../../monitoring/known-hosts.js';
 
 /**
  * Who may see the inspector: anyone who opens it with its token, once. After that a cookie holds the token, which scripts
@@ -62,3 +63,63 @@ function refusalPage(why: string): string {
 
 const OPEN_AGAIN =
   '<!doctype html><html lang="en"><meta charset="utf-8"><title>Throughline</title><meta http-equiv="refresh" content="0">';
+
+/** Refuses names that are not the inspector's. */
+export function knownHost(hosts: KnownHosts): MiddlewareHandler {
+  return async (c, next) => {
+    const header = c.req.header('host');
+    if (isKnownHost(header, hosts)) return next();
+    const message = `The inspector does not know the host ${JSON.stringify(hostName(header) ?? '')}: open it by its address, or start it with --inspector-name and that host.`;
+    return c.json({ error: { code: 'permission_denied', message } }, 403);
+  };
+}
+
+/**
+ * Refuses what another site has made the browser send. A browser says so by `Sec-Fetch-Site`, an old one by `Origin`
+ * alone; who says neither is refused as well.
+ */
+export const sameOrigin: MiddlewareHandler = async (c, next) => {
+  if (SAFE.has(c.req.method)) return next();
+  const site = c.req.header('sec-fetch-site');
+  const isOwn =
+    site === undefined ? isOfHost(c.req.header('origin'), c.req.header('host')) : site === 'same-origin';
+  if (isOwn) return next();
+  const message = 'The request comes from another site: only the inspector’s own page may send it.';
+  return c.json({ error: { code: 'permission_denied', message } }, 403);
+};
+
+const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/** Whatever the scheme: a proxy may speak TLS where we do not. */
+function isOfHost(origin: string | undefined, host: string | undefined): boolean {
+  if (origin === undefined || host === undefined || !URL.canParse(origin)) return false;
+  return new URL(origin).host === host.toLowerCase();
+}
+
+/** Nothing is loaded from elsewhere, nothing inline is run, and no other site may show or read the page. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const HEADERS = {
+  'Content-Security-Policy': POLICY,
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
+
+/** On every answer, refusals included. */
+export const securityHeaders: MiddlewareHandler = async (c, next) => {
+  await next();
+  for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
+};

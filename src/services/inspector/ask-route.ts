@@ -1,12 +1,21 @@
+import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { statusOf } from '../../contracts/error-status.js';
-import { ThroughlineError } from '../../contracts/errors.js';
+import { statusOf, ThroughlineError } from '../../contracts/errors.js';
 import type { InspectorRole } from '../../contracts/inspector-api.js';
-import { scopedRequest } from '../../contracts/names.js';
-import type { LiveTransport } from '../../ports/live-transport.js';
-import { refusedFor } from './askable.js';
+import { PAST_PROMPT_SUBJECT, scopedRequest } from '../../contracts/names.js';
+import {
+  READING_LEARNINGS,
+  READING_REQUESTS,
+  READING_TOOLS,
+  type ToolName,
+  toolSubject,
+} from '../../contracts/request-names.js';
+import { isLoopbackAddress } from '../../monitoring/known-hosts.js';
+import type { Monitoring } from '../../monitoring/monitoring.js';
+import { monitoringPage } from '../../monitoring/monitoring-server.js';
+import type { LiveTransport } from '../../ports/clients.js';
 
 /** As much as one message of a server may hold by default. */
 const MAX_BODY = 1024 * 1024;
@@ -48,4 +57,47 @@ export function errorAnswer(c: Context, fault: ThroughlineError): Response {
   const { code, message, details } = fault;
   const status = statusOf(code) as ContentfulStatusCode;
   return c.json({ error: { code, message, ...(details !== undefined && { details }) } }, status);
+}
+
+/** What the inspector passes on: reading for anyone, and decisions for operators. */
+const READING: ReadonlySet<string> = new Set([
+  ...READING_TOOLS.map((name: ToolName) => toolSubject(name)),
+  ...READING_REQUESTS,
+  ...READING_LEARNINGS,
+  // A compile as such would be counted, and kept as if an agent had got it.
+  PAST_PROMPT_SUBJECT,
+]);
+
+const DECIDING: ReadonlySet<string> = new Set([
+  ...['proposal.accept', 'proposal.reject', 'learning.edit', 'learning.retract'],
+  ...['tool.rejected-retry', 'tool.rejected-remove'],
+]);
+
+/** Why a request is not passed on; undefined where it is. */
+export function refusedFor(subject: string, role: InspectorRole): string | undefined {
+  if (READING.has(subject)) return undefined;
+  if (!DECIDING.has(subject)) return `The inspector does not pass on ${JSON.stringify(subject)}.`;
+  if (role === 'operator') return undefined;
+  return `This inspector only reads, so it does not pass on ${subject}: start it with --inspector-role operator to decide here.`;
+}
+
+const ONLY_HERE =
+  'Only this machine gets this without a token: for others start the services with --metrics-port and --metrics-host.\n';
+
+/** What monitoring asks for, which knows no token: for this machine alone, and not for what a proxy on it passes on. */
+export async function monitoringAnswer(
+  c: Context<{ Bindings: HttpBindings }>,
+  monitoring: Monitoring,
+): Promise<Response> {
+  const address = c.env.incoming?.socket.remoteAddress;
+  const isPassedOn = c.req.header('x-forwarded-for') ?? c.req.header('forwarded') ?? c.req.header('via');
+  if (address === undefined || !isLoopbackAddress(address) || isPassedOn !== undefined) {
+    return c.text(ONLY_HERE, 403);
+  }
+  const page = await monitoringPage(monitoring, c.req.path);
+  if (page === undefined) return c.notFound();
+  return new Response(page.body, {
+    status: page.status,
+    headers: { 'Content-Type': page.type, 'Cache-Control': 'no-store' },
+  });
 }

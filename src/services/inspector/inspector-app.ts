@@ -5,19 +5,15 @@ import type { InspectorMe, InspectorRole } from '../../contracts/inspector-api.j
 import { token } from '../../contracts/names.js';
 import type { KnownHosts } from '../../monitoring/known-hosts.js';
 import type { Monitoring } from '../../monitoring/monitoring.js';
-import { MONITORING_PATHS } from '../../monitoring/monitoring-page.js';
-import type { LiveTransport } from '../../ports/live-transport.js';
+import { MONITORING_PATHS } from '../../monitoring/monitoring-server.js';
+import type { LiveTransport } from '../../ports/clients.js';
 import type { Logger } from '../../ports/logger.js';
 import { VERSION } from '../../version.js';
-import { type AccessOptions, signedIn } from './access.js';
-import { ask, errorAnswer, smallBody } from './ask-route.js';
+import { type AccessOptions, knownHost, sameOrigin, securityHeaders, signedIn } from './access.js';
+import { ask, errorAnswer, monitoringAnswer, smallBody } from './ask-route.js';
 import type { HealthHistory } from './health-history.js';
-import { knownHost } from './known-host.js';
 import type { LiveFeed } from './live-feed.js';
-import { monitoringAnswer } from './monitoring-route.js';
 import { pageFile } from './page-files.js';
-import { sameOrigin } from './same-origin.js';
-import { securityHeaders } from './security-headers.js';
 
 /** What the inspector is made of. */
 export interface InspectorParts extends AccessOptions {

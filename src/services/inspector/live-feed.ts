@@ -1,3 +1,4 @@
+import { jsonOf } from '../../contracts/event.js';
 import type { LiveEvents } from '../../contracts/inspector-api.js';
 import {
   isToken,
@@ -6,13 +7,16 @@ import {
   PUBLISHED_EVENTS,
   publishedEvent,
   rejectedSubjects,
+  scopedRequest,
   type Token,
 } from '../../contracts/names.js';
-import type { TimelineEntry } from '../../contracts/replies/timeline-reply.js';
-import type { LiveTransport } from '../../ports/live-transport.js';
+import { keptPrompt } from '../../contracts/replies/prompt-trace.js';
+import type { TimelineEntry, TimelineListed } from '../../contracts/replies/timeline-reply.js';
+import { toolSubject } from '../../contracts/request-names.js';
+import type { LiveTransport } from '../../ports/clients.js';
+import { promptEntry } from '../../session/timeline-entry.js';
 import { BrowserQueue, type QueueLimits } from './browser-queue.js';
 import { KeyThrottle } from './key-throttle.js';
-import { HEARTBEAT, sent } from './live-events.js';
 import { type Newer, SessionFollower } from './session-follower.js';
 
 export interface FeedOptions {
@@ -197,4 +201,39 @@ export class LiveFeed {
 
 function now(): string {
   return new Date().toISOString();
+}
+
+const encoder = new TextEncoder();
+
+/** One event as it is sent. */
+export function sent<Name extends keyof LiveEvents>(event: Name, data: LiveEvents[Name]): Uint8Array {
+  return encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+}
+
+/** Keeps proxies from ending a stream that is quiet. */
+export const HEARTBEAT = encoder.encode(': still there\n\n');
+
+/** Most entries that are told one by one. */
+const MAX_TOLD = 200;
+
+/** Asks for the timeline of a session behind an event; without one only for where it stands. */
+export function newerBy(
+  transport: LiveTransport,
+  timeoutMs: number,
+): (session: Token, after: number | undefined) => Promise<Newer> {
+  return async (session, after) => {
+    const range = after === undefined ? { limit: 1 } : { after, limit: MAX_TOLD };
+    // Prompts are told of by themselves.
+    const kinds = ['result', 'rejected', 'command', 'trace'];
+    const body = { session, kinds, ...range };
+    const subject = scopedRequest(toolSubject('timeline-list'), body);
+    const { entries, sequence, next } = (await transport.request(subject, body, timeoutMs)) as TimelineListed;
+    return { entries: entries.toReversed(), sequence, isCut: next !== undefined };
+  };
+}
+
+/** The entry of a compiled prompt, from the trace that it leaves; undefined for anything else. */
+export function promptEntryOf(data: Uint8Array): TimelineEntry | undefined {
+  const kept = keptPrompt.safeParse(jsonOf(data)).data;
+  return kept && promptEntry(kept);
 }

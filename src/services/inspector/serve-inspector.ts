@@ -1,19 +1,18 @@
 import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdaptorServer, type ServerType } from '@hono/node-server';
+import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import type { InspectorRole } from '../../contracts/inspector-api.js';
 import type { HealthShown } from '../../contracts/replies/health-reply.js';
 import { toolSubject } from '../../contracts/request-names.js';
 import { knownHosts } from '../../monitoring/known-hosts.js';
 import { openLiveTransport } from '../../nats/connection/nats-live-transport.js';
-import { namedLogger } from '../common/named-logger.js';
-import { natsOptions } from '../common/nats-options.js';
-import type { Context } from '../common/service-context.js';
+import { type Context, namedLogger, natsOptions } from '../common/service-context.js';
 import { HealthHistory } from './health-history.js';
 import { inspectorApp } from './inspector-app.js';
-import { listening } from './listening.js';
-import { LiveFeed } from './live-feed.js';
-import { newerBy, promptEntryOf } from './live-sources.js';
+import { DEFAULT_PORT } from './inspector-port.js';
+import { LiveFeed, newerBy, promptEntryOf } from './live-feed.js';
 import { pageDir } from './page-files.js';
 
 export interface InspectorOptions {
@@ -104,4 +103,51 @@ async function closed(server: ServerType): Promise<void> {
   await Promise.race([ended, sleep(GRACE_MS, undefined, { ref: false })]);
   if ('closeAllConnections' in server) server.closeAllConnections();
   await ended;
+}
+
+/** So many ports are tried from the default one on, and then any free one. */
+const TRIES = 20;
+
+/**
+ * Has the server listen. Without a port it takes the default one, or the next one that is free.
+ *
+ * @throws ThroughlineError `config_invalid` when nothing can listen on the port, or on the host
+ */
+export async function listening(server: ServerType, host: string, port?: number): Promise<number> {
+  if (port !== undefined) return listenOn(server, host, port);
+  for (let next = DEFAULT_PORT; next < DEFAULT_PORT + TRIES; next += 1) {
+    try {
+      return await listenOn(server, host, next);
+    } catch (fault) {
+      const { cause } = fault as ThroughlineError;
+      if (systemCode(cause) !== 'EADDRINUSE') throw fault;
+    }
+  }
+  return listenOn(server, host, 0);
+}
+
+async function listenOn(server: ServerType, host: string, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    const onError = (cause: Error) => reject(notListening(host, port, cause));
+    server.once('error', onError);
+    server.listen(port, host, () => {
+      server.off('error', onError);
+      resolve();
+    });
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+function notListening(host: string, port: number, cause: Error): ThroughlineError {
+  const why =
+    systemCode(cause) === 'EADDRINUSE'
+      ? 'another process uses that port: choose another one with --inspector-port'
+      : messageOf(cause);
+  return new ThroughlineError(
+    'config_invalid',
+    `the inspector cannot listen on ${host}, port ${port}: ${why}`,
+    {
+      cause,
+    },
+  );
 }

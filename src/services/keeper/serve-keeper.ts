@@ -1,17 +1,23 @@
+import { codeOf } from '../../contracts/errors.js';
 import { KEEPER_SERVICE } from '../../contracts/names.js';
+import { NOTHING_DONE, type RetentionRules, type RetentionRun } from '../../contracts/retention-record.js';
+import { byLabel, type Collector } from '../../monitoring/metric-registry.js';
 import { startService } from '../../nats/micro/micro-service.js';
-import { healthEndpoint } from '../../nats/micro/service-endpoint.js';
+import { healthEndpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
+import type { HeldLease } from '../../ports/lease-store.js';
+import type { Logger } from '../../ports/logger.js';
+import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
+import { Jobs, LEFT_EVERY_MS } from '../../runtime/jobs.js';
 import { VERSION } from '../../version.js';
 import { healthOf } from '../common/health.js';
-import type { KnownSessions } from '../common/known-sessions.js';
+import type { KnownSessions } from '../common/open-sessions.js';
 import type { Serving, Sessions } from '../common/service-context.js';
 import { watchService } from '../common/service-metrics.js';
 import type { ProjectLogs } from '../learnings/serve-learnings.js';
+import { followRules, type RetentionPorts } from '../lifecycle/follow-retention.js';
+import { forgetKind } from '../lifecycle/forget-session.js';
 import { openRetention } from '../lifecycle/open-retention.js';
-import { keeperMetrics } from './keeper-metrics.js';
-import { expireForgotten } from './lifecycle-upkeep.js';
-import { RetentionKeeper } from './retention-keeper.js';
 import { SessionKeeper } from './session-keeper.js';
 
 /** How often it looks for what is due, in milliseconds. */
@@ -70,4 +76,102 @@ export async function serveKeeper(
   });
   watchService(monitoring, KEEPER_SERVICE, service);
   shutdown.add('the health of the keeper', () => service.stop());
+}
+
+/** What a keeper has done. */
+export function keeperMetrics({ counts }: Pick<SessionKeeper, 'counts'>): Collector {
+  return () => ({
+    throughline_sessions_kept_total: byLabel('what', {
+      entry: counts.entries,
+      snapshot: counts.snapshots,
+      failed: counts.failed,
+    }),
+  });
+}
+
+/** By then nothing of a forgotten session can be under way any longer, however long a process stood still. */
+const KEPT_MS = 7 * 86_400_000;
+
+/** Removes the records of sessions that were forgotten a week ago. Throws nothing: the next time comes soon. */
+export async function expireForgotten(
+  lifecycle: Pick<SessionLifecycle, 'expire'>,
+  logger: Logger,
+  now: number,
+): Promise<void> {
+  try {
+    const removed = await lifecycle.expire(new Date(now - KEPT_MS).toISOString());
+    if (removed > 0) logger.info({ removed }, 'records of forgotten sessions expired');
+  } catch (error) {
+    logger.warn({ code: codeOf(error), err: error }, 'records of forgotten sessions could not be removed');
+  }
+}
+
+/**
+ * Follows the rules of retention, once an hour and soon after they were changed. Any number of keepers may run: the one that
+ * holds the lease does it.
+ */
+const EVERY_MS = 3_600_000;
+/** After a failure. */
+const AGAIN_MS = 600_000;
+
+export class RetentionKeeper {
+  readonly #ports: RetentionPorts;
+  readonly #jobs: Jobs;
+  readonly #forgets: Jobs;
+
+  constructor(ports: RetentionPorts) {
+    this.#ports = ports;
+    this.#forgets = new Jobs(forgetKind(ports), { ...ports, everyMs: LEFT_EVERY_MS });
+    const kind = {
+      name: 'retention',
+      failed: 'the rules of retention could not be followed',
+      left: async () => ((await this.#isDue(await ports.store.rules())) ? [''] : []),
+      run: (_: string, lease: HeldLease) => this.#follow(lease),
+    };
+    this.#jobs = new Jobs(kind, ports);
+  }
+
+  /** Does what is due, unless that is being done. Throws nothing: the next time comes soon. */
+  tick(): Promise<void> {
+    return this.#jobs.resume();
+  }
+
+  /** Waits for what is in hand; the rest is left to another keeper. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#jobs.stop(), this.#forgets.stop()]);
+  }
+
+  async #isDue(rules: RetentionRules): Promise<boolean> {
+    const { store, now } = this.#ports;
+    return rules.rules.length > 0 && !rules.paused && isDue(rules, await store.run(), now());
+  }
+
+  async #follow(lease: HeldLease): Promise<void> {
+    const { store, clock, logger } = this.#ports;
+    const rules = await store.rules();
+    // Another keeper may have done it a moment ago.
+    if (!(await this.#isDue(rules))) return;
+    const startedAt = clock();
+    const done = { ...NOTHING_DONE };
+    const save = (more: Partial<RetentionRun> = {}) => store.saveRun({ v: 1, startedAt, ...done, ...more });
+    await save();
+    let error: string | undefined;
+    try {
+      const isDone = await followRules(this.#ports, rules, lease, this.#forgets, done);
+      if (!isDone) error = 'the rules were changed';
+    } catch (failure) {
+      // Without an end: another keeper goes on at once.
+      if (!lease.lost.aborted) await save({ endedAt: clock(), error: (failure as Error).message });
+      throw failure;
+    }
+    await save({ endedAt: clock(), ...(error !== undefined && { error }) });
+    logger.info({ version: rules.version, startedAt, ...done }, 'the rules of retention were followed');
+  }
+}
+
+/** Whether it is time again, after the last run. */
+export function isDue({ rules }: RetentionRules, last: RetentionRun | undefined, now: number): boolean {
+  if (last === undefined || last.endedAt === undefined) return true;
+  if (rules.some(({ at }) => at > last.startedAt)) return true;
+  return now - Date.parse(last.startedAt) >= (last.error === undefined ? EVERY_MS : AGAIN_MS);
 }

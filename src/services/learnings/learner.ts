@@ -1,23 +1,25 @@
+import { LRUCache } from 'lru-cache';
 import { compiledResult, resultKey } from '../../contracts/accepted-result.js';
 import { parseDispatchBody } from '../../contracts/dispatch-body.js';
 import { codeOf } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import type { LearningEvent, LearningEventOf } from '../../contracts/learning-events.js';
-import { parseDispatchSubject, type Token } from '../../contracts/names.js';
+import { parseDispatchSubject, projectOf, type Token } from '../../contracts/names.js';
 import type { AnyResult } from '../../contracts/results.js';
 import type { ProjectCommander, ProjectReader } from '../../folding/project-folding.js';
-import { demandsOf, dueProposals } from '../../learnings/harvest.js';
+import type { SessionReader } from '../../folding/session-folding.js';
+import type { LearningDecision } from '../../learnings/decide-learning.js';
+import { demandsOf, dueProposals, type Proposed } from '../../learnings/harvest.js';
+import type { LearningState } from '../../learnings/learnings-state.js';
 import { takeSpan } from '../../monitoring/message-spans.js';
 import type { DispatchDelivery, DispatchSource } from '../../ports/dispatch-source.js';
-import type { LearningLog } from '../../ports/learning-log.js';
 import type { Logger } from '../../ports/logger.js';
+import type { LearningLog, SessionLog } from '../../ports/session-log.js';
 import type { Tracing } from '../../ports/tracing.js';
 import { redactJson } from '../../redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../../redaction/secret-scanner.js';
 import { type Forgetting, HELD_BACK_MS, sameLife, standingOf } from '../common/forgotten-results.js';
-import { dispose, retryDelay } from '../extractor/disposition.js';
-import { proposing } from './proposing.js';
-import type { SessionProjects } from './session-projects.js';
+import { dispose, retryDelay } from '../extractor/session-lane.js';
 
 /**
  * The learner: takes each review, notes what it demands in the project's log, and proposes what has now been demanded
@@ -179,5 +181,72 @@ function tryAgain(delivery: DispatchDelivery, delayMs: number, logger: Logger): 
       { dispatch: delivery.sequence, code: 'unavailable', err: error },
       'review could not be put back',
     );
+  }
+}
+
+/** Decides to append the first proposal that is still due: another process may have come first. */
+export function proposing(due: (state: LearningState) => readonly Proposed[]) {
+  return (state: LearningState): LearningDecision => {
+    const [event] = due(state);
+    const reply = () => ({});
+    return event === undefined ? { kind: 'answer', reply } : { kind: 'append', event, reply };
+  };
+}
+
+export interface SessionProjectsOptions {
+  readonly log: SessionLog;
+  readonly sessions: SessionReader;
+  /** Sessions whose project is remembered; others are folded again. */
+  readonly maxKnown: number;
+  /** Names the life of a session: what is known of another one is not used. Default: each has one. */
+  readonly lifeOf?: (session: Token) => string;
+}
+
+interface Known {
+  /** The name in the last opening that has one. */
+  readonly project: string | undefined;
+  /** Up to where the log has been read, and which log it was. */
+  readonly through: number;
+  readonly epoch: string | undefined;
+  readonly life: string;
+}
+
+/**
+ * The project of a session. A session is folded once for it, snapshot and all; after that it is only asked for openings,
+ * since nothing else changes its project, and folded again when there is one.
+ */
+export class SessionProjects {
+  readonly #options: SessionProjectsOptions;
+  readonly #known: LRUCache<Token, Known>;
+
+  constructor(options: SessionProjectsOptions) {
+    this.#options = options;
+    this.#known = new LRUCache({ max: options.maxKnown });
+  }
+
+  /** @throws ThroughlineError `unavailable` when the log cannot be reached */
+  async projectOf(session: Token): Promise<Token> {
+    const known =
+      (await this.#unopenedSince(session, this.#known.get(session))) ?? (await this.#fold(session));
+    this.#known.set(session, known);
+    return projectOf(known.project);
+  }
+
+  /** The known project; `undefined` if there are newer openings, or another log in the place of this one. */
+  async #unopenedSince(session: Token, known: Known | undefined): Promise<Known | undefined> {
+    if (known === undefined || known.life !== this.#lifeOf(session)) return undefined;
+    const range = { after: known.through, type: 'session.opened' };
+    const { events, epoch } = await this.#options.log.read(session, range);
+    // Whether an opening counts depends on other commands: the fold knows.
+    return events.length > 0 || epoch !== known.epoch ? undefined : known;
+  }
+
+  #lifeOf(session: Token): string {
+    return this.#options.lifeOf?.(session) ?? '';
+  }
+
+  async #fold(session: Token): Promise<Known> {
+    const { state, epoch, life } = (await this.#options.sessions.load(session)).folded;
+    return { project: state.charter.project, through: state.sequence, epoch, life };
   }
 }

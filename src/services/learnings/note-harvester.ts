@@ -8,7 +8,7 @@ import type { Logger } from '../../ports/logger.js';
 import { Backoff } from '../../runtime/pauses.js';
 import type { Note } from '../../session/notebook.js';
 import { type Forgetting, sameLife } from '../common/forgotten-results.js';
-import { proposing } from './proposing.js';
+import { proposing } from './learner.js';
 
 /**
  * Proposes what the notes of a session say, off the request path. Each round looks at all notes, so one that was

@@ -1,8 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/config.js';
-import { codeOf } from '../../contracts/errors.js';
-import { LEARNING_REQUEST_SUBJECTS, LEARNING_REQUESTS } from '../../contracts/learning-requests.js';
-import { LEARNER_CONSUMER, LEARNINGS_SERVICE, type Token } from '../../contracts/names.js';
+import { checkedRequest } from '../../contracts/checked.js';
+import { codeOf, noSuchSession, ThroughlineError } from '../../contracts/errors.js';
+import {
+  DEFAULT_MAX_LEARNINGS,
+  DEFAULT_MIN_SIMILARITY,
+  LEARNING_REQUEST_SUBJECTS,
+  LEARNING_REQUESTS,
+  type LearningArguments,
+  type LearningRequest,
+} from '../../contracts/learning-requests.js';
+import { LEARNER_CONSUMER, LEARNINGS_SERVICE, projectOf, type Token, token } from '../../contracts/names.js';
 import { loadEmbedder } from '../../embedding/load-embedder.js';
 import { createRelevance, type Relevance } from '../../embedding/relevance.js';
 import { Vectoriser } from '../../embedding/vectorizer.js';
@@ -11,13 +19,13 @@ import { PROJECT_FOLDING, type ProjectCommander, type ProjectReader } from '../.
 import type { SessionReader } from '../../folding/session-folding.js';
 import { SnapshotWriter } from '../../folding/snapshot-writer.js';
 import { StateReader } from '../../folding/state-reader.js';
+import { decideLearning, type LearningCommand } from '../../learnings/decide-learning.js';
 import { viewOf } from '../../learnings/learnings-state.js';
 import { startService } from '../../nats/micro/micro-service.js';
-import { type Endpoint, healthEndpoint } from '../../nats/micro/service-endpoint.js';
+import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { systemClock } from '../../ports/clock.js';
-import type { Embedder } from '../../ports/embedder.js';
-import type { Logger } from '../../ports/logger.js';
+import { type Logger, systemClock } from '../../ports/logger.js';
+import type { Embedder } from '../../ports/vector-store.js';
 import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import { VERSION } from '../../version.js';
 import { lifeBy } from '../common/forgotten-results.js';
@@ -25,9 +33,7 @@ import { healthOf } from '../common/health.js';
 import { guarded } from '../common/request-guard.js';
 import type { Serving } from '../common/service-context.js';
 import { backlogMetrics, foldedMetrics, watchService } from '../common/service-metrics.js';
-import { startLearner } from './learner.js';
-import { createLearningsService } from './learnings-service.js';
-import { SessionProjects } from './session-projects.js';
+import { SessionProjects, startLearner } from './learner.js';
 
 /** The learnings of projects as the services of one process share them. */
 export interface Projects {
@@ -181,4 +187,61 @@ export async function serveLearnings(
   watchService(monitoring, LEARNINGS_SERVICE, service);
   monitoring.metrics.add(backlogMetrics(LEARNER_CONSUMER, () => nats.reviews.backlog()));
   shutdown.add('the learnings service', () => service.stop());
+}
+
+/** Answers the requests on learnings and proposals: check, decide on the project's state, append. */
+export interface LearningsServiceOptions {
+  readonly command: ProjectCommander;
+  readonly reader: ProjectReader;
+  readonly sessions: SessionReader;
+  readonly relevance: Relevance;
+  /** Told after each command that changed a project. */
+  readonly onChanged: (project: Token) => void;
+}
+
+/** From a request's subject and JSON to the reply. Throws a ThroughlineError for a refused request. */
+export type LearningsService = (subject: LearningRequest, request: unknown) => Promise<object>;
+
+export function createLearningsService(options: LearningsServiceOptions): LearningsService {
+  return async (subject, request) => {
+    // The schema of a request gives the arguments of that request; the index type cannot say so.
+    const args = checkedRequest(LEARNING_REQUESTS[subject].arguments, request);
+    const project = projectOf(args.project);
+    if (subject === 'learning.search') {
+      return search(project, args as LearningArguments<'learning.search'>, options);
+    }
+    if (subject === 'learning.propose')
+      await requireSession((args as LearningArguments<'learning.propose'>).source.session, options);
+    const { reply, appended } = await options.command(project, subject, (state) =>
+      decideLearning(subject, state, args as LearningArguments<LearningCommand>),
+    );
+    if (appended !== undefined) options.onChanged(project);
+    return reply;
+  };
+}
+
+/** A session that a proposal is said to come from must be there: a misspelt one would stand in its evidence. */
+async function requireSession(
+  name: string | undefined,
+  { sessions }: LearningsServiceOptions,
+): Promise<void> {
+  if (name === undefined) return;
+  const session = token(name, 'source.session');
+  const { state } = (await sessions.load(session)).folded;
+  if (state.sequence === 0) throw new ThroughlineError('not_found', noSuchSession(session));
+}
+
+async function search(
+  project: Token,
+  args: LearningArguments<'learning.search'>,
+  { reader, relevance }: LearningsServiceOptions,
+): Promise<object> {
+  const { state } = (await reader.load(project)).folded;
+  const { active } = viewOf(state);
+  const { sequence } = state;
+  const { method, ranked } = await relevance.find(project, active, args.query, {
+    maxResults: args.maxResults ?? DEFAULT_MAX_LEARNINGS,
+    minSimilarity: args.minSimilarity ?? DEFAULT_MIN_SIMILARITY,
+  });
+  return { project, method, results: ranked, total: active.size, sequence };
 }

@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import { checkedRequest } from '../../contracts/checked.js';
 import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
+import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import { type Token, token } from '../../contracts/names.js';
-import { cursorOf, readCursor } from '../../contracts/page-cursor.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import type { StoredEvent } from '../../contracts/session-events.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
-import { behindCarried, carriedLog } from '../../folding/carried-log.js';
-import { lostBeginning } from '../../folding/whole-log.js';
+import { behindCarried, carriedLog, lostBeginning } from '../../folding/whole-log.js';
 import type { Logger } from '../../ports/logger.js';
-import type { SessionActivity } from '../../ports/session-activity.js';
+import type { SessionActivity } from '../../ports/session-lifecycle.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import type { ReplacingSnapshotStore } from '../../ports/snapshot-store.js';
 import type { SessionState } from '../../session/session-state.js';

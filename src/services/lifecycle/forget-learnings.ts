@@ -2,10 +2,10 @@ import type { LearningEvent } from '../../contracts/learning-events.js';
 import type { Token } from '../../contracts/names.js';
 import type { ProjectCommander, ProjectReader } from '../../folding/project-folding.js';
 import { type ForgottenLearnings, withoutSession } from '../../learnings/forget-in-learnings.js';
-import { learningsCheckpoint } from '../../learnings/learnings-checkpoint.js';
+import { learningsCheckpoint } from '../../learnings/learnings-snapshot.js';
 import { emptyLearnings, type LearningState } from '../../learnings/learnings-state.js';
-import type { LearningLog } from '../../ports/learning-log.js';
-import type { LearningEraser } from '../../ports/session-eraser.js';
+import type { LearningEraser } from '../../ports/session-lifecycle.js';
+import type { LearningLog } from '../../ports/session-log.js';
 
 /**
  * Takes sessions out of learnings. A project's log holds the words of its sessions for good: so a checkpoint of what remains is

@@ -1,20 +1,20 @@
 import type { Forgotten } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
-import type { StoredCounts } from '../../contracts/replies/forget-reply.js';
-import type { Clock } from '../../ports/clock.js';
+import type { StoredCounts } from '../../contracts/replies/lifecycle-replies.js';
 import type { HeldLease } from '../../ports/lease-store.js';
-import type { Logger } from '../../ports/logger.js';
-import { RING_SIZE } from '../../ports/prompt-traces.js';
+import type { Clock, Logger } from '../../ports/logger.js';
+import type { SessionIndex } from '../../ports/session-index.js';
 import {
+  type ForgottenAt,
   type Marks,
   NOTHING_ERASED,
   type RewrittenKind,
   type SessionEraser,
-} from '../../ports/session-eraser.js';
-import type { SessionIndex } from '../../ports/session-index.js';
-import type { ForgottenAt, SessionLifecycle } from '../../ports/session-lifecycle.js';
+  type SessionLifecycle,
+} from '../../ports/session-lifecycle.js';
+import { RING_SIZE } from '../../ports/telemetry-store.js';
+import { Semaphore } from '../../runtime/batched.js';
 import type { JobKind } from '../../runtime/jobs.js';
-import { Semaphore } from '../../runtime/semaphore.js';
 import {
   forgetInLearnings,
   forgetProjectLearnings,

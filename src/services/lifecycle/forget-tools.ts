@@ -1,7 +1,7 @@
 import { checkedRequest } from '../../contracts/checked.js';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { projectOf, type Token, token } from '../../contracts/names.js';
-import type { StoredCounts } from '../../contracts/replies/forget-reply.js';
+import type { StoredCounts } from '../../contracts/replies/lifecycle-replies.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import { Jobs, type JobsOptions, LEFT_EVERY_MS } from '../../runtime/jobs.js';

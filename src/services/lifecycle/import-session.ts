@@ -8,8 +8,8 @@ import { newestNamed, type StoredEvent } from '../../contracts/session-events.js
 import { placed } from '../../contracts/session-file.js';
 import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
 import { PagedCopy } from '../../folding/log-copy.js';
-import type { Clock } from '../../ports/clock.js';
 import { type HeldLease, holdLease, isHeld, type LeaseStore } from '../../ports/lease-store.js';
+import type { Clock } from '../../ports/logger.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { checkForeign } from '../../session/foreign-events.js';
 import { hashOf } from '../../shared/hash.js';

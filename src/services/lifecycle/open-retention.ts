@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { clockBy, systemClock } from '../../ports/clock.js';
+import { clockBy, systemClock } from '../../ports/logger.js';
 import { LEFT_EVERY_MS } from '../../runtime/jobs.js';
 import { pause } from '../../runtime/pauses.js';
-import type { KnownSessions } from '../common/known-sessions.js';
+import type { KnownSessions } from '../common/open-sessions.js';
 import type { Serving, Sessions } from '../common/service-context.js';
 import { type Archiver, createArchiver } from './archive-session.js';
 import type { RetentionPorts } from './follow-retention.js';

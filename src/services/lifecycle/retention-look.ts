@@ -1,10 +1,10 @@
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { RetentionRules, RetentionTerm } from '../../contracts/retention-record.js';
-import type { AgedKind, AgedMessages, AgedStream } from '../../ports/aged-messages.js';
+import type { AgedKind, AgedMessages, AgedStream } from '../../ports/retention-store.js';
 import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
-import { Semaphore } from '../../runtime/semaphore.js';
+import { Semaphore } from '../../runtime/batched.js';
 import { type Cuts, cutsOf, type DueByRule, dueOf } from '../../session/retention-rules.js';
-import { spanMs } from '../../shared/age.js';
+import { spanMs } from '../../shared/text.js';
 import type { SessionTable } from '../common/session-table.js';
 
 /** What rules of retention would do: a look that changes nothing. */

@@ -1,15 +1,13 @@
 import { checkedRequest } from '../../contracts/checked.js';
 import { ThroughlineError } from '../../contracts/errors.js';
+import { RETENTION_TOOLS } from '../../contracts/lifecycle-requests.js';
+import type { RetentionOutlook } from '../../contracts/replies/lifecycle-replies.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
-import type { RetentionOutlook } from '../../contracts/replies/retention-reply.js';
 import { RETENTION_TERMS, type RetentionRules, type RetentionRun } from '../../contracts/retention-record.js';
-import { RETENTION_TOOLS } from '../../contracts/retention-requests.js';
-import type { AgedKind } from '../../ports/aged-messages.js';
-import type { Clock } from '../../ports/clock.js';
-import type { Logger } from '../../ports/logger.js';
-import type { RetentionStore } from '../../ports/retention-store.js';
+import type { Clock, Logger } from '../../ports/logger.js';
+import type { AgedKind, RetentionStore } from '../../ports/retention-store.js';
 import { contradiction, withRule } from '../../session/retention-rules.js';
-import { spanMs } from '../../shared/age.js';
+import { spanMs } from '../../shared/text.js';
 import { agedLook, countedCuts, type DueSession, dueSessions, type LookPorts } from './retention-look.js';
 
 /** Answers the tools that say how long things are kept. */

@@ -1,16 +1,20 @@
 import { checkedRequest } from '../../contracts/checked.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { type Token, token } from '../../contracts/names.js';
+import type { ToolReply } from '../../contracts/replies/replies.js';
 import { runInitRequest, runStatusRequest, type TasksSource } from '../../contracts/run-request.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import type { SessionCommander, SessionReader } from '../../folding/session-folding.js';
 import { planProblem } from '../../ledger/plan-document.js';
-import { specNameOf } from '../../ledger/spec-name.js';
+import { specNameOf } from '../../ledger/progress-ledger.js';
+import type { LeaseStore } from '../../ports/lease-store.js';
+import type { Clock } from '../../ports/logger.js';
 import { refuseArchived } from '../../session/commands/lifecycle-commands.js';
 import { append } from '../../session/commands/session-decision.js';
 import { planView } from '../../session/plan-view.js';
 import { runStatus } from '../../session/run-status.js';
 import type { SessionState } from '../../session/session-state.js';
+import { hashOf } from '../../shared/hash.js';
 import { nearIdsHint } from '../../shared/near-ids.js';
 import { type ProgressTracker, readDocument } from '../common/progress-tracker.js';
 
@@ -95,5 +99,21 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
       }
       return { ...planView(state, asked), ...degraded, sequence: state.sequence };
     },
+  };
+}
+
+/** Answers `run-claim`: a lease for each task of a session. Its key is a hash, so it does not outlive a session by its name. */
+export function createRunClaim(leases: LeaseStore, clock: Clock) {
+  return async (request: unknown): Promise<ToolReply<'run-claim'>> => {
+    const asked = checkedRequest(TOOLS['run-claim'].request, request);
+    const { task, holder, ttlMs, ended, release } = asked;
+    const key = `run.${hashOf(JSON.stringify([token(asked.session, 'session'), task]))}`;
+    if (release) {
+      await leases.release(key, holder);
+      return { claimed: false };
+    }
+    const claim = { holder, ttlMs, at: clock(), ...(ended !== undefined && { ended }) };
+    const lease = await leases.claim(key, claim);
+    return { claimed: lease.holder === holder, ...lease };
   };
 }

@@ -1,22 +1,21 @@
 import { checkedRequest } from '../../contracts/checked.js';
 import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import { type Token, token } from '../../contracts/names.js';
-import type { FactShown, FactsFound } from '../../contracts/replies/fact-reply.js';
-import type { FilesListed } from '../../contracts/replies/file-reply.js';
-import type { LedgerShown, LedgersListed } from '../../contracts/replies/ledger-reply.js';
-import type { SnapshotShown } from '../../contracts/replies/snapshot-reply.js';
+import type { FactShown, FactsFound, FilesListed } from '../../contracts/replies/fact-reply.js';
+import type { LedgerShown, LedgersListed } from '../../contracts/replies/run-reply.js';
+import type { SnapshotShown } from '../../contracts/replies/session-reply.js';
 import type { TracesListed } from '../../contracts/replies/trace-reply.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import { factHistory, factOfId, findFacts } from '../../facts/found-facts.js';
 import type { SessionReader } from '../../folding/session-folding.js';
-import type { PromptTraces } from '../../ports/prompt-traces.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import type { SnapshotStore } from '../../ports/snapshot-store.js';
+import type { PromptTraces } from '../../ports/telemetry-store.js';
 import { touchedFiles } from '../../search/touched-files.js';
-import { ledgerList, ledgerOf } from '../../session/ledger-views.js';
+import { ledgerList, ledgerOf } from '../../session/plan-view.js';
 import { decodeSnapshot } from '../../session/session-snapshot.js';
 import { factsOf, pastOf, type SessionState, tracesOf } from '../../session/session-state.js';
-import { intentList } from '../../traces/intent-list.js';
+import { intentList } from '../../traces/session-traces.js';
 import { withRepairs } from '../common/event-repairs.js';
 
 /** Answers the tools that show what a session's state holds: facts, files, ledgers, traces and the snapshot. */

@@ -1,17 +1,16 @@
 import { z } from 'zod';
 import { checkedRequest } from '../../contracts/checked.js';
-import { token } from '../../contracts/names.js';
-import { cursorOf, readCursor } from '../../contracts/page-cursor.js';
+import { cursorOf, readCursor } from '../../contracts/list-limits.js';
+import { type Token, token } from '../../contracts/names.js';
 import type { TimelineEntry, TimelineListed } from '../../contracts/replies/timeline-reply.js';
-import type { StoredEvent } from '../../contracts/session-events.js';
+import type { SessionEvent, StoredEvent } from '../../contracts/session-events.js';
 import { TIMELINE_KINDS, type TimelineKind } from '../../contracts/timeline-kinds.js';
 import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
-import type { PromptTraces } from '../../ports/prompt-traces.js';
-import type { SessionActivity } from '../../ports/session-activity.js';
-import type { SessionLog } from '../../ports/session-log.js';
-import { withoutRefused } from '../../session/counted-commands.js';
+import type { SessionActivity } from '../../ports/session-lifecycle.js';
+import type { ReadRange, SessionLog } from '../../ports/session-log.js';
+import type { PromptTraces } from '../../ports/telemetry-store.js';
+import { withoutRefused } from '../../session/counted-dispatches.js';
 import { promptEntry, timelineEntry } from '../../session/timeline-entry.js';
-import { eventsBackwards, type Source } from './events-backwards.js';
 
 /**
  * Answers `timeline-list`: the events of a session and the prompts that were compiled for it, the newest first, a page at
@@ -137,4 +136,61 @@ type Filter = Pick<ToolArguments<'timeline-list'>, 'task' | 'failed'>;
 
 function fits({ task, failed }: TimelineEntry, asked: Filter): boolean {
   return (asked.task === undefined || task === asked.task) && (!asked.failed || failed === true);
+}
+
+/**
+ * Reads a session's log from its end, a stretch at a time: a log is read forwards only, and its sequences may have gaps. A
+ * stretch grows while little is found in it, so that the newest events cost as much in a log of any length.
+ */
+
+/** What is read: everything, commands, or results and the like by their type. */
+export type Source = 'everything' | 'commands' | SessionEvent['type'];
+
+export interface Backwards {
+  /** Only events at this sequence or before. */
+  readonly from: number;
+  /** Only events after this sequence; 0 for all. */
+  readonly above: number;
+  /** Each event is in one of them at most. */
+  readonly sources: readonly Source[];
+  /** About so many events are wanted. */
+  readonly wanted: number;
+}
+
+/** One stretch: all events from `downTo` to the stretch before, the newest first. */
+export interface EventStretch {
+  readonly events: readonly StoredEvent[];
+  readonly downTo: number;
+}
+
+/** Events that one read should bring at most: what is read is checked at once, and others wait meanwhile. */
+const MOST_AT_ONCE = 400;
+const NARROWEST = 32;
+/** Sequences of a stretch; where only some types are read, the server passes the others over. */
+const WIDEST = { everything: 4096, some: 65_536 };
+
+export async function* eventsBackwards(
+  log: Pick<SessionLog, 'read'>,
+  session: Token,
+  { from, above, sources, wanted }: Backwards,
+): AsyncGenerator<EventStretch> {
+  const widest = sources.includes('everything') ? WIDEST.everything : WIDEST.some;
+  let width = Math.max(NARROWEST, Math.min(wanted, MOST_AT_ONCE));
+  for (let high = from; high > above; ) {
+    const low = Math.max(above, high - width);
+    const reads = await Promise.all(
+      sources.map((source) => log.read(session, { ...rangeOf(source), after: low, through: high })),
+    );
+    const events = reads.flatMap((read) => read.events);
+    events.sort((one, other) => other.sequence - one.sequence);
+    yield { events, downTo: low + 1 };
+    high = low;
+    const room = Math.floor((width * MOST_AT_ONCE) / Math.max(1, events.length));
+    width = Math.max(NARROWEST, Math.min(width * 4, room, widest));
+  }
+}
+
+function rangeOf(source: Source): Pick<ReadRange, 'type' | 'commands'> {
+  if (source === 'everything') return {};
+  return source === 'commands' ? { commands: true } : { type: source };
 }

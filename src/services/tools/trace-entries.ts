@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { checkedRequest } from '../../contracts/checked.js';
+import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import { token } from '../../contracts/names.js';
-import { cursorOf, readCursor } from '../../contracts/page-cursor.js';
 import type { TraceShown } from '../../contracts/replies/trace-reply.js';
 import type { StoredEvent } from '../../contracts/session-events.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
-import type { SessionActivity } from '../../ports/session-activity.js';
+import type { SessionActivity } from '../../ports/session-lifecycle.js';
 import type { SessionLog } from '../../ports/session-log.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { entryOfDispatch } from '../../traces/session-traces.js';
 import { entryText } from '../../traces/trace-summary.js';
-import { eventsBackwards } from './events-backwards.js';
+import { eventsBackwards } from './timeline-service.js';
 
 /** Answers `trace-show`: the entries of an intent as the log has them, the newest first, a page at a time. */
 

@@ -3,7 +3,7 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import { type Token, token } from '../../contracts/names.js';
 import type { EventOf } from '../../contracts/session-events.js';
-import type { TokenizerName } from '../../contracts/session-settings.js';
+import type { TokenizerName } from '../../contracts/session-meta-events.js';
 import {
   type PinnedText,
   type StoredEntry,
@@ -13,10 +13,10 @@ import {
   tracePinRequest,
 } from '../../contracts/trace-entry.js';
 import type { SessionReader } from '../../folding/session-folding.js';
-import type { Clock } from '../../ports/clock.js';
+import type { Clock } from '../../ports/logger.js';
 import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
 import type { SessionLog } from '../../ports/session-log.js';
-import { resolvedSettings } from '../../session/resolved-settings.js';
+import { resolvedSettings } from '../../session/charter.js';
 import { tracesOf } from '../../session/session-state.js';
 import { clipText, quoted } from '../../shared/text.js';
 import type { Tokenizer } from '../../shared/tokenizer.js';

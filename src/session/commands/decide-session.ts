@@ -1,6 +1,5 @@
 import type { CommandName, ToolArguments } from '../../contracts/tool-requests.js';
-import { seenState } from '../seen-state.js';
-import type { SessionState } from '../session-state.js';
+import { type SessionState, seenState } from '../session-state.js';
 import * as iterations from './iteration-commands.js';
 import * as lifecycle from './lifecycle-commands.js';
 import * as notebook from './notebook-commands.js';

@@ -1,4 +1,4 @@
-import { named } from '../../shared/named.js';
+import { named } from '../../shared/text.js';
 import { type Decision, refuse } from './session-decision.js';
 
 /** Shortest prefix that may stand for an id. */

@@ -1,16 +1,16 @@
+import { ThroughlineError } from '../../contracts/errors.js';
 import {
   type DecisionOn,
   type Refusal,
   type ReplyOn,
   refuse,
   type Unstamped,
-} from '../../contracts/decision.js';
-import { ThroughlineError } from '../../contracts/errors.js';
+} from '../../contracts/outcome.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
 import { currentNumber, type IterationHistory, openNumber } from '../iterations.js';
 import type { SessionState } from '../session-state.js';
 
-export { refuse } from '../../contracts/decision.js';
+export { refuse } from '../../contracts/outcome.js';
 
 /** The outcome of a command on the state of a session. */
 export type Decision = DecisionOn<SessionState, SessionEvent>;

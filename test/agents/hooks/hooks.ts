@@ -7,7 +7,7 @@ import { runHook } from '../../../src/agents/hooks/run-hook.js';
 import { ThroughlineClient } from '../../../src/client/throughline-client.js';
 import { loadConfig } from '../../../src/config/config.js';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
-import type { ClientTransport } from '../../../src/ports/client-transport.js';
+import type { ClientTransport } from '../../../src/ports/clients.js';
 import { isObject } from '../../../src/shared/is-object.js';
 
 export type Payload = Readonly<Record<string, unknown>> & { readonly hook_event_name: string };

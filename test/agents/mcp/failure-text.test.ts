@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureText } from '../../../src/agents/mcp/failure-text.js';
+import { failureText } from '../../../src/agents/mcp/mcp-server.js';
 import { promptOverflow } from '../../../src/prompt/prompt-kind.js';
 
 describe('what a model reads of a prompt without room', () => {

@@ -7,8 +7,7 @@ import {
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
 import { createMcpServer } from '../../../src/agents/mcp/mcp-server.js';
-import { MCP_TOOLS } from '../../../src/agents/mcp/mcp-tools.js';
-import type { Memory } from '../../../src/agents/mcp/memory.js';
+import { MCP_TOOLS, type Memory } from '../../../src/agents/mcp/mcp-tools.js';
 import { token } from '../../../src/contracts/names.js';
 
 /** What every agent carries in its context at every turn. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseTasksMd } from '../../../src/ledger/tasks-md/parse-tasks-md.js';
-import { repair } from '../../../src/ledger/tasks-md/repair.js';
+import { parseTasksMd, repair } from '../../../src/ledger/tasks-md/parse-tasks-md.js';
 import { fixture, parseFixture } from './support.js';
 
 /** UTF-8 read as Latin-1, which leaves the bytes 80 to 9F as control characters. */

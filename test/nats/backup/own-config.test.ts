@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { DISPATCH_STREAM } from '../../../src/contracts/names.js';
-import { ownConfig } from '../../../src/nats/backup/own-config.js';
+import { ownConfig } from '../../../src/nats/backup/backup-manifest.js';
 
 it('a restored stream keeps the limits that its owner gave it: ages beyond 104 days, and what it does when it is full', () => {
   const limits = { max_age: 365 * 86_400 * 1e9, max_bytes: 1e12, discard: 'new', num_replicas: 3 };

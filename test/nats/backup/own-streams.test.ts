@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import * as names from '../../../src/contracts/names.js';
-import { isOwnStream, OWN_STREAMS } from '../../../src/nats/backup/own-streams.js';
+import { isOwnStream, OWN_STREAMS } from '../../../src/nats/backup/backup-manifest.js';
 
 describe('what a backup holds', () => {
   it('every stream and bucket that has a name is part of a backup', () => {

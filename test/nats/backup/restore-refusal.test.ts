@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type RestoreBegin, restoreRefusal } from '../../../src/nats/backup/restore-refusal.js';
+import { type RestoreBegin, restoreRefusal } from '../../../src/nats/backup/restore.js';
 
 const begin: RestoreBegin = {
   ...{ directory: '/backups/b1', id: 'mine', at: '2026-11-23T10:00:00.000Z', again: false },

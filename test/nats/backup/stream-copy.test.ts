@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { headers, type JetStreamManager, type NatsConnection } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fewAtATime } from '../../../src/nats/backup/stream-copies.js';
+import { fewAtATime, snapshotStream } from '../../../src/nats/backup/stream-copies.js';
 import { restoreStream } from '../../../src/nats/backup/stream-restore.js';
-import { snapshotStream } from '../../../src/nats/backup/stream-snapshot.js';
 import { readStream } from '../../../src/nats/jetstream/direct-get.js';
 import { plainConnection, startTestNats, type TestNats } from '../../support/nats-server.js';
 

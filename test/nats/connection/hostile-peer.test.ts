@@ -2,7 +2,7 @@ import { connect as openSocket } from 'node:net';
 import type { NatsConnection } from 'nats';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startService } from '../../../src/nats/micro/micro-service.js';
-import { healthEndpoint } from '../../../src/nats/micro/service-endpoint.js';
+import { healthEndpoint } from '../../../src/nats/micro/service-answer.js';
 import { silentLogger } from '../../../src/ports/logger.js';
 import { type OpenedNats, openPorts, startNatsPorts } from '../../ports/opened.js';
 import { startPrivateNats, startTestNats } from '../../support/nats-server.js';

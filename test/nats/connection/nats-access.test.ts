@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connectThroughline } from '../../../src/index.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import type { NatsAccess } from '../../../src/nats/connection/nats-access.js';
-import { withoutSecrets } from '../../../src/nats/connection/shown-url.js';
+import { withoutSecrets } from '../../../src/nats/connection/nats-errors.js';
 import { startNatsServer } from '../../../src/nats-server/server-process.js';
 import { silentLogger } from '../../../src/ports/logger.js';
 import { cli } from '../../support/cli.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
-import { importFindings } from '../../../src/nats/doctor/import-findings.js';
+import { importFindings } from '../../../src/nats/doctor/session-findings.js';
 import { twoOnNats } from '../../ports/opened.js';
 
 const opened = twoOnNats();

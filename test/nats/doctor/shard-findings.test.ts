@@ -1,7 +1,6 @@
 import { ErrorCode, type JetStreamManager, NatsError } from 'nats';
 import { expect, it } from 'vitest';
-import { manySessions } from '../../../src/nats/doctor/session-findings.js';
-import { shardFindings } from '../../../src/nats/doctor/shard-findings.js';
+import { manySessions, shardFindings } from '../../../src/nats/doctor/session-findings.js';
 import { highestSeen } from '../../../src/nats/jetstream/dispatch-numbers.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';

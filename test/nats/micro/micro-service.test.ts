@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ErrorCode, isErrorCode } from '../../../src/contracts/error-codes.js';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { type RunningService, startService } from '../../../src/nats/micro/micro-service.js';
-import { instancesOf } from '../../../src/nats/micro/service-stats.js';
+import { instancesOf } from '../../../src/nats/micro/service-health.js';
 import { silentLogger } from '../../../src/ports/logger.js';
 import { type OpenedNats, startPrivatePorts } from '../../ports/opened.js';
 import { soon } from '../../support/soon.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { serviceStats } from '../../../src/nats/micro/service-stats.js';
+import { serviceStats } from '../../../src/nats/micro/service-health.js';
 import { type OpenedNats, startNatsPorts } from '../../ports/opened.js';
 
 let nats: OpenedNats;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { namedLogger } from '../../../src/services/common/named-logger.js';
+import { namedLogger } from '../../../src/services/common/service-context.js';
 
 it('each line of a service names it, unless its fields name another one', () => {
   const lines: object[] = [];

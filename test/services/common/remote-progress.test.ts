@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { token } from '../../../src/contracts/names.js';
-import { progressByTools } from '../../../src/services/common/remote-progress.js';
+import { progressByTools } from '../../../src/services/common/open-sessions.js';
 import { answer } from '../../../src/session/commands/session-decision.js';
 
 const SESSION = token('demo', 'session');

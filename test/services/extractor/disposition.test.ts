@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Disposition, dispose, retryDelay } from '../../../src/services/extractor/disposition.js';
+import { type Disposition, dispose, retryDelay } from '../../../src/services/extractor/session-lane.js';
 import * as fc from '../../support/properties.js';
 
 /** What a delivery was told, in order. */

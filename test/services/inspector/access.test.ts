@@ -1,10 +1,7 @@
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { knownHosts } from '../../../src/monitoring/known-hosts.js';
-import { signedIn } from '../../../src/services/inspector/access.js';
-import { knownHost } from '../../../src/services/inspector/known-host.js';
-import { sameOrigin } from '../../../src/services/inspector/same-origin.js';
-import { securityHeaders } from '../../../src/services/inspector/security-headers.js';
+import { knownHost, sameOrigin, securityHeaders, signedIn } from '../../../src/services/inspector/access.js';
 
 const TOKEN = 'abcdefgh-ABCDEFGH_0123456789';
 const COOKIE = `throughline_token_4280=${TOKEN}`;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import { silentLogger } from '../../../src/ports/logger.js';
-import { expireForgotten } from '../../../src/services/keeper/lifecycle-upkeep.js';
+import { expireForgotten } from '../../../src/services/keeper/serve-keeper.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 
 const DAY_MS = 86_400_000;

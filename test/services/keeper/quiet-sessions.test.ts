@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
-import { QuietSessions } from '../../../src/services/keeper/quiet-sessions.js';
+import { QuietSessions } from '../../../src/services/keeper/session-keeper.js';
 import * as fc from '../../support/properties.js';
 
 const TIMES = { quietMs: 5, busyMs: 15, restMs: 60 };

@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
-import type { LearningArguments, LearningInput } from '../../../src/contracts/learning-requests.js';
-import { LEARNING_REQUESTS } from '../../../src/contracts/learning-requests.js';
+import {
+  LEARNING_REQUESTS,
+  type LearningArguments,
+  type LearningInput,
+} from '../../../src/contracts/learning-requests.js';
 import { LEARNINGS_STREAM, type Token } from '../../../src/contracts/names.js';
 import { createCommander } from '../../../src/folding/commander.js';
 import { PROJECT_FOLDING } from '../../../src/folding/project-folding.js';
 import { SnapshotWriter } from '../../../src/folding/snapshot-writer.js';
 import { StateReader } from '../../../src/folding/state-reader.js';
-import { decideLearning, type LearningCommand } from '../../../src/learnings/commands/decide-learning.js';
+import { decideLearning, type LearningCommand } from '../../../src/learnings/decide-learning.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';
-import { systemClock } from '../../../src/ports/clock.js';
-import type { LearningLog } from '../../../src/ports/learning-log.js';
-import { silentLogger } from '../../../src/ports/logger.js';
+import { silentLogger, systemClock } from '../../../src/ports/logger.js';
+import type { LearningLog } from '../../../src/ports/session-log.js';
 import { newSession, type OpenedNats, openPorts, startNatsPorts } from '../../ports/opened.js';
 
 let nats: OpenedNats;

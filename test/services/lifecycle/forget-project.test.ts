@@ -4,7 +4,7 @@ import { SessionTable } from '../../../src/services/common/session-table.js';
 import { sessionsOf } from '../../../src/services/lifecycle/forget-project.js';
 import { createForgetTools } from '../../../src/services/lifecycle/forget-tools.js';
 import { evolve } from '../../../src/session/evolve-session.js';
-import { sessionFigures } from '../../../src/session/session-figures.js';
+import { sessionFigures } from '../../../src/session/run-status.js';
 import { emptyState } from '../../../src/session/session-state.js';
 import { MemoryLeaseStore } from '../../doubles/memory-lease-store.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bodyPart } from '../../../src/services/tools/body-part.js';
+import { bodyPart } from '../../../src/services/tools/rejected-queries.js';
 import * as fc from '../../support/properties.js';
 
 const SMALL = 16_384 + 6 * 64;

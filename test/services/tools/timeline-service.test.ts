@@ -4,7 +4,7 @@ import type { Token } from '../../../src/contracts/names.js';
 import type { TimelineEntry } from '../../../src/contracts/replies/timeline-reply.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import type { ToolInput } from '../../../src/contracts/tool-requests.js';
-import { NO_PROMPTS, type PromptTraces, type RecentPrompt } from '../../../src/ports/prompt-traces.js';
+import { NO_PROMPTS, type PromptTraces, type RecentPrompt } from '../../../src/ports/telemetry-store.js';
 import { createTimelineService } from '../../../src/services/tools/timeline-service.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { implementer, recorded, rejected, reviewer } from '../../support/builders.js';

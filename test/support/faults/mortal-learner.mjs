@@ -3,9 +3,8 @@
 // usage: node mortal-learner.mjs URL POINT N
 
 import { Monitoring } from '../../../dist/monitoring/monitoring.js';
-import { watchConnection } from '../../../dist/nats/connection/connection-health.js';
-import { systemClock } from '../../../dist/ports/clock.js';
-import { silentLogger } from '../../../dist/ports/logger.js';
+import { watchConnection } from '../../../dist/nats/connection/connection-states.js';
+import { silentLogger, systemClock } from '../../../dist/ports/logger.js';
 import { Shutdown } from '../../../dist/runtime/shutdown.js';
 import { countingLogger } from '../../../dist/services/common/incidents.js';
 import { openSessions } from '../../../dist/services/common/open-sessions.js';

@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 import { loadConfig } from '../../../dist/config/config.js';
 import { openNats } from '../../../dist/nats/open-nats.js';
 import { silentLogger } from '../../../dist/ports/logger.js';
-import { natsOptions } from '../../../dist/services/common/nats-options.js';
+import { natsOptions } from '../../../dist/services/common/service-context.js';
 
 /** Real ports, and `at(name)`, which ends the process if this is the N-th time at the point that it is to die at. */
 export async function openMortal(name, url, point, count) {

@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import { SPAN_PATTERN, TERM_PATTERN } from '../shared/text.js';
+import { ROLES } from './kinds.js';
+import { taskId } from './results.js';
+import { termFields } from './retention-record.js';
+import { sessionEvent } from './session-events.js';
+import { sessionName } from './session-name.js';
+import { cursor, limit, text, tool, toolOfAny, toolOfNone } from './tool-shape.js';
+
+const MOST_EVENTS = 1000;
+
+const place = z.int().nonnegative().optional();
+const importedEvent = z.object({
+  sequence: z.int().positive().describe('Its number in the file: 1, 2, 3 …'),
+  after: place.describe('The number of the event that it was stored directly behind.'),
+  decidedOn: place.describe('The number of the event that it was decided on.'),
+  event: sessionEvent.describe('The event.'),
+});
+
+/** The tools that carry whole sessions, to a file and from one. */
+export const EXPORT_TOOLS = {
+  'session-export': tool('list the events of the session whole, the oldest first', '', { cursor }),
+  'session-import': tool(
+    'take in the events of a file, a page at a time',
+    '--file 0f3a --dispatches 0 --done',
+    {
+      file: z.string().min(1).max(64).describe('Names the file: the SHA-256 in its last line.'),
+      dispatches: z
+        .int()
+        .nonnegative()
+        .describe('The highest dispatch that an event of the file names: new results get higher numbers.'),
+      events: z
+        .array(importedEvent)
+        .max(MOST_EVENTS, `must be at most ${MOST_EVENTS}`)
+        .optional()
+        .describe('The next events of the file. None: begin, and tell how far it is.'),
+      done: z.boolean().default(false).describe('All events are there: from now on it is a session.'),
+    },
+  ),
+} as const;
+
+/** The tools that erase what is stored. */
+
+const dryRun = z.boolean().default(false).describe('Only count what would go; nothing is erased.');
+const confirm = (what: string) =>
+  text(64)
+    .optional()
+    .describe(`The name of the ${what} once more: without it nothing is erased. Not needed for a dry run.`);
+
+export const FORGET_TOOLS = {
+  'session-forget': tool(
+    'erase a session for good: events, results, snapshots, prompts, evidence in learnings',
+    '--confirm demo',
+    {
+      confirm: confirm('session'),
+      dryRun,
+      withLearnings: z
+        .boolean()
+        .default(false)
+        .describe('Also remove accepted learnings that rest on this session alone.'),
+    },
+  ),
+  'project-forget': toolOfNone(
+    'erase a project for good: all its sessions, learnings and proposals',
+    '--project parser --confirm parser',
+    { project: sessionName.describe('Name of the project.'), confirm: confirm('project'), dryRun },
+  ),
+} as const;
+
+const holder = text(200);
+const ttlMs = z
+  .int()
+  .min(1000, 'must be 1000 to 600000')
+  .max(600_000, 'must be 1000 to 600000')
+  .default(30_000)
+  .describe('How long the lease stays without being renewed, in milliseconds.');
+
+/** How runs of a plan agree on who works on a task. */
+export const CLAIM_TOOLS = {
+  'run-claim': tool('claim the lease of a task for a run, renew it or release it', '--task 2.1 --holder me', {
+    task: taskId.describe('The task that the run works on.'),
+    holder: holder.describe('Names the run, unlike any other.'),
+    ttlMs,
+    ended: z
+      .array(holder)
+      .max(20, 'must name at most 20')
+      .optional()
+      .describe('Runs that are known to have ended: their lease is taken over at once.'),
+    release: z.boolean().default(false).describe('Gives the lease back.'),
+  }),
+} as const;
+
+/** The tools that say how long things are kept. */
+
+const term = (about: string) =>
+  z
+    .string()
+    .regex(TERM_PATTERN, 'must be a number of days, such as 90d, or never')
+    .optional()
+    .describe(`${about} Days such as 90d, or never.`);
+
+export const RETENTION_TOOLS = {
+  'retention-show': toolOfNone('show how long things are kept, and what the rules would do now', '', {
+    ahead: z
+      .string()
+      .regex(SPAN_PATTERN, 'must be a number with m, h or d, such as 12h or 30d')
+      .optional()
+      .describe('What they would do after so long if nothing moved until then, such as 30d.'),
+  }),
+  'retention-set': toolOfNone(
+    'set how long things are kept, for the installation or a project; the keeper enforces it from then on',
+    '--archive-after 90d --forget-after 365d',
+    {
+      project: sessionName.optional().describe('Only for sessions of this project.'),
+      ...termFields(term),
+      remove: z.boolean().default(false).describe('Remove the rule of the installation or the project.'),
+      dryRun: z.boolean().default(false).describe('Only show what the rules would do then.'),
+    },
+  ),
+} as const;
+
+/** What is asked of rejected results. */
+
+/** Largest corrected text that one request carries. */
+const MAX_CORRECTED = 1_000_000;
+
+const rejectedId = z
+  .int()
+  .positive('must be a number of a rejected result, 1 or more')
+  .describe('Number of the rejected result, from rejected-list.');
+
+export const REJECTED_TOOLS = {
+  'rejected-list': toolOfAny('results that could not be used, the newest first', '', {
+    role: z.enum(ROLES).optional().describe('Only those that were published as results of this role.'),
+    limit: limit(200, 50),
+    cursor,
+  }),
+  'rejected-show': toolOfNone('show a rejected result, its reason and what would fix it', '--id 3', {
+    id: rejectedId,
+    offset: z
+      .int()
+      .min(0, 'must be 0 or more')
+      .default(0)
+      .describe('The byte of the body from which on it is shown: `next` of the reply before.'),
+  }),
+  'rejected-retry': toolOfNone('publish a rejected result again, corrected or as it came', '--id 3', {
+    id: rejectedId,
+    role: z.enum(ROLES).optional().describe('Publish it as the result of this role.'),
+    toSession: sessionName.optional().describe('Publish it to this session instead of its own.'),
+    body: z
+      .string()
+      .min(1, 'must not be empty')
+      .max(MAX_CORRECTED, `must be at most ${MAX_CORRECTED} characters`)
+      .optional()
+      .describe('The corrected result. It is checked first: what still cannot be read stays where it is.'),
+  }),
+  'rejected-remove': toolOfNone('remove a rejected result for good', '--id 3', { id: rejectedId }),
+} as const;
+
+/** What is asked of the prompts that were compiled. */
+export const PROMPT_TOOLS = {
+  'prompt-list': tool('the prompts that were compiled last, the newest first', '--task 2.1', {
+    task: text(128).optional().describe('Only prompts of this task.'),
+    limit: limit(200, 50),
+    cursor,
+  }),
+  'prompt-show': tool(
+    'show what a compiled prompt held, and the request that compiles it again',
+    '--id 4f1c',
+    {
+      id: text(64).describe('Id of the prompt, from prompt-list.'),
+    },
+  ),
+} as const;

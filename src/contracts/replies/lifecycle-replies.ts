@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { termFields } from '../retention-record.js';
+import { count, next, place, type Told, time } from './page-fields.js';
+
+export const CLAIM_REPLIES = {
+  'run-claim': z.object({
+    claimed: z.boolean().describe('True if the run holds the lease now.'),
+    holder: z.string().exactOptional().describe('The run that holds it; left out after a release.'),
+    since: time('When that run claimed it').exactOptional(),
+  }),
+} as const;
+
+/** The replies of the tools that carry whole sessions. */
+
+const exportedEvent = z
+  .object({
+    sequence: place('Its sequence in the log of the session.'),
+    after: place('The sequence that it was stored directly behind.').exactOptional(),
+    decidedOn: place('The sequence that it was decided on, whatever came in between.').exactOptional(),
+    event: z
+      .object({ type: z.string().describe('Type of the event.') })
+      .catchall(z.unknown().describe('What else it holds.'))
+      .describe('The event, as the schemas of events say.'),
+  })
+  .meta({ id: 'ExportedEvent', description: 'An event of a session with its place in the log.' });
+
+export const EXPORT_REPLIES = {
+  'session-export': z.object({
+    session: z.string().describe('Name of the session.'),
+    events: z.array(exportedEvent).describe('The events, the oldest first: as many as fit one reply.'),
+    skipped: count('Messages of the log between them that this version cannot read as events.'),
+    sequence: place('Sequence of the newest event when the first page was made: the last page ends there.'),
+    next,
+  }),
+  'session-import': z.object({
+    session: z.string().describe('Name of the session.'),
+    state: z
+      .enum(['numbers', 'importing', 'done'])
+      .describe(
+        'Whether numbers of dispatches are still moved up, events are taken in, or it is a session. Of the first, ask again.',
+      ),
+    events: count('Events of the file that are there: send what comes after.'),
+    dispatches: place('Of numbers: how far they are.').exactOptional(),
+  }),
+} as const;
+
+/** The replies of the tools that erase what is stored. */
+
+const stored = z
+  .object({
+    events: count('Events.'),
+    dispatches: count('Results as they were published.'),
+    rejected: count('Messages of rejected results.'),
+    snapshots: count('Snapshots.'),
+    prompts: count('Compiled prompts.'),
+    telemetry: count('Records of telemetry.'),
+    index: count('Entries of the index of sessions.'),
+    evidence: count('Places in learnings that name a session as their source.'),
+    proposals: count('Proposals that rest on a session alone.'),
+    learnings: count('Learnings that go.'),
+  })
+  .meta({ id: 'StoredCounts', description: 'How much is stored, by kind.' });
+
+/** How much is stored, by kind. */
+export type StoredCounts = Told<typeof stored>;
+
+const progress = {
+  state: z
+    .enum(['counted', 'running', 'done'])
+    .describe('Whether it was only counted, goes on, or is done. While it goes on, ask again.'),
+  found: stored.describe('What there was when it began; of a request that only counts, what there is.'),
+  erased: stored.describe('What is erased so far.'),
+  forgotten: z.literal(true).exactOptional().describe('It was forgotten before, and nothing was left of it.'),
+};
+
+export const FORGET_REPLIES = {
+  'session-forget': z.object({
+    session: z.string().describe('Name of the session.'),
+    ...progress,
+  }),
+  'project-forget': z.object({
+    project: z.string().describe('Name of the project.'),
+    sessions: z.array(z.string()).describe('Its sessions that there were, at most 1000 of them.'),
+    total: count('How many sessions there were.'),
+    ...progress,
+  }),
+} as const;
+
+/** The replies of the tools that say how long things are kept. */
+
+const rule = z
+  .object({
+    project: z.string().exactOptional().describe('Left out for the rule of the whole installation.'),
+    at: time('When it was set'),
+    ...termFields((about) => z.string().exactOptional().describe(about)),
+  })
+  .meta({ id: 'RetentionRule', description: 'How long things are kept, in days or never.' });
+
+const dueSession = z
+  .object({
+    session: z.string().describe('Name of the session.'),
+    project: z.string().describe('Its project.'),
+    last: time('When it moved last'),
+    after: z.string().describe('The term that has passed, such as 90d.'),
+    of: z.string().exactOptional().describe('The project whose rule says so; left out for the installation.'),
+  })
+  .meta({ id: 'DueSession', description: 'A session for which a term has passed.' });
+
+const dueSessions = (about: string) =>
+  z
+    .object({
+      total: count('How many sessions.'),
+      sessions: z.array(dueSession).describe('Those that moved longest ago, at most 100.'),
+    })
+    .describe(about);
+
+const dueMessages = (about: string) =>
+  z
+    .object({
+      total: count('How many messages.'),
+      oldest: time('When the oldest message in the stream was stored').exactOptional(),
+      held: z.string().exactOptional().describe('Why nothing is removed now, or not all that is old enough.'),
+    })
+    .describe(about);
+
+const run = z
+  .object({
+    startedAt: time('When it began'),
+    endedAt: time('When it ended; left out while it goes on, or where it was cut short').exactOptional(),
+    error: z.string().exactOptional().describe('What it failed with.'),
+    archived: count('Sessions that were archived.'),
+    forgotten: count('Sessions that were forgotten.'),
+    spared: count('Sessions that had moved by the time that it was their turn, or were in use otherwise.'),
+    dispatches: count('Results that were removed.'),
+    rejected: count('Messages of rejected results that were removed.'),
+  })
+  .meta({ id: 'RetentionRun', description: 'What was done by the rules.' });
+
+const outlook = z.object({
+  version: place('Version of the rules: one more with each change.'),
+  rules: z.array(rule).describe('The rule of the installation first. None: everything is kept.'),
+  paused: z
+    .literal(true)
+    .exactOptional()
+    .describe('Set after a restore: the keeper does nothing until a rule is set again.'),
+  at: time('The time as of which the rest holds'),
+  archive: dueSessions('Sessions that would be archived.'),
+  forget: dueSessions('Sessions that would be forgotten.'),
+  dispatches: dueMessages('Results, as they were published, that would be removed.'),
+  rejected: dueMessages('Messages of rejected results that would be removed.'),
+  unknown: count('Sessions that have not been read yet, and are left alone.'),
+  lastRun: run.exactOptional().describe('The last time that rules were followed.'),
+});
+export type RetentionOutlook = Told<typeof outlook>;
+export type SessionsShown = RetentionOutlook['archive'];
+export type MessagesShown = RetentionOutlook['dispatches'];
+
+export const RETENTION_REPLIES = {
+  'retention-show': outlook,
+  'retention-set': outlook,
+} as const;
