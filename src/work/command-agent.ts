@@ -71,8 +71,8 @@ async function logged(
       ...{ command, directory, input, signal },
       env: { ...env, THROUGHLINE_SESSION: session, ...more },
       onOutput: (chunk) => log.write(chunk),
-      onStart: (pid, mark) => {
-        ended = folder.running(name, pid, mark);
+      onStart: (mark, pid) => {
+        ended = folder.running(name, mark, pid);
       },
     });
     log.write(`\n-- ${(await faultOf(end)) ?? 'ended with code 0'}\n`);

@@ -19,8 +19,8 @@ export interface GroupCommand {
   readonly graceMs?: number;
   /** Gets all that it writes, as it comes. A fault of it ends the call, and is thrown once that has ended. */
   readonly onOutput?: (chunk: Buffer) => void;
-  /** Told the number of the group and the mark of its processes, once it is there. */
-  readonly onStart?: (pid: number, mark: string) => void;
+  /** Told the mark of its processes before the first one is there, and then the number of their group as well. */
+  readonly onStart?: (mark: string, pid?: number) => void;
 }
 
 export interface GroupEnd {
@@ -50,6 +50,7 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
     const stdout = new Kept();
     const stderr = new Kept();
     const mark = randomBytes(16).toString('base64url');
+    options.onStart?.(mark);
     const child = spawn(command, {
       ...{ shell: true, detached: true, cwd: directory },
       env: { ...env, [CALL_MARK]: [env[CALL_MARK], mark].filter(Boolean).join(':') },
@@ -104,7 +105,7 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
     // One that does not read its input may have ended before all of it is written.
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
-    if (pid !== undefined) options.onStart?.(pid, mark);
+    if (pid !== undefined) options.onStart?.(mark, pid);
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
   });
@@ -135,9 +136,10 @@ class Kept {
  */
 export const CALL_MARK = 'THROUGHLINE_CALL';
 
-/** A call as it is recorded: its mark, and the leader of its process group. */
-export interface RecordedCall extends ProcessIdentity {
+/** A call as it is recorded: its mark, and the leader of its process group once that is there. */
+export interface RecordedCall {
   readonly mark: string;
+  readonly leader?: ProcessIdentity;
 }
 
 /** Processes may start others while they are looked for: more looks than this find none that matters. */
@@ -161,8 +163,8 @@ export function isCallRunning(pid: number, mark: string): boolean {
 }
 
 /** Ends what a recorded call has left. A leader counts only with its start time: its number may be another's by now. */
-export function endRecorded({ pid, started, mark }: RecordedCall): void {
-  signalRecorded({ pid, started }, 'SIGKILL', 'group');
+export function endRecorded({ mark, leader }: RecordedCall): void {
+  if (leader !== undefined) signalRecorded(leader, 'SIGKILL', 'group');
   for (const each of marking(mark)) send(each, 'SIGKILL');
 }
 

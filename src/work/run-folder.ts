@@ -45,7 +45,7 @@ export interface RunFolder extends KeptAnswers, RunIdentity {
   /** Writes the prompt of a call into a file, and returns its path. */
   prompt(name: string, text: string): string;
   /** Records the processes of a call while it runs, so that the next run ends what a killed one has left. */
-  running(name: string, pid: number, mark: string): () => void;
+  running(name: string, mark: string, pid?: number): () => void;
   /** Removes the record of this run, and of those that ended before it. */
   release(): void;
 }
@@ -94,8 +94,8 @@ export function openRunFolder(state: string, logs = state): RunFolder {
       writePrivateFile(log(name, 'prompt.md'), text);
       return log(name, 'prompt.md');
     },
-    running(name, pid, mark) {
-      calls.set(name, { ...identityOf(pid), mark });
+    running(name, mark, pid) {
+      calls.set(name, { mark, ...(pid !== undefined && { leader: identityOf(pid) }) });
       recorded();
       return () => {
         calls.delete(name);
@@ -163,10 +163,9 @@ export function runIn(value: unknown): RecordedRun | undefined {
   const process = identityIn(value);
   if (process === undefined || !isObject(value) || typeof value.holder !== 'string') return undefined;
   const calls = Object.values(isObject(value.calls) ? value.calls : {}).flatMap((call) => {
-    const leader = identityIn(call);
-    const mark =
-      isObject(call) && typeof call.mark === 'string' && MARK.test(call.mark) ? call.mark : undefined;
-    return leader === undefined || mark === undefined ? [] : [{ ...leader, mark }];
+    if (!isObject(call) || typeof call.mark !== 'string' || !MARK.test(call.mark)) return [];
+    const leader = identityIn(call.leader);
+    return [{ mark: call.mark, ...(leader !== undefined && { leader }) }];
   });
   return { ...process, space: value.space, holder: value.holder, calls };
 }

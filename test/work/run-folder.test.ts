@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { identityOf, isRunning } from '../../src/nats-server/process-identity.js';
+import { CALL_MARK } from '../../src/work/process-group.js';
 import { openRunFolder, processSpace, runIn } from '../../src/work/run-folder.js';
 
 const root = mkdtempSync(join(tmpdir(), 'throughline-runs-'));
@@ -17,15 +18,16 @@ describe('the record of a run', () => {
     'names no process %j, for the run or for its calls',
     (pid) => {
       expect(runIn({ pid, started: 'x', holder: 'a', calls: {} })).toBeUndefined();
-      const calls = { a: { pid, started: 'x', mark: MARK }, b: { pid: 4711, started: 'x', mark: MARK } };
-      expect(runIn({ pid: 4711, holder: 'a', calls })?.calls).toEqual([
-        { pid: 4711, started: 'x', mark: MARK },
-      ]);
+      const good = { mark: MARK, leader: { pid: 4711, started: 'x' } };
+      const calls = { a: { mark: MARK, leader: { pid, started: 'x' } }, b: good };
+      expect(runIn({ pid: 4711, holder: 'a', calls })?.calls).toEqual([{ mark: MARK }, good]);
     },
   );
 
   it.each(['', 'PATH=/usr/bin', 'short', undefined])('names no call with the mark %j', (mark) => {
-    expect(runIn({ pid: 4711, holder: 'a', calls: { a: { pid: 4712, mark } } })?.calls).toEqual([]);
+    expect(runIn({ pid: 4711, holder: 'a', calls: { a: { mark, leader: { pid: 4712 } } } })?.calls).toEqual(
+      [],
+    );
   });
 
   it('that another process has left ends only the process that started when the record says', async () => {
@@ -36,8 +38,8 @@ describe('the record of a run', () => {
     const ended = spawn('true');
     await once(ended, 'exit');
     const calls = {
-      a: { ...recorded, mark: MARK },
-      b: { ...other, started: 'at another time', mark: MARK },
+      a: { mark: MARK, leader: recorded },
+      b: { mark: MARK, leader: { ...other, started: 'at another time' } },
     };
     const space = processSpace();
     const left = { pid: ended.pid, started: 'before', space, holder: 'the one before', calls };
@@ -46,7 +48,7 @@ describe('the record of a run', () => {
       const theirs = {
         ...left,
         space: elsewhere,
-        calls: { a: { ...identityOf(children[1]?.pid ?? 0), mark: MARK } },
+        calls: { a: { mark: MARK, leader: identityOf(children[1]?.pid ?? 0) } },
       };
       writeFileSync(join(state, 'runs', 'left.json'), JSON.stringify(theirs));
       const beside = openRunFolder(state);
@@ -63,6 +65,26 @@ describe('the record of a run', () => {
     expect(readdirSync(join(state, 'runs'))).toEqual([]);
     children[1]?.kill('SIGKILL');
   });
+
+  it.runIf(process.platform === 'linux')(
+    'names a call before its first process is there, which a next run ends',
+    async () => {
+      const state = fresh();
+      const killed = openRunFolder(state);
+      killed.running('1-1-implementer', MARK);
+      const [file = ''] = readdirSync(join(state, 'runs'));
+      const path = join(state, 'runs', file);
+      const { calls } = JSON.parse(readFileSync(path, 'utf8'));
+      const ended = spawn('true');
+      await once(ended, 'exit');
+      writeFileSync(path, JSON.stringify({ pid: ended.pid, space: processSpace(), holder: 'killed', calls }));
+      const left = spawn('sleep', ['600'], { detached: true, env: { ...process.env, [CALL_MARK]: MARK } });
+      await once(left, 'spawn');
+      const next = openRunFolder(state);
+      expect((await once(left, 'exit'))[1]).toBe('SIGKILL');
+      next.release();
+    },
+  );
 
   it('of a run that still runs is left alone by another one in the same folder', () => {
     const state = fresh();
