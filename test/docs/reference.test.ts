@@ -45,7 +45,7 @@ A variable \`THROUGHLINE_…\` that is not in this table changes nothing; comman
 Each number has a default that fits most machines. \`THROUGHLINE_TUNING\` sets those that a measurement asks for:
 
 \`\`\`sh
-THROUGHLINE_TUNING='cacheMb=64 snapshotEvery=50' throughline serve
+THROUGHLINE_TUNING='cacheMb=64 snapshotEvery=50' throughline serve --check
 \`\`\`
 
 | number | default | meaning |
