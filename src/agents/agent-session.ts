@@ -35,7 +35,7 @@ interface Where {
 }
 
 /** What `throughline connect` writes at the top of a project. */
-export const PROJECT_FILE = '.throughline.json';
+const PROJECT_FILE = '.throughline.json';
 
 /** Largest `.throughline.json`, in bytes. */
 export const MAX_PROJECT_FILE = 64 * 1024;

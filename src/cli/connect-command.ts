@@ -241,7 +241,7 @@ function shown(path: string): string {
 }
 
 /** What changes in a file, as `diff -u` shows it; `undefined` for a file that is not there. */
-export function diffLines(
+function diffLines(
   name: string,
   before: string | undefined,
   after: string | undefined,

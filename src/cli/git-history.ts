@@ -15,7 +15,7 @@ export interface CommitSelection {
 }
 
 /** A repository, and the environment that git runs in. */
-export interface Repository {
+interface Repository {
   readonly path: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }

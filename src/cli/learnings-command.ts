@@ -76,12 +76,12 @@ function listed(
 export type Asked = Readonly<Record<string, unknown>>;
 
 /** How a command prints its reply: the answer, and what stands beside it on standard error. */
-export interface Printed {
+interface Printed {
   readonly answer: readonly string[];
   readonly note?: string | undefined;
 }
 
-export interface RequestCommand<Subject extends LearningRequest> {
+interface RequestCommand<Subject extends LearningRequest> {
   readonly show: (reply: LearningReply<Subject>, cli: Cli, asked: Asked) => Printed;
   /** Says what to do about a fault, in words of the command line. */
   readonly explain?: (fault: unknown, client: ThroughlineClient, asked: Asked) => Promise<unknown>;

@@ -41,7 +41,7 @@ export function showProgress(wanted: boolean, total: number, one: string, done: 
 }
 
 /** How far a transfer is. */
-export interface Transferred {
+interface Transferred {
   readonly streams: number;
   readonly of: number;
   readonly bytes: number;

@@ -161,7 +161,7 @@ function withWayOut(fault: unknown): unknown {
 }
 
 /** A session that takes no results. */
-export interface ClosedSession {
+interface ClosedSession {
   readonly name: Token;
   readonly state: 'archived';
 }
@@ -173,7 +173,7 @@ const PATIENCE_MS = 500;
  * Begins to ask whether a session takes results; what it gives waits for the answer. `undefined` for one that takes them,
  * and where that cannot be told: by a user who may not ask, without a service, or not in time.
  */
-export function asksWhetherClosed(
+function asksWhetherClosed(
   { tools }: ThroughlineClient,
   name: Token,
 ): () => Promise<ClosedSession | undefined> {
@@ -190,6 +190,6 @@ export function asksWhetherClosed(
 }
 
 /** Says what becomes of a result that was stored for it, and what to do. */
-export function closedText({ name }: ClosedSession): string {
+function closedText({ name }: ClosedSession): string {
   return `session ${name} is archived, so this result will be rejected. Let it take results again with "throughline session reopen ${name}", then "throughline rejected retry" sends this one again`;
 }

@@ -8,12 +8,12 @@ import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
 
 const PAGE = 200;
 
-export interface RejectedAsked {
+interface RejectedAsked {
   readonly session?: string;
   readonly role?: Role;
 }
 
-export interface RejectedFound {
+interface RejectedFound {
   readonly entries: readonly RejectedShown[];
   readonly hasMore: boolean;
 }

@@ -9,7 +9,7 @@ import { fraction, settingPair, wholeNumber } from './option-parsers.js';
 export type Shape = Readonly<Record<string, z.ZodType>>;
 
 /** What the option of a field is called, where not by the field. */
-export type Renamed = Readonly<Record<string, string>>;
+type Renamed = Readonly<Record<string, string>>;
 
 /** Adds an option for each field. */
 export function addFields(

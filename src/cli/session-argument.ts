@@ -62,7 +62,7 @@ export function deciding(command: Command): Command {
 }
 
 /** The project where none is named: in a connected folder the one whose learnings its agents use. */
-export function usualProject(cli: Cli): string | undefined {
+function usualProject(cli: Cli): string | undefined {
   if (cli.config.project !== undefined) return cli.config.project;
   const known = projectsHere.get(cli.config) ?? { project: projectOfFolder(cli) };
   projectsHere.set(cli.config, known);

@@ -273,7 +273,7 @@ async function usualPort(): Promise<number> {
  * Stops the server that an `up` which was killed left on a store: with `yes`, or when the person at the terminal says
  * so. Otherwise it stays, and whatever starts a server there says what to do.
  */
-export async function offerToStopOrphan(storeDir: string, yes: boolean): Promise<void> {
+async function offerToStopOrphan(storeDir: string, yes: boolean): Promise<void> {
   const orphan = await orphanOn(storeDir);
   if (orphan === undefined) return;
   const { host, port, pid } = orphan;

@@ -14,7 +14,7 @@ const GATHER_MS = 50;
 /** Between two looks at a file, in milliseconds. */
 const FILE_EVERY_MS = 250;
 
-export interface Watched {
+interface Watched {
   readonly session: Token;
   /** What is to be shown now. */
   readonly show: () => Promise<string>;

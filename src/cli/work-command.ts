@@ -255,7 +255,7 @@ const USUAL = [
  *
  * @throws ThroughlineError `usage` for a name that is not set
  */
-export function workEnvironment(
+function workEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   names: readonly string[],
   url: string,

@@ -4,7 +4,7 @@ import { note, out } from './output.js';
 import { eventLine, type LiveTask, liveLine } from './show-work.js';
 
 /** Shows how far a run is. */
-export interface WorkProgress {
+interface WorkProgress {
   tell(event: RunPlanEvent): void;
   /** Takes the live lines away. */
   end(): void;

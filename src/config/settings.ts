@@ -19,7 +19,7 @@ import {
  * No setting here may change a fold or a prompt: that takes a constant, a setting of the session
  * (`contracts/session-settings.ts`), or a part of the request.
  */
-export interface Setting<Value, Variable extends string = string> extends VariableReader<Value> {
+interface Setting<Value, Variable extends string = string> extends VariableReader<Value> {
   readonly variable: Variable;
   readonly about: string;
 }

@@ -244,8 +244,6 @@ export type DispatchRequest = z.output<typeof dispatchRequest>;
 export type IterationRequest = z.output<typeof iterationRequest>;
 /** Where an agent works. */
 export type CompileHints = NonNullable<DispatchRequest['hints']>;
-/** How many tokens prompt and answer may have. */
-export type RequestedBudget = NonNullable<DispatchRequest['budget']>;
 export type SessionStartRequest = z.output<typeof sessionStartRequest>;
 
 /** The reply to a request, by its kind. */

@@ -57,7 +57,7 @@ export type ParsedBody =
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The schemas that check results, asked for when they are needed. */
-export type SchemaOf = (role: Role) => Pick<z.ZodType, 'safeParse'>;
+type SchemaOf = (role: Role) => Pick<z.ZodType, 'safeParse'>;
 
 const PLAIN: SchemaOf = (role) => RESULTS[role];
 

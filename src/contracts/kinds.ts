@@ -27,7 +27,7 @@ export interface Kind {
 }
 
 /** What a prompt says to an agent of a kind. */
-export interface KindWording {
+interface KindWording {
   /** Who it is and what it does, two lines. */
   readonly intro: string;
   /** The fields of the result that it returns. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ThroughlineError } from './errors.js';
 
 /** A list of a request that holds more than its schema allows. */
-export interface LongList {
+interface LongList {
   /** Its path: `payload.target_files`. */
   readonly path: string;
   readonly length: number;

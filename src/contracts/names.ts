@@ -139,7 +139,7 @@ export function dispatchMessageId(session: Token | undefined, random: string): s
 }
 
 /** What a dispatch subject names: both parts are `undefined` where they are not valid. */
-export interface DispatchAddress {
+interface DispatchAddress {
   readonly session: Token | undefined;
   readonly role: Role | undefined;
 }

@@ -44,7 +44,7 @@ export const COMMAND_NAMES = [
 export type CommandName = (typeof COMMAND_NAMES)[number];
 
 /** The tools that do more than look at the state: they wait for a result, read the plan again, or read logs. */
-export const QUERY_NAMES = [
+const QUERY_NAMES = [
   'dispatch-show',
   'plan-show',
   'session-list',

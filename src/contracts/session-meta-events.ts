@@ -125,7 +125,7 @@ export const lifecycleEvents = [
   eventOf('session.reopened', { reason: z.string().optional().describe('Why, in words.') }),
 ] as const;
 
-export const CHECKPOINT_REASONS = ['archived', 'truncated'] as const;
+const CHECKPOINT_REASONS = ['archived', 'truncated'] as const;
 
 /**
  * The whole state, so that what came before in the log may be removed. It is stored only directly behind the event that

@@ -8,7 +8,7 @@ export type SessionTelemetry = z.output<typeof sessionTelemetry>;
 
 const counts = z.record(z.string(), z.number());
 
-export const sessionTelemetry = z.object({
+const sessionTelemetry = z.object({
   compiles: z.number(),
   errors: counts,
   ledgerModes: counts,

@@ -8,7 +8,7 @@ export interface TraceContext {
 }
 
 export const TRACEPARENT = 'traceparent';
-export const TRACESTATE = 'tracestate';
+const TRACESTATE = 'tracestate';
 
 /** Version, trace, span and flags; a later version than the first may add more behind them. */
 const PARENT = /^([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-[!-~]{0,400})?$/;

@@ -106,7 +106,7 @@ async function loaded(load: () => Promise<Library>): Promise<Library> {
 }
 
 /** A sentence model on this machine, as it must be loaded. */
-export interface ModelDir {
+interface ModelDir {
   /** Absolute: a relative path would be taken for the name of a model on a hub. */
   readonly dir: string;
   /** Where the ONNX file lies: `onnx`, or the directory itself. */

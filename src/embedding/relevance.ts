@@ -198,7 +198,7 @@ function bring(project: Project, learnings: Learnings): void {
 const MAX_IN_FLIGHT = 8;
 
 /** The vectors of queries: each text is embedded once, however often and at whatever moment it is asked for. */
-export class QueryVectors {
+class QueryVectors {
   readonly #embedder: Embedder;
   readonly #cache: LRUCache<string, Float32Array>;
   readonly #running = new Map<string, Promise<Float32Array>>();

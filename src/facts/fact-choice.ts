@@ -21,7 +21,7 @@ const CONSIDERED = 30;
 const COMPARED = 64;
 
 /** What an answer may be filled up with. */
-export interface Filling {
+interface Filling {
   readonly index: IFactIndex;
   readonly faint: readonly FaintFact[];
   /** Whether the answer may hold a fact, whatever else it holds. */

@@ -175,7 +175,7 @@ interface OfDispatch {
 }
 
 /** Facts in the order of their age, which is kept as they come and go: a query reads the newest, and sorts nothing. */
-export class FactsByAge {
+class FactsByAge {
   /** Oldest first: nearly all that comes is the newest. */
   readonly #dispatches: OfDispatch[] = [];
   #size = 0;

@@ -23,7 +23,7 @@ export class KeywordFactRetriever implements IFactRetriever {
 }
 
 /** The best facts, until one is over the budget. */
-export function withinBudget(ranked: readonly RankedFact[], maxTokens: number): RankedFact[] {
+function withinBudget(ranked: readonly RankedFact[], maxTokens: number): RankedFact[] {
   const kept: RankedFact[] = [];
   let spent = 0;
   for (const entry of ranked) {

@@ -17,7 +17,7 @@ interface Place {
   readonly id: string;
 }
 
-export interface FactPage {
+interface FactPage {
   readonly facts: FoundFact[];
   readonly total: number;
   readonly next?: string;
@@ -102,7 +102,7 @@ function holds(fact: SessionFact, asked: string): boolean {
 }
 
 /** What an id stands for: the fact, or the ids that it could be; none for none. */
-export type FactOfId = { readonly fact: SessionFact } | { readonly candidates: readonly string[] };
+type FactOfId = { readonly fact: SessionFact } | { readonly candidates: readonly string[] };
 
 /** The newest fact of an id, or of four or more characters of its beginning that fit only one. */
 export function factOfId(facts: readonly SessionFact[], given: string): FactOfId {

@@ -20,7 +20,7 @@ import type { StateReader } from './state-reader.js';
  * Commands of one process on one key queue up, since only one of them could win anyway. An append whose answer
  * got lost is looked for by the event's id before it is tried again.
  */
-export interface CommanderOptions<State extends Timed, Event extends Stamped> {
+interface CommanderOptions<State extends Timed, Event extends Stamped> {
   readonly log: EventLog<Event>;
   readonly reader: StateReader<State, Event>;
   readonly clock: Clock;
@@ -42,7 +42,7 @@ export interface Timed {
 }
 
 /** The envelope of an event. */
-export interface Stamped {
+interface Stamped {
   readonly type: string;
   readonly at: string;
   readonly id?: string | undefined;
@@ -50,7 +50,7 @@ export interface Stamped {
 }
 
 /** The outcome of a command: the answer, and the type of the event that was appended, if any. */
-export interface Executed<Event extends Stamped> {
+interface Executed<Event extends Stamped> {
   readonly reply: object;
   readonly appended?: Event['type'];
 }

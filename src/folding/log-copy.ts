@@ -11,12 +11,12 @@ import { CanonicalState, CopiedSequences, copiedEvent, namesSequences } from '..
  * A copy that was cut short is gone on with: what it holds already is compared, and what is missing is appended. Only one
  * copy of a session may run at a time, and nobody else may append to the new log meanwhile.
  */
-export interface LogCopyPorts {
+interface LogCopyPorts {
   readonly from: Pick<SessionLog, 'read'>;
   readonly to: Pick<SessionLog, 'read' | 'append'>;
 }
 
-export interface LogCopy {
+interface LogCopy {
   /** `differs`: the new log holds something else than the beginning of the old one, and was left as it is. */
   readonly outcome: 'copied' | 'differs';
   /** Events in the new log. */
@@ -82,7 +82,7 @@ export async function* eventsOf(log: Pick<SessionLog, 'read'>, session: Token): 
 }
 
 /** The state of the session that a log holds, whatever its sequences are. */
-export async function canonicalLog(log: Pick<SessionLog, 'read'>, session: Token): Promise<CanonicalState> {
+async function canonicalLog(log: Pick<SessionLog, 'read'>, session: Token): Promise<CanonicalState> {
   const state = new CanonicalState();
   for await (const stored of eventsOf(log, session)) state.add([stored]);
   return state;

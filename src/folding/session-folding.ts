@@ -24,7 +24,7 @@ import { type Folded, type Loaded, StateReader } from './state-reader.js';
 export type SessionReader = StateReader<SessionState, SessionEvent>;
 export type SessionSnapshotWriter = SnapshotWriter<SessionState>;
 export type SessionCommander = Commander<SessionState, SessionEvent>;
-export type FoldedSession = Folded<SessionState>;
+type FoldedSession = Folded<SessionState>;
 export type LoadedSession = Loaded<SessionState>;
 
 export interface SessionReaderOptions {

@@ -16,7 +16,7 @@ import type { Folding } from './folding.js';
  * However many requests ask for one key, at most one read of it runs and one waits; a request that comes while a read
  * runs waits for the next one, so it sees everything that was stored before it asked.
  */
-export interface StateReaderOptions<State extends Sequenced, Event extends { readonly type: string }> {
+interface StateReaderOptions<State extends Sequenced, Event extends { readonly type: string }> {
   readonly log: EventLog<Event>;
   readonly snapshots: SnapshotStore;
   readonly folding: Folding<State, Event>;
@@ -66,7 +66,7 @@ export interface Loaded<State> {
 }
 
 /** A state as a command is decided on. */
-export interface Decidable<State> {
+interface Decidable<State> {
   readonly state: State;
   /** The loaded state that this is, with everything that was stored; none for a copy with all commands, and not all others. */
   readonly folded?: Folded<State>;

@@ -15,7 +15,7 @@ import { eventsOf } from './log-copy.js';
  * A log to copy or export whole. Where its first events are gone, so that a snapshot alone knows them, a checkpoint of what
  * that knows takes their place. A log that is whole counts, whatever a snapshot says.
  */
-export interface WholeLogPorts {
+interface WholeLogPorts {
   readonly log: Pick<SessionLog, 'read'>;
   readonly snapshots: Pick<ReplacingSnapshotStore, 'load'>;
   readonly logger: Logger;
@@ -113,7 +113,7 @@ function checkpointEvent(kept: SessionState): SessionEvent {
 }
 
 /** Where a state stands that a log is carried with. */
-export type CarriedPlace = Pick<SessionState, 'sequence' | 'lastEvent' | 'lastCommand'>;
+type CarriedPlace = Pick<SessionState, 'sequence' | 'lastEvent' | 'lastCommand'>;
 
 /** What counted on the state counts on its checkpoint, which is a command: what it stands for is all at its sequence. */
 export function behindCarried(

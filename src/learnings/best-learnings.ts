@@ -48,7 +48,7 @@ export function mostRecent(learnings: ReadonlyMap<string, Learning>, maxResults:
 }
 
 /** What an index does when a learning is added or removed. */
-export interface LearningChanges {
+interface LearningChanges {
   added(learning: Learning): void;
   removed(learning: Learning): void;
 }
@@ -115,7 +115,7 @@ export interface Page<Item> {
   readonly total: number;
 }
 
-export interface PageRequest {
+interface PageRequest {
   /** `next` of the page before. Without one it is the first. */
   readonly cursor?: string | undefined;
   readonly limit: number;

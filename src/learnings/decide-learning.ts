@@ -43,7 +43,7 @@ export function decideLearning<Name extends LearningCommand>(
 
 /** The commands on learnings, each decided on the state of a project. */
 
-export function listLearnings(
+function listLearnings(
   state: LearningState,
   { retired, ...request }: LearningArguments<'learning.list'>,
 ): LearningDecision {
@@ -55,10 +55,7 @@ export function listLearnings(
 }
 
 /** Changes an active learning or a pending proposal. */
-export function editLearning(
-  state: LearningState,
-  args: LearningArguments<'learning.edit'>,
-): LearningDecision {
+function editLearning(state: LearningState, args: LearningArguments<'learning.edit'>): LearningDecision {
   if (args.content === undefined && args.type === undefined && args.tags === undefined) {
     return refuse('schema_invalid', 'content: give content, type or tags', { fields: ['content'] });
   }
@@ -85,7 +82,7 @@ export function editLearning(
   return append({ type: 'edited', data }, showing(id));
 }
 
-export function supersedeLearning(
+function supersedeLearning(
   state: LearningState,
   args: LearningArguments<'learning.supersede'>,
 ): LearningDecision {
@@ -103,7 +100,7 @@ export function supersedeLearning(
   return append({ type: 'superseded', data }, showing(id));
 }
 
-export function retractLearning(
+function retractLearning(
   state: LearningState,
   args: LearningArguments<'learning.retract'>,
 ): LearningDecision {
@@ -116,7 +113,7 @@ export function retractLearning(
 
 /** The outcome of a command on the state of a project. */
 export type LearningDecision = DecisionOn<LearningState, LearningEvent>;
-export type LearningReplyOn = ReplyOn<LearningState>;
+type LearningReplyOn = ReplyOn<LearningState>;
 
 export function append(event: Unstamped<LearningEvent>, reply: LearningReplyOn): LearningDecision {
   return { kind: 'append', event, reply };
@@ -159,7 +156,7 @@ export function propose(state: LearningState, args: LearningArguments<'learning.
   );
 }
 
-export function listProposals(
+function listProposals(
   state: LearningState,
   { status, ...request }: LearningArguments<'proposal.list'>,
 ): LearningDecision {
@@ -177,19 +174,13 @@ export function listProposals(
   }));
 }
 
-export function showProposal(
-  state: LearningState,
-  { id }: LearningArguments<'proposal.show'>,
-): LearningDecision {
+function showProposal(state: LearningState, { id }: LearningArguments<'proposal.show'>): LearningDecision {
   const resolved = resolveProposal(state, id);
   return 'refusal' in resolved ? resolved.refusal : answer(showing(resolved.found.id));
 }
 
 /** A near-duplicate of a learning is added to it, or kept apart where the caller says so; the same text never is. */
-export function acceptProposal(
-  state: LearningState,
-  args: LearningArguments<'proposal.accept'>,
-): LearningDecision {
+function acceptProposal(state: LearningState, args: LearningArguments<'proposal.accept'>): LearningDecision {
   const resolved = resolveProposal(state, args.id);
   if ('refusal' in resolved) return resolved.refusal;
   const { id, proposal } = resolved.found;
@@ -212,10 +203,7 @@ export function acceptProposal(
   return append({ type: 'accepted', data: { proposal: id, by: args.by, ...merged } }, showing(id));
 }
 
-export function rejectProposal(
-  state: LearningState,
-  args: LearningArguments<'proposal.reject'>,
-): LearningDecision {
+function rejectProposal(state: LearningState, args: LearningArguments<'proposal.reject'>): LearningDecision {
   const resolved = resolveProposal(state, args.id);
   if ('refusal' in resolved) return resolved.refusal;
   const { id, proposal } = resolved.found;
@@ -250,10 +238,10 @@ export function showing(id: string, more: object = {}): LearningReplyOn {
 /** Shortest prefix that may stand for an id; prompts show five characters. */
 const SHORTEST_PREFIX = 3;
 
-export type ResolvedLearning<T> = { readonly found: T } | { readonly refusal: Refusal };
+type ResolvedLearning<T> = { readonly found: T } | { readonly refusal: Refusal };
 
 /** The proposal that an id, or a prefix of it, stands for. */
-export function resolveProposal(
+function resolveProposal(
   state: LearningState,
   given: string,
 ): ResolvedLearning<Entry & { readonly id: string }> {
@@ -266,7 +254,7 @@ export function resolveProposal(
 }
 
 /** The learning that an id, or a prefix of it, stands for; a retired one is refused. */
-export function resolveLearning(state: LearningState, given: string): ResolvedLearning<Learning> {
+function resolveLearning(state: LearningState, given: string): ResolvedLearning<Learning> {
   const resolved = resolve(state, state.active.keys(), given, 'learning');
   const learning = 'found' in resolved ? state.active.get(resolved.found) : undefined;
   if (learning !== undefined) return { found: learning };

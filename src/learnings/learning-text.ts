@@ -41,10 +41,10 @@ export function sameText(a: string, b: string): boolean {
 }
 
 /** A near-duplicate shares at least this part of all words of both texts. */
-export const NEAR_DUPLICATE = 0.7;
+const NEAR_DUPLICATE = 0.7;
 
 /** The distinct words of a text, and what they are compared by. */
-export interface WordSet {
+interface WordSet {
   readonly text: string;
   readonly words: ReadonlySet<string>;
   readonly negated: boolean;
@@ -124,12 +124,12 @@ const PLACES = [
 const PLACE = new RegExp(PLACES.join('|'), 'gu');
 
 /** A text without the places that it names. */
-export function withoutPlaces(text: string): string {
+function withoutPlaces(text: string): string {
   return text.replace(PLACE, ' ');
 }
 
 /** A learning that says nearly the same. */
-export interface NearDuplicate {
+interface NearDuplicate {
   readonly learning: string;
   readonly content: string;
   /** 0.7 to 1; 1 for the same words. */

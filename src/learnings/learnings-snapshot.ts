@@ -150,7 +150,7 @@ function changedWords(proposal: Proposal, { type, content, tags, evidence }: Lea
   };
 }
 
-export type DecodedLearnings =
+type DecodedLearnings =
   | { readonly ok: true; readonly state: LearningState }
   | { readonly ok: false; readonly reason: string };
 

@@ -46,7 +46,7 @@ export interface ListedLearning extends Learning {
   readonly retired?: Retirement;
 }
 
-export interface RetiredLearning extends Learning {
+interface RetiredLearning extends Learning {
   readonly retired: Retirement;
 }
 

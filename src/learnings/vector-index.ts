@@ -2,7 +2,7 @@ import { BestLearnings, follow } from './best-learnings.js';
 import type { Learning, RankedLearning } from './learnings-state.js';
 
 /** A vector with what it was computed from. */
-export interface LearningVector {
+interface LearningVector {
   readonly model: string;
   /** The content that the learning had. */
   readonly text: string;
@@ -105,7 +105,7 @@ function unitVector(vector: Float32Array): Float32Array | undefined {
 const FIRST_ROWS = 64;
 
 /** Vectors of one dimension, of length 1, row after row in one array. */
-export class VectorTable {
+class VectorTable {
   readonly dimension: number;
   #data: Float32Array;
   readonly #ids: string[] = [];

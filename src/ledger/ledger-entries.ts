@@ -7,7 +7,7 @@ import type { RaisedSignal, StallThresholds } from './stall.js';
 import { nextAction, outcomeName, signalsOf, type TaskLedger, type Work } from './task-ledger.js';
 
 /** The known keys of a ledger, by which it is read from outside. */
-export interface LedgerEntries {
+interface LedgerEntries {
   readonly 'ledger.task.summary'?: string;
   readonly 'ledger.task.reviewer_assessment'?: string;
   readonly 'ledger.task.reviewer_issues'?: TaskLedger['issues'];

@@ -25,7 +25,7 @@ export interface OutcomeDigest {
   readonly history?: true;
 }
 
-export interface FailedTest {
+interface FailedTest {
   readonly command: string;
   /** The first ones; `count` says how many there were. */
   readonly failures: readonly string[];

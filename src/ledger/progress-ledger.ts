@@ -2,7 +2,7 @@ import type { ProgressTask, TasksDocument, TasksSource } from '../contracts/run-
 import { outlookOf, type PlannedTask, type TaskResults } from './next-task.js';
 
 /** What a `tasks.md` says about a run, seen from one task. */
-export interface ProgressLedger {
+interface ProgressLedger {
   readonly specName: string;
   readonly taskId: string;
   /** The file, or `(document)` for one that came with the request. */
@@ -15,7 +15,7 @@ export interface ProgressLedger {
 }
 
 /** The task that a run is seen from. */
-export interface CurrentTask {
+interface CurrentTask {
   readonly id: string;
   readonly description: string;
   readonly status: ProgressTask['status'];

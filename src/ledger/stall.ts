@@ -47,7 +47,7 @@ export interface StallCounters {
   readonly files: readonly Repeated[];
 }
 
-export interface Repeated {
+interface Repeated {
   readonly key: string;
   /** As it was last written. */
   readonly text: string;

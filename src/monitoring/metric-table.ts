@@ -134,11 +134,11 @@ export const METRICS = {
   ),
 } as const satisfies Readonly<Record<string, Metric>>;
 
-export type MetricName = keyof typeof METRICS;
+type MetricName = keyof typeof METRICS;
 type LabelOf<Name extends MetricName> = keyof (typeof METRICS)[Name]['labels'] & string;
 
 /** Values of the labels, and the value. */
-export type Sample<Name extends MetricName> = readonly [
+type Sample<Name extends MetricName> = readonly [
   labels: { readonly [Label in LabelOf<Name>]: string },
   value: (typeof METRICS)[Name]['type'] extends 'histogram' ? Distribution : number,
 ];

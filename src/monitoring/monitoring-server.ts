@@ -48,7 +48,7 @@ function json(status: number, body: object): MonitoringPage {
 }
 
 /** The monitoring pages on a port of their own. */
-export interface MonitoringServer {
+interface MonitoringServer {
   /** `http://host:port`. */
   readonly url: string;
   stop(): Promise<void>;

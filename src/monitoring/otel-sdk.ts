@@ -7,7 +7,7 @@ import { clipText, oneLine } from '../shared/text.js';
 
 type Library = Pick<typeof import('@opentelemetry/sdk-node'), 'NodeSDK' | 'resources'>;
 
-export interface OtelSdkOptions {
+interface OtelSdkOptions {
   /** The variables of the process: those that begin with `OTEL_` set up the SDK. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;

@@ -10,7 +10,7 @@ type Api = typeof import('@opentelemetry/api');
 /** Where an SDK registers itself, for every copy of `@opentelemetry/api` 1.x in the process. */
 const REGISTRY = Symbol.for('opentelemetry.js.api.1');
 
-export interface OtelOptions {
+interface OtelOptions {
   /** Whether spans name their session. Default: false. */
   readonly sessions?: boolean;
 }

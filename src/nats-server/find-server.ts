@@ -11,7 +11,7 @@ import { isSupportedServer, requireSupportedServer } from './server-version.js';
  * The pinned server that an earlier search installed. A damaged one is passed over, and replaced by the next
  * install.
  */
-export const cachedBinary: Place = {
+const cachedBinary: Place = {
   name: `nats-server ${NATS_SERVER_PIN.version} in the cache`,
   async look(options) {
     const path = pinnedBinaryPath(options);
@@ -31,7 +31,7 @@ export const cachedBinary: Place = {
  * The path that `NATS_SERVER_BIN` names. It was named on purpose: if it does not work, the search ends.
  * Throws `config_invalid` when it cannot be run, `server_unsupported` when it is too old.
  */
-export const namedBinary: Place = {
+const namedBinary: Place = {
   name: 'NATS_SERVER_BIN',
   async look({ env }) {
     const value = env.NATS_SERVER_BIN;
@@ -54,7 +54,7 @@ export const namedBinary: Place = {
  * The first `nats-server` on `PATH` that is new enough. Older ones, as Debian ships, are noted and left
  * alone.
  */
-export const pathBinary: Place = {
+const pathBinary: Place = {
   name: 'nats-server on PATH',
   async look({ env, platform, progress }) {
     const reasons: string[] = [];
@@ -75,7 +75,7 @@ export const pathBinary: Place = {
 };
 
 /** One place that was looked in, and why nothing came of it. */
-export interface FailedPlace {
+interface FailedPlace {
   readonly place: string;
   readonly reason: string;
 }
@@ -84,7 +84,7 @@ export interface FailedPlace {
  * The end of a search without a server: `server_missing`, with every place that was tried and what to
  * install.
  */
-export function serverMissing(tried: readonly FailedPlace[]): ThroughlineError {
+function serverMissing(tried: readonly FailedPlace[]): ThroughlineError {
   const { version, minimum, goModule, image, releasePage } = NATS_SERVER_PIN;
   const lines = [
     'no NATS server could be found or installed. Tried, in order:',

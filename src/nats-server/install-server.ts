@@ -23,7 +23,7 @@ export function pinnedBinaryPath(options: FindOptions): string {
  * Installs the pinned server into the cache: `build` makes the binary in the folder that it gets and returns
  * its path. A binary that does not run, or is of another version, never reaches the cache.
  */
-export async function installPinned(
+async function installPinned(
   options: FindOptions,
   foundBy: 'go install' | 'release archive',
   build: (folder: string) => Promise<string>,

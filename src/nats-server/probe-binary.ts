@@ -5,7 +5,7 @@ import type { Environment } from './server-search.js';
 import { formatServerVersion, parseServerVersion } from './server-version.js';
 
 /** What `<path> --version` says. */
-export type BinaryProbe = { readonly version: string } | { readonly reason: string };
+type BinaryProbe = { readonly version: string } | { readonly reason: string };
 
 /** Runs a nats-server binary once to learn its version, as in `2.15.0`. */
 export async function probeBinary(path: string, env: Environment): Promise<BinaryProbe> {

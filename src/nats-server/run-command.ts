@@ -2,7 +2,7 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import type { Environment } from './server-search.js';
 
 /** How a command ended; `reason` is its last line of output, or why it could not run. */
-export type CommandResult =
+type CommandResult =
   | { readonly ok: true; readonly stdout: string }
   | { readonly ok: false; readonly reason: string };
 

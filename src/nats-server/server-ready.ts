@@ -7,7 +7,7 @@ const POLL_MS = 4;
 const ANSWER_WITHIN_MS = 500;
 
 /** What a server says about itself in the first line of every connection, its INFO, as far as we use it. */
-export interface ServerInfo {
+interface ServerInfo {
   readonly server_name: string;
   readonly version: string;
   readonly jetstream: boolean;
@@ -93,7 +93,7 @@ export async function untilReady(server: Awaited): Promise<'ready' | 'ended' | '
 export const CONFIG_FILE = 'nats-server.conf';
 
 /** What goes into the configuration file of one server. */
-export interface ServerConfig {
+interface ServerConfig {
   readonly host: string;
   readonly port: number;
   readonly monitorPort: number | undefined;

@@ -70,7 +70,7 @@ export interface Permissions {
   readonly allowResponses: boolean;
 }
 
-export interface PermissionOptions {
+interface PermissionOptions {
   /** What its reply subjects begin with. */
   readonly inboxPrefix: string;
   /** Only these sessions; all by default. For publishers and readers alone: services work for all sessions. */

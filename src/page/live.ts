@@ -11,7 +11,7 @@ import { route } from './route.js';
 
 type Told = Omit<LiveEvents, 'state' | 'lost'>;
 /** `lost`: something may have been missed, so ask again. It also comes with each new connection. */
-export type LiveEvent =
+type LiveEvent =
   | { readonly [Name in keyof Told]: { readonly event: Name } & Told[Name] }[keyof Told]
   | { readonly event: 'lost' };
 
@@ -123,7 +123,7 @@ function emit(event: LiveEvent): void {
 }
 
 /** Work that is done again and again, never twice at once. */
-export interface Throttled {
+interface Throttled {
   /** Does it now, or right after the run that is under way. */
   readonly now: () => void;
   /** Does it once more, as soon as enough time has passed since the last run began. */

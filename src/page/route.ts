@@ -2,9 +2,9 @@ import { signal } from '@preact/signals';
 
 /** Which view the address names, and what it says beside that. */
 
-export const SESSION_VIEWS = ['session', 'timeline', 'prompt', 'diff', 'facts'] as const;
+const SESSION_VIEWS = ['session', 'timeline', 'prompt', 'diff', 'facts'] as const;
 export type SessionViewName = (typeof SESSION_VIEWS)[number];
-export const GLOBAL_VIEWS = ['sessions', 'learnings', 'rejected', 'health'] as const;
+const GLOBAL_VIEWS = ['sessions', 'learnings', 'rejected', 'health'] as const;
 export type GlobalViewName = (typeof GLOBAL_VIEWS)[number];
 
 export type PageRoute = { readonly params: URLSearchParams } & (
@@ -66,7 +66,7 @@ export function setParams(values: QueryValues): void {
 const SESSION_NAME = /^[\w-]{1,64}$/;
 
 /** The route of an address. */
-export function routeOf(path: string, search: string): PageRoute {
+function routeOf(path: string, search: string): PageRoute {
   const params = new URLSearchParams(search);
   const parts = path.split('/').filter((part) => part !== '');
   const [first = 'sessions', name, view = 'session', ...rest] = parts;

@@ -45,7 +45,7 @@ export interface HeldLease {
   release(): Promise<void>;
 }
 
-export interface HoldOptions extends Omit<LeaseClaim, 'at'> {
+interface HoldOptions extends Omit<LeaseClaim, 'at'> {
   readonly now: () => string;
   /** Describes the lease in the error of a loss: "task 2.1", "the import of session demo". */
   readonly what: string;

@@ -191,7 +191,7 @@ function plain(text: string): string {
 const ENOUGH = 0.6;
 
 /** A required fix beside the issue that it is about, where the same review has one. */
-export interface LocatedFix {
+interface LocatedFix {
   /** With what the issue adds to it: `name the field (src/a.ts; fix: throw with the name)`. */
   readonly text: string;
   /** The issue of which nothing is left to say: the text is its message, and names its severity, file and suggested fix. */

@@ -17,7 +17,7 @@ import {
  * is left of it goes to a filler: things that are worth a look although nothing speaks for them.
  */
 
-export interface Filler<Name extends string> {
+interface Filler<Name extends string> {
   readonly section: Name;
   /** Tokens that the whole prompt may have with it: a prompt that may be long need not be. */
   readonly room: number;
@@ -37,7 +37,7 @@ export interface PromptPlan<Name extends string> {
   readonly write: (shown: Shown<Name>) => string;
 }
 
-export interface Filled<Name extends string> {
+interface Filled<Name extends string> {
   readonly shown: Shown<Name>;
   readonly prompt: string;
   readonly report: BudgetReport;

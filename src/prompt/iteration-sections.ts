@@ -31,7 +31,7 @@ export const ITERATION_LISTS = [
   'blocked',
   'completed',
 ] as const;
-export type IterationList = (typeof ITERATION_LISTS)[number];
+type IterationList = (typeof ITERATION_LISTS)[number];
 
 const MAX_LINE = 500;
 const MAX_MESSAGE = 1000;
@@ -49,7 +49,7 @@ const SHOWN_NOTES = 5;
 const SHOWN_DEPENDENCIES = 10;
 
 /** A list of a prompt: its items, of how many there are in all, and the command that shows them. */
-export interface PromptList {
+interface PromptList {
   readonly items: readonly Item[];
   readonly total: number;
   readonly all: string;
@@ -256,7 +256,7 @@ export function formatGoal({ total, all, cut }: PromptList, shown: readonly Show
 }
 
 /** The lines of a specification, or the line that says where it is; by index those that are headings: its outline. */
-export interface SpecList extends PromptList {
+interface SpecList extends PromptList {
   readonly outline: ReadonlySet<number>;
 }
 

@@ -138,7 +138,7 @@ export function hasPlaceholder(template: string, name: string): boolean {
 }
 
 /** A placeholder that stands for nothing, and where. */
-export interface UnknownPlaceholder {
+interface UnknownPlaceholder {
   readonly name: string;
   /** 1 for the first. */
   readonly line: number;

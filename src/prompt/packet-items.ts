@@ -8,7 +8,7 @@ import { beginnings, type Item, type ShownItem, type Stretch } from './prompt-it
  * The delta packet as items of a prompt: each of a list's entries is one, and each other field. Required fixes and blockers
  * are essential; the file and the suggested fix of a required fix may be left out.
  */
-export interface PacketItems {
+interface PacketItems {
   readonly required_fixes: readonly Item[];
   readonly blockers: readonly Item[];
   /** By the same index: the required fix with its file and suggestion. */

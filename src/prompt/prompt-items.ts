@@ -69,7 +69,7 @@ export interface Listed {
 }
 
 /** The beginning of the line that says what is left out. */
-export const LEFT_OUT = 'Left out for space:';
+const LEFT_OUT = 'Left out for space:';
 
 /** One line that counts what is left out and names the commands that show it; empty where nothing is. */
 export function leftOutLine(lists: readonly Listed[]): string {

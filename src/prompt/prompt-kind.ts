@@ -28,7 +28,7 @@ export interface PromptDescriptor<
 export type CommonSection = NoteSection | 'learnings';
 
 /** What a kind of prompt asks the pipeline for. */
-export interface PromptAsks {
+interface PromptAsks {
   /** Names the prompt in errors: `the iteration prompt`. */
   readonly name: string;
   /** Tokens of the whole prompt, and how many it may have with less related facts in it. */
@@ -43,7 +43,7 @@ export interface PromptAsks {
 }
 
 /** What a kind of prompt is made of. */
-export interface PromptInput<Request> {
+interface PromptInput<Request> {
   readonly state: SessionState;
   readonly request: Request;
   readonly budget: PromptBudget;
@@ -56,7 +56,7 @@ export interface PromptInput<Request> {
   readonly notesLeftOut: (sections: Sections<NoteSection>, shown: Shown<NoteSection>) => Listed;
 }
 
-export interface PromptDraft<Section extends string, Own extends object> {
+interface PromptDraft<Section extends string, Own extends object> {
   readonly sections: Sections<Section>;
   /** Shown whole whatever the room. */
   readonly essential?: readonly Stretch<Section>[];

@@ -262,7 +262,7 @@ export interface NotesAt {
 }
 
 /** A line of the notes: of a section, and of one of its items. */
-export interface NoteLine {
+interface NoteLine {
   readonly text: string;
   readonly section?: NoteSection;
   readonly index?: number;

@@ -3,7 +3,7 @@ import type { Secret, SecretScanner } from './secret-scanner.js';
 /** How many secrets of each rule were found. */
 export type SecretCounts = Record<string, number>;
 
-export interface Redacted<T> {
+interface Redacted<T> {
   readonly value: T;
   /** Empty when there was nothing to redact. */
   readonly found: Readonly<SecretCounts>;
@@ -48,7 +48,7 @@ export function redactText(text: string, scanner: SecretScanner): Redacted<strin
   return { value, found };
 }
 
-export interface RedactJsonOptions {
+interface RedactJsonOptions {
   /** The text that the value was parsed from: one look at it may spare the walk through the value. */
   readonly source?: string;
   /** Fields whose strings stay. Default: those that name something. */

@@ -4,7 +4,7 @@ import type { Secret } from './secret-scanner.js';
  * Secrets that the rule set of secretlint does not know, after the rules of gitleaks: tokens that are in no provider's
  * list, URLs of any scheme with a password, keys that are encrypted or cut off, and the seeds of NATS itself.
  */
-export interface SecretPattern {
+interface SecretPattern {
   readonly rule: string;
   /**
    * Source of a pattern that is found wherever `pattern` is, and cheap to look for: it begins with one rare character.

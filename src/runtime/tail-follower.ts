@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Backoff } from './pauses.js';
 
 /** A stretch of what is followed. */
-export interface FollowedStretch<Item> {
+interface FollowedStretch<Item> {
   /** Oldest first. */
   readonly items: readonly Item[];
   /** Up to where all is in it. */
@@ -11,7 +11,7 @@ export interface FollowedStretch<Item> {
   readonly isMore: boolean;
 }
 
-export interface TailFollowerOptions<Item> {
+interface TailFollowerOptions<Item> {
   /** The sequence after which it begins. */
   readonly after: number;
   readonly read: (after: number) => Promise<FollowedStretch<Item>>;

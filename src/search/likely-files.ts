@@ -74,23 +74,14 @@ const CLASS_PRIOR = 4;
 const MAX_CLASS = 6;
 
 /** What speaks for a file. */
-export const FILE_REASONS = [
-  'similar',
-  'path',
-  'named',
-  'recency',
-  'uses',
-  'class',
-  'beside',
-  'hints',
-] as const;
-export type FileReason = (typeof FILE_REASONS)[number];
+const FILE_REASONS = ['similar', 'path', 'named', 'recency', 'uses', 'class', 'beside', 'hints'] as const;
+type FileReason = (typeof FILE_REASONS)[number];
 
 /** How much each reason adds to the score of a file, before it is brought to 0 to 1. */
-export type FileReasons = Readonly<Partial<Record<FileReason, number>>>;
+type FileReasons = Readonly<Partial<Record<FileReason, number>>>;
 
 /** A task with a result that is like a query. */
-export interface SimilarTask {
+interface SimilarTask {
   readonly task: string;
   /** Of the most similar result of the task, 0 to 1. */
   readonly similarity: number;
@@ -99,7 +90,7 @@ export interface SimilarTask {
 }
 
 /** What past results have for a query. */
-export interface Recalled {
+interface Recalled {
   /** Best first; of equal ones the path decides. Empty when nothing fits. */
   readonly files: readonly LikelyFile[];
   /** Those of them that words, a similar result, a name or a hint speaks for; the others are only new. */

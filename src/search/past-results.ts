@@ -13,7 +13,7 @@ export interface PastResult {
 }
 
 /** How much is remembered; of what is too much, the oldest goes. */
-export interface PastLimits {
+interface PastLimits {
   readonly results: number;
   /** Bytes of all results with their words and tasks, as they are written. */
   readonly resultBytes: number;

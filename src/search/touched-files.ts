@@ -2,7 +2,7 @@ import { oneLine } from '../shared/text.js';
 import type { PastResults } from './past-results.js';
 
 /** Files that results touched, and which of them change together: what past results know of a session's files. */
-export interface TouchedFiles {
+interface TouchedFiles {
   readonly files: { readonly path: string; readonly uses: number; readonly tasks: string[] }[];
   /** Indices into `files`. */
   readonly links: { readonly from: number; readonly to: number; readonly together: number }[];

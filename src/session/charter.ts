@@ -33,7 +33,7 @@ export function archivedText(
   return `session ${session} is archived since ${at}${why}`;
 }
 
-export type CharterEvent = EventOf<
+type CharterEvent = EventOf<
   'session.opened' | 'session.completed' | 'session.restarted' | 'session.archived' | 'session.reopened'
 >;
 

@@ -10,7 +10,7 @@ import { emptyState, type SessionLimits } from './session-state.js';
  * An event names sequences of its own log: what it was decided on, and up to where the log was looked through for it. In
  * a copy each stands for the same place, so that what counted counts, and what did not does not.
  */
-export interface CopiedEvent {
+interface CopiedEvent {
   readonly event: SessionEvent;
   readonly decided: DecidedOn;
 }

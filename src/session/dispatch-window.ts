@@ -33,9 +33,9 @@ export interface DispatchWindowJson<Entry> {
 }
 
 /** `uncounted`: perhaps a repetition, perhaps not; it changed nothing, and counts once it brings a proof. */
-export type Insertion = 'folded' | 'replaced' | 'repeated' | 'uncounted';
+type Insertion = 'folded' | 'replaced' | 'repeated' | 'uncounted';
 
-export interface InsertOptions<Entry> {
+interface InsertOptions<Entry> {
   /** Whether the new entry shall stand in for a known one of the same sequence. Default: never. */
   readonly replaces?: (known: Entry) => boolean;
   /** Sequence of the event that brings it, in its log. */

@@ -23,7 +23,7 @@ export interface IterationHistory {
 
 export const MAX_ITERATIONS = 500;
 
-export type IterationEvent = EventOf<'iteration.started' | 'iteration.completed' | 'iteration.summary'>;
+type IterationEvent = EventOf<'iteration.started' | 'iteration.completed' | 'iteration.summary'>;
 
 export function emptyHistory(): IterationHistory {
   return { iterations: [] };

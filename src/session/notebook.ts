@@ -28,9 +28,7 @@ export interface Notebook {
   lastMessage: number;
 }
 
-export type NotebookEvent = EventOf<
-  'note.added' | 'note.edited' | 'note.deleted' | 'inbox.added' | 'inbox.read'
->;
+type NotebookEvent = EventOf<'note.added' | 'note.edited' | 'note.deleted' | 'inbox.added' | 'inbox.read'>;
 
 export function emptyNotebook(): Notebook {
   return { notes: new Map(), lastNote: 0, inbox: new Map(), lastMessage: 0 };

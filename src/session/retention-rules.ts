@@ -5,7 +5,7 @@ import { spanMs } from '../shared/text.js';
 /** What the rules of retention say of a session, and of the messages of sessions. */
 
 /** A term that a rule sets. */
-export interface Term {
+interface Term {
   /** As it was written: `90d`. */
   readonly after: string;
   /** The project whose rule says so; left out for the installation. */
@@ -26,7 +26,7 @@ export function termOf(
 }
 
 /** A session as rules see it. */
-export interface Aged {
+interface Aged {
   readonly project: Token;
   /** When it moved last, in milliseconds since 1970. */
   readonly at: number;

@@ -319,7 +319,7 @@ export function encodeSnapshot(state: SessionState, createdAt: string): string {
   });
 }
 
-export type DecodedSnapshot =
+type DecodedSnapshot =
   | { readonly ok: true; readonly state: SessionState; readonly createdAt: string }
   | { readonly ok: false; readonly reason: string };
 

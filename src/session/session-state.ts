@@ -73,7 +73,7 @@ export function noDispatches(): DispatchCounts {
 }
 
 /** What dispatches, in their order, add up to. */
-export interface DispatchMemory {
+interface DispatchMemory {
   readonly facts: InMemorySessionFactStore;
   readonly counts: DispatchCounts;
   /** By task, the one whose dispatch came last at the end. */
@@ -268,7 +268,7 @@ const MAX_TOKENS = 48;
 const found = new WeakMap<OutcomeDigest, Pick<PastResult, 'tokens' | 'files'>>();
 
 /** What is remembered of a result beyond its facts: what it says, and the files that it touched or that it demands changes in. */
-export function pastResultOf(
+function pastResultOf(
   { sequence, task }: Pick<PastResult, 'sequence' | 'task'>,
   digest: OutcomeDigest,
 ): PastResult {

@@ -13,10 +13,10 @@ import { entryText } from '../traces/trace-summary.js';
 /** Events as entries of a timeline: what happened, in one line. */
 
 /** Longest summary of an entry, in characters. */
-export const MAX_SUMMARY = 300;
+const MAX_SUMMARY = 300;
 
 /** The kind of the entries that an event gives. */
-export function timelineKind(type: SessionEvent['type']): Exclude<TimelineKind, 'prompt'> {
+function timelineKind(type: SessionEvent['type']): Exclude<TimelineKind, 'prompt'> {
   if (type === 'fact.recorded') return 'result';
   if (type === 'dispatch.rejected') return 'rejected';
   return type === 'trace.appended' ? 'trace' : 'command';

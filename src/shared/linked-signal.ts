@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 
 /** A signal that fires with others, until it is released. */
-export interface LinkedSignal {
+interface LinkedSignal {
   readonly signal: AbortSignal;
   /** Releases the others and the timer. The signal may still fire, without an effect. */
   release(): void;

@@ -62,7 +62,7 @@ export interface KeyedText {
   readonly text: string;
 }
 
-export interface DeniedFile {
+interface DeniedFile {
   readonly file: string;
   readonly tool: string;
 }

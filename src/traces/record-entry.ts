@@ -137,7 +137,7 @@ const MAX_CONSTRAINT = 240;
  *
  * @returns more than `MAX_CONSTRAINTS` are cut, and `leftOut` says how many
  */
-export function constraintsOf(text: string): { readonly texts: readonly string[]; readonly leftOut: number } {
+function constraintsOf(text: string): { readonly texts: readonly string[]; readonly leftOut: number } {
   const sentences = text
     .replaceAll('\r', '')
     .replace(CODE, '\n\n')

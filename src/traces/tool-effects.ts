@@ -4,7 +4,7 @@ import type { RecordedEntry } from '../contracts/trace-entry.js';
  * What a tool did, told by its name and its command: it changed something, it only read, or it ran. What is neither known
  * to change nor known to read has run: a test, a script, a tool of someone's own.
  */
-export type ToolEffect = 'change' | 'read' | 'run';
+type ToolEffect = 'change' | 'read' | 'run';
 
 /** What a tool that changes files did, by a word of its name. */
 const CHANGES = new Map<string, string>(

@@ -10,14 +10,14 @@ import type { RunFolder } from './run-folder.js';
 import type { Agent, AgentAnswer, AgentCall, AgentRole, Check, CheckCall } from './run-types.js';
 
 /** How commands are run. */
-export interface CommandPlace {
+interface CommandPlace {
   readonly folder: RunFolder;
   /** All that a command sees of the environment, but for what names its session and result. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 /** In the words of a command: the path of a file with the prompt, in place of standard input. */
-export const PROMPT_FILE = '{prompt_file}';
+const PROMPT_FILE = '{prompt_file}';
 /** What shells end with when there is no such command, or it may not be run. */
 const NOT_STARTED: ReadonlySet<number | null> = new Set([126, 127]);
 const MAX_FAULT = 300;
@@ -221,7 +221,7 @@ export interface AgentResult {
   readonly repaired?: string;
 }
 
-export type ReadAnswer =
+type ReadAnswer =
   | { readonly ok: true; readonly result: AgentResult }
   /** Why there is none. */
   | { readonly ok: false; readonly fault: string };

@@ -16,7 +16,7 @@ export function sessionOfPlan(plan: string): Token {
 }
 
 /** The plan that a run works on. */
-export interface FollowedPlan {
+interface FollowedPlan {
   /** Absolute path; undefined where the session follows none, or one whose file is not known. */
   readonly path?: string;
   /** Sends the text again, where the service does not read the file itself. */

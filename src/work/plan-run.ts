@@ -34,7 +34,7 @@ export interface Aside {
   readonly why: string;
 }
 
-export interface RunView {
+interface RunView {
   readonly tasks: readonly WorkTask[];
   /** Tasks with a step that has begun. */
   readonly active: ReadonlySet<string>;

@@ -8,7 +8,7 @@ import { type ProcessIdentity, signalRecorded } from '../nats-server/process-ide
 import { withinDeadline } from '../shared/deadline.js';
 
 /** A shell command to be run in a process group of its own. */
-export interface GroupCommand {
+interface GroupCommand {
   readonly command: string;
   readonly directory: string;
   readonly env: Readonly<Record<string, string>>;

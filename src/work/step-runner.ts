@@ -18,7 +18,7 @@ import type { PatientSession } from './session-tasks.js';
 import type { WorkTask } from './task-step.js';
 
 /** What a step needs of its run. */
-export interface StepTools extends PatientSession {
+interface StepTools extends PatientSession {
   readonly session: string;
   readonly project: string | undefined;
   /** Facts in a prompt, at most; by default as many as fit. */

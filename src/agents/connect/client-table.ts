@@ -9,7 +9,7 @@ import type { TomlBlock } from './toml-block.js';
  * Where each client keeps its configuration, and what of us stands there. One client more is one entry here, and one in
  * `HOOK_CLIENTS`, which says for which events a hook is run.
  */
-export interface ConnectClient {
+interface ConnectClient {
   /** For people. */
   readonly title: string;
   /** The command that starts it. */

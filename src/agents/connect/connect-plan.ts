@@ -132,7 +132,7 @@ function isChange({ before, after }: FileChange): boolean {
  * What `throughline connect` keeps of a file that it writes into, in the state directory of the user: the file of before, and a
  * hash of the lines that it wrote. A repository can hold lines that look like ours, and is not believed.
  */
-export interface ConnectRecord {
+interface ConnectRecord {
   /** Path of the copy of the file from before the first edit. */
   readonly copy: string;
   /** Path of the hash. It is there for every file that connecting has written. */
@@ -147,7 +147,7 @@ export function recordOf(path: string, { scope, project, env, home }: Where): Co
 }
 
 /** Returns the hash that is recorded for a text. */
-export function recordedHash(file: ConfigFile | undefined, text: string | undefined): string {
+function recordedHash(file: ConfigFile | undefined, text: string | undefined): string {
   return hashOf((file && ownLines(file, text)) ?? '');
 }
 
@@ -157,7 +157,7 @@ export function recordedHash(file: ConfigFile | undefined, text: string | undefi
  * @param recorded the hash of what connecting wrote last
  * @throws ThroughlineError `config_invalid` that names them
  */
-export function requireOurs(file: ConfigFile, text: string | undefined, recorded: string | undefined): void {
+function requireOurs(file: ConfigFile, text: string | undefined, recorded: string | undefined): void {
   const lines = ownLines(file, text);
   if (lines === undefined || entryState(file, text) !== 'outdated' || recorded === hashOf(lines)) return;
   const what = file.kind === 'toml' ? 'the lines between "# >>> throughline" and "# <<< throughline"' : 'it';

@@ -13,7 +13,7 @@ export interface JsonEntries {
   readonly lists?: JsonLists;
 }
 
-export interface JsonField {
+interface JsonField {
   readonly path: readonly string[];
   /** An object; what else the user writes into it stays. */
   readonly value: object;

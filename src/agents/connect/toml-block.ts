@@ -52,7 +52,7 @@ export function linesOfBlock(text: string): string | undefined {
 }
 
 /** The text without the block. A table of others that was written into it stays. */
-export function withoutBlock(text: string, { isOurs }: TomlBlock, name: string): string {
+function withoutBlock(text: string, { isOurs }: TomlBlock, name: string): string {
   tableOf(text, name);
   const found = blockIn(text);
   if (found === undefined) return text;

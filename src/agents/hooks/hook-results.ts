@@ -42,7 +42,7 @@ function objectIn(text: string) {
 }
 
 /** Who returned a result. */
-export interface ReturnedBy {
+interface ReturnedBy {
   readonly client: string;
   readonly conversation: string;
   readonly turn: string;

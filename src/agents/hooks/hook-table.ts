@@ -19,10 +19,10 @@ export const MOMENTS = {
   'before-compaction': 'sends what is kept, so that nothing is lost',
   'session-end': 'sends what is kept',
 } as const;
-export type Moment = keyof typeof MOMENTS;
+type Moment = keyof typeof MOMENTS;
 
 /** What an event may answer: context for the model, another input of a tool, or that the agent is to go on. */
-export type AnswerKind = 'context' | 'input' | 'again';
+type AnswerKind = 'context' | 'input' | 'again';
 
 export interface HookEvent {
   /** As the client calls it. */
@@ -39,7 +39,7 @@ export interface HookEvent {
 }
 
 /** The names of the fields of a payload. */
-export interface PayloadFields {
+interface PayloadFields {
   readonly event: string;
   /** Names the conversation. */
   readonly conversation: string;
@@ -60,7 +60,7 @@ export interface PayloadFields {
 }
 
 /** A tool that hands work to a sub-agent: the fields of its input. */
-export interface AgentTool {
+interface AgentTool {
   readonly prompt: string;
   readonly agentName: string;
   /** The result of the sub-agent is read from what the tool answers: no other event has it. */

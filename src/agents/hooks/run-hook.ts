@@ -9,7 +9,7 @@ import { hookState } from './hook-state.js';
 import type { HookClient } from './hook-table.js';
 
 /** Where a hook runs. */
-export interface HookPlace {
+interface HookPlace {
   readonly config: Config;
   /** Where hooks keep what they have not sent. */
   readonly stateDir: string;

@@ -19,9 +19,9 @@ import type { Memory } from './mcp-tools.js';
  */
 
 const HOST = '127.0.0.1';
-export const MCP_PATH = '/mcp';
+const MCP_PATH = '/mcp';
 
-export interface McpHttp {
+interface McpHttp {
   readonly url: string;
   close(): Promise<void>;
 }

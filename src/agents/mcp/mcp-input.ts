@@ -27,13 +27,13 @@ export const MAX_LINE = 8 * 1024 * 1024;
 const SHOWN = 4096;
 const NEWLINE = 0x0a;
 
-export interface LeftOut {
+interface LeftOut {
   readonly bytes: number;
   /** Of a request; `null` where it cannot be read. */
   readonly id: string | number | null;
 }
 
-export class BoundedLines extends Transform {
+class BoundedLines extends Transform {
   readonly #leftOut: (line: LeftOut) => void;
   #parts: Buffer[] = [];
   #bytes = 0;

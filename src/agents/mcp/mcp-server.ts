@@ -22,7 +22,7 @@ import { boardAndPlan, taskTool } from './task-tool.js';
 /** The MCP server of one session: six tools, three resources, two prompts. Lists hold nothing that changes. */
 
 /** The name under which the registry of MCP servers knows it. */
-export const MCP_NAME = 'throughline';
+const MCP_NAME = 'throughline';
 
 const AT_WORK: { readonly [Name in McpToolName]: McpTool<Name> } = {
   context: contextTool,

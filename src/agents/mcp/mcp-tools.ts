@@ -13,7 +13,7 @@ import type { AgentSession } from '../agent-session.js';
 export type ListedSchema = { readonly [key: string]: unknown };
 
 /** What the tools say of their fields. The descriptions in contracts are longer, and for people. */
-export const HINTS = z.registry<{ readonly description: string }>();
+const HINTS = z.registry<{ readonly description: string }>();
 
 const KEPT: ReadonlySet<string> = new Set([
   'type',

@@ -10,7 +10,7 @@ export interface CompletedCommand {
   readonly argument: Completed;
 }
 
-export interface CompletedWord {
+interface CompletedWord {
   readonly word: string;
   readonly about: string;
 }

@@ -7,7 +7,7 @@ import type { ReviewTerminal } from './run-review.js';
 const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 /** A terminal in raw mode, in which each key counts at once; closing it restores it. */
-export interface OpenTerminal extends ReviewTerminal {
+interface OpenTerminal extends ReviewTerminal {
   close(): void;
 }
 

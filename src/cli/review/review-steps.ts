@@ -41,7 +41,7 @@ export type Said =
   | { readonly kind: 'done' | 'notice' | 'trouble'; readonly text: string };
 
 /** How many came to what; `elsewhere`: decided meanwhile, in another place. */
-export interface Tally {
+interface Tally {
   readonly accepted: number;
   readonly merged: number;
   readonly rejected: number;

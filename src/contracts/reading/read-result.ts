@@ -14,7 +14,7 @@ import { firstKeys, isEmpty, type Json, keysFor, type ResultShape, resultShape }
  * cannot be is left out, and each change is noted. A valid result stays as it is. Only the task and the verdict are
  * needed, and both must be clear.
  */
-export type Reading =
+type Reading =
   | { readonly ok: true; readonly task: string; readonly value: unknown; readonly repairs: Repairs }
   | ({ readonly ok: false } & Unreadable);
 

@@ -41,7 +41,7 @@ export interface ResultShape extends ObjectShape {
 }
 
 /** Of an object, the keys that are looked at as other names of fields, or as what stands around a result. */
-export const MAX_KEYS = 1000;
+const MAX_KEYS = 1000;
 /** Most names of one object whose meaning is remembered. */
 const MAX_REMEMBERED = 1000;
 

@@ -13,7 +13,7 @@ const sectionReport = z
   })
   .meta({ id: 'SectionReport', description: 'What one section of a prompt shows of what it could.' });
 
-export const budgetReport = z
+const budgetReport = z
   .object({
     room: count('Tokens that the whole prompt may have, system text included.'),
     used: count('Tokens of the prompt.'),
@@ -290,7 +290,6 @@ export type Considered = Told<typeof considered>;
 export type PromptLine = Told<typeof promptLine>;
 /** A learning of a reply. */
 export type CompiledLearning = Told<typeof compiledLearning>;
-export type PromptMessage = Told<typeof promptMessage>;
 /** `ledger`: all known data was used; `ledger_plus_fallback`: a part is missing or may be out of date. */
 export type LedgerReport = Told<typeof ledgerReport>;
 /** What a summary of compacted trace entries stands for. */

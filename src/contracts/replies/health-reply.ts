@@ -141,4 +141,3 @@ export type ServerFacts = Told<typeof serverFacts>;
 export type HealthFinding = Told<typeof finding>;
 export type MissingPart = Told<typeof missing>;
 export type HealthShown = Told<(typeof HEALTH_REPLIES)['health-show']>;
-export type TelemetryShown = Told<(typeof HEALTH_REPLIES)['telemetry-show']>;

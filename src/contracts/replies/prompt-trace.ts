@@ -57,7 +57,7 @@ const promptTraceFields = {
     .describe('Set where the request was cut or cleaned of a secret: compiled again, the prompt may differ.'),
 };
 
-export const promptTrace = z
+const promptTrace = z
   .object(promptTraceFields)
   .meta({ id: 'PromptTrace', description: 'A prompt that was compiled, with what it showed and left out.' });
 

@@ -14,7 +14,7 @@ const results = {
   next_action: z.enum(NEXT_ACTIONS).describe('What should happen next.'),
 };
 
-export const taskProgress = z
+const taskProgress = z
   .object({
     task: z.string().describe('Id of the task.'),
     board: z.enum(TASK_STATUSES).exactOptional().describe('Its status on the board, where it is there.'),

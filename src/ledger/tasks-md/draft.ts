@@ -30,7 +30,7 @@ export interface Heading {
 }
 
 /** Where a status of a task is written, beside the task's own line. */
-export type StatedIn = 'box' | 'field' | 'table' | 'list' | 'overview' | 'section';
+type StatedIn = 'box' | 'field' | 'table' | 'list' | 'overview' | 'section';
 
 /** A task as the scan found it, before ids, parents and statuses are settled. Lines are 0-based. */
 export interface Draft {

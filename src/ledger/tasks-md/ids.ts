@@ -1,5 +1,5 @@
 /** How a task id looks, at the start of a text that was narrowed. */
-export interface FoundId {
+interface FoundId {
   readonly id: string;
   /** A task id on its face (`T001`, `T-22.1`, `Task 3`), not just a number or a code that anything may bear. */
   readonly certain: boolean;

@@ -128,7 +128,7 @@ export function leadingMark(text: string): { mark: Mark; length: number } | unde
 }
 
 /** The same at the end of `text`, which has no blanks there. */
-export function trailingMark(text: string): { mark: Mark; length: number } | undefined {
+function trailingMark(text: string): { mark: Mark; length: number } | undefined {
   const found = TRAILING_EMOJI.exec(text.slice(-4));
   const mark = EMOJI.get(found?.[1] ?? '');
   return found === null || mark === undefined ? undefined : { mark, length: found[0].length };

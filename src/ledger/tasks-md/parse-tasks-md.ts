@@ -160,7 +160,7 @@ interface Open {
 }
 
 /** Fills `findings` from a text that opens with `# Task ID:`. Returns false for any other. */
-export function readTaskFiles(lines: readonly string[], findings: Findings): boolean {
+function readTaskFiles(lines: readonly string[], findings: Findings): boolean {
   if (!TASK_ID.test(lines.find((line) => line.trim() !== '') ?? '')) return false;
   let owner: Draft | undefined;
   let task: Open | undefined;

@@ -3,7 +3,7 @@ import { type Legend, type Mark, wholeWord } from './marks.js';
 import type { StatusSource, TaskProblem } from './parsed-tasks.js';
 
 /** A task's status and where it was read. */
-export interface Settled {
+interface Settled {
   readonly mark: Mark;
   readonly from: StatusSource;
 }

@@ -5,7 +5,7 @@ const BOX = /\[[^[\]]{0,12}\]/;
 const LINES = /\r\n|\r|\n/g;
 
 /** The same plan with one box ticked, or why it cannot be. */
-export type Ticked = { readonly text: string } | { readonly fault: string };
+type Ticked = { readonly text: string } | { readonly fault: string };
 
 /**
  * Ticks the box in the line of a task. All other characters stay as they are. What comes of it is read again: if it says

@@ -7,7 +7,7 @@ import { type NatsSnapshotStore, openSnapshotStore } from '../stores/nats-snapsh
 import { isSessionLog, ownStreams } from './backup-manifest.js';
 import { lookAtLifecycle } from './lifecycle-look.js';
 
-export interface LayoutChange {
+interface LayoutChange {
   readonly from: SessionLayout;
   readonly to: SessionLayout;
   /** Copies of each stream that is made. */

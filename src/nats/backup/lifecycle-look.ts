@@ -16,7 +16,7 @@ export interface LifecycleLook {
   readonly newest: number;
 }
 
-export interface SeenRecord {
+interface SeenRecord {
   readonly sequence: number;
   /** None where the key was deleted, or says nothing of a session. */
   readonly record: LifecycleRecord | undefined;

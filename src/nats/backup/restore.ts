@@ -39,7 +39,7 @@ import { restoreStream } from './stream-restore.js';
  * Each stream is restored as a whole, or removed and restored again. Cut off at any moment, a restore goes on where it was;
  * until it is done, the server is marked, and no service starts.
  */
-export interface RestoreOptions {
+interface RestoreOptions {
   readonly directory: string;
   /** Go on with a restore of this backup that was cut off. */
   readonly again: boolean;
@@ -54,7 +54,7 @@ export interface RestoreOptions {
   readonly onProgress?: (progress: TransferProgress, step: 'check' | 'restore') => void;
 }
 
-export interface Restored {
+interface Restored {
   readonly manifest: BackupManifest;
   /** Streams that had been restored before. */
   readonly kept: number;

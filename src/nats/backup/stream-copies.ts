@@ -115,7 +115,7 @@ export async function fewAtATime(
  * there; the server keeps no more than a window of them unacknowledged. The last chunk may come without one. An empty
  * message ends the copy: with a status of 400 or more it is not whole. Of a short one, all this may be here before the answer.
  */
-export interface CopiedStream {
+interface CopiedStream {
   readonly config: StreamConfig;
   /** What the stream was when the copy began. */
   readonly state: StreamState;

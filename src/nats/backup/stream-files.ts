@@ -36,7 +36,7 @@ function heldBy(there: readonly string[]): string {
 }
 
 /** What was written to a file. */
-export interface WrittenCopy {
+interface WrittenCopy {
   readonly bytes: number;
   readonly sha256: string;
 }
@@ -112,7 +112,7 @@ function cannotWrite(path: string, error: unknown): ThroughlineError {
 }
 
 /** What ends a transfer that is under way: it cannot be taken up again in the middle. */
-export interface TransferGuard {
+interface TransferGuard {
   /** Rejects when the connection is lost, the server denies one of the subjects, or nothing was heard for too long. */
   readonly failed: Promise<never>;
   /** Something was heard: the wait for the next begins, with another limit where one is given, in milliseconds. */

@@ -18,7 +18,7 @@ const SILENCE_MS = 30_000;
 /** What the server does at the end, with a large stream. */
 const END_MS = 10 * 60_000;
 
-export interface CopyToRestore {
+interface CopyToRestore {
   readonly config: StreamConfig;
   readonly state: Pick<StreamState, 'first_seq' | 'last_seq' | 'messages'>;
 }

@@ -171,7 +171,7 @@ async function logStatus(connection: NatsConnection, logger: Logger): Promise<vo
  * for good: the connection is deaf until pings tell, half a minute later. So no callback of a subscription may throw, nor
  * the client's own look at headers.
  */
-export function harden(connection: NatsConnection, logger: Logger): void {
+function harden(connection: NatsConnection, logger: Logger): void {
   lenientHeaders();
   const subscribe = connection.subscribe.bind(connection);
   connection.subscribe = (subject: string, options: SubscriptionOptions = {}): Subscription => {

@@ -126,7 +126,7 @@ export function connectionFinding({ code, message }: ThroughlineError): Finding 
 }
 
 /** The dispatches' numbers, where they are behind what sessions have seen; nothing where they are not. */
-export async function numbersFindings(ports: NumbersPorts): Promise<Finding[]> {
+async function numbersFindings(ports: NumbersPorts): Promise<Finding[]> {
   try {
     const seen = await highestSeen(ports);
     const fault = await numbersFault(ports, seen).catch(async (error: unknown) => {

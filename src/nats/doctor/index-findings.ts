@@ -12,7 +12,7 @@ const MAX_READ = 100;
 const SHOWN = 3;
 const CHECK = 'session index';
 
-export interface IndexExamined {
+interface IndexExamined {
   readonly index: Pick<SessionIndex, 'read'>;
   readonly log: Pick<SessionActivity, 'activity'> & Pick<SessionLog, 'read'>;
   /** Milliseconds since 1970. */

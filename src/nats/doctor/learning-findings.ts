@@ -15,7 +15,7 @@ import { type Finding, ok, warn } from './finding.js';
 import { streamFaults } from './stream-findings.js';
 import { tailFindings } from './tail-findings.js';
 
-export interface ProjectsExamined {
+interface ProjectsExamined {
   readonly jsm: JetStreamManager;
   readonly learnings: Pick<LearningLog, 'read'>;
   readonly snapshots: Pick<SnapshotStore, 'load'>;

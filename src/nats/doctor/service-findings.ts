@@ -48,7 +48,7 @@ const health = z.object({
 });
 
 /** Which services are asked, and the expectations of them. */
-export interface ExpectedServices {
+interface ExpectedServices {
   readonly version: string;
   /** Milliseconds since 1970. */
   readonly now: number;

@@ -24,7 +24,7 @@ import { type Finding, fail, ok, warn } from './finding.js';
 import { streamFaults } from './stream-findings.js';
 import { type ExaminedLog, tailFindings } from './tail-findings.js';
 
-export interface SessionsExamined {
+interface SessionsExamined {
   readonly jsm: JetStreamManager;
   readonly snapshots: Pick<SnapshotStore, 'load'>;
   readonly replicas: number;
@@ -61,7 +61,7 @@ export async function sessionFindings(examined: SessionsExamined): Promise<Findi
   ];
 }
 
-export function writesSnapshot(session: Token): string {
+function writesSnapshot(session: Token): string {
   return `throughline snapshot write --session ${session}`;
 }
 
@@ -82,7 +82,7 @@ export function manySessions(count: number): Finding[] {
 }
 
 /** What no server of the cluster leads: it is there, and cannot be used or looked at. */
-export function leaderlessFindings(kind: 'session' | 'shard', names: readonly string[]): Finding[] {
+function leaderlessFindings(kind: 'session' | 'shard', names: readonly string[]): Finding[] {
   if (names.length === 0) return [];
   const message = `${counted(names.length, `${kind} has`, `${kind}s have`)} no leader in the cluster (${named(names)}): events can be neither stored nor read`;
   return [fail(`${kind}s`, message, `${START_HOLDERS}: nats server report jetstream`)];
@@ -127,7 +127,7 @@ export async function importFindings(
   });
 }
 
-export interface ShardsExamined extends SessionsExamined {
+interface ShardsExamined extends SessionsExamined {
   readonly log: Pick<SessionLog, 'read'>;
   readonly shards: number;
 }

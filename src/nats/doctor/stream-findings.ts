@@ -30,7 +30,7 @@ import { type Finding, fail, ok, warn } from './finding.js';
 const MUCH_TO_DO = 1000;
 
 /** The expected configuration of a stream. */
-export interface ExpectedStream {
+interface ExpectedStream {
   readonly name: string;
   readonly subjects: string;
   readonly replicas: number;

@@ -25,7 +25,7 @@ export interface ExaminedLog {
   readonly eventsAfter: (sequence: number) => Promise<number>;
 }
 
-export interface TailsExamined {
+interface TailsExamined {
   readonly jsm: JetStreamManager;
   readonly kind: 'session' | 'project';
   readonly logs: readonly ExaminedLog[];

@@ -22,7 +22,7 @@ export interface StreamMessage {
 }
 
 /** What to read: from a sequence on, or what was stored since a time, ISO 8601. */
-export type StreamRange = ({ readonly from: number } | { readonly since: string }) & {
+type StreamRange = ({ readonly from: number } | { readonly since: string }) & {
   readonly through?: number;
   readonly limit?: number;
 };
@@ -34,12 +34,12 @@ export interface Begin {
 }
 
 /** What a batch holds: messages in their order, or the newest of each subject that one of the filters takes. */
-export type BatchWanted =
+type BatchWanted =
   | (Begin & { readonly batch: number; readonly max_bytes?: number; readonly next_by_subj: string })
   | { readonly multi_last: readonly string[] };
 
 /** One batch, and how many more messages wait behind it. */
-export interface Batch {
+interface Batch {
   readonly messages: StreamMessage[];
   readonly pending: number;
   /** Last sequence of the replica that answered; 0 unless the newest of each subject was asked for. */

@@ -14,7 +14,7 @@ import { HEARTBEAT_MS, PullLane } from './pull-lane.js';
  * is then delivered once more. What is in hand is bounded in bytes as well as in number: while the log takes no
  * events, no more bodies are asked for.
  */
-export interface ConsumptionOptions {
+interface ConsumptionOptions {
   readonly connection: NatsConnection;
   readonly logger: Logger;
   readonly stream: string;

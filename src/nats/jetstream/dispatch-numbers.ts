@@ -40,7 +40,7 @@ export interface SeenDispatch {
 }
 
 /** The last sequence of the stream, when it is behind what sessions have seen. */
-export interface NumbersFault {
+interface NumbersFault {
   readonly seen: SeenDispatch;
   readonly last: number;
   readonly message: string;

@@ -19,7 +19,7 @@ export interface ErasePorts {
   readonly timeoutMs: number;
 }
 
-export interface EraseOptions {
+interface EraseOptions {
   /** Only messages up to this sequence. Default: all. */
   readonly through?: number;
   /** Half of the time is left to others also where it is few. */
@@ -41,7 +41,7 @@ const LAG_PAUSE_MS = 20;
 /** Fewer are not worth a purge. */
 const LEAST_PURGED = 64;
 
-export interface Placed {
+interface Placed {
   readonly sequence: number;
   /** Bytes that it takes at least. */
   readonly bytes: number;
@@ -108,7 +108,7 @@ async function eraseFound(
 }
 
 /** In the order of the stream: some messages that are erased one by one, then some that fill whole blocks. */
-export interface Erasure {
+interface Erasure {
   readonly single: readonly Placed[];
   readonly whole: readonly Placed[];
 }

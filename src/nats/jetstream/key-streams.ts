@@ -11,7 +11,7 @@ import { behindSnapshot } from './topology.js';
  * A key is looked at once before its first append to a stream: where its snapshot is ahead of the stream, the stream was
  * restored from an earlier backup. When the stream is made or found again, so is each key.
  */
-export interface KeyStreamsOptions {
+interface KeyStreamsOptions {
   /** The stream that holds the events of a key. */
   readonly nameOf: (key: Token) => string;
   readonly make: MakeStream;

@@ -42,7 +42,7 @@ const BEING_RESTORED =
   'a backup is being restored into this installation, or its restore was cut off: wait for its end, or run "throughline restore DIR --again"';
 
 /** A layout as it is recorded, and the sequence of the record. */
-export interface RecordedLayout {
+interface RecordedLayout {
   readonly layout: SessionLayout;
   readonly sequence: number;
 }

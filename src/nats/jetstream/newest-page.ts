@@ -7,7 +7,7 @@ import { foreignBy } from './stored-replies.js';
 const BATCH_BYTES = 16 * 1024 * 1024;
 
 /** What to read: the newest messages of some subjects, or the newest below a place. */
-export interface PageAsked {
+interface PageAsked {
   readonly stream: string;
   readonly filter: string;
   /** Only messages with lower sequences. */
@@ -15,7 +15,7 @@ export interface PageAsked {
   readonly limit: number;
 }
 
-export interface NewestPage {
+interface NewestPage {
   /** The newest first. */
   readonly messages: readonly StreamMessage[];
   /** All messages on these subjects. */

@@ -4,7 +4,7 @@ import type { AckedPublisher, AckedPublishOptions } from './acked-publisher.js';
 import type { PubOutcome } from './publish-outcome.js';
 
 /** A message for a stream that is made where it is missing. */
-export interface MadeFor {
+interface MadeFor {
   readonly subject: string;
   readonly body: Uint8Array | string;
   readonly options: AckedPublishOptions;

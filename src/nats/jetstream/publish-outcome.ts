@@ -128,7 +128,7 @@ export function publishHeaders(options: PublishHeaderOptions): MsgHdrs | undefin
  * What the server answers to a batch of its fast ingest (nats-server 2.14). All messages of a batch have one inbox, and
  * say in the end of their reply subjects which they are: `<batch>.<flow>.fail.<n>.<operation>.$FI`.
  */
-export type BatchAnswer =
+type BatchAnswer =
   /** The server has begun it: flow control, or a gap, behind which the end follows. */
   | { readonly kind: 'begun' }
   /** Message `n`, counted from 1, is not stored. `ends`: the end of the batch follows by itself. */

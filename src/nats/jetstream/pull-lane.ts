@@ -8,7 +8,7 @@ import { type KeptSubscription, keepSubscribed } from '../connection/kept-subscr
  * The client's own `consume` bounds its requests in messages or in bytes, never in both: a few hundred large messages
  * then exceed what the server keeps for a connection, which it cuts off, and the same ones come again without an end.
  */
-export interface PullLaneOptions {
+interface PullLaneOptions {
   readonly connection: NatsConnection;
   readonly stream: string;
   readonly consumer: string;

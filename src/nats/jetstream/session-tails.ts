@@ -25,7 +25,7 @@ export interface SessionsEvent {
 }
 
 /** What was read of the end of a stream. */
-export interface ReadTail {
+interface ReadTail {
   /** Oldest first. */
   readonly events: readonly SessionsEvent[];
   /** Sequence up to which all is read. */
@@ -91,5 +91,3 @@ export function sessionTails(
     },
   };
 }
-
-export type SessionTails = ReturnType<typeof sessionTails>;

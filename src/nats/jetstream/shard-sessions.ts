@@ -19,7 +19,7 @@ export interface ShardCounts {
   readonly sessions: ReadonlyMap<Token, SessionCount>;
 }
 
-export interface SessionCount {
+interface SessionCount {
   readonly events: number;
   /** Types of event among them. */
   readonly types: number;

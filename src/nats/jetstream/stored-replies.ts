@@ -11,7 +11,7 @@ import { jsonOf } from '../../contracts/event.js';
  */
 
 /** How a message was read: a direct get adds the headers of the server to those that are stored. */
-export type ReadBy = 'direct_get' | 'as_stored';
+type ReadBy = 'direct_get' | 'as_stored';
 
 /** Headers that the server adds to what a direct get gives, and that no publisher of ours writes. */
 const COPIED: ReadonlySet<string> = new Set([

@@ -128,7 +128,7 @@ export async function createLearningsStream(
 }
 
 /** A stream for the sessions of one shard, with how many shards there are. */
-export interface Shard {
+interface Shard {
   readonly shard: number;
   readonly shards: number;
 }

@@ -17,7 +17,7 @@ export interface TurnOverPorts extends ErasePorts {
   readonly publisher: AckedPublisher;
 }
 
-export interface TurnOverOptions {
+interface TurnOverOptions {
   /** What the subjects of the stream begin with: `compiled.`. */
   readonly prefix: string;
   /** Whether subjects have one value, or many that all count. */

@@ -14,7 +14,7 @@ import {
 } from './service-answer.js';
 
 /** A NATS micro service whose endpoints take and give JSON, found by `nats micro ls`. */
-export interface ServiceOptions extends Omit<AnswerOptions, 'connection' | 'counts'> {
+interface ServiceOptions extends Omit<AnswerOptions, 'connection' | 'counts'> {
   readonly name: string;
   readonly version: string;
   readonly description: string;
@@ -107,7 +107,7 @@ async function listen(
  * may write there is the service, not its caller, and NATS does not check a reply subject. That holds for the answers to
  * `$SRV.PING`, `$SRV.INFO` and `$SRV.STATS` as well, which the client gives by itself.
  */
-export function guardedServices(connection: NatsConnection, logger: Logger): NatsConnection['services'] {
+function guardedServices(connection: NatsConnection, logger: Logger): NatsConnection['services'] {
   const warn = limitedWarnings(logger, () => performance.now());
   const subscribe = (subject: string, options: SubscriptionOptions = {}) => {
     const { callback } = options;
@@ -141,7 +141,7 @@ export function guardedServices(connection: NatsConnection, logger: Logger): Nat
  *
  * @param maxPayload bytes that the server takes now
  */
-export function keepDiscoverable(service: Service, maxPayload: () => number | undefined): void {
+function keepDiscoverable(service: Service, maxPayload: () => number | undefined): void {
   const info = service.info.bind(service);
   const stats = service.stats.bind(service);
   const fitting = <Reply extends object>(...candidates: readonly Reply[]): Reply | undefined => {
@@ -165,7 +165,7 @@ export function keepDiscoverable(service: Service, maxPayload: () => number | un
 
 const FIRST_PAUSE_MS = 250;
 
-export interface KeptServiceOptions {
+interface KeptServiceOptions {
   readonly connection: NatsConnection;
   readonly name: string;
   readonly logger: Logger;
@@ -180,7 +180,7 @@ export interface KeptServiceOptions {
  * @returns what stops it
  * @throws what the first start throws
  */
-export async function keepService(options: KeptServiceOptions): Promise<() => Promise<void>> {
+async function keepService(options: KeptServiceOptions): Promise<() => Promise<void>> {
   const { connection, name, logger, start } = options;
   const closing = new AbortController();
   let service = await start();

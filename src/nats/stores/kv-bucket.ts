@@ -37,7 +37,7 @@ export const GONE = Symbol('gone');
 /** What comes of what is stored under a key, if anything is: a value, or a mark of deletion. */
 export type Next = (last: StreamMessage | undefined) => object | undefined | typeof KEPT | typeof GONE;
 
-export interface WrittenRecord {
+interface WrittenRecord {
   /** Of what has gone without a trace, the last one that it had. */
   readonly revision: number;
   /** None where the key was deleted. */

@@ -11,7 +11,7 @@ import type { AgedKind, AgedMessages, AgedStream } from '../../ports/retention-s
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { type Begin, batchFrom } from '../jetstream/direct-get.js';
 
-export interface AgedPorts {
+interface AgedPorts {
   readonly connection: NatsConnection;
   readonly jsm: JetStreamManager;
   /** Longest wait for one answer of the server, in milliseconds. */

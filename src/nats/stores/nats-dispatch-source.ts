@@ -14,7 +14,7 @@ import { NumbersWatch } from '../jetstream/numbers-watch.js';
 import { ensureDispatchStream, type TopologyOptions } from '../jetstream/topology.js';
 
 /** Dispatches by a durable pull consumer that all workers of one kind share. */
-export interface DispatchSourceOptions extends TopologyOptions {
+interface DispatchSourceOptions extends TopologyOptions {
   /** The durable consumer that workers of one kind share. */
   readonly consumer: DispatchConsumer;
   readonly logger: Logger;

@@ -10,7 +10,7 @@ import { readStream } from '../jetstream/direct-get.js';
 import { publishMaking } from '../jetstream/publish-making.js';
 import { ensurePromptsStream, type TopologyOptions } from '../jetstream/topology.js';
 
-export interface PromptRingOptions extends TopologyOptions {
+interface PromptRingOptions extends TopologyOptions {
   readonly timeoutMs: number;
   /** Up to where nothing of a session may be kept: see `forgotten-floor.ts`. Default: nowhere. */
   readonly floor?: (session: Token) => number;

@@ -14,7 +14,7 @@ import type { TopologyOptions } from '../jetstream/topology.js';
 const MAX_ATTEMPTS = 100;
 const STREAM = `KV_${INDEX_BUCKET}`;
 
-export interface SessionIndexOptions extends TopologyOptions {
+interface SessionIndexOptions extends TopologyOptions {
   /** Longest wait for one answer of the server, in milliseconds. */
   readonly timeoutMs: number;
 }

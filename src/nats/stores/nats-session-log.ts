@@ -43,7 +43,7 @@ interface Read {
   readonly epoch: string | undefined;
 }
 
-export interface SharedLayout<Event> extends LogLayout<Event> {
+interface SharedLayout<Event> extends LogLayout<Event> {
   /**
    * When to ask whether the stream is still the one that was read: at each append that expects something and each read that
    * finds something, or only where an expectation does not hold. Otherwise it is noticed within seconds.
@@ -149,7 +149,7 @@ export abstract class NatsSharedLog<Event extends { readonly type: string }> ext
   }
 }
 
-export interface SessionLogOptions extends TopologyOptions {
+interface SessionLogOptions extends TopologyOptions {
   /** Which sessions were forgotten. Default: none. */
   readonly forgotten?: ForgottenSessions;
   /** Sequence that streams which are made begin above. Default: 0. */

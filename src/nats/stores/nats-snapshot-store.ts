@@ -18,7 +18,7 @@ const MAX_WRITTEN = 10_000;
 /** Rounds of compare and set, each of which one writer wins: far more than there are writers of one key. */
 const MAX_ATTEMPTS = 1000;
 
-export interface SnapshotStoreOptions extends TopologyOptions {
+interface SnapshotStoreOptions extends TopologyOptions {
   /** Longest wait for one answer of the server, in milliseconds. */
   readonly timeoutMs: number;
   /** A snapshot up to this sequence is none: see `forgotten-floor.ts`. Default: all are. */
@@ -254,7 +254,7 @@ const PACKED = /^\{"after_sequence":\d+,"gzip":"([A-Za-z0-9+/=]+)"\}$/;
 const MAX_UNPACKED = 256 * 1024 * 1024;
 
 /** The text as it is stored; `undefined` when it does not fit `limit` bytes even packed. */
-export async function packedText(sequence: number, text: string, limit: number): Promise<string | undefined> {
+async function packedText(sequence: number, text: string, limit: number): Promise<string | undefined> {
   if (Buffer.byteLength(text) <= limit) return text;
   const packed = `{"after_sequence":${sequence},"gzip":"${(await pack(text)).toString('base64')}"}`;
   return packed.length <= limit ? packed : undefined;

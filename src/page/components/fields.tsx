@@ -51,7 +51,7 @@ export function FilterField(props: {
   );
 }
 
-export interface Choice<Value extends string> {
+interface Choice<Value extends string> {
   readonly value: Value;
   readonly label: string;
 }
@@ -157,7 +157,7 @@ export function wholeTime(at: string): string {
 }
 
 /** Such as `now`, `40 s`, `5 min`, `3 h`, `12 d`. */
-export function agoText(ms: number): string {
+function agoText(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < 5) return 'now';
   if (seconds < 60) return `${seconds} s ago`;

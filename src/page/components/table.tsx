@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { figure } from '../words.js';
 
-export interface Column {
+interface Column {
   readonly name: string;
   /** Numbers stand at the right. */
   readonly number?: boolean;
@@ -37,7 +37,7 @@ export function Table(props: {
 }
 
 /** The class of a cell of a column. */
-export function cellClass(column: Column): string {
+function cellClass(column: Column): string {
   return [column.number === true ? 'number' : '', column.wide === true ? 'only-wide' : ''].join(' ').trim();
 }
 
@@ -74,7 +74,7 @@ export function Share({
   );
 }
 
-export interface BarPart {
+interface BarPart {
   readonly name: string;
   readonly value: number;
 }
@@ -123,7 +123,7 @@ export function StackedBar(props: {
 /** Rows beyond the visible ones, above and below, that are there already when the list is scrolled. */
 const OVERSCAN = 12;
 
-export interface WindowedListProps {
+interface WindowedListProps {
   /** What the list holds, for those who hear the page. */
   readonly label: string;
   readonly count: number;

@@ -12,7 +12,7 @@ export interface GraphNode {
   readonly radius: number;
 }
 
-export interface GraphEdge {
+interface GraphEdge {
   readonly from: GraphNode;
   readonly to: GraphNode;
   readonly together: number;

@@ -116,10 +116,10 @@ function options(element: HTMLElement, tone: string, dots: boolean): uPlot.Optio
   };
 }
 
-export type HealthSeries = Exclude<keyof HealthPoint, 'at'>;
+type HealthSeries = Exclude<keyof HealthPoint, 'at'>;
 
 /** Times in seconds, and one value for each; null where nothing is known. */
-export interface PlotData {
+interface PlotData {
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];
 }

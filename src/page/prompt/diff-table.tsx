@@ -135,7 +135,7 @@ function keyOf({ left, right }: DiffRow): string {
 
 /** Two texts line by line, and changed lines word by word. */
 
-export interface DiffPiece {
+interface DiffPiece {
   readonly text: string;
   readonly changed: boolean;
 }
@@ -147,14 +147,14 @@ export interface DiffSide {
 }
 
 /** One row: a line of each text where they belong together, else of one alone. */
-export interface DiffRow {
+interface DiffRow {
   readonly kind: 'same' | 'changed' | 'removed' | 'added';
   readonly left?: DiffSide;
   readonly right?: DiffSide;
 }
 
 /** A stretch of rows that are shown, or that are equal and may be folded away. */
-export interface DiffStretch {
+interface DiffStretch {
   readonly folded: boolean;
   readonly rows: readonly DiffRow[];
 }

@@ -6,7 +6,7 @@ import { ask } from '../ask.js';
  * Decisions that can be taken back for a while: each is sent when its time is up, or at once when the page is left. Until
  * then nothing has happened but on the screen.
  */
-export interface Undoable {
+interface Undoable {
   /** What is decided on. */
   readonly id: string;
   /** What was decided, for people: `Accepted`. */
@@ -19,7 +19,7 @@ export interface Undoable {
 /** How long a decision can be taken back, in milliseconds. */
 export const UNDO_MS = 10_000;
 
-export interface WaitingDecision extends Undoable {
+interface WaitingDecision extends Undoable {
   /** When it is sent, in milliseconds of `Date.now()`. */
   readonly due: number;
 }

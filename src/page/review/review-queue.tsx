@@ -216,7 +216,7 @@ function countIn(
 }
 
 /** What was decided and can still be taken back, with the seconds that are left. */
-export function UndoBar({ onUndo }: { readonly onUndo: (id: string) => void }) {
+function UndoBar({ onUndo }: { readonly onUndo: (id: string) => void }) {
   const last = waiting.value.at(-1);
   const [now, setNow] = useState(Date.now());
   useEffect(() => {

@@ -9,7 +9,7 @@ import { asRequest, fitsFilter, type TimelineFilter } from './timeline-row.js';
  * are looked at. Pages far from what is looked at are dropped and loaded again when they are needed, so that a session of
  * any length takes bounded memory.
  */
-export interface TimelineStoreOptions {
+interface TimelineStoreOptions {
   /** Asks for a page, older than a cursor or newer than a sequence; without either the newest. */
   readonly ask: (request: {
     readonly limit: number;
@@ -23,7 +23,7 @@ export interface TimelineStoreOptions {
   readonly limits?: Partial<TimelineLimits>;
 }
 
-export interface TimelineLimits {
+interface TimelineLimits {
   /** Entries that one request asks for. */
   readonly page: number;
   /** Entries that may come in at the top before the list is begun again from the newest. */

@@ -10,7 +10,7 @@ import type { ArchivedAs, DecideArchived } from '../../ports/session-lifecycle.j
 export type IsMine = (there: Archived | undefined) => boolean;
 
 /** When and why a session was archived, and when it had moved last, where a rule of retention did it. */
-export type Archiving = Pick<Archived, 'at' | 'reason' | 'idle_since'>;
+type Archiving = Pick<Archived, 'at' | 'reason' | 'idle_since'>;
 
 /** It is archived, and its log still has to give way. What was recorded of the same archiving stays. */
 export function asArchived(archiving: Archiving): DecideArchived {

@@ -1,7 +1,7 @@
 import type { Clock, Logger } from '../../ports/logger.js';
 
 /** The last warning or error that was logged, without text from outside. */
-export interface Incident {
+interface Incident {
   readonly at: string;
   readonly level: 'warn' | 'error';
   readonly message: string;

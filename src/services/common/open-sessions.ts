@@ -78,7 +78,7 @@ export function sessionReader(nats: NatsPorts, config: Config, logger: Logger, l
 }
 
 /** Sends a request about a session to a service, and gives the JSON of its answer. */
-export type AskSession = (subject: string, session: Token) => Promise<unknown>;
+type AskSession = (subject: string, session: Token) => Promise<unknown>;
 
 const statusReply = z.object({ degraded: z.string().optional() });
 

@@ -23,7 +23,7 @@ import { hashOf } from '../../shared/hash.js';
  * Before a prompt the file's modification time is looked at; a new one makes the text be read and hashed; a new hash
  * makes it be parsed and appended. An equal hash with a new time is remembered, and changes nothing.
  */
-export interface ProgressTrackerOptions {
+interface ProgressTrackerOptions {
   readonly files: TasksFile;
   readonly command: SessionCommander;
   readonly logger: Logger;
@@ -42,7 +42,7 @@ export type Refreshed =
   | { readonly outcome: 'failed'; readonly message: string };
 
 /** The outcome of reading a document. */
-export type ReadDocument =
+type ReadDocument =
   | { readonly ok: true; readonly document: TasksDocument; readonly parsed: ParsedTasks }
   | {
       readonly ok: false;

@@ -9,7 +9,7 @@ import type { SecretScanner } from '../../redaction/secret-scanner.js';
  * The guard between a service and its handlers: it limits each session's rate, and takes secrets out before anything is
  * kept.
  */
-export interface GuardOptions {
+interface GuardOptions {
   /** Requests of one session a second, for all handlers together; 0 for no limit. */
   readonly requestsPerSecond: number;
   /** Without one, requests are passed on as they are: for handlers that keep nothing. */
@@ -20,7 +20,7 @@ export interface GuardOptions {
 }
 
 /** The part of an endpoint that the guard works on. */
-export interface Guardable {
+interface Guardable {
   readonly name: string;
   /** `caller` is whom the answer goes to, as far as NATS tells. */
   readonly handle: (request: unknown, caller: string) => Promise<unknown>;
@@ -73,7 +73,7 @@ function nameOf(request: unknown): string | undefined {
  * A bucket for each key: it fills at a constant rate, and holds what two seconds give. The keys are bounded: the one
  * that was not used for longest is forgotten, and begins again with a full bucket.
  */
-export interface BucketLimits {
+interface BucketLimits {
   /** How much each bucket gains in a second; 0 for no limit. */
   readonly perSecond: number;
   /** Milliseconds from any fixed moment on. */
@@ -88,7 +88,7 @@ interface Bucket {
 const BURST_SECONDS = 2;
 const MAX_BUCKETS = 10_000;
 
-export class TokenBuckets {
+class TokenBuckets {
   readonly #limits: BucketLimits;
   readonly #buckets = new LRUCache<string, Bucket>({ max: MAX_BUCKETS });
 
@@ -166,7 +166,7 @@ export interface RawRequest {
   readonly session?: string;
 }
 
-export interface ByteBudgetOptions {
+interface ByteBudgetOptions {
   /** KiB of requests that one caller, and one session, may send in a second; 0 for no limit. */
   readonly requestKbPerSecond: number;
   /** Milliseconds from any fixed moment on. */

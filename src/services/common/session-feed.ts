@@ -12,7 +12,7 @@ import type { SessionTable } from './session-table.js';
  * Keeps a table of sessions up to date: it reads the index, compares it with the logs, and hears what moves after that. It
  * compares again after each reconnect, and from time to time, since what is heard is a hint only.
  */
-export interface SessionFeedOptions {
+interface SessionFeedOptions {
   readonly table: SessionTable;
   readonly log: Pick<SessionActivity, 'activity' | 'follow'>;
   readonly index: SessionIndex;
@@ -25,7 +25,7 @@ export interface SessionFeedOptions {
   readonly compareEveryMs?: number;
 }
 
-export interface FeedListener {
+interface FeedListener {
   /** An event of the session was published. */
   readonly moved: (session: Token) => void;
   /** These are ahead of their entries in the index, the one that moved last first. */

@@ -20,7 +20,7 @@ export interface Row {
   readonly known: KnownFigures | undefined;
 }
 
-export interface KnownFigures {
+interface KnownFigures {
   readonly status: Figures['status'];
   readonly project: string | undefined;
   readonly title: string | undefined;

@@ -27,7 +27,7 @@ import type { Telemetry } from './telemetry.js';
  * Answers `prompt.compile`: check the request, load the session, wait for the dispatch named in `after`, bring the
  * progress ledger up to date, find the learnings that matter, compile.
  */
-export interface PromptCompilerOptions {
+interface PromptCompilerOptions {
   readonly reader: SessionReader;
   readonly log: SessionLog;
   readonly tracker: ProgressTracker;
@@ -43,7 +43,7 @@ export interface PromptCompilerOptions {
 }
 
 /** Who is told of each prompt. */
-export interface PromptObservers {
+interface PromptObservers {
   readonly telemetry: Telemetry;
   readonly keeper: Pick<PromptKeeper, 'add'>;
 }
@@ -248,7 +248,7 @@ export class CompileTimes {
 }
 
 /** The steps of one compile. */
-export class Laps {
+class Laps {
   readonly #stages: ByStage;
   readonly #started: number;
   #last: number;

@@ -17,7 +17,7 @@ import { clipText } from '../../shared/text.js';
  * Keeps what was compiled in the ring of its session, off the request path: a request only puts it into a queue. So many
  * are written every tenth of a second; where more come than are written, the oldest that wait are dropped and counted.
  */
-export interface PromptKeeperOptions {
+interface PromptKeeperOptions {
   readonly ring: Pick<PromptRing, 'keep'>;
   /** Finds secrets in requests: they are kept nowhere. */
   readonly secrets: SecretScanner;
@@ -96,7 +96,7 @@ export class PromptKeeper {
 }
 
 /** A prompt that was compiled, as it comes from the request path: nothing of it has been worked on. */
-export interface CompiledNow {
+interface CompiledNow {
   readonly id: string;
   readonly at: string;
   readonly session: Token;

@@ -18,7 +18,7 @@ import type { SessionState } from '../../session/session-state.js';
 import { LATE, withinDeadline } from '../../shared/deadline.js';
 
 /** The learnings that a prompt may show; `undefined` where it shows none. */
-export interface FoundLearnings {
+interface FoundLearnings {
   readonly learnings?: LearningsInPrompt | undefined;
   /** Why there are none, of a request that asked for none. */
   readonly learningsError?: DispatchReply['learningsError'];
@@ -34,7 +34,7 @@ export type PromptLearnings = (
   request: CompileRequest,
 ) => (state: SessionState) => Promise<FoundLearnings>;
 
-export interface PromptLearningsOptions {
+interface PromptLearningsOptions {
   readonly reader: ProjectReader;
   readonly relevance: Relevance;
   readonly logger: Logger;

@@ -98,7 +98,7 @@ export class Telemetry {
  * Writes what was counted every two seconds and at the end, off the request path. A process that is killed loses the
  * counts of its last two seconds.
  */
-export interface TelemetryWriterOptions {
+interface TelemetryWriterOptions {
   readonly telemetry: Telemetry;
   readonly store: TelemetryStore;
   readonly log: Pick<SessionLog, 'read'>;

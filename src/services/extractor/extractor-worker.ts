@@ -52,7 +52,7 @@ export interface ExtractorPorts {
   readonly tracing?: Tracing;
 }
 
-export interface ExtractorOptions {
+interface ExtractorOptions {
   /** Largest body, in bytes. */
   readonly maxBodyBytes: number;
   /** Failed attempts after which a dispatch is rejected; being set aside does not count. */
@@ -72,7 +72,7 @@ export interface ExtractorOptions {
 }
 
 /** Counts since the worker started. */
-export interface ExtractorStats {
+interface ExtractorStats {
   recorded: number;
   rejected: number;
   retried: number;

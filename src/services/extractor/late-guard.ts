@@ -39,7 +39,7 @@ interface LongSession {
   reached: number;
 }
 
-export interface LateGuardOptions {
+interface LateGuardOptions {
   /** What the fold remembers. */
   readonly memory?: CountedMemory;
   /** Shortest time between two questions for the newest dispatch, in milliseconds. Default: 200. */

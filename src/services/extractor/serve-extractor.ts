@@ -61,7 +61,7 @@ export async function serveExtractor(
 }
 
 /** What an extractor has counted. */
-export function extractorMetrics({ stats, inHand, setAside }: Extractor): Collector {
+function extractorMetrics({ stats, inHand, setAside }: Extractor): Collector {
   return () => {
     const { recordedBy, rejectedFor, repaired, redacted, retried } = stats;
     const aside = setAside();

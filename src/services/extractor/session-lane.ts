@@ -139,7 +139,7 @@ export class SessionLane {
 }
 
 /** First in, first out, at the same cost however many wait. */
-export class Fifo<T> {
+class Fifo<T> {
   #items: T[] = [];
   #taken = 0;
 

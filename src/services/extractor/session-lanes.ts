@@ -16,7 +16,7 @@ import { type Held, retryDelay, SessionLane, type Trouble } from './session-lane
  *
  * Reads no clock but the one handed in, and starts nothing.
  */
-export interface LaneOptions {
+interface LaneOptions {
   /** Dispatches in work at a time, of all sessions together. */
   readonly maxActive: number;
   /** Milliseconds since 1970; it must not go backwards. */

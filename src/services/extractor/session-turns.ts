@@ -9,7 +9,7 @@ import type { SessionLanes } from './session-lanes.js';
 /** The outcome of a dispatch; `unnoted`: rejected, but its session's log did not accept a note of it. */
 export type WorkOutcome = Disposition | { readonly kind: 'unnoted'; readonly rejected: Disposition };
 
-export interface TurnsOptions {
+interface TurnsOptions {
   readonly lanes: SessionLanes;
   readonly logger: Logger;
   /** A dispatch that is not acknowledged comes again after this many milliseconds. */

@@ -74,7 +74,7 @@ const DECIDING: ReadonlySet<string> = new Set([
 ]);
 
 /** Why a request is not passed on; undefined where it is. */
-export function refusedFor(subject: string, role: InspectorRole): string | undefined {
+function refusedFor(subject: string, role: InspectorRole): string | undefined {
   if (READING.has(subject)) return undefined;
   if (!DECIDING.has(subject)) return `The inspector does not pass on ${JSON.stringify(subject)}.`;
   if (role === 'operator') return undefined;

@@ -7,7 +7,7 @@ export interface QueueLimits {
   readonly bytes: number;
 }
 
-export const QUEUE_LIMITS: QueueLimits = { messages: 1000, bytes: 1024 * 1024 };
+const QUEUE_LIMITS: QueueLimits = { messages: 1000, bytes: 1024 * 1024 };
 
 export class BrowserQueue {
   readonly #limits: QueueLimits;

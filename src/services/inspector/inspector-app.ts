@@ -16,7 +16,7 @@ import type { LiveFeed } from './live-feed.js';
 import { pageFile } from './page-files.js';
 
 /** What the inspector is made of. */
-export interface InspectorParts extends AccessOptions {
+interface InspectorParts extends AccessOptions {
   readonly transport: LiveTransport;
   readonly role: InspectorRole;
   /** Names under which browsers may reach it. */

@@ -1,5 +1,5 @@
 /** How often it is told of one thing. */
-export interface ThrottleOptions<Value> {
+interface ThrottleOptions<Value> {
   readonly everyMs: number;
   /** After so many quiet milliseconds the newest is told once more. */
   readonly settledMs: number;

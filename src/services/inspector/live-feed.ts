@@ -19,7 +19,7 @@ import { BrowserQueue, type QueueLimits } from './browser-queue.js';
 import { KeyThrottle } from './key-throttle.js';
 import { type Newer, SessionFollower } from './session-follower.js';
 
-export interface FeedOptions {
+interface FeedOptions {
   readonly transport: LiveTransport;
   /** The entries of a session's timeline behind an event. */
   readonly newerThan: (session: Token, after: number | undefined) => Promise<Newer>;
@@ -211,7 +211,7 @@ export function sent<Name extends keyof LiveEvents>(event: Name, data: LiveEvent
 }
 
 /** Keeps proxies from ending a stream that is quiet. */
-export const HEARTBEAT = encoder.encode(': still there\n\n');
+const HEARTBEAT = encoder.encode(': still there\n\n');
 
 /** Most entries that are told one by one. */
 const MAX_TOLD = 200;

@@ -15,7 +15,7 @@ import { DEFAULT_PORT } from './inspector-port.js';
 import { LiveFeed, newerBy, promptEntryOf } from './live-feed.js';
 import { pageDir } from './page-files.js';
 
-export interface InspectorOptions {
+interface InspectorOptions {
   readonly role: InspectorRole;
   /** Address to listen on. Default: this machine alone. */
   readonly host?: string | undefined;

@@ -10,7 +10,7 @@ export interface Newer {
   readonly isCut: boolean;
 }
 
-export interface FollowerOptions {
+interface FollowerOptions {
   /** The entries behind an event, or only where the timeline stands now. Rejects when it cannot be told. */
   readonly ask: (after: number | undefined) => Promise<Newer>;
   readonly tell: (entry: TimelineEntry) => void;

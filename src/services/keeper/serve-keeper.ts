@@ -79,7 +79,7 @@ export async function serveKeeper(
 }
 
 /** What a keeper has done. */
-export function keeperMetrics({ counts }: Pick<SessionKeeper, 'counts'>): Collector {
+function keeperMetrics({ counts }: Pick<SessionKeeper, 'counts'>): Collector {
   return () => ({
     throughline_sessions_kept_total: byLabel('what', {
       entry: counts.entries,
@@ -170,7 +170,7 @@ export class RetentionKeeper {
 }
 
 /** Whether it is time again, after the last run. */
-export function isDue({ rules }: RetentionRules, last: RetentionRun | undefined, now: number): boolean {
+function isDue({ rules }: RetentionRules, last: RetentionRun | undefined, now: number): boolean {
   if (last === undefined || last.endedAt === undefined) return true;
   if (rules.some(({ at }) => at > last.startedAt)) return true;
   return now - Date.parse(last.startedAt) >= (last.error === undefined ? EVERY_MS : AGAIN_MS);

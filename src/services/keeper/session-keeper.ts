@@ -18,7 +18,7 @@ import type { SessionTable } from '../common/session-table.js';
  * it rests, so that it is read at once when it is needed again. Any number of keepers may run: what two of them write is the
  * same.
  */
-export interface SessionKeeperOptions {
+interface SessionKeeperOptions {
   readonly table: SessionTable;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly writer: Pick<SessionSnapshotWriter, 'write'>;
@@ -166,7 +166,7 @@ export class SessionKeeper {
 }
 
 /** Milliseconds of quiet, or of work without an end, after which something is due. */
-export interface QuietTimes {
+interface QuietTimes {
   /** A session that has not moved for so long gets its entry in the index. */
   readonly quietMs: number;
   /** So does one that moves all the time. */
@@ -183,7 +183,7 @@ interface Waiting {
   isUnwritten: boolean;
 }
 
-export interface Due {
+interface Due {
   readonly session: Token;
   /** Whether it has rested for so long that it gets its snapshot. */
   readonly rests: boolean;

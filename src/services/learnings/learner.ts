@@ -28,7 +28,7 @@ import { dispose, retryDelay } from '../extractor/session-lane.js';
  *
  * An invalid review is passed over here: rejecting it is the extractor's job.
  */
-export interface LearnerOptions {
+interface LearnerOptions {
   /** Reviews, delivered to learners only: extractors have a source of their own. */
   readonly source: DispatchSource;
   readonly learnings: LearningLog;
@@ -53,7 +53,7 @@ export interface LearnerOptions {
   readonly tracing?: Tracing;
 }
 
-export interface Learner {
+interface Learner {
   /** Takes no further reviews and waits for those in hand. */
   stop(): Promise<void>;
 }
@@ -193,7 +193,7 @@ export function proposing(due: (state: LearningState) => readonly Proposed[]) {
   };
 }
 
-export interface SessionProjectsOptions {
+interface SessionProjectsOptions {
   readonly log: SessionLog;
   readonly sessions: SessionReader;
   /** Sessions whose project is remembered; others are folded again. */

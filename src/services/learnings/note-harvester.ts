@@ -14,7 +14,7 @@ import { proposing } from './learner.js';
  * Proposes what the notes of a session say, off the request path. Each round looks at all notes, so one that was
  * missed, by a crash or a fault, is proposed with the next; one that the project already has is passed over.
  */
-export interface NoteHarvesterOptions {
+interface NoteHarvesterOptions {
   readonly sessions: SessionReader;
   readonly projects: ProjectReader;
   readonly command: ProjectCommander;

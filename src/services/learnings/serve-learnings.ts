@@ -190,7 +190,7 @@ export async function serveLearnings(
 }
 
 /** Answers the requests on learnings and proposals: check, decide on the project's state, append. */
-export interface LearningsServiceOptions {
+interface LearningsServiceOptions {
   readonly command: ProjectCommander;
   readonly reader: ProjectReader;
   readonly sessions: SessionReader;
@@ -200,9 +200,9 @@ export interface LearningsServiceOptions {
 }
 
 /** From a request's subject and JSON to the reply. Throws a ThroughlineError for a refused request. */
-export type LearningsService = (subject: LearningRequest, request: unknown) => Promise<object>;
+type LearningsService = (subject: LearningRequest, request: unknown) => Promise<object>;
 
-export function createLearningsService(options: LearningsServiceOptions): LearningsService {
+function createLearningsService(options: LearningsServiceOptions): LearningsService {
   return async (subject, request) => {
     // The schema of a request gives the arguments of that request; the index type cannot say so.
     const args = checkedRequest(LEARNING_REQUESTS[subject].arguments, request);

@@ -20,7 +20,7 @@ import { archivedSince, asArchived, asReopened, asSettled } from '../common/arch
  * stored. Where sessions share files, removing takes milliseconds for each event: callers wait some seconds only, and one
  * that asks again hears how far it is.
  */
-export interface ArchiverOptions extends JobsOptions {
+interface ArchiverOptions extends JobsOptions {
   readonly log: SessionLog & EventRemoval;
   readonly reader: SessionReader;
   readonly writer: Pick<SessionSnapshotWriter, 'write'>;
@@ -45,7 +45,7 @@ export interface Archiver {
 }
 
 /** Events that go one by one. */
-export interface Removing {
+interface Removing {
   readonly removed: number;
   readonly of: number;
 }

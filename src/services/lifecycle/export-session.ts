@@ -18,7 +18,7 @@ import type { SessionState } from '../../session/session-state.js';
  * made. Where its first events are gone, a checkpoint of what its snapshot knows stands for them. A log that is cut, or
  * becomes another one, while it is read is refused: what was read by then is not a whole session.
  */
-export interface ExportOptions {
+interface ExportOptions {
   readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
   readonly snapshots: Pick<ReplacingSnapshotStore, 'load'>;
   readonly logger: Logger;

@@ -49,7 +49,7 @@ export interface ForgetPorts extends LearningsPorts {
 }
 
 /** What goes with a session. */
-export interface ForgetAsked {
+interface ForgetAsked {
   readonly withLearnings?: boolean;
   /** The project that is forgotten with it. */
   readonly project?: Token | undefined;

@@ -26,7 +26,7 @@ type Answers = {
   readonly [Name in 'session-forget' | 'project-forget']: (request: unknown) => Promise<ToolReply<Name>>;
 };
 
-export interface ForgetTools {
+interface ForgetTools {
   readonly answers: Answers;
   /** What is under way is gone on with by another process, or with the next start of a service. */
   stop(): Promise<void>;
@@ -55,7 +55,7 @@ interface Begun {
   readonly learnings: () => StoredCounts;
 }
 
-export type ForgetToolsPorts = ForgetProjectPorts & Pick<JobsOptions, 'leases' | 'newId'>;
+type ForgetToolsPorts = ForgetProjectPorts & Pick<JobsOptions, 'leases' | 'newId'>;
 
 export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
   const { lifecycle, eraser } = ports;

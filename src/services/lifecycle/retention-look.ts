@@ -21,7 +21,7 @@ export interface DueSession extends DueByRule {
   readonly project: Token;
 }
 
-export interface DueSessions {
+interface DueSessions {
   readonly archive: readonly DueSession[];
   readonly forget: readonly DueSession[];
   /** Sessions of which not even the project is known: they are left alone. */
@@ -55,7 +55,7 @@ export async function dueSessions(
   return { archive: of('archive'), forget: of('forget'), unknown };
 }
 
-export const AGED_TERMS = {
+const AGED_TERMS = {
   dispatches: 'dispatchesAfter',
   rejected: 'rejectedAfter',
 } as const satisfies Readonly<Record<AgedKind, RetentionTerm>>;
@@ -64,7 +64,7 @@ export const AGED_TERMS = {
 const AT_ONCE = 8;
 
 /** A stream with what the rules say of its messages. */
-export interface AgedLook {
+interface AgedLook {
   readonly stream: AgedStream;
   readonly cuts: Cuts;
 }

@@ -16,7 +16,7 @@ type Answers = {
   readonly [Name in RetentionTool]: (request: unknown) => Promise<ToolReply<Name>>;
 };
 
-export interface RetentionToolsPorts extends LookPorts {
+interface RetentionToolsPorts extends LookPorts {
   readonly store: RetentionStore;
   readonly logger: Logger;
   readonly clock: Clock;

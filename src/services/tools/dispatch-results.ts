@@ -10,7 +10,7 @@ import type { SessionLog } from '../../ports/session-log.js';
 import { factsOf, rejectionsOf, type SessionState } from '../../session/session-state.js';
 
 /** Answers `dispatch-show`: waits until the session has folded a dispatch, then says what its event says. */
-export interface DispatchResultOptions {
+interface DispatchResultOptions {
   readonly reader: SessionReader;
   readonly log: SessionLog;
   /** Bounds how many requests wait. */

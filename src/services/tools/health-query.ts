@@ -16,7 +16,7 @@ export interface InstallationParts {
   readonly server: () => Promise<NonNullable<HealthShown['server']>>;
 }
 
-export interface HealthQueryOptions {
+interface HealthQueryOptions {
   readonly parts: InstallationParts;
   /** What the doctor finds without writing anything. */
   readonly lookOver: () => Promise<readonly Finding[]>;

@@ -61,7 +61,7 @@ function traceOf({ request: _, session: _of, ...trace }: KeptPrompt): PromptTrac
 }
 
 /** Answers `telemetry-show`: what compilers have counted of a session, and what its log says of results and progress. */
-export interface TelemetryQueryOptions {
+interface TelemetryQueryOptions {
   /** What each compiler shows of what it has not written. */
   readonly unwritten: () => Promise<readonly unknown[]>;
   readonly reader: SessionReader;

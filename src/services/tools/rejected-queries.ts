@@ -10,7 +10,7 @@ import type { RejectedEntry, RejectedStore, WholeRejection } from '../../ports/r
 import { type RetryPorts, retryRejected } from '../extractor/retry-rejected.js';
 
 /** Answers the tools that look at rejected results, publish them again, and remove them. */
-export interface RejectedQueriesOptions extends RetryPorts {
+interface RejectedQueriesOptions extends RetryPorts {
   readonly rejected: RejectedStore;
   /** Bytes of the largest body that can be read. */
   readonly maxBodyBytes: number;
@@ -133,7 +133,7 @@ function correction(
 }
 
 /** A body, or the part of it that one reply can carry. */
-export interface BodyPart {
+interface BodyPart {
   readonly body: string;
   readonly encoding: 'utf8' | 'base64';
   readonly truncated?: true;

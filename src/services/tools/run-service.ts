@@ -19,13 +19,13 @@ import { nearIdsHint } from '../../shared/near-ids.js';
 import { type ProgressTracker, readDocument } from '../common/progress-tracker.js';
 
 /** Answers `run.init`, `run.status` and `plan-show`. */
-export interface RunServiceOptions {
+interface RunServiceOptions {
   readonly reader: SessionReader;
   readonly command: SessionCommander;
   readonly tracker: ProgressTracker;
 }
 
-export interface RunService {
+interface RunService {
   /** Reads the tasks and records them as the session's progress. Throws a ThroughlineError when they cannot be read. */
   init(request: unknown): Promise<object>;
   status(request: unknown): Promise<object>;

@@ -18,7 +18,7 @@ import type { Row, SessionTable } from '../common/session-table.js';
  * Answers `session-list` from the table of sessions. What moved a moment ago is folded first, and what the page itself shows;
  * the others are as the keeper found them, seconds ago. Without a keeper, of very many sessions only the newest are folded.
  */
-export interface SessionListOptions {
+interface SessionListOptions {
   readonly table: SessionTable;
   /** Resolves once the table holds all sessions. */
   readonly caughtUp: () => Promise<void>;
@@ -178,7 +178,7 @@ function filterOf(asked: Asked, now: number): (row: Row, isArchived: boolean) =>
 }
 
 /** Where a page ended. */
-export interface PagePlace {
+interface PagePlace {
   /** 0 for stalled sessions, 1 for those that wait, 2 for the others, 3 for those that moved since the first page. */
   readonly rank: number;
   /** When the session moved last, in milliseconds since 1970. */
@@ -197,7 +197,7 @@ const MOVED_SINCE = 3;
  * Sessions move while someone pages. One that moved since the first page comes after all others, in the order of names: it
  * may come twice, and is never passed over.
  */
-export class SessionPage {
+class SessionPage {
   readonly #limit: number;
   readonly #begin: PagePlace | undefined;
   readonly #best: { readonly row: Row; readonly place: PagePlace }[] = [];

@@ -19,7 +19,7 @@ import { intentList } from '../../traces/session-traces.js';
 import { withRepairs } from '../common/event-repairs.js';
 
 /** Answers the tools that show what a session's state holds: facts, files, ledgers, traces and the snapshot. */
-export interface SessionQueriesOptions {
+interface SessionQueriesOptions {
   readonly log: Pick<SessionLog, 'read'>;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly snapshots: Pick<SnapshotStore, 'load'>;

@@ -13,7 +13,7 @@ import { decide } from '../../session/commands/decide-session.js';
 import type { Archiver } from '../lifecycle/archive-session.js';
 
 /** Answers the tools of `session-tools`: check the request, carry out the command, write a snapshot where one is due. */
-export interface SessionToolsOptions {
+interface SessionToolsOptions {
   readonly command: SessionCommander;
   readonly reader: SessionReader;
   readonly writer: SessionSnapshotWriter;

@@ -16,7 +16,7 @@ import { promptEntry, timelineEntry } from '../../session/timeline-entry.js';
  * Answers `timeline-list`: the events of a session and the prompts that were compiled for it, the newest first, a page at
  * a time. By sequence; a prompt stands before the newest event that it reflects.
  */
-export interface TimelineServiceOptions {
+interface TimelineServiceOptions {
   readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
   readonly prompts: PromptTraces;
 }
@@ -146,7 +146,7 @@ function fits({ task, failed }: TimelineEntry, asked: Filter): boolean {
 /** What is read: everything, commands, or results and the like by their type. */
 export type Source = 'everything' | 'commands' | SessionEvent['type'];
 
-export interface Backwards {
+interface Backwards {
   /** Only events at this sequence or before. */
   readonly from: number;
   /** Only events after this sequence; 0 for all. */
@@ -158,7 +158,7 @@ export interface Backwards {
 }
 
 /** One stretch: all events from `downTo` to the stretch before, the newest first. */
-export interface EventStretch {
+interface EventStretch {
   readonly events: readonly StoredEvent[];
   readonly downTo: number;
 }

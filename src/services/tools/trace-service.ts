@@ -26,7 +26,7 @@ import { requireWhole } from '../common/forgotten-results.js';
 import { archivedFault } from '../lifecycle/archived-faults.js';
 
 /** Answers `trace.append`, `trace.compact`, `trace.get` and `trace.pin`. */
-export interface TraceServiceOptions {
+interface TraceServiceOptions {
   readonly log: SessionLog;
   /** Default: no session is archived. */
   readonly lifecycle?: Pick<SessionLifecycle, 'archived'>;
@@ -37,7 +37,7 @@ export interface TraceServiceOptions {
   readonly tokenizers: (name: TokenizerName) => Promise<Tokenizer>;
 }
 
-export interface TraceService {
+interface TraceService {
   /**
    * Appends entries, as one event unless they are large. Those that cannot be read are skipped and counted; if none can, it
    * is an error too.

@@ -6,7 +6,7 @@ const SHORTEST_PREFIX = 3;
 /** Ids that a message names. */
 const SHOWN = 5;
 
-export type Resolved<T> = { readonly found: T } | { readonly refusal: Decision };
+type Resolved<T> = { readonly found: T } | { readonly refusal: Decision };
 
 /**
  * Finds what an id stands for: the exact id, a bare number, or a prefix of at least three characters that fits only
