@@ -6,7 +6,7 @@ import {
   newestOf,
   numberLines,
   plotData,
-} from '../../src/page/health/plot.js';
+} from '../../src/page/health/health-points.js';
 
 const at = (second: number) => new Date(1_000_000 + second * 1000).toISOString();
 

@@ -1,8 +1,8 @@
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
-import type { HealthHistoryReply, HealthPoint } from '../../contracts/inspector-api.js';
 import { theme } from '../theme.js';
+import { figureText, newestOf, type PlotData } from './health-points.js';
 
 const HEIGHT = 150;
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -114,82 +114,4 @@ function options(element: HTMLElement, tone: string, dots: boolean): uPlot.Optio
       },
     ],
   };
-}
-
-type HealthSeries = Exclude<keyof HealthPoint, 'at'>;
-
-/** Times in seconds, and one value for each; null where nothing is known. */
-interface PlotData {
-  readonly times: readonly number[];
-  readonly values: readonly (number | null)[];
-}
-
-/** One series over time. Where moments are missing, the line has a gap. */
-export function plotData({ points, everyMs }: HealthHistoryReply, name: HealthSeries): PlotData {
-  const times: number[] = [];
-  const values: (number | null)[] = [];
-  let before: number | undefined;
-  for (const point of points) {
-    const time = Date.parse(point.at) / 1000;
-    if (before !== undefined && time - before > (everyMs / 1000) * 3) {
-      times.push(before + everyMs / 1000);
-      values.push(null);
-    }
-    times.push(time);
-    values.push(point[name] ?? null);
-    before = time;
-  }
-  return { times, values };
-}
-
-/** The last value that is known. */
-export function newestOf({ values }: PlotData): number | undefined {
-  return values.findLast((value) => value !== null) ?? undefined;
-}
-
-/** Such as `0`, `3.4`, `128`, `1.2 GB` with `bytes`. */
-export function figureText(value: number, unit = ''): string {
-  if (unit === 'bytes') return bytesText(value);
-  const digits = value === 0 || Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
-  const text = value.toLocaleString('en', { maximumFractionDigits: digits });
-  return unit === '' ? text : `${text} ${unit}`;
-}
-
-export function bytesText(bytes: number): string {
-  const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1000 && unit < units.length - 1) {
-    value /= 1000;
-    unit += 1;
-  }
-  return `${value.toLocaleString('en', { maximumFractionDigits: unit === 0 || value >= 100 ? 0 : 1 })} ${units[unit]}`;
-}
-
-/** Such as `3 d 4 h`, `12 min`. */
-export function durationText(seconds: number): string {
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 1) return `${Math.floor(seconds)} s`;
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
-}
-
-/** The figures of a service as lines: fields within fields are joined by a dot. */
-export function numberLines(
-  numbers: Readonly<Record<string, unknown>>,
-  before = '',
-): [name: string, value: string][] {
-  return Object.entries(numbers).flatMap(([name, value]): [string, string][] => {
-    const whole = `${before}${words(name)}`;
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return numberLines(value as Record<string, unknown>, `${whole}: `);
-    }
-    return [[whole, typeof value === 'number' ? value.toLocaleString('en') : String(value)]];
-  });
-}
-
-/** `sessionsInMemory` in words. */
-function words(name: string): string {
-  return name.replace(/([a-z])([A-Z])/g, (_, one: string, other: string) => `${one} ${other.toLowerCase()}`);
 }

@@ -2,7 +2,7 @@ import type { ServerFacts, ServiceHealth } from '../../contracts/replies/health-
 import { Ago, Pair, Tag } from '../components/fields.js';
 import { Empty } from '../components/states.js';
 import { Share, Table } from '../components/table.js';
-import { bytesText, durationText, figureText, numberLines } from './plot.js';
+import { bytesText, durationText, figureText, numberLines } from './health-points.js';
 
 /** Every instance of every service, with its own figures. */
 export function ServiceTable({ services }: { readonly services: readonly ServiceHealth[] }) {
