@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { visible, visibleInColour } from '../shared/terminal-text.js';
+import { shellWord } from '../shared/text.js';
 import { Interrupted } from './interrupted.js';
 
 /** What commands print: answers go to standard output, everything else to standard error. */
@@ -33,9 +34,16 @@ export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/** Whether the person at the terminal says yes; without a terminal no one does. */
+/** Returns true if the person at the terminal says yes; without a terminal no one does. */
 export async function agreed(question: string): Promise<boolean> {
   if (!canAsk()) return false;
+  return atTerminal(async (ask) => /^\s*y(es)?\s*$/i.test(await ask(question)));
+}
+
+/** Talks to the person at the terminal: each call of `ask` is a question. @throws Interrupted when they end it */
+export async function atTerminal<T>(
+  talk: (ask: (question: string) => Promise<string>) => Promise<T>,
+): Promise<T> {
   // Not as a terminal: Ctrl-C stays a signal, by which the whole command ends.
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
   const ended = new AbortController();
@@ -43,7 +51,7 @@ export async function agreed(question: string): Promise<boolean> {
   process.once('SIGINT', onSignal);
   lines.once('close', onSignal);
   try {
-    return /^\s*y(es)?\s*$/i.test(await lines.question(question, { signal: ended.signal }));
+    return await talk((question) => lines.question(question, { signal: ended.signal }));
   } catch {
     throw new Interrupted(130);
   } finally {
@@ -110,9 +118,4 @@ export async function allPages<Page extends { readonly next?: string }>(
 /** A text as one word of a shell, whatever it holds. */
 export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-/** The same, in quotes only where the shell needs them. */
-export function shellWord(text: string): string {
-  return /^[A-Za-z0-9_./:=@%+-]+$/.test(text) ? text : shellQuoted(text);
 }

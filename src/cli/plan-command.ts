@@ -1,14 +1,12 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { type Command, Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
 import { PLAN_STATUSES } from '../contracts/run-request.js';
 import type { ToolArguments } from '../contracts/tool-requests.js';
-import { shellWord } from '../prompt/prompt-items.js';
-import { oneLine } from '../shared/text.js';
+import { oneLine, shellWord } from '../shared/text.js';
 import { cliOf, examples, note, out, withClient } from './command-context.js';
-import { Interrupted } from './interrupted.js';
+import { atTerminal, canAsk } from './output.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 import { planLines, planReply } from './show-plan.js';
 import { watchSession } from './watching.js';
@@ -117,26 +115,15 @@ async function isFile(path: string): Promise<boolean> {
 
 /** Asks the person at the terminal; `undefined` where there is none. */
 async function asked(found: readonly string[]): Promise<string | undefined> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+  if (!canAsk()) return undefined;
   for (const [index, path] of found.entries()) note(`${String(index + 1).padStart(3)}  ${oneLine(path)}`);
-  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
-  const ended = new AbortController();
-  const onSignal = () => ended.abort();
-  process.once('SIGINT', onSignal);
-  lines.once('close', onSignal);
-  try {
+  return atTerminal(async (ask) => {
     for (;;) {
-      const { signal } = ended;
-      const said = (await lines.question(`Which plan, 1 to ${found.length}? `, { signal })).trim();
+      const said = (await ask(`Which plan, 1 to ${found.length}? `)).trim();
       const chosen = found[Number(said) - 1] ?? found.find((path) => path === said);
       if (chosen !== undefined) return chosen;
     }
-  } catch {
-    throw new Interrupted(130);
-  } finally {
-    process.off('SIGINT', onSignal);
-    lines.close();
-  }
+  });
 }
 
 /** Whether a path is a file on this machine. */

@@ -13,6 +13,7 @@ import { openStore, orphanOn, stopOrphan } from '../nats-server/running-server.j
 import { portProblem, startNatsServer } from '../nats-server/server-process.js';
 import { growHeapSlowly, Shutdown } from '../runtime/shutdown.js';
 import { SERVICE_NAMES, serve } from '../services/serve.js';
+import { shellWord } from '../shared/text.js';
 import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, examples, note, out, withClient, withNats } from './command-context.js';
 import { type DetachedServer, runningUp, startDetached } from './detached-up.js';
@@ -29,7 +30,7 @@ import { addLayoutOptions, type LayoutOptions, withLayout } from './layout-optio
 import { addMonitoringOptions, type MonitoringOptions, startMonitoring } from './monitoring-options.js';
 import { serverToStart } from './nats-server-command.js';
 import { givenOptions, wholeNumber } from './option-parsers.js';
-import { agreed, shellWord } from './output.js';
+import { agreed } from './output.js';
 import { type OwnServer, startOwnServer } from './own-server.js';
 import { serverToken, tokenConfig, writeNatsContext } from './server-access.js';
 import { runUntilSignal } from './signals.js';

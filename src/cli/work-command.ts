@@ -6,7 +6,7 @@ import { stateDirOf } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { projectOf, token } from '../contracts/names.js';
 import { isWithin } from '../files/text-file.js';
-import { shellWord } from '../prompt/prompt-items.js';
+import { shellWord } from '../shared/text.js';
 import type { RunOutcome } from '../work/plan-run.js';
 import type { RunPlanOptions } from '../work/run-options.js';
 import type { RunSummary } from '../work/run-types.js';

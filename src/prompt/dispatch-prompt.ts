@@ -1,7 +1,7 @@
 import type { DispatchRequest } from '../contracts/compile-request.js';
 import type { Role } from '../contracts/kinds.js';
 import { hashOf } from '../shared/hash.js';
-import { counted, quoted } from '../shared/text.js';
+import { counted, quoted, shellWord } from '../shared/text.js';
 import { barePacket, deltaPacket } from './delta-packet.js';
 import { packetItems, packetStretches, shownPacket } from './packet-items.js';
 import {
@@ -12,7 +12,6 @@ import {
   type Shown,
   type ShownItem,
   type Stretch,
-  shellWord,
   textOf,
   wholeItems,
 } from './prompt-items.js';

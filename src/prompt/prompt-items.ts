@@ -81,11 +81,6 @@ export function leftOutLine(lists: readonly Listed[]): string {
   return said.length === 0 ? '' : `${LEFT_OUT} ${said.join(', ')}`;
 }
 
-/** A word of a command line, quoted where a shell would read more into it. */
-export function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
 /** The option that names a project, the default one, too: where the command is run, another one may be the usual one. */
 export function projectOption(project: string | undefined): string {
   return ` --project ${projectOf(project)}`;

@@ -5,11 +5,11 @@ import { signalsOf, type TaskLedger, type Try } from '../ledger/task-ledger.js';
 import { resolvedSettings } from '../session/charter.js';
 import { unreadOf } from '../session/known-rejections.js';
 import { rejectionsOf, type SessionState, tracesOf } from '../session/session-state.js';
-import { clipText, quoted } from '../shared/text.js';
+import { clipText, quoted, shellWord } from '../shared/text.js';
 import type { Tokenizer } from '../shared/tokenizer.js';
 import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../traces/trace-summary.js';
 import type { DeltaPacket } from './delta-packet.js';
-import { beginnings, type Item, type Listed, type ShownItem, shellWord, titled } from './prompt-items.js';
+import { beginnings, type Item, type Listed, type ShownItem, titled } from './prompt-items.js';
 
 /** What an agent of a role is told of its task: what to do first, and what to do where results went wrong. */
 

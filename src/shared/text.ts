@@ -180,3 +180,8 @@ export function spanMs(span: string): number {
   const unit = span.at(-1) === 'd' ? 'd' : span.at(-1) === 'h' ? 'h' : 'm';
   return Number.parseInt(span, 10) * UNIT_MINUTES[unit] * MINUTE_MS;
 }
+
+/** Returns a word of a command line, quoted where a shell would read more into it. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

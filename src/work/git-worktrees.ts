@@ -6,8 +6,8 @@ import { dirname, join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ThroughlineError } from '../contracts/errors.js';
 import { readRegularFile } from '../files/user-state.js';
-import { shellWord } from '../prompt/prompt-items.js';
 import { hashOf } from '../shared/hash.js';
+import { shellWord } from '../shared/text.js';
 import { makeIgnoredFolder } from './run-folder.js';
 import type { Workspaces } from './run-types.js';
 
