@@ -1,4 +1,4 @@
-import type { ThroughlineClient } from '../src/client/throughline-client.js';
+import type { ThroughlineClient } from '../src/sdk/throughline-client.js';
 
 /**
  * Fills an installation with what the inspector has to show: a recorded session with its prompts, a board, a plan,

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readCommits } from '../dist/cli/git-history.js';
 import { loadConfig } from '../dist/config/config.js';
+import { silentLogger } from '../dist/engine/ports/logger.js';
+import { Shutdown } from '../dist/engine/runtime/shutdown.js';
 import { connectThroughline } from '../dist/index.js';
-import { findNatsServer } from '../dist/nats-server/find-server.js';
-import { startNatsServer } from '../dist/nats-server/server-process.js';
-import { silentLogger } from '../dist/ports/logger.js';
-import { Shutdown } from '../dist/runtime/shutdown.js';
+import { findNatsServer } from '../dist/nats/server/find-server.js';
+import { startNatsServer } from '../dist/nats/server/server-process.js';
 import { serve } from '../dist/services/serve.js';
 import { countOrExit, optionsOrExit } from './options.mjs';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect, JSONCodec } from 'nats';
-import { startThroughline } from '../dist/entries/server.js';
+import { startThroughline } from '../dist/server.js';
 import { optionsOrExit } from './options.mjs';
 
 const { values: options } = optionsOrExit('walks', {

@@ -1,21 +1,14 @@
 import './globals.js';
-import { ThroughlineClient } from './client/throughline-client.js';
 import { stateDirOf } from './config/config.js';
 import { usualUrl } from './config/user-server.js';
-import { otelTracing } from './monitoring/otel-tracing.js';
+import { otelTracing } from './engine/monitoring/otel-tracing.js';
+import { silentLogger } from './engine/ports/logger.js';
+import type { Tracing } from './engine/ports/tracing.js';
 import { connectNats, type NatsConnection, setInboxPrefix } from './nats/connection/connect-nats.js';
 import type { NatsAccess } from './nats/connection/nats-access.js';
 import { natsTransport } from './nats/connection/nats-client-transport.js';
-import { silentLogger } from './ports/logger.js';
-import type { Tracing } from './ports/tracing.js';
+import { ThroughlineClient } from './sdk/throughline-client.js';
 
-export type { Learnings, Proposals } from './client/learning-methods.js';
-export type { Published, PublishedBy, PublishOptions } from './client/persistent-publish.js';
-export {
-  type ClientOptions,
-  ThroughlineClient,
-} from './client/throughline-client.js';
-export type { Tools } from './client/tool-methods.js';
 export type {
   CompileHints,
   CompileReplyTo,
@@ -55,15 +48,27 @@ export type { ResultOf } from './contracts/results.js';
 export type { RunInitInput } from './contracts/run-request.js';
 export type { ToolInput, ToolName } from './contracts/tool-requests.js';
 export type { TraceEntryInput as TraceEntry } from './contracts/trace-entry.js';
-export type { Learning, Proposal, RankedLearning, RelevanceMethod } from './learnings/learnings-state.js';
+export type { ClientTransport } from './engine/ports/clients.js';
+export type {
+  Learning,
+  Proposal,
+  RankedLearning,
+  RelevanceMethod,
+} from './memory/learnings/learnings-state.js';
+export type { SessionOverview } from './memory/session/commands/lifecycle-commands.js';
+export type { TaskView } from './memory/session/commands/task-commands.js';
+export type { Iteration } from './memory/session/iterations.js';
+export type { InboxMessage, Note } from './memory/session/notebook.js';
+export type { PlanTaskView, PlanView } from './memory/session/plan-view.js';
+export type { BoardCounts, TaskCounts } from './memory/session/task-counts.js';
 export type { NatsAccess } from './nats/connection/nats-access.js';
-export type { ClientTransport } from './ports/clients.js';
-export type { SessionOverview } from './session/commands/lifecycle-commands.js';
-export type { TaskView } from './session/commands/task-commands.js';
-export type { Iteration } from './session/iterations.js';
-export type { InboxMessage, Note } from './session/notebook.js';
-export type { PlanTaskView, PlanView } from './session/plan-view.js';
-export type { BoardCounts, TaskCounts } from './session/task-counts.js';
+export type { Learnings, Proposals } from './sdk/learning-methods.js';
+export type { Published, PublishedBy, PublishOptions } from './sdk/persistent-publish.js';
+export {
+  type ClientOptions,
+  ThroughlineClient,
+} from './sdk/throughline-client.js';
+export type { Tools } from './sdk/tool-methods.js';
 
 /**
  * Where and how to connect. Credentials and TLS have the same names as in the configuration. Of the environment only

@@ -8,17 +8,7 @@ import type { Tier } from './support/tier.js';
  * is, as often as it says, and with sessions in shards as well: `./scripts/test --all`, or a file that is named.
  */
 /** Folders of tests that need a server, the built package, or a process of their own. The other folders hold unit tests. */
-const SYSTEM_FOLDERS = [
-  'cli',
-  'client',
-  'docker',
-  'e2e',
-  'faults',
-  'inspector',
-  'nats',
-  'nats-server',
-  'ports',
-];
+const SYSTEM_FOLDERS = ['cli', 'docker', 'e2e', 'faults', 'inspector', 'engine/ports', 'nats', 'sdk'];
 /** Tests of the system in other folders. */
 const SYSTEM_ELSEWHERE = [
   ...within('config', 'user-server'),
@@ -34,9 +24,9 @@ const UNIT_AMONG_SYSTEM = [
   ),
   ...within('cli', 'set-fields show-learning show-reply whole-program'),
   ...within('cli/review', 'review-screen review-steps'),
-  ...within('client', 'learning-methods tool-methods'),
+  ...within('sdk', 'learning-methods tool-methods'),
   ...within('docker', 'compose'),
-  ...within('nats-server', 'binary-cache server-pin server-version'),
+  ...within('nats/server', 'binary-cache server-pin server-version'),
   ...within('nats/backup', 'lifecycle-look own-config restore-refusal stream-files'),
   ...within('nats/jetstream', 'list-streams plain-pub-ack'),
   ...within('nats/stores', 'nats-sharded-session-log'),
@@ -62,8 +52,11 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
   {
     protects: 'ports: one suite for each, in memory and on real NATS, in both layouts',
     tests: [
-      ...within('ports', 'dispatch-source learning-log lease-store prompt-ring rejected-store session-index'),
-      ...within('ports', 'session-lifecycle session-log snapshot-store telemetry-store vector-store'),
+      ...within(
+        'engine/ports',
+        'dispatch-source learning-log lease-store prompt-ring rejected-store session-index',
+      ),
+      ...within('engine/ports', 'session-lifecycle session-log snapshot-store telemetry-store vector-store'),
     ],
   },
   {
@@ -73,9 +66,9 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
       ...within('inspector', 'served-page'),
       ...within('cli', 'usage-hint output'),
       ...within('config', 'user-server'),
-      ...within('client', 'publish-until-stored'),
+      ...within('sdk', 'publish-until-stored'),
       ...within('entries', 'server'),
-      ...within('nats-server', 'find-server'),
+      ...within('nats/server', 'find-server'),
     ],
   },
   {

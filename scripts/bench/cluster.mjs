@@ -2,7 +2,7 @@
 // happens when the servers that lead are killed under load.
 import { loadConfig } from '../../dist/config/config.js';
 import { token } from '../../dist/contracts/names.js';
-import { Shutdown } from '../../dist/runtime/shutdown.js';
+import { Shutdown } from '../../dist/engine/runtime/shutdown.js';
 import { leadersKilled } from './cluster/leader-killed.mjs';
 import { prompts } from './cluster/prompts.mjs';
 import { ready, startCluster } from './cluster/three-servers.mjs';

@@ -1,7 +1,7 @@
 // Asking for prompts, side by side with an echo over NATS request/reply of the same reply size.
 import { fileURLToPath } from 'node:url';
 import { token } from '../../dist/contracts/names.js';
-import { DEFAULT_LIMITS } from '../../dist/session/session-state.js';
+import { DEFAULT_LIMITS } from '../../dist/memory/session/session-state.js';
 import { openPorts, startScript, startServer, startThroughline } from './host.mjs';
 import { factEvent, resultOf } from './results.mjs';
 import { median, quantile } from './stats.mjs';

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../dist/config/config.js';
+import { silentLogger } from '../../dist/engine/ports/logger.js';
 import { openNats } from '../../dist/nats/open-nats.js';
-import { findNatsServer } from '../../dist/nats-server/find-server.js';
-import { startNatsServer } from '../../dist/nats-server/server-process.js';
-import { silentLogger } from '../../dist/ports/logger.js';
+import { findNatsServer } from '../../dist/nats/server/find-server.js';
+import { startNatsServer } from '../../dist/nats/server/server-process.js';
 import { natsOptions } from '../../dist/services/common/service-context.js';
 
 export const throughlineBin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));

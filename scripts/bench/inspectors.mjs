@@ -3,9 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { token } from '../../dist/contracts/names.js';
+import { Shutdown } from '../../dist/engine/runtime/shutdown.js';
 import { AckedPublisher } from '../../dist/nats/jetstream/acked-publisher.js';
-import { freePort } from '../../dist/nats-server/server-process.js';
-import { Shutdown } from '../../dist/runtime/shutdown.js';
+import { freePort } from '../../dist/nats/server/server-process.js';
 import { openPorts, startScript, startServer, startThroughline } from './host.mjs';
 import { factEvent, resultOf } from './results.mjs';
 import { median, quantile } from './stats.mjs';

@@ -1,10 +1,10 @@
 // Finding the relevant ones of 5,000 learnings: by meaning, with 384-dimension vectors read from NATS and the query's
 // vector in the cache, and by words.
 import { token } from '../../dist/contracts/names.js';
-import { createRelevance } from '../../dist/embedding/relevance.js';
-import { LexicalIndex } from '../../dist/learnings/lexical-index.js';
-import { VectorIndex } from '../../dist/learnings/vector-index.js';
-import { silentLogger } from '../../dist/ports/logger.js';
+import { createRelevance } from '../../dist/engine/embedding/relevance.js';
+import { silentLogger } from '../../dist/engine/ports/logger.js';
+import { LexicalIndex } from '../../dist/memory/learnings/lexical-index.js';
+import { VectorIndex } from '../../dist/memory/learnings/vector-index.js';
 import { openPorts, startServer } from './host.mjs';
 import { median, quantile } from './stats.mjs';
 

@@ -1,10 +1,10 @@
 // Loading a session from its snapshot and by replaying all of it, in turn; writing snapshots; and commands on a session
 // whose results wait.
 import { token } from '../../dist/contracts/names.js';
-import { createSessionReader, createSnapshotWriter } from '../../dist/folding/session-folding.js';
-import { silentLogger, systemClock } from '../../dist/ports/logger.js';
-import { evolve } from '../../dist/session/evolve-session.js';
-import { DEFAULT_LIMITS, emptyState } from '../../dist/session/session-state.js';
+import { createSessionReader, createSnapshotWriter } from '../../dist/engine/folding/session-folding.js';
+import { silentLogger, systemClock } from '../../dist/engine/ports/logger.js';
+import { evolve } from '../../dist/memory/session/evolve-session.js';
+import { DEFAULT_LIMITS, emptyState } from '../../dist/memory/session/session-state.js';
 import { commandsInBurst } from './commands-in-burst.mjs';
 import { openPorts, startServer } from './host.mjs';
 import { factEvent, taskEvent } from './results.mjs';

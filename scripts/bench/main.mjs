@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem } from 'node:os';
-import { Shutdown } from '../../dist/runtime/shutdown.js';
+import { Shutdown } from '../../dist/engine/runtime/shutdown.js';
 import { optionsOrExit } from '../options.mjs';
 import { BENCHES } from './benches.mjs';
 import { isMet, isRatio, losses } from './goals.mjs';

@@ -3,9 +3,9 @@
 // what prompts hold, and not what a model makes of them.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runPlan } from '../../dist/entries/work.js';
 import { connectThroughline } from '../../dist/index.js';
-import { tokens } from '../../dist/search/tokens.js';
+import { tokens } from '../../dist/memory/search/tokens.js';
+import { runPlan } from '../../dist/work.js';
 import { startServer, startThroughline, temporaryDir } from './host.mjs';
 import { memoryPlan } from './memory-plans.mjs';
 

@@ -2,9 +2,9 @@
 // in turn, in one process, each on a server of its own. What counts is the CPU time of the process, clients included: others
 // on the machine change it little.
 import { token } from '../../dist/contracts/names.js';
+import { silentLogger } from '../../dist/engine/ports/logger.js';
+import { noTracing } from '../../dist/engine/ports/tracing.js';
 import { AckedPublisher } from '../../dist/nats/jetstream/acked-publisher.js';
-import { silentLogger } from '../../dist/ports/logger.js';
-import { noTracing } from '../../dist/ports/tracing.js';
 import { serve } from '../../dist/services/serve.js';
 import { config, openPorts, startServer } from './host.mjs';
 import { factEvent, resultOf } from './results.mjs';

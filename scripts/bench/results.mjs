@@ -1,7 +1,7 @@
 // Made-up sessions: what implementers return, the events that come of it, and tasks.
 import { writeEvent } from '../../dist/contracts/event.js';
 import { SESSION_EVENTS } from '../../dist/contracts/session-events.js';
-import { RuleBasedFactExtractor } from '../../dist/facts/fact-extractor.js';
+import { RuleBasedFactExtractor } from '../../dist/memory/facts/fact-extractor.js';
 import { recordedEvent } from '../../dist/services/extractor/extractor-worker.js';
 
 const rules = new RuleBasedFactExtractor();

@@ -1,8 +1,8 @@
 // `throughline up` with the server binary present, and nats-server alone, in turn; and commands beside `node -e 0`.
 import { spawn } from 'node:child_process';
-import { freePort } from '../../dist/nats-server/server-process.js';
-import { askServer } from '../../dist/nats-server/server-ready.js';
-import { Shutdown } from '../../dist/runtime/shutdown.js';
+import { Shutdown } from '../../dist/engine/runtime/shutdown.js';
+import { freePort } from '../../dist/nats/server/server-process.js';
+import { askServer } from '../../dist/nats/server/server-ready.js';
 import { commandGoals, measureCommands } from './commands.mjs';
 import { findServer, startScript, temporaryDir, throughlineBin } from './host.mjs';
 import { median } from './stats.mjs';

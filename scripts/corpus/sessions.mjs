@@ -1,12 +1,12 @@
 // A session to be frozen: its events, a snapshot of its first part, and the state that all of them give.
 import { sessionEvent } from '../../dist/contracts/session-events.js';
-import { RuleBasedFactExtractor } from '../../dist/facts/fact-extractor.js';
+import { RuleBasedFactExtractor } from '../../dist/memory/facts/fact-extractor.js';
+import { checkpointOf } from '../../dist/memory/session/checkpoint.js';
+import { evolve } from '../../dist/memory/session/evolve-session.js';
+import { encodeSnapshot } from '../../dist/memory/session/session-snapshot.js';
+import { emptyState } from '../../dist/memory/session/session-state.js';
+import { stateToJson } from '../../dist/memory/session/session-state-json.js';
 import { recordedEvent } from '../../dist/services/extractor/extractor-worker.js';
-import { checkpointOf } from '../../dist/session/checkpoint.js';
-import { evolve } from '../../dist/session/evolve-session.js';
-import { encodeSnapshot } from '../../dist/session/session-snapshot.js';
-import { emptyState } from '../../dist/session/session-state.js';
-import { stateToJson } from '../../dist/session/session-state-json.js';
 
 const START = Date.UTC(2026, 0, 1);
 const rules = new RuleBasedFactExtractor();

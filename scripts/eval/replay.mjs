@@ -26,11 +26,11 @@ export async function productIn(dist) {
   const [compiler, requests, evolving, states, facts, worker, search] = await Promise.all([
     load('prompt/compile-prompt.js'),
     load('contracts/compile-request.js'),
-    load('session/evolve-session.js'),
-    load('session/session-state.js'),
-    load('facts/fact-extractor.js'),
+    load('memory/session/evolve-session.js'),
+    load('memory/session/session-state.js'),
+    load('memory/facts/fact-extractor.js'),
     load('services/extractor/extractor-worker.js'),
-    load('search/tokens.js'),
+    load('memory/search/tokens.js'),
   ]);
   const rules = new facts.RuleBasedFactExtractor();
   return {

@@ -1,4 +1,4 @@
-import { type PreLlmOptions, withPreLlmCompaction } from '../../src/entries/traces.js';
+import { type PreLlmOptions, withPreLlmCompaction } from '../../src/traces.js';
 
 /**
  * A client whose call takes the system prompt in a field of its own: `{model, system, messages}`. Outside this

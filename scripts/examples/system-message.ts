@@ -1,4 +1,4 @@
-import { type PreLlmOptions, preparePrompt } from '../../src/entries/traces.js';
+import { type PreLlmOptions, preparePrompt } from '../../src/traces.js';
 
 /**
  * A client whose call takes the system prompt as the first message: `{model, messages: [{role: 'system', …}]}`, and

@@ -9,8 +9,8 @@ import {
   connectedProject,
   connectedProjects,
   type ProjectSettings,
-} from '../files/connected-projects.js';
-import { readRegularFile } from '../files/user-state.js';
+} from '../engine/files/connected-projects.js';
+import { readRegularFile } from '../engine/files/user-state.js';
 import { isObject } from '../shared/is-object.js';
 
 /** Which session, project and plan an agent works on. */

@@ -1,8 +1,8 @@
 import { type DestinationStream, pino } from 'pino';
 import type { Config } from '../config/config.js';
-import type { Logger } from '../ports/logger.js';
-import { redactLine } from '../redaction/redactor.js';
-import { secretlintScanner } from '../redaction/secretlint-scanner.js';
+import type { Logger } from '../engine/ports/logger.js';
+import { redactLine } from '../memory/redaction/redactor.js';
+import { secretlintScanner } from '../memory/redaction/secretlint-scanner.js';
 import { namedLogger } from '../services/common/service-context.js';
 import { visible } from '../shared/terminal-text.js';
 

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { type AgentSession, agentSession, hasProjectFile } from '../agents/agent-session.js';
-import type { ThroughlineClient } from '../client/throughline-client.js';
 import { type Config, loadConfig, nearestVariable, stateDirOf, unknownVariables } from '../config/config.js';
 import { LOG_LEVELS } from '../config/settings.js';
 import { usualUrl } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
+import type { Logger } from '../engine/ports/logger.js';
 import type { NatsConnection } from '../nats/connection/connect-nats.js';
 import type { Made, NatsPorts } from '../nats/open-nats.js';
-import type { Logger } from '../ports/logger.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import type { Cli } from './cli-context.js';
 import type { Opening } from './open-client.js';
 import { note } from './output.js';

@@ -29,8 +29,8 @@ import {
   type ProjectSettings,
   recordConnected,
   removeConnected,
-} from '../files/connected-projects.js';
-import { readRegularFile } from '../files/user-state.js';
+} from '../engine/files/connected-projects.js';
+import { readRegularFile } from '../engine/files/user-state.js';
 import { counted, oneLine } from '../shared/text.js';
 import { type Cli, cliOf, coloured, examples, note, out } from './command-context.js';
 import { addConnectList } from './connect-list.js';

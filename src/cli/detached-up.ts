@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serverUrl } from '../config/user-server.js';
 import { messageOf, systemCode, ThroughlineError } from '../contracts/errors.js';
-import { openToAppend } from '../files/user-state.js';
-import { isRunning, type ProcessIdentity, signalRecorded } from '../nats-server/process-identity.js';
-import { stopOrphan } from '../nats-server/running-server.js';
-import { makeFolder } from '../nats-server/server-version.js';
-import { type StoreUse, storeUse } from '../nats-server/store-lock.js';
+import { openToAppend } from '../engine/files/user-state.js';
+import { isRunning, type ProcessIdentity, signalRecorded } from '../nats/server/process-identity.js';
+import { stopOrphan } from '../nats/server/running-server.js';
+import { makeFolder } from '../nats/server/server-version.js';
+import { type StoreUse, storeUse } from '../nats/server/store-lock.js';
 
 /** An `up` that has left its terminal: it is found again by the lock of its store. */
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Config } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
-import { loadEmbedder } from '../embedding/load-embedder.js';
+import { loadEmbedder } from '../engine/embedding/load-embedder.js';
 import { connectionFinding, examine } from '../nats/doctor/examine.js';
 import type { Finding } from '../nats/doctor/finding.js';
 import { accessFindings } from '../nats/doctor/server-findings.js';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { ThroughlineClient } from '../client/throughline-client.js';
 import { codeOf, ThroughlineError } from '../contracts/errors.js';
 import type { StoredCounts } from '../contracts/replies/lifecycle-replies.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { recordOf } from '../shared/is-object.js';
 import { counted } from '../shared/text.js';
 import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { PUBLISH_TIMEOUT_MS, type PublishOptions } from '../client/persistent-publish.js';
-import type { ThroughlineClient } from '../client/throughline-client.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
-import { RuleBasedFactExtractor } from '../facts/fact-extractor.js';
-import { REMEMBERED_RESULTS } from '../session/counted-dispatches.js';
+import { RuleBasedFactExtractor } from '../memory/facts/fact-extractor.js';
+import { REMEMBERED_RESULTS } from '../memory/session/counted-dispatches.js';
+import { PUBLISH_TIMEOUT_MS, type PublishOptions } from '../sdk/persistent-publish.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
 import { cliOf, examples, out, sessionOf, withClient } from './command-context.js';
 import { type CommitResult, type CommitSelection, readCommits } from './git-history.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { ThroughlineClient } from '../client/throughline-client.js';
 import { LEARNING_REQUESTS, type LearningRequest } from '../contracts/learning-requests.js';
 import type { LearningReply } from '../contracts/replies/learning-reply.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
 import { type Cli, cliOf, coloured, examples, note, out, withClient } from './command-context.js';
 import { addFields, fieldsIn } from './request-options.js';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
-import { Monitoring } from '../monitoring/monitoring.js';
-import { otelTracing } from '../monitoring/otel-tracing.js';
-import type { Tracing } from '../ports/tracing.js';
-import type { Shutdown } from '../runtime/shutdown.js';
+import { Monitoring } from '../engine/monitoring/monitoring.js';
+import { otelTracing } from '../engine/monitoring/otel-tracing.js';
+import type { Tracing } from '../engine/ports/tracing.js';
+import type { Shutdown } from '../engine/runtime/shutdown.js';
 import type { Cli } from './cli-context.js';
 import { wholeNumber } from './option-parsers.js';
 
@@ -51,11 +51,11 @@ export async function startMonitoring(
   const { metricsPort: port, metricsHost = LOOPBACK, metricsName: names = [], otel, otelSessions } = options;
   const monitoring = new Monitoring();
   if (otel) {
-    const { startOtelSdk } = await import('../monitoring/otel-sdk.js');
+    const { startOtelSdk } = await import('../engine/monitoring/otel-sdk.js');
     shutdown.add('the OpenTelemetry SDK', await startOtelSdk({ env: config.env, logger }));
   }
   if (port !== undefined) {
-    const { startMonitoringServer } = await import('../monitoring/monitoring-server.js');
+    const { startMonitoringServer } = await import('../engine/monitoring/monitoring-server.js');
     await watchThisProcess({ monitoring, shutdown });
     const server = await startMonitoringServer(monitoring, { host: metricsHost, names, port });
     shutdown.add('the metrics', () => server.stop());
@@ -72,7 +72,7 @@ export async function watchThisProcess({
   readonly monitoring: Monitoring;
   readonly shutdown: Shutdown;
 }): Promise<void> {
-  const { watchProcess } = await import('../monitoring/monitoring-server.js');
+  const { watchProcess } = await import('../engine/monitoring/monitoring-server.js');
   const watch = watchProcess();
   monitoring.metrics.add(watch.collect);
   shutdown.add('the watch of the process', async () => watch.stop());

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Config } from '../config/config.js';
-import { findNatsServer } from '../nats-server/find-server.js';
-import type { NatsServerSource } from '../nats-server/server-search.js';
+import { findNatsServer } from '../nats/server/find-server.js';
+import type { NatsServerSource } from '../nats/server/server-search.js';
 import { cliOf, examples, note, out } from './command-context.js';
 
 export function natsServerCommand(program: Command): void {

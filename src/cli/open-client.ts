@@ -1,9 +1,9 @@
-import { keepTrying, type Persistence } from '../client/keep-trying.js';
-import { ThroughlineClient } from '../client/throughline-client.js';
-import { inheritedTrace } from '../monitoring/message-spans.js';
+import { inheritedTrace } from '../engine/monitoring/message-spans.js';
+import { silentLogger } from '../engine/ports/logger.js';
 import { connectNats } from '../nats/connection/connect-nats.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
-import { silentLogger } from '../ports/logger.js';
+import { keepTrying, type Persistence } from '../sdk/keep-trying.js';
+import { ThroughlineClient } from '../sdk/throughline-client.js';
 import type { Cli } from './cli-context.js';
 
 /** How a command uses its client. */

@@ -1,6 +1,6 @@
+import { silentLogger } from '../engine/ports/logger.js';
 import { connectNats, type NatsConnection } from '../nats/connection/connect-nats.js';
 import { type Made, type NatsPorts, openNats } from '../nats/open-nats.js';
-import { silentLogger } from '../ports/logger.js';
 import { natsOptions } from '../services/common/service-context.js';
 import type { Cli } from './cli-context.js';
 

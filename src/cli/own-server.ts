@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
-import type { RunningServer } from '../nats-server/running-server.js';
+import type { RunningServer } from '../nats/server/running-server.js';
 import { note } from './command-context.js';
 
 const LOOK_EVERY_MS = 1000;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keepTrying } from '../client/keep-trying.js';
 import { ThroughlineError } from '../contracts/errors.js';
+import { keepTrying } from '../sdk/keep-trying.js';
 
 /** How long a server may be away while something long goes on. */
 const TRIED_MS = 60_000;

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { ThroughlineClient } from '../client/throughline-client.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { LearningReply } from '../contracts/replies/learning-reply.js';
-import { sameText } from '../learnings/learning-text.js';
+import { sameText } from '../memory/learnings/learning-text.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { oneLine } from '../shared/text.js';
 import { examples } from './command-context.js';
 import { type Asked, addRequest } from './learnings-command.js';

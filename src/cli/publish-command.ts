@@ -1,12 +1,12 @@
 import { Argument, type Command, Option } from 'commander';
-import { PUBLISH_TIMEOUT_MS, type Published, type PublishOptions } from '../client/persistent-publish.js';
-import type { ThroughlineClient } from '../client/throughline-client.js';
 import { type DispatchFault, parseDispatchBody } from '../contracts/dispatch-body.js';
 import { messageOf, ThroughlineError, withRemedy } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
 import type { Token } from '../contracts/names.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
+import { PUBLISH_TIMEOUT_MS, type Published, type PublishOptions } from '../sdk/persistent-publish.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { LATE, withinDeadline } from '../shared/deadline.js';
 import { oneLine } from '../shared/text.js';
 import { asCommand } from './as-command.js';

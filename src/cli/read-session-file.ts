@@ -15,8 +15,8 @@ import {
   sessionFileEvent,
   sessionFileHead,
 } from '../contracts/session-file.js';
-import { CanonicalState, CopiedSequences, rankedNext } from '../session/copied-events.js';
-import { checkForeign } from '../session/foreign-events.js';
+import { CanonicalState, CopiedSequences, rankedNext } from '../memory/session/copied-events.js';
+import { checkForeign } from '../memory/session/foreign-events.js';
 
 /** Where a session file is read: more than once, so what comes from a pipe is kept. */
 export interface SessionSource {

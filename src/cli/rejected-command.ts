@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
-import type { ThroughlineClient } from '../client/throughline-client.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
 import { token } from '../contracts/names.js';
 import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';
 import { asCommand } from './as-command.js';

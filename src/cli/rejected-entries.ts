@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander';
-import type { ThroughlineClient } from '../client/throughline-client.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { Role } from '../contracts/kinds.js';
 import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 
 /** Rejected results as the services show them. */
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { ThroughlineClient } from '../client/throughline-client.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { RetentionOutlook } from '../contracts/replies/lifecycle-replies.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { cliOf, examples, note, out, withClient } from './command-context.js';
 import { span, term } from './option-parsers.js';
 import { agreed, canAsk } from './output.js';

@@ -1,15 +1,15 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { Tools } from '../client/tool-methods.js';
 import { checkedRequest } from '../contracts/checked.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import { sessionSettings } from '../contracts/session-meta-events.js';
-import { readPlan } from '../files/local-tasks-file.js';
+import { readPlan } from '../engine/files/local-tasks-file.js';
 import { specNameOf } from '../ledger/progress-ledger.js';
-import { boardLine } from '../session/task-counts.js';
+import { boardLine } from '../memory/session/task-counts.js';
+import type { Tools } from '../sdk/tool-methods.js';
 import { counted, oneLine, shellWord } from '../shared/text.js';
 import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { settingPair } from './option-parsers.js';

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
-import { loadEmbedder } from '../embedding/load-embedder.js';
+import { loadEmbedder } from '../engine/embedding/load-embedder.js';
+import { growHeapSlowly, Shutdown } from '../engine/runtime/shutdown.js';
 import { accessOptions } from '../nats/connection/nats-access.js';
 import { withoutSecrets } from '../nats/connection/nats-errors.js';
-import { growHeapSlowly, Shutdown } from '../runtime/shutdown.js';
 import { SERVICES, serve } from '../services/serve.js';
 import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, examples, out } from './command-context.js';
@@ -101,5 +101,5 @@ async function checkSettings({ config, url }: Cli, options: ServeOptions): Promi
   checkMonitoring(options);
   accessOptions(url, config.access);
   await loadEmbedder(config.embedder);
-  if (options.otel) await (await import('../monitoring/otel-sdk.js')).loadOtelSdk();
+  if (options.otel) await (await import('../engine/monitoring/otel-sdk.js')).loadOtelSdk();
 }

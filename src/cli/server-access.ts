@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { TOKEN_FILE, tokenOf } from '../config/user-server.js';
-import { writePrivateFile } from '../files/user-state.js';
+import { writePrivateFile } from '../engine/files/user-state.js';
 import { note } from './command-context.js';
 
 /** The context of the `nats` command line that `up --auth` writes. */

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { ThroughlineClient } from '../client/throughline-client.js';
 import type { SessionListed } from '../contracts/replies/session-reply.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
 import { cliOf, coloured, examples, note, out, withClient } from './command-context.js';
 import { forgetSessionCommand } from './forget-commands.js';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import type { ThroughlineClient } from '../client/throughline-client.js';
 import { systemCode } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
@@ -10,6 +9,7 @@ import {
   type SessionFileEnd,
   type SessionFileHead,
 } from '../contracts/session-file.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';
 import { VERSION } from '../version.js';

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { ThroughlineClient } from '../client/throughline-client.js';
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
 import type { StoredEvent } from '../contracts/session-events.js';
 import { placed, sessionFileEvent } from '../contracts/session-file.js';
-import { CanonicalState } from '../session/copied-events.js';
+import { CanonicalState } from '../memory/session/copied-events.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
 import { cliOf, examples, note, out, withClient } from './command-context.js';
 import { patiently } from './patient-request.js';

@@ -1,7 +1,12 @@
 import type picocolors from 'picocolors';
 import type { LearningEvidence, LearningSource } from '../contracts/learning-events.js';
 import type { LearningReply, ProposalView } from '../contracts/replies/learning-reply.js';
-import type { ListedLearning, Proposal, RankedLearning, Retirement } from '../learnings/learnings-state.js';
+import type {
+  ListedLearning,
+  Proposal,
+  RankedLearning,
+  Retirement,
+} from '../memory/learnings/learnings-state.js';
 import { oneLine } from '../shared/text.js';
 
 /** Learnings and proposals as text for people. What agents wrote may hold escape sequences: they are taken out. */

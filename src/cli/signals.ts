@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
-import type { Shutdown } from '../runtime/shutdown.js';
+import type { Shutdown } from '../engine/runtime/shutdown.js';
 import { type Cli, note } from './command-context.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import type { ThroughlineClient } from '../client/throughline-client.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import { TOOL_NAMES, TOOLS, type ToolName } from '../contracts/tool-requests.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
 import { type Cli, cliOf, coloured, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { patiently } from './patient-request.js';

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import type { ThroughlineClient } from '../client/throughline-client.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import type { TraceAppended, TraceFound, TracesListed } from '../contracts/replies/trace-reply.js';
 import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace-entry.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted, oneLine } from '../shared/text.js';
 import { cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { allPages } from './output.js';

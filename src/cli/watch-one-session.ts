@@ -1,9 +1,9 @@
-import { ThroughlineClient } from '../client/throughline-client.js';
 import type { Token } from '../contracts/names.js';
 import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
+import { TailFollower } from '../engine/runtime/tail-follower.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import type { NatsPorts } from '../nats/open-nats.js';
-import { TailFollower } from '../runtime/tail-follower.js';
+import { ThroughlineClient } from '../sdk/throughline-client.js';
 import { type Cli, note } from './command-context.js';
 
 /** What is watched, until it is stopped. */

@@ -5,7 +5,7 @@ import { refuseOthers } from '../agents/agent-session.js';
 import { stateDirOf } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { projectOf, token } from '../contracts/names.js';
-import { isWithin } from '../files/text-file.js';
+import { isWithin } from '../engine/files/text-file.js';
 import { shellWord } from '../shared/text.js';
 import type { RunOutcome } from '../work/plan-run.js';
 import type { RunPlanOptions } from '../work/run-options.js';

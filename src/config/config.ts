@@ -1,11 +1,11 @@
 import { homedir } from 'node:os';
 import { delimiter } from 'node:path';
 import { ThroughlineError } from '../contracts/errors.js';
-import type { EmbedderOptions } from '../embedding/embedder-options.js';
-import { connectedProjects } from '../files/connected-projects.js';
-import { userStateDir } from '../files/user-state.js';
+import type { EmbedderOptions } from '../engine/embedding/embedder-options.js';
+import { connectedProjects } from '../engine/files/connected-projects.js';
+import { userStateDir } from '../engine/files/user-state.js';
 import type { NatsAccess } from '../nats/connection/nats-access.js';
-import { cacheDirOf } from '../nats-server/server-version.js';
+import { cacheDirOf } from '../nats/server/server-version.js';
 import { nearestName } from '../shared/nearest-name.js';
 import { WrongVariable } from './config-values.js';
 import { FIXED, type Fixed, SETTINGS, type SettingValues, type VariableName } from './settings.js';

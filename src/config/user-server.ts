@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { readRegularFile } from '../files/user-state.js';
+import { readRegularFile } from '../engine/files/user-state.js';
 import type { NatsAccess } from '../nats/connection/nats-access.js';
-import { type LockedServer, serverOnStore } from '../nats-server/store-notes.js';
+import { type LockedServer, serverOnStore } from '../nats/server/store-notes.js';
 
 /**
  * The one server of a user: `throughline up` starts it on a store in the user's state directory, and every command, hook,

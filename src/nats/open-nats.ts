@@ -7,11 +7,10 @@ import {
   SNAPSHOT_BUCKET,
 } from '../contracts/names.js';
 import type { SessionLayout } from '../contracts/session-layout.js';
-import { hasFastIngest } from '../nats-server/server-version.js';
-import type { Logger } from '../ports/logger.js';
-import type { SessionActivity } from '../ports/session-lifecycle.js';
-import type { EventRemoval, SessionLog } from '../ports/session-log.js';
-import { noTracing, type Tracing } from '../ports/tracing.js';
+import type { Logger } from '../engine/ports/logger.js';
+import type { SessionActivity } from '../engine/ports/session-lifecycle.js';
+import type { EventRemoval, SessionLog } from '../engine/ports/session-log.js';
+import { noTracing, type Tracing } from '../engine/ports/tracing.js';
 import { closeConnection, connectNats } from './connection/connect-nats.js';
 import type { NatsAccess } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
@@ -28,6 +27,7 @@ import {
   ensureRejectedStream,
   refuseStrangersOnSessions,
 } from './jetstream/topology.js';
+import { hasFastIngest } from './server/server-version.js';
 import { type ForgottenSessions, keptAbove, NONE_FORGOTTEN } from './stores/forgotten-floor.js';
 import { KvBucket } from './stores/kv-bucket.js';
 import { KvLease } from './stores/kv-lease.js';

@@ -1,8 +1,8 @@
 import type { CompileRequest } from '../contracts/compile-request.js';
 import { assertNever } from '../contracts/errors.js';
 import type { CompileReply } from '../contracts/replies/compile-reply.js';
-import { type LearningsInPrompt, NO_LEARNINGS } from '../learnings/learning-text.js';
-import { factsOf, type SessionState, seenState } from '../session/session-state.js';
+import { type LearningsInPrompt, NO_LEARNINGS } from '../memory/learnings/learning-text.js';
+import { factsOf, type SessionState, seenState } from '../memory/session/session-state.js';
 import { DISPATCH } from './dispatch-prompt.js';
 import { fillPrompt } from './fill-prompt.js';
 import { ITERATION } from './iteration-prompt.js';

@@ -3,9 +3,9 @@ import { driftOf } from '../ledger/next-task.js';
 import type { DigestIssue } from '../ledger/outcome-digest.js';
 import { progressLedger } from '../ledger/progress-ledger.js';
 import type { TaskLedger } from '../ledger/task-ledger.js';
-import { tokens } from '../search/tokens.js';
-import type { Run } from '../session/session-run.js';
-import type { SessionState } from '../session/session-state.js';
+import { tokens } from '../memory/search/tokens.js';
+import type { Run } from '../memory/session/session-run.js';
+import type { SessionState } from '../memory/session/session-state.js';
 import { clipText, distinctTexts, oneSpelling, quoted } from '../shared/text.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { IterationRequest } from '../contracts/compile-request.js';
-import type { Charter } from '../session/charter.js';
-import { currentNumber, type IterationHistory, newest } from '../session/iterations.js';
-import { taskCounts } from '../session/task-counts.js';
+import type { Charter } from '../memory/session/charter.js';
+import { currentNumber, type IterationHistory, newest } from '../memory/session/iterations.js';
+import { taskCounts } from '../memory/session/task-counts.js';
 import { recordOf } from '../shared/is-object.js';
 import {
   formatGoal,

@@ -1,9 +1,9 @@
 import { NOTE_TYPES } from '../contracts/session-meta-events.js';
-import type { Charter } from '../session/charter.js';
-import type { Iteration, IterationHistory } from '../session/iterations.js';
-import { type Notebook, unread } from '../session/notebook.js';
-import { byPriority, type Task, type TaskBoard } from '../session/task-board.js';
-import { isReady, type Unresolved, unresolved } from '../session/task-dependencies.js';
+import type { Charter } from '../memory/session/charter.js';
+import type { Iteration, IterationHistory } from '../memory/session/iterations.js';
+import { type Notebook, unread } from '../memory/session/notebook.js';
+import { byPriority, type Task, type TaskBoard } from '../memory/session/task-board.js';
+import { isReady, type Unresolved, unresolved } from '../memory/session/task-dependencies.js';
 import { age, clipText, counted, lengthOf, quoted, quotedLines } from '../shared/text.js';
 import {
   beginnings,

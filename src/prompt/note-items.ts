@@ -1,7 +1,7 @@
 import { BLOCKED_BY, RELATIONS } from '../contracts/relations.js';
-import type { RankedFact } from '../facts/fact-types.js';
-import type { LikelyFile } from '../search/likely-files.js';
-import { tokens } from '../search/tokens.js';
+import type { RankedFact } from '../memory/facts/fact-types.js';
+import type { LikelyFile } from '../memory/search/likely-files.js';
+import { tokens } from '../memory/search/tokens.js';
 import { clipText, distinctTexts, quoted } from '../shared/text.js';
 import { excerpts, type Item } from './prompt-items.js';
 

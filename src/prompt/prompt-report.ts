@@ -9,13 +9,13 @@ import type {
   LearningsReport,
   PromptLine,
 } from '../contracts/replies/compile-reply.js';
-import { factId, type RankedFact, type SessionFact, type WeighedFact } from '../facts/fact-types.js';
+import { factId, type RankedFact, type SessionFact, type WeighedFact } from '../memory/facts/fact-types.js';
 import {
   formatLearning,
   formatRelevantLearnings,
   type LearningsInPrompt,
-} from '../learnings/learning-text.js';
-import type { LikelyFile } from '../search/likely-files.js';
+} from '../memory/learnings/learning-text.js';
+import type { LikelyFile } from '../memory/search/likely-files.js';
 import { type Item, type Shown, type ShownItem, wholeItems } from './prompt-items.js';
 import type { LineOrigin, PromptPart } from './prompt-kind.js';
 import {

@@ -2,12 +2,12 @@ import { KINDS, kindOf, type Role } from '../contracts/kinds.js';
 import type { CompactedReport } from '../contracts/replies/compile-reply.js';
 import type { StallSignal } from '../contracts/session-meta-events.js';
 import { signalsOf, type TaskLedger, type Try } from '../ledger/task-ledger.js';
-import { resolvedSettings } from '../session/charter.js';
-import { unreadOf } from '../session/known-rejections.js';
-import { rejectionsOf, type SessionState, tracesOf } from '../session/session-state.js';
+import { resolvedSettings } from '../memory/session/charter.js';
+import { unreadOf } from '../memory/session/known-rejections.js';
+import { rejectionsOf, type SessionState, tracesOf } from '../memory/session/session-state.js';
+import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../memory/traces/trace-summary.js';
 import { clipText, quoted, shellWord } from '../shared/text.js';
 import type { Tokenizer } from '../shared/tokenizer.js';
-import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../traces/trace-summary.js';
 import type { DeltaPacket } from './delta-packet.js';
 import { beginnings, type Item, type Listed, type ShownItem, titled } from './prompt-items.js';
 

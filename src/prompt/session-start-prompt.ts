@@ -1,14 +1,14 @@
 import type { SessionStartRequest } from '../contracts/compile-request.js';
 import { ROLES } from '../contracts/kinds.js';
 import type { LearningsReport } from '../contracts/replies/compile-reply.js';
-import { formatCompactProposals, type LearningsInPrompt } from '../learnings/learning-text.js';
 import { signalsOf } from '../ledger/task-ledger.js';
-import { resolvedSettings } from '../session/charter.js';
-import { newest } from '../session/iterations.js';
-import { unread } from '../session/notebook.js';
-import { factsOf, type SessionState } from '../session/session-state.js';
-import { boardLine, taskCounts } from '../session/task-counts.js';
-import { nextTask } from '../session/task-dependencies.js';
+import { formatCompactProposals, type LearningsInPrompt } from '../memory/learnings/learning-text.js';
+import { resolvedSettings } from '../memory/session/charter.js';
+import { newest } from '../memory/session/iterations.js';
+import { unread } from '../memory/session/notebook.js';
+import { factsOf, type SessionState } from '../memory/session/session-state.js';
+import { boardLine, taskCounts } from '../memory/session/task-counts.js';
+import { nextTask } from '../memory/session/task-dependencies.js';
 import { age, clipText, quoted } from '../shared/text.js';
 import {
   formatGoal,

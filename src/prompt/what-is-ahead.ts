@@ -1,10 +1,10 @@
 import { driftOf, outlookOf, type TaskResults } from '../ledger/next-task.js';
 import { totalsOf } from '../ledger/progress-ledger.js';
 import { outcomeName, type TaskLedger } from '../ledger/task-ledger.js';
-import type { Run } from '../session/session-run.js';
-import { factsOf, type SessionState } from '../session/session-state.js';
-import { byPriority } from '../session/task-board.js';
-import { isReady } from '../session/task-dependencies.js';
+import type { Run } from '../memory/session/session-run.js';
+import { factsOf, type SessionState } from '../memory/session/session-state.js';
+import { byPriority } from '../memory/session/task-board.js';
+import { isReady } from '../memory/session/task-dependencies.js';
 import { clipText, quoted } from '../shared/text.js';
 import {
   type MemoryAsked,

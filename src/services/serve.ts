@@ -7,13 +7,13 @@ import {
   type Token,
 } from '../contracts/names.js';
 import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
-import type { SessionCommander } from '../folding/session-folding.js';
-import { Monitoring } from '../monitoring/monitoring.js';
-import { otelTracing } from '../monitoring/otel-tracing.js';
+import type { SessionCommander } from '../engine/folding/session-folding.js';
+import { Monitoring } from '../engine/monitoring/monitoring.js';
+import { otelTracing } from '../engine/monitoring/otel-tracing.js';
+import { systemClock } from '../engine/ports/logger.js';
+import type { SessionLifecycle } from '../engine/ports/session-lifecycle.js';
 import { watchConnection } from '../nats/connection/connection-states.js';
 import { type Made, type NatsPorts, openNats } from '../nats/open-nats.js';
-import { systemClock } from '../ports/logger.js';
-import type { SessionLifecycle } from '../ports/session-lifecycle.js';
 import { VERSION } from '../version.js';
 import type { HealthParts } from './common/health.js';
 import { countingLogger } from './common/incidents.js';

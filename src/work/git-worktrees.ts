@@ -5,7 +5,7 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ThroughlineError } from '../contracts/errors.js';
-import { readRegularFile } from '../files/user-state.js';
+import { readRegularFile } from '../engine/files/user-state.js';
 import { hashOf } from '../shared/hash.js';
 import { shellWord } from '../shared/text.js';
 import { makeIgnoredFolder } from './run-folder.js';

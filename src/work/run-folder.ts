@@ -20,8 +20,8 @@ import {
   readRegularFile,
   userStateDir,
   writePrivateFile,
-} from '../files/user-state.js';
-import { identityOf, isRunning, type ProcessIdentity } from '../nats-server/process-identity.js';
+} from '../engine/files/user-state.js';
+import { identityOf, isRunning, type ProcessIdentity } from '../nats/server/process-identity.js';
 import { hashOf } from '../shared/hash.js';
 import { isObject } from '../shared/is-object.js';
 import { endRecorded, type RecordedCall } from './process-group.js';

@@ -1,5 +1,5 @@
-import type { ThroughlineClient } from '../client/throughline-client.js';
 import { ThroughlineError } from '../contracts/errors.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import type { Agent, Check, KeptAnswers, RunIdentity, RunPlanEvent, Workspaces } from './run-types.js';
 
 /** How a plan is run. */

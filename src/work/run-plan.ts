@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
-import { type HeldLease, isHeld } from '../ports/lease-store.js';
+import { type HeldLease, isHeld } from '../engine/ports/lease-store.js';
 import { linkedSignal } from '../shared/linked-signal.js';
 import { named } from '../shared/text.js';
 import { followPlan, sessionOfPlan, tickPlan } from './follow-plan.js';

@@ -1,6 +1,6 @@
 import { ThroughlineError } from '../contracts/errors.js';
+import { redactedEnd } from '../memory/redaction/redacted.js';
 import { sentBackText } from '../prompt/role-contract.js';
-import { redactedEnd } from '../redaction/redacted.js';
 import { LATE, withinDeadline } from '../shared/deadline.js';
 import { linkedSignal } from '../shared/linked-signal.js';
 import { type AgentResult, readAnswer, resultIdOf } from './command-agent.js';

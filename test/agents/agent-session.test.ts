@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { agentSession } from '../../src/agents/agent-session.js';
-import { recordConnected } from '../../src/files/connected-projects.js';
+import { recordConnected } from '../../src/engine/files/connected-projects.js';
 
 let folder = '';
 let state = '';

@@ -19,15 +19,20 @@ const foldersOf = (...paths: string[]) => [
   ),
 ];
 
+/** Files at the top of src that no one imports by name. */
+const INTERNAL = ['globals.ts', 'version.ts'];
+
 describe('the package', () => {
-  it('the package has an entry point for each file of src/entries, and one for the client', () => {
+  it('the package has an entry point for each file at the top of src', () => {
     const manifest: { exports: Record<string, string | { types: string; default: string }> } = JSON.parse(
       readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
     );
-    const entries = SRC.map(({ path }) => path).filter((path) => path.startsWith('entries/'));
-    const exported = [...entries, 'index.ts'].map((path) => {
+    const entries = SRC.map(({ path }) => path).filter(
+      (path) => !path.includes('/') && !INTERNAL.includes(path),
+    );
+    const exported = entries.map((path) => {
       const file = `./dist/${path.replace(/\.ts$/, '')}`;
-      const name = path === 'index.ts' ? '.' : `./${path.slice('entries/'.length, -'.ts'.length)}`;
+      const name = path === 'index.ts' ? '.' : `./${path.slice(0, -'.ts'.length)}`;
       return [name, { types: `${file}.d.ts`, default: `${file}.js` }];
     });
     expect(manifest.exports).toEqual({
@@ -42,36 +47,32 @@ describe('the client', () => {
   it('the client loads no services and no schemas, only what talks to NATS', () => {
     expect(packagesOf('index.ts')).toEqual(['lru-cache', 'nats']);
     expect(foldersOf('index.ts').sort()).toEqual([
-      'client',
       'config',
       'contracts',
-      'files',
-      'monitoring',
+      'engine',
+      'memory',
       'nats',
-      'nats-server',
-      'ports',
-      'runtime',
+      'sdk',
       'shared',
-      'traces',
     ]);
     // Of the folder that starts servers, only the oldest version that will do, and what finds the user's server.
-    const own = loadedWith(SRC, 'index.ts').filter((path) => path.startsWith('nats-server/'));
+    const own = loadedWith(SRC, 'index.ts').filter((path) => path.startsWith('nats/server/'));
     expect(own.sort()).toEqual([
-      'nats-server/process-identity.ts',
-      'nats-server/server-pin.ts',
-      'nats-server/server-version.ts',
-      'nats-server/store-notes.ts',
+      'nats/server/process-identity.ts',
+      'nats/server/server-pin.ts',
+      'nats/server/server-version.ts',
+      'nats/server/store-notes.ts',
     ]);
   });
 });
 
 describe('the parts that need no server', () => {
   it('the parts that need no server load the stemmer alone for facts, nothing for traces, and zod alone for schemas', () => {
-    expect(packagesOf('entries/facts.ts')).toEqual(['stemmer']);
-    expect(packagesOf('entries/traces.ts')).toEqual([]);
-    expect(packagesOf('entries/schemas.ts')).toEqual(['zod']);
-    expect(foldersOf('entries/facts.ts')).not.toContain('nats');
-    expect(foldersOf('entries/schemas.ts').sort()).toEqual(['contracts', 'entries', 'shared']);
+    expect(packagesOf('facts.ts')).toEqual(['stemmer']);
+    expect(packagesOf('traces.ts')).toEqual([]);
+    expect(packagesOf('schemas.ts')).toEqual(['zod']);
+    expect(foldersOf('facts.ts')).not.toContain('nats');
+    expect(foldersOf('schemas.ts').sort()).toEqual(['contracts', 'shared']);
   });
 });
 

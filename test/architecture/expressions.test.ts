@@ -23,7 +23,7 @@ const CHECKED: readonly string[] = JSON.parse(
 /** What the checker cannot judge, or takes for slow, and why it does no harm, each by how it begins. */
 const BOUNDED: readonly (readonly [path: string, begins: string, why: string])[] = [
   [
-    'learnings/learning-text.ts',
+    'memory/learnings/learning-text.ts',
     String.raw`[\p{L}\p{N}][`,
     'each way to read on fails within two characters',
   ],
@@ -42,7 +42,7 @@ const BOUNDED: readonly (readonly [path: string, begins: string, why: string])[]
     (begins) => ['ledger/tasks-md/stated.ts', begins, 'it sees at most 44 characters in brackets'] as const,
   ),
   [
-    'learnings/learning-text.ts',
+    'memory/learnings/learning-text.ts',
     '(?<!',
     'it sees the text of a demand, which is cut to 200 characters before',
   ],
@@ -52,16 +52,16 @@ const BOUNDED: readonly (readonly [path: string, begins: string, why: string])[]
     "it sees the operator's own file, and nothing from outside",
   ],
   [
-    'redaction/secret-patterns.ts',
+    'memory/redaction/secret-patterns.ts',
     '(?:PASSWORD|',
     'every repeat ends after 512 characters at most: see the scanner',
   ],
   [
-    'redaction/secret-patterns.ts',
+    'memory/redaction/secret-patterns.ts',
     '-----BEGIN',
     'a body ends at five dashes, and so before the next one begins',
   ],
-  ['redaction/secret-hints.ts', 'A(?:', 'one of many hints, each of which is checked by itself'],
+  ['memory/redaction/secret-hints.ts', 'A(?:', 'one of many hints, each of which is checked by itself'],
 ];
 
 const all = await expressionsOfSrc(async (path) => {
@@ -72,8 +72,8 @@ const all = await expressionsOfSrc(async (path) => {
   if ('secretlintScanner' in module && typeof module.secretlintScanner === 'function')
     module.secretlintScanner();
 });
-const { RULE_HINTS } = await import('../../src/redaction/secret-hints.js');
-const { SECRET_PATTERNS } = await import('../../src/redaction/secret-patterns.js');
+const { RULE_HINTS } = await import('../../src/memory/redaction/secret-hints.js');
+const { SECRET_PATTERNS } = await import('../../src/memory/redaction/secret-patterns.js');
 const hints = [...Object.values(RULE_HINTS).flat(), ...SECRET_PATTERNS.map(({ hint }) => hint)];
 
 const written = ({ source, flags }: Pick<Expression, 'source' | 'flags'>) => `/${source}/${flags}`;
@@ -82,7 +82,7 @@ const isBounded = ({ path, source }: Expression) =>
 
 const judged = [
   ...all.filter((each) => !isBounded(each)),
-  ...[...new Set(hints)].map((source) => ({ path: 'redaction/secret-hints.ts', source, flags: '' })),
+  ...[...new Set(hints)].map((source) => ({ path: 'memory/redaction/secret-hints.ts', source, flags: '' })),
 ];
 
 function complexityOf({ source, flags }: Pick<Expression, 'source' | 'flags'>): string {
@@ -94,7 +94,7 @@ function complexityOf({ source, flags }: Pick<Expression, 'source' | 'flags'>): 
 describe('every regular expression of src', () => {
   it('the check finds every regular expression of src', () => {
     expect(all.length).toBeGreaterThan(140);
-    expect(all.filter(({ path }) => path === 'learnings/learning-text.ts')).toHaveLength(4);
+    expect(all.filter(({ path }) => path === 'memory/learnings/learning-text.ts')).toHaveLength(4);
   });
 
   it.each(judged.filter((each) => LONG || !CHECKED.includes(written(each))))(

@@ -8,11 +8,11 @@ describe('the source', () => {
   it('the source is read whole, with every import found in it', () => {
     expect(SRC.length).toBeGreaterThan(50);
     expect(danglingImports(SRC)).toEqual([]);
-    expect(SRC.find(({ path }) => path === 'facts/fact-store.ts')?.imports).toEqual([
+    expect(SRC.find(({ path }) => path === 'memory/facts/fact-store.ts')?.imports).toEqual([
       'contracts/kinds.ts',
       'contracts/relations.ts',
-      'facts/fact-index.ts',
-      'facts/fact-types.ts',
+      'memory/facts/fact-index.ts',
+      'memory/facts/fact-types.ts',
     ]);
   });
 
@@ -39,25 +39,25 @@ describe('the source', () => {
 
 describe('the reader of imports', () => {
   it.each([
-    ["import { a } from './b.js'", ['facts/b.ts']],
-    ["import type { A } from '../ports/b.js'", ['ports/b.ts']],
-    ["import './b.js'", ['facts/b.ts']],
-    ["export { a } from './b.js'", ['facts/b.ts']],
-    ["export type { A } from './b.js'", ['facts/b.ts']],
-    ["export * from '../text.js'", ['text.ts']],
-    ["const b = await import('./b.js')", ['facts/b.ts']],
-    ["type B = import('./b.js').B", ['facts/b.ts']],
+    ["import { a } from './b.js'", ['memory/facts/b.ts']],
+    ["import type { A } from '../../engine/ports/b.js'", ['engine/ports/b.ts']],
+    ["import './b.js'", ['memory/facts/b.ts']],
+    ["export { a } from './b.js'", ['memory/facts/b.ts']],
+    ["export type { A } from './b.js'", ['memory/facts/b.ts']],
+    ["export * from '../../text.js'", ['text.ts']],
+    ["const b = await import('./b.js')", ['memory/facts/b.ts']],
+    ["type B = import('./b.js').B", ['memory/facts/b.ts']],
     ["import b = require('nats')", ['nats']],
     ["import { a } from 'nats'; import 'nats'", ['nats']],
     ['const text = "import \'./b.js\'"; export const c = 1', []],
   ])('the import reader finds in %j: %j', (source, imports) => {
-    expect(moduleOf('facts/a.ts', source).imports).toEqual(imports);
+    expect(moduleOf('memory/facts/a.ts', source).imports).toEqual(imports);
   });
 
   it.each([['const b = await import(name)'], ['import {']])(
     'the import reader refuses what it cannot read: %j',
     (source) => {
-      expect(() => moduleOf('facts/a.ts', source)).toThrow('facts/a.ts: ');
+      expect(() => moduleOf('memory/facts/a.ts', source)).toThrow('memory/facts/a.ts: ');
     },
   );
 });
@@ -66,28 +66,35 @@ describe('the rules', () => {
   const broken = (path: string, source: string) => violations([moduleOf(path, source)]);
 
   it.each([
-    ['facts/a.ts', "import type { Clock } from '../ports/clock.js'", 'imports ports/clock.ts'],
-    ['session/a.ts', "import '../services/serve.js'", 'imports services/serve.ts'],
+    [
+      'memory/facts/a.ts',
+      "import type { Clock } from '../../engine/ports/clock.js'",
+      'imports engine/ports/clock.ts',
+    ],
+    ['memory/session/a.ts', "import '../../services/serve.js'", 'imports services/serve.ts'],
     ['prompt/a.ts', "import '../config/config.js'", 'imports config/config.ts'],
-    ['learnings/a.ts', "import { readFileSync } from 'node:fs'", 'imports node:fs'],
-    ['traces/a.ts', "import pino from 'pino'", 'imports pino'],
-    ['search/a.ts', "import '../facts/fact-store.js'", 'imports facts/fact-store.ts'],
-    ['facts/a.ts', 'export const a = () => Date.now()', 'holds \\bDate\\s*\\.\\s*now\\b'],
-    ['facts/a.ts', 'export const a = () => new Date(0)', 'holds \\bnew\\s+Date\\b'],
-    ['facts/a.ts', 'export const a = () => Math.random()', 'holds \\bMath\\s*\\.\\s*random\\b'],
-    ['facts/a.ts', 'export const a = process.env.A', 'reads process.env'],
-    ['contracts/a.ts', "import '../facts/fact-store.js'", 'imports facts/fact-store.ts'],
+    ['memory/learnings/a.ts', "import { readFileSync } from 'node:fs'", 'imports node:fs'],
+    ['memory/traces/a.ts', "import pino from 'pino'", 'imports pino'],
+    ['memory/search/a.ts', "import '../../memory/facts/fact-store.js'", 'imports memory/facts/fact-store.ts'],
+    ['memory/facts/a.ts', 'export const a = () => Date.now()', 'holds \\bDate\\s*\\.\\s*now\\b'],
+    ['memory/facts/a.ts', 'export const a = () => new Date(0)', 'holds \\bnew\\s+Date\\b'],
+    ['memory/facts/a.ts', 'export const a = () => Math.random()', 'holds \\bMath\\s*\\.\\s*random\\b'],
+    ['memory/facts/a.ts', 'export const a = process.env.A', 'reads process.env'],
+    ['contracts/a.ts', "import '../memory/facts/fact-store.js'", 'imports memory/facts/fact-store.ts'],
     ['shared/a.ts', "import '../contracts/names.js'", 'imports contracts/names.ts'],
-    ['ports/a.ts', "export * from '../facts/fact-types.js'", 'imports facts/fact-types.ts'],
-    ['ports/a.ts', "import type { Msg } from 'nats'", 'imports nats'],
-    ['folding/a.ts', "import '../nats/open-nats.js'", 'imports nats/open-nats.ts'],
+    [
+      'engine/ports/a.ts',
+      "export * from '../../memory/facts/fact-types.js'",
+      'imports memory/facts/fact-types.ts',
+    ],
+    ['engine/ports/a.ts', "import type { Msg } from 'nats'", 'imports nats'],
+    ['engine/folding/a.ts', "import '../../nats/open-nats.js'", 'imports nats/open-nats.ts'],
     ['services/a.ts', "const cli = () => import('../cli/bin.js')", 'imports cli/bin.ts'],
-    ['services/a.ts', "import '../nats-server/find-server.js'", 'imports nats-server/find-server.ts'],
-    ['nats-server/a.ts', "import '../nats/open-nats.js'", 'imports nats/open-nats.ts'],
-    ['nats-server/a.ts', "import { connect } from 'nats'", 'imports nats'],
-    ['client/a.ts', "import '../nats/open-nats.js'", 'imports nats/open-nats.ts'],
-    ['files/a.ts', "import '../services/serve.js'", 'imports services/serve.ts'],
-    ['tokenizers/a.ts', "import '../prompt/compile-prompt.js'", 'imports prompt/compile-prompt.ts'],
+    ['services/a.ts', "import '../nats/server/find-server.js'", 'imports nats/server/find-server.ts'],
+    ['nats/server/a.ts', "import '../../nats/open-nats.js'", 'imports nats/open-nats.ts'],
+    ['nats/server/a.ts', "import { connect } from 'nats'", 'imports nats'],
+    ['sdk/a.ts', "import '../nats/open-nats.js'", 'imports nats/open-nats.ts'],
+    ['engine/files/a.ts', "import '../../services/serve.js'", 'imports services/serve.ts'],
     ['cli/a.ts', "import type { NatsConnection } from 'nats'", 'imports nats'],
     ['cli/a.ts', "import '../page/app.js'", 'imports page/app.tsx'],
     ['cli/a.ts', 'export const a = process.env', 'reads process.env'],
@@ -109,15 +116,15 @@ describe('the rules', () => {
 
   it.each([
     [
-      'facts/a.ts',
-      "import { createHash } from 'node:crypto'; import '../contracts/names.js'; import '../shared/text.js'",
+      'memory/facts/a.ts',
+      "import { createHash } from 'node:crypto'; import '../../contracts/names.js'; import '../../shared/text.js'",
     ],
-    ['prompt/a.ts', "import '../session/session-state.js'; import '../facts/fact-store.js'"],
+    ['prompt/a.ts', "import '../memory/session/session-state.js'; import '../memory/facts/fact-store.js'"],
     ['contracts/a.ts', "import { z } from 'zod'; import '../shared/text.js'; import './names.js'"],
-    ['nats/a.ts', "import { connect } from 'nats'; import '../ports/session-log.js'"],
+    ['nats/a.ts', "import { connect } from 'nats'; import '../engine/ports/session-log.js'"],
     [
-      'folding/a.ts',
-      "import '../ports/clock.js'; import '../session/evolve-session.js'; export const a = Date.now()",
+      'engine/folding/a.ts',
+      "import '../../engine/ports/clock.js'; import '../../memory/session/evolve-session.js'; export const a = Date.now()",
     ],
     ['config/config.ts', 'export const a = process.env'],
     ['services/serve.ts', "import '../nats/open-nats.js'; import './extractor/extractor-worker.js'"],

@@ -1,44 +1,23 @@
 import { isSource, type Module } from './modules.js';
 
 /**
- * Who may import what: the source layout as rules. Each folder of src is one entry; a file that lies in no folder goes by
- * its own name. docs/reference/source-layout.md is written from this table.
+ * The import rules. Each entry is a folder of src, or a file at its top; a file belongs to the longest entry that its path
+ * starts with. docs/reference/source-layout.md is generated from this table.
  */
 export interface Layer {
-  /** What the folder holds, for people. */
+  /** What the folder contains, for people. */
   readonly holds: string;
-  /** Other folders that it may import. */
+  /** Other entries that it may import. `memory` and `engine` allow every folder below them. */
   readonly imports: readonly string[];
-  /** Packages and built-in modules that it may import; left out: any that no other folder has for itself. */
+  /** Packages and built-in modules that it may import. Absent: any that no other folder has for itself. */
   readonly packages?: readonly string[];
 }
 
 /** Values in, values out: no ports, no adapters, no I/O, no clock, no chance. */
-export const PURE = [
-  'facts',
-  'learnings',
-  'ledger',
-  'prompt',
-  'redaction',
-  'search',
-  'session',
-  'shared',
-  'traces',
-] as const;
+export const PURE = ['ledger', 'memory', 'prompt', 'shared'] as const;
 
 const PURE_PACKAGES = ['zod', 'node:crypto', 'node:util'];
-const DOMAIN = [
-  'contracts',
-  'facts',
-  'learnings',
-  'ledger',
-  'prompt',
-  'search',
-  'session',
-  'shared',
-  'traces',
-];
-const SERVER_SIDE = [...DOMAIN, 'embedding', 'folding', 'ports', 'redaction', 'runtime', 'tokenizers'];
+const DOMAIN = ['contracts', 'ledger', 'memory', 'prompt', 'shared'];
 
 export const LAYERS: Readonly<Record<string, Layer>> = {
   shared: {
@@ -51,203 +30,174 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     imports: ['shared'],
     packages: ['zod', 'jsonrepair', 'node:crypto'],
   },
-  search: {
-    holds: 'tokens of a text, past results and the files that a task will likely touch',
-    imports: ['shared'],
-    packages: ['stemmer'],
-  },
-  facts: {
-    holds: 'facts of a session: extraction by rule, store, retrieval',
-    imports: ['contracts', 'search', 'shared'],
-    packages: PURE_PACKAGES,
-  },
   ledger: {
     holds: 'what tasks have come to: plans in Markdown, progress, signs that a task is stalled',
     imports: ['contracts', 'shared'],
     packages: PURE_PACKAGES,
   },
-  traces: {
+  'memory/search': {
+    holds: 'tokens of a text, past results and the files that a task will likely touch',
+    imports: ['shared'],
+    packages: ['stemmer'],
+  },
+  'memory/facts': {
+    holds: 'facts of a session: extraction by rule, store, retrieval',
+    imports: ['contracts', 'memory/search', 'shared'],
+    packages: PURE_PACKAGES,
+  },
+  'memory/traces': {
     holds: 'traces of intents, their summary, the hook before model calls',
     imports: ['contracts', 'shared'],
     packages: PURE_PACKAGES,
   },
-  session: {
+  'memory/redaction': {
+    holds: 'removal of secrets from text and JSON',
+    imports: [],
+    packages: ['@secretlint/secretlint-rule-preset-recommend'],
+  },
+  'memory/session': {
     holds: 'a session: its state, the fold of its events, its commands, its snapshot',
-    imports: ['contracts', 'facts', 'ledger', 'search', 'shared', 'traces'],
+    imports: ['contracts', 'ledger', 'memory/facts', 'memory/search', 'memory/traces', 'shared'],
     packages: [...PURE_PACKAGES, 'node:zlib'],
   },
-  learnings: {
+  'memory/learnings': {
     holds: 'learnings and proposals of a project: fold, commands, harvest by rule, ranking',
-    imports: ['contracts', 'facts', 'search', 'session', 'shared'],
+    imports: ['contracts', 'memory/facts', 'memory/search', 'memory/session', 'shared'],
     packages: [...PURE_PACKAGES, 'node:zlib'],
   },
   prompt: {
     holds: 'prompts of each kind, their budget, their sections',
-    imports: ['contracts', 'facts', 'learnings', 'ledger', 'search', 'session', 'shared', 'traces'],
+    imports: ['contracts', 'ledger', 'memory', 'shared'],
     packages: PURE_PACKAGES,
   },
-  redaction: {
-    holds: 'secrets taken out of text and JSON',
-    imports: [],
-    packages: ['@secretlint/secretlint-rule-preset-recommend'],
-  },
-  ports: {
+  'engine/ports': {
     holds: 'what the product needs of the world, as contracts in words',
     imports: ['contracts'],
     packages: [],
   },
-  runtime: {
-    holds: 'waits, limits and shutdown of a process',
-    imports: ['contracts', 'ports', 'shared'],
+  'engine/runtime': {
+    holds: 'retries, limits, resumable jobs and shutdown of a process',
+    imports: ['contracts', 'engine/ports', 'shared'],
   },
-  folding: {
-    holds: 'the event-sourcing engine: load a state, write its snapshot, carry out a command, catch up',
-    imports: [...DOMAIN, 'ports', 'runtime'],
+  'engine/folding': {
+    holds: 'event sourcing: load a state, write its snapshot, run a command, catch up',
+    imports: [...DOMAIN, 'engine/ports', 'engine/runtime'],
   },
-  embedding: {
-    holds: 'vectors of texts, and what finds learnings by them',
-    imports: ['contracts', 'learnings', 'ports', 'runtime', 'shared'],
+  'engine/embedding': {
+    holds: 'vectors of texts, and search of learnings by them',
+    imports: ['contracts', 'engine/ports', 'engine/runtime', 'memory/learnings', 'shared'],
   },
-  tokenizers: { holds: 'tokenizers by name', imports: ['contracts', 'shared'] },
-  files: {
+  'engine/files': {
     holds: 'files on this machine: task files, and the state directory of the user',
-    imports: ['contracts', 'ports', 'shared'],
+    imports: ['contracts', 'engine/ports', 'shared'],
   },
-  monitoring: {
+  'engine/monitoring': {
     holds: 'spans by OpenTelemetry, metrics in the format of Prometheus, and the pages that show them',
-    imports: ['contracts', 'ports', 'shared', 'version.ts'],
+    imports: ['contracts', 'engine/ports', 'shared', 'version.ts'],
+  },
+  'nats/server': {
+    holds: 'finds, installs and runs nats-server',
+    imports: ['contracts', 'engine/files', 'shared'],
   },
   nats: {
     holds: 'the ports on NATS: connection, JetStream, stores, micro services, doctor',
-    imports: ['contracts', 'monitoring', 'nats-server', 'ports', 'runtime', 'shared'],
+    imports: ['contracts', 'engine/monitoring', 'engine/ports', 'engine/runtime', 'nats/server', 'shared'],
   },
-  'nats-server': { holds: 'finds, installs and runs nats-server', imports: ['contracts', 'files', 'shared'] },
   config: {
-    holds: 'the settings: the only reader of the environment',
+    holds: 'the settings, and the only reader of the environment',
     imports: [
       'contracts',
-      'embedding',
-      'files',
+      'engine/embedding',
+      'engine/files',
       'ledger',
+      'memory/traces',
       'nats',
-      'nats-server',
+      'nats/server',
       'shared',
-      'tokenizers',
-      'traces',
     ],
   },
   services: {
     holds: 'extractor, compiler, tools, learnings and keeper: handlers and their wiring, one folder each',
-    imports: [...SERVER_SIDE, 'config', 'files', 'monitoring', 'nats', 'version.ts'],
+    imports: [...DOMAIN, 'config', 'engine', 'nats', 'version.ts'],
   },
-  schemas: {
-    holds: 'the JSON Schemas of what travels and of what is stored',
-    imports: ['contracts', 'session', 'shared'],
-    packages: ['zod'],
-  },
-  client: {
-    holds: 'the SDK',
-    imports: ['contracts', 'monitoring', 'ports', 'shared', 'traces'],
+  sdk: {
+    holds: 'the client: publish, request, and follow',
+    imports: ['contracts', 'engine/monitoring', 'engine/ports', 'memory/traces', 'shared'],
   },
   page: {
-    holds: 'what the inspector shows in the browser; of `contracts` it takes only types',
+    holds: 'what the inspector shows in the browser; it imports only types of `contracts`',
     imports: ['contracts', 'shared'],
     packages: ['preact', '@preact/signals', 'uplot', 'diff'],
   },
   work: {
     holds: 'runs of a plan with agents: the steps of a task, agents that are commands, git worktrees',
     imports: [
-      'client',
       'contracts',
-      'files',
+      'engine/files',
+      'engine/ports',
       'ledger',
-      'nats-server',
-      'ports',
+      'memory/redaction',
+      'nats/server',
       'prompt',
-      'redaction',
+      'sdk',
       'shared',
     ],
   },
   agents: {
     holds:
       'how coding agents plug in: `hooks`, `mcp`, and `connect`, which edits the configuration of each client',
-    imports: [
-      'client',
-      'config',
-      'contracts',
-      'files',
-      'prompt',
-      'redaction',
-      'search',
-      'session',
-      'shared',
-      'traces',
-      'version.ts',
-    ],
+    imports: ['config', 'contracts', 'engine/files', 'memory', 'prompt', 'sdk', 'shared', 'version.ts'],
   },
   cli: {
     holds: 'the command line',
     imports: [
-      ...SERVER_SIDE,
-      ...[
-        'agents',
-        'client',
-        'config',
-        'files',
-        'monitoring',
-        'nats',
-        'nats-server',
-        'schemas',
-        'services',
-        'version.ts',
-        'work',
-      ],
-    ],
-  },
-  entries: {
-    holds:
-      'what `throughline/facts`, `/traces`, `/schemas`, `/server` and `/work` give: entry points of the package; `server` also starts services in a process',
-    imports: [
-      ...[
-        'cli',
-        'config',
-        'contracts',
-        'facts',
-        'globals.ts',
-        'learnings',
-        'monitoring',
-        'nats-server',
-        'ports',
-      ],
-      ...['runtime', 'services', 'shared', 'traces', 'client', 'nats', 'redaction', 'work'],
-    ],
-  },
-  'globals.ts': { holds: 'names that the types of packages use', imports: [] },
-  'index.ts': {
-    holds: 'what `import "throughline"` gives',
-    imports: [
-      'client',
+      ...DOMAIN,
+      'agents',
       'config',
-      'contracts',
-      'globals.ts',
-      'learnings',
-      'monitoring',
+      'engine',
       'nats',
-      'ports',
-      'session',
-      'shared',
-      'traces',
+      'nats/server',
+      'sdk',
+      'services',
+      'version.ts',
+      'work',
     ],
   },
+  'facts.ts': entry('`throughline/facts`', ['contracts', 'memory/facts', 'shared']),
+  'traces.ts': entry('`throughline/traces`', ['contracts', 'memory/traces', 'shared']),
+  'schemas.ts': entry('`throughline/schemas`', ['contracts', 'shared']),
+  'server.ts': entry('`throughline/server`, which also starts services in a process', [
+    ...['config', 'contracts', 'engine', 'memory', 'nats', 'nats/server', 'services', 'shared'],
+  ]),
+  'work.ts': entry('`throughline/work`', [
+    'cli',
+    'config',
+    'contracts',
+    'engine',
+    'memory',
+    'nats',
+    'nats/server',
+    'sdk',
+    'shared',
+    'work',
+  ]),
+  'index.ts': entry('`throughline`', [
+    ...['config', 'contracts', 'engine', 'memory', 'nats', 'sdk', 'shared'],
+  ]),
+  'globals.ts': { holds: 'names that the types of packages use', imports: [] },
   'version.ts': { holds: 'the version of the package', imports: [] },
 };
+
+function entry(name: string, imports: readonly string[]): Layer {
+  return { holds: `the entry point ${name}`, imports: [...imports, 'globals.ts'] };
+}
 
 /** Packages that one folder imports, and no other. */
 const EXCLUSIVE: readonly (readonly [name: string, folder: string])[] = [
   ['nats', 'nats'],
-  ['@opentelemetry/api', 'monitoring'],
-  ['@opentelemetry/sdk-node', 'monitoring'],
-  ['@secretlint/secretlint-rule-preset-recommend', 'redaction'],
+  ['@opentelemetry/api', 'engine/monitoring'],
+  ['@opentelemetry/sdk-node', 'engine/monitoring'],
+  ['@secretlint/secretlint-rule-preset-recommend', 'memory/redaction'],
   ['@modelcontextprotocol/server', 'agents'],
   ['preact', 'page'],
   ['@preact/signals', 'page'],
@@ -334,18 +284,30 @@ function repeated(named: readonly (readonly [name: string, path: string])[]): st
 
 function mayImport(area: string, layer: Layer, target: string): boolean {
   const own = areaOf(target);
-  if (isSource(target) || own === area) return own === area || layer.imports.includes(own);
+  if (isSource(target) || own === area)
+    return own === area || layer.imports.some((name) => own === name || isGroup(name, own));
   if (EXCLUSIVE.some(([name, only]) => isPackage(target, name) && area !== only)) return false;
   return layer.packages?.some((name) => isPackage(target, name)) ?? true;
 }
 
 function isPure(area: string): boolean {
-  return PURE.some((folder) => folder === area);
+  return PURE.some((folder) => isWithin(area, folder));
 }
 
-/** The folder of src that a file lies in, or its own name where it lies in none. */
+/** The entry that a file belongs to, or its first folder if it has none. */
 function areaOf(path: string): string {
-  return path.split('/')[0] ?? path;
+  const parts = path.split('/');
+  const two = parts.slice(0, 2).join('/');
+  return Object.hasOwn(LAYERS, two) ? two : (parts[0] ?? path);
+}
+
+/** True for a folder that has no entry of its own and contains this one. */
+function isGroup(folder: string, area: string): boolean {
+  return !Object.hasOwn(LAYERS, folder) && isWithin(area, folder);
+}
+
+function isWithin(area: string, folder: string): boolean {
+  return area === folder || area.startsWith(`${folder}/`);
 }
 
 function isPackage(target: string, name: string): boolean {

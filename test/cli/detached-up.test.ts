@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { isRunning } from '../../src/nats-server/process-identity.js';
-import { freePort } from '../../src/nats-server/server-process.js';
-import { storeUse } from '../../src/nats-server/store-lock.js';
+import { isRunning } from '../../src/nats/server/process-identity.js';
+import { freePort } from '../../src/nats/server/server-process.js';
+import { storeUse } from '../../src/nats/server/store-lock.js';
 import { cli, startCli } from '../support/cli.js';
 import { soon } from '../support/soon.js';
 

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { bytes, startNatsPorts } from '../ports/opened.js';
+import { bytes, startNatsPorts } from '../engine/ports/opened.js';
 import { allRejected } from '../support/all-rejected.js';
 import { BIN, cleanEnv } from '../support/cli.js';
 import { allDealtWith, soon } from '../support/system.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type OwnServer, startOwnServer, type WatchOptions } from '../../src/cli/own-server.js';
-import type { RunningServer } from '../../src/nats-server/running-server.js';
+import type { RunningServer } from '../../src/nats/server/running-server.js';
 import { soon } from '../support/soon.js';
 
 const ROOM = 1024 ** 3;

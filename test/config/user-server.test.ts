@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DEFAULT_URL, TOKEN_FILE, userStore, usualUrl } from '../../src/config/user-server.js';
-import type { RunningServer } from '../../src/nats-server/running-server.js';
-import { startNatsServer } from '../../src/nats-server/server-process.js';
+import type { RunningServer } from '../../src/nats/server/running-server.js';
+import { startNatsServer } from '../../src/nats/server/server-process.js';
 import { nativeSource } from '../support/nats-native.js';
 
 let stateDir: string;

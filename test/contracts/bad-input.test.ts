@@ -16,16 +16,16 @@ import {
   traceGetRequest,
   tracePinRequest,
 } from '../../src/contracts/trace-entry.js';
-import { RuleBasedFactExtractor } from '../../src/facts/fact-extractor.js';
+import { RuleBasedFactExtractor } from '../../src/memory/facts/fact-extractor.js';
+import { decide } from '../../src/memory/session/commands/decide-session.js';
+import { evolve } from '../../src/memory/session/evolve-session.js';
+import { decodeSnapshot, encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
+import type { SessionState } from '../../src/memory/session/session-state.js';
+import { recordEntry } from '../../src/memory/traces/record-entry.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
 import { readDocument } from '../../src/services/common/progress-tracker.js';
 import { recordedEvent } from '../../src/services/extractor/extractor-worker.js';
-import { decide } from '../../src/session/commands/decide-session.js';
-import { evolve } from '../../src/session/evolve-session.js';
-import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';
-import type { SessionState } from '../../src/session/session-state.js';
-import { recordEntry } from '../../src/traces/record-entry.js';
 import { full } from '../prompt/iterations.js';
 import {
   BAD_BODIES,

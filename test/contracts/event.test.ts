@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { counts, readEvent, writeEvent } from '../../src/contracts/event.js';
 import { SESSION_EVENTS, type SessionEvent, type StoredEvent } from '../../src/contracts/session-events.js';
-import { evolve } from '../../src/session/evolve-session.js';
-import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';
-import { emptyState, type SessionState } from '../../src/session/session-state.js';
+import { evolve } from '../../src/memory/session/evolve-session.js';
+import { decodeSnapshot, encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
+import { emptyState, type SessionState } from '../../src/memory/session/session-state.js';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const message = (number: number, content = `message ${number}`): SessionEvent => ({

@@ -19,10 +19,10 @@ const ROLE_IN_QUOTES = new RegExp(`'(${ROLES.join('|')})'`);
 const MAY_NAME_A_ROLE = new Set([
   'contracts/kinds.ts',
   // The methods that the first document of the fact tracker names.
-  'facts/fact-types.ts',
-  'facts/fact-extractor.ts',
+  'memory/facts/fact-types.ts',
+  'memory/facts/fact-extractor.ts',
   // A method for each of the two kinds that nearly every runtime has.
-  'client/throughline-client.ts',
+  'sdk/throughline-client.ts',
   // What a commit is taken for.
   'cli/import-command.ts',
   'cli/git-history.ts',

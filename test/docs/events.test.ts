@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { jsonSchema } from '../../src/cli/schemas/json-schemas.js';
 import type { LearningEvent } from '../../src/contracts/learning-events.js';
 import { SESSION_EVENTS, type SessionEvent } from '../../src/contracts/session-events.js';
-import { jsonSchema } from '../../src/schemas/json-schemas.js';
 import { anchorsOf, ROOT } from './pages.js';
 
 /** A page that is written from the schemas of events: `npm run docs` writes it, and this test compares. */

@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { COMPILE_STAGES, type LabelValues, METRICS, type Metric } from '../../src/monitoring/metric-table.js';
+import {
+  COMPILE_STAGES,
+  type LabelValues,
+  METRICS,
+  type Metric,
+} from '../../src/engine/monitoring/metric-table.js';
 import { ROOT } from './pages.js';
 
 /** Longest list of values that is told in the table. */
@@ -13,7 +18,7 @@ it('the reference gives every metric with its labels', async () => {
   const page = `# Metrics
 
 What a process shows at \`/metrics\`, for Prometheus. [Monitor it](../how-to/monitor.md) says how to turn it on. This page is
-written from [src/monitoring/metric-table.ts](../../src/monitoring/metric-table.ts).
+written from [src/engine/monitoring/metric-table.ts](../../src/engine/monitoring/metric-table.ts).
 
 | metric | type | what it says | labels |
 |---|---|---|---|

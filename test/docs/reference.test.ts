@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { HOOK_CLIENTS, type HookClient, MOMENTS } from '../../src/agents/hooks/hook-table.js';
 import { SETTINGS, TUNING } from '../../src/config/settings.js';
 import { STALL_SIGNALS, sessionSettings, TOKENIZERS } from '../../src/contracts/session-meta-events.js';
-import { resolvedSettings } from '../../src/session/charter.js';
+import { resolvedSettings } from '../../src/memory/session/charter.js';
 import { LAYERS, PURE } from '../architecture/layers.js';
 import { BOTH_LAYOUTS } from '../tiers.js';
 import { ROOT } from './pages.js';
@@ -204,21 +204,25 @@ ${clients.join('\n')}`;
     });
     const page = `# Source layout
 
-What each folder of \`src\` holds, and what it may import. This page is written from the rules in
-[test/architecture/layers.ts](../../test/architecture/layers.ts), which a test holds the source to.
+The source has fourteen folders in three groups. Each folder may import only what its row names; this page is generated from
+[test/architecture/layers.ts](../../test/architecture/layers.ts), and a test checks every import against it.
 
-| folder | holds | may import |
+- **What it knows**, values in and values out: \`contracts\`, \`ledger\`, \`memory\`, \`prompt\`, with helpers in \`shared\`.
+- **What runs it**: \`engine\` (ports in words, event sourcing, jobs), \`nats\`, \`config\`, \`services\`.
+- **How people and agents reach it**: \`sdk\`, \`cli\`, \`agents\` (hooks and MCP), \`work\` (runs of a plan), \`page\` (the inspector).
+
+| folder | contains | may import |
 |---|---|---|
 ${rows.join('\n')}
 
-${PURE.map((folder) => `\`${folder}\``).join(', ')} are pure: values in, values out, without a clock, chance, or the
-environment. Only \`nats\` imports the NATS client, and only \`config\` reads the environment.
+The files at the top of \`src\` are the entry points of the package. ${PURE.map((folder) => `\`${folder}\``).join(', ')} are pure: they use no clock,
+no random numbers and no environment. Only \`nats\` imports the NATS client, and only \`config\` reads the environment.
 
 ## Tests
 
-\`test\` mirrors \`src\`. Beside that it holds one suite per port that the in-memory ports (\`test/doubles\`) and real NATS
-both run (\`test/ports\`), the whole system (\`test/e2e\`), what must be survived (\`test/faults\`), the import rules
-(\`test/architecture\`) and what the pages say (\`test/docs\`). \`npm run test:unit\` runs what needs no server.
+\`test\` mirrors \`src\`. Each port has one suite (\`test/engine/ports\`) that runs against memory (\`test/doubles\`) and against a
+real nats-server. \`test/e2e\` tests the whole system, \`test/faults\` what it must survive, \`test/architecture\` the import rules
+and \`test/docs\` the pages. \`npm run test:unit\` runs the tests that need no server.
 \`npm run test:faults\` runs the fault suite, and with \`-- --long\` all of it. [test/tiers.ts](../../test/tiers.ts) says which
 tests \`./scripts/test\` runs: [Contributing](../contributing.md) tells when to run which tier.
 

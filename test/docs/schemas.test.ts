@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { jsonSchema, SCHEMA_LIST, schemaText } from '../../src/cli/schemas/json-schemas.js';
+import { SNAPSHOT_FIELDS } from '../../src/cli/schemas/snapshot-fields.js';
 import { TOKEN_PATTERN } from '../../src/contracts/names.js';
-import { jsonSchema, SCHEMA_LIST, schemaText } from '../../src/schemas/json-schemas.js';
-import { SNAPSHOT_FIELDS } from '../../src/schemas/snapshot-fields.js';
 import { asCode, ROOT } from './pages.js';
 
 /** The files of `schemas/`, which `npm run docs` writes and these tests compare. */

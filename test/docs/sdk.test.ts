@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { jsonSchema } from '../../src/cli/schemas/json-schemas.js';
 import { LEARNING_REQUESTS } from '../../src/contracts/learning-requests.js';
 import { LEARNING_REQUEST_SUBJECTS } from '../../src/contracts/request-names.js';
 import { TOOL_NAMES, TOOLS } from '../../src/contracts/tool-requests.js';
-import { jsonSchema } from '../../src/schemas/json-schemas.js';
 import { type Declared, declaredBy, type Member } from '../support/declared.js';
 import { anchorsOf, ROOT } from './pages.js';
 
@@ -87,9 +87,9 @@ function typeRow({ name, about, members }: Declared): string[] {
 
 const PROPERTIES = ['tools', 'learnings', 'proposals'];
 const OTHERS: readonly [entry: string, path: string][] = [
-  ['throughline/server', 'entries/server'],
-  ['throughline/facts', 'entries/facts'],
-  ['throughline/traces', 'entries/traces'],
+  ['throughline/server', 'server'],
+  ['throughline/facts', 'facts'],
+  ['throughline/traces', 'traces'],
 ];
 
 describe('the page of the SDK', () => {
@@ -178,7 +178,7 @@ ${entry(path).flatMap(typeRow).join('\n')}`,
 
 ## throughline/schemas
 
-The zod schemas of what travels: ${entry('entries/schemas')
+The zod schemas of what travels: ${entry('schemas')
       .map(({ name }) => `\`${name}\``)
       .join(', ')}. [JSON Schemas](schemas.md) has the same for other languages.
 `;

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { jsonSchema, SCHEMA_LIST } from '../../src/cli/schemas/json-schemas.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import * as names from '../../src/contracts/names.js';
 import * as requests from '../../src/contracts/request-names.js';
 import { DEFAULT_SHARDS, MAX_SHARDS } from '../../src/contracts/session-layout.js';
 import { TOOLS, TOOLS_SERVICE } from '../../src/contracts/tool-requests.js';
+import { RING_SIZE } from '../../src/engine/ports/telemetry-store.js';
 import { ACCESS_ROLES, type AccessRole, permissionsOf } from '../../src/nats/role-permissions.js';
-import { RING_SIZE } from '../../src/ports/telemetry-store.js';
-import { jsonSchema, SCHEMA_LIST } from '../../src/schemas/json-schemas.js';
 import { SERVICE_NAMES } from '../../src/services/serve.js';
 import { asCode, ROOT } from './pages.js';
 

@@ -1,6 +1,6 @@
 import type { Archived } from '../../src/contracts/lifecycle-record.js';
 import type { Token } from '../../src/contracts/names.js';
-import type { DecideArchived } from '../../src/ports/session-lifecycle.js';
+import type { DecideArchived } from '../../src/engine/ports/session-lifecycle.js';
 import { MemorySessionLifecycle } from './memory-session-lifecycle.js';
 
 /**

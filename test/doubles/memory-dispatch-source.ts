@@ -2,7 +2,7 @@ import type {
   DispatchConsumption,
   DispatchDelivery,
   DispatchSource,
-} from '../../src/ports/dispatch-source.js';
+} from '../../src/engine/ports/dispatch-source.js';
 import type { Scheduler } from './manual-scheduler.js';
 import { DEFAULT_DEDUPE_LAST, RecentIds } from './recent-ids.js';
 

@@ -15,7 +15,7 @@ import type {
   ReadResult,
   RemovalOptions,
   Unwatch,
-} from '../../src/ports/session-log.js';
+} from '../../src/engine/ports/session-log.js';
 import { DEFAULT_DEDUPE_LAST, RecentIds } from './recent-ids.js';
 
 export interface MemoryEventLogOptions {

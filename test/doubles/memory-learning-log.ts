@@ -1,6 +1,6 @@
 import { LEARNING_EVENTS, type LearningEvent } from '../../src/contracts/learning-events.js';
 import type { Token } from '../../src/contracts/names.js';
-import type { LearningLog } from '../../src/ports/session-log.js';
+import type { LearningLog } from '../../src/engine/ports/session-log.js';
 import { MemoryEventLog, type MemoryEventLogOptions } from './memory-event-log.js';
 
 /** The learning log in memory. */

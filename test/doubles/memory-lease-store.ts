@@ -1,4 +1,4 @@
-import type { Lease, LeaseClaim, LeaseStore } from '../../src/ports/lease-store.js';
+import type { Lease, LeaseClaim, LeaseStore } from '../../src/engine/ports/lease-store.js';
 
 /** Leases in memory. */
 export class MemoryLeaseStore implements LeaseStore {

@@ -1,5 +1,5 @@
 import { ThroughlineError } from '../../src/contracts/errors.js';
-import type { LiveTransport } from '../../src/ports/clients.js';
+import type { LiveTransport } from '../../src/engine/ports/clients.js';
 
 /** A transport without a server: a test sends what is heard, and says when the connection is lost. */
 export class MemoryLiveTransport implements LiveTransport {

@@ -6,7 +6,7 @@ import type {
   RejectedStore,
   Rejection,
   WholeRejection,
-} from '../../src/ports/rejected-store.js';
+} from '../../src/engine/ports/rejected-store.js';
 import { oneLine } from '../../src/shared/text.js';
 import { DEFAULT_DEDUPE_LAST, RecentIds } from './recent-ids.js';
 

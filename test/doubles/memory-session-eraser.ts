@@ -6,7 +6,7 @@ import {
   type Marks,
   NOTHING_ERASED,
   type SessionEraser,
-} from '../../src/ports/session-lifecycle.js';
+} from '../../src/engine/ports/session-lifecycle.js';
 
 /** How many results are stored under each name, in memory. Sessions have no events. */
 export class MemorySessionEraser implements SessionEraser, LearningEraser {

@@ -6,7 +6,7 @@ import type {
   LifecycleChange,
   NextRecord,
   SessionLifecycle,
-} from '../../src/ports/session-lifecycle.js';
+} from '../../src/engine/ports/session-lifecycle.js';
 
 /** Lifecycle records in memory. */
 export class MemorySessionLifecycle implements SessionLifecycle {

@@ -1,7 +1,11 @@
 import type { Token } from '../../src/contracts/names.js';
 import { SESSION_EVENTS, type SessionEvent } from '../../src/contracts/session-events.js';
-import type { ActiveSession, LeaderlessSession, SessionActivity } from '../../src/ports/session-lifecycle.js';
-import type { SessionLog, Unwatch } from '../../src/ports/session-log.js';
+import type {
+  ActiveSession,
+  LeaderlessSession,
+  SessionActivity,
+} from '../../src/engine/ports/session-lifecycle.js';
+import type { SessionLog, Unwatch } from '../../src/engine/ports/session-log.js';
 import { MemoryEventLog, type MemoryEventLogOptions } from './memory-event-log.js';
 
 /** The session log in memory. */

@@ -1,5 +1,9 @@
 import type { Token } from '../../src/contracts/names.js';
-import type { ReplacingSnapshotStore, SaveOutcome, StoredSnapshot } from '../../src/ports/snapshot-store.js';
+import type {
+  ReplacingSnapshotStore,
+  SaveOutcome,
+  StoredSnapshot,
+} from '../../src/engine/ports/snapshot-store.js';
 
 const HISTORY = 5;
 

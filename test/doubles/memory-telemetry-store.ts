@@ -5,7 +5,7 @@ import {
   type TelemetryBatch,
   withBatch,
 } from '../../src/contracts/session-telemetry.js';
-import type { TelemetryStore } from '../../src/ports/telemetry-store.js';
+import type { TelemetryStore } from '../../src/engine/ports/telemetry-store.js';
 
 /** Telemetry in memory. */
 export class MemoryTelemetryStore implements TelemetryStore {

@@ -1,5 +1,5 @@
 import type { Token } from '../../src/contracts/names.js';
-import type { StoredVector, VectorStore, VectorsRead } from '../../src/ports/vector-store.js';
+import type { StoredVector, VectorStore, VectorsRead } from '../../src/engine/ports/vector-store.js';
 
 /** Vectors in memory. */
 export class MemoryVectorStore implements VectorStore {

@@ -11,11 +11,11 @@ import {
   type Token,
 } from '../../src/contracts/names.js';
 import type { StoredEvent } from '../../src/contracts/session-events.js';
+import { evolve } from '../../src/memory/session/evolve-session.js';
+import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
+import { DEFAULT_LIMITS, emptyState, type SessionState } from '../../src/memory/session/session-state.js';
 import { readStream } from '../../src/nats/jetstream/direct-get.js';
 import type { NatsPorts } from '../../src/nats/open-nats.js';
-import { evolve } from '../../src/session/evolve-session.js';
-import { encodeSnapshot } from '../../src/session/session-snapshot.js';
-import { DEFAULT_LIMITS, emptyState, type SessionState } from '../../src/session/session-state.js';
 import { BIN, cleanEnv, cli, cliProcess } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';
 import { startGuardedSystem } from '../support/guarded-system.js';

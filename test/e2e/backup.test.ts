@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, dispatchSubject, type Token } from '../../src/contracts/names.js';
 import { streamOf } from '../../src/contracts/session-layout.js';
-import { runCommand } from '../../src/nats-server/run-command.js';
+import { runCommand } from '../../src/nats/server/run-command.js';
 import { BIN, cleanEnv, cli, startCli } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';
 import { loadFresh } from '../support/faults/clean-run.js';

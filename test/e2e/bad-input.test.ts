@@ -2,8 +2,8 @@ import type { NatsConnection } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROLES } from '../../src/contracts/kinds.js';
 import { isToken, token } from '../../src/contracts/names.js';
+import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import type { NatsPorts } from '../../src/nats/open-nats.js';
-import { encodeSnapshot } from '../../src/session/session-snapshot.js';
 import { allRejected } from '../support/all-rejected.js';
 import {
   BAD_BODIES,

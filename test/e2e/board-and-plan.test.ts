@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ThroughlineClient } from '../../src/client/throughline-client.js';
 import { connectThroughline } from '../../src/index.js';
+import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { startUp, type Up } from '../support/cli.js';
 import { TASKS_MD } from '../support/runs.js';
 import { implemented, newSession, reviewed } from '../support/system.js';

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
-import { freePort, portProblem } from '../../src/nats-server/server-process.js';
+import { freePort, portProblem } from '../../src/nats/server/server-process.js';
 import { VERSION } from '../../src/version.js';
 import { cli, startCli, startUp, type Up } from '../support/cli.js';
 import { startPrivateNats } from '../support/nats-server.js';

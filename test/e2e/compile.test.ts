@@ -10,13 +10,13 @@ import {
 } from '../../src/contracts/names.js';
 import type { CompileReply } from '../../src/contracts/replies/compile-reply.js';
 import { TOOLS_SERVICE } from '../../src/contracts/tool-requests.js';
-import { createSessionReader, createSnapshotWriter } from '../../src/folding/session-folding.js';
-import { silentLogger } from '../../src/ports/logger.js';
-import type { SessionLog } from '../../src/ports/session-log.js';
-import type { SnapshotStore } from '../../src/ports/snapshot-store.js';
+import { createSessionReader, createSnapshotWriter } from '../../src/engine/folding/session-folding.js';
+import { silentLogger } from '../../src/engine/ports/logger.js';
+import type { SessionLog } from '../../src/engine/ports/session-log.js';
+import type { SnapshotStore } from '../../src/engine/ports/snapshot-store.js';
+import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
+import { DEFAULT_LIMITS } from '../../src/memory/session/session-state.js';
 import { sessionReader } from '../../src/services/common/open-sessions.js';
-import { encodeSnapshot } from '../../src/session/session-snapshot.js';
-import { DEFAULT_LIMITS } from '../../src/session/session-state.js';
 import { hashOf } from '../../src/shared/hash.js';
 import {
   allDealtWith,

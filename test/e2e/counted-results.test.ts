@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { dispatchSubject, type Token } from '../../src/contracts/names.js';
-import { silentLogger } from '../../src/ports/logger.js';
-import type { Rejection } from '../../src/ports/rejected-store.js';
+import { silentLogger } from '../../src/engine/ports/logger.js';
+import type { Rejection } from '../../src/engine/ports/rejected-store.js';
 import { type ExtractorPorts, startExtractor } from '../../src/services/extractor/extractor-worker.js';
 import { cli } from '../support/cli.js';
 import { allDealtWith, eventsOf, implemented, newSession, soon, startSystem } from '../support/system.js';

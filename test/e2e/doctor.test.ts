@@ -1,11 +1,11 @@
 import { AckPolicy, headers, type JetStreamManager, StorageType } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sessionStream, type Token } from '../../src/contracts/names.js';
+import { silentLogger } from '../../src/engine/ports/logger.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
 import type { NatsAccess } from '../../src/nats/connection/nats-access.js';
 import { examine } from '../../src/nats/doctor/examine.js';
 import { type SeenStream, streamFaults } from '../../src/nats/doctor/stream-findings.js';
-import { silentLogger } from '../../src/ports/logger.js';
 import { cli } from '../support/cli.js';
 import { credentialsFolder, operatorMode } from '../support/credentials.js';
 import { bad, doctor, EXPECTED, levels, of } from '../support/doctor.js';

@@ -6,7 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { codeOf, type ThroughlineError } from '../../src/contracts/errors.js';
 import type { StoredEvent } from '../../src/contracts/session-events.js';
-import { SNAPSHOT_VERSION } from '../../src/session/session-snapshot.js';
+import { SNAPSHOT_VERSION } from '../../src/memory/session/session-snapshot.js';
 import { cli } from '../support/cli.js';
 import { allDealtWith, implemented, startSystem, systemOfFile } from '../support/system.js';
 

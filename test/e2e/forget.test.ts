@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { token } from '../../src/contracts/names.js';
-import { silentLogger } from '../../src/ports/logger.js';
+import { silentLogger } from '../../src/engine/ports/logger.js';
+import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import { sessionReader } from '../../src/services/common/open-sessions.js';
-import { encodeSnapshot } from '../../src/session/session-snapshot.js';
 import { cli } from '../support/cli.js';
 import { forgotten, furnished, storedText } from '../support/forgetting.js';
 import { layoutEnv, testedLayouts } from '../support/layouts.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { freePort, startNatsServer } from '../../src/nats-server/server-process.js';
+import { freePort, startNatsServer } from '../../src/nats/server/server-process.js';
 import { type CliOptions, cli, startCli } from '../support/cli.js';
 import { doctor, of } from '../support/doctor.js';
 import { nativeSource } from '../support/nats-native.js';

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXTRACTOR_SERVICE } from '../../src/contracts/names.js';
+import { silentLogger } from '../../src/engine/ports/logger.js';
 import { connectThroughline } from '../../src/index.js';
 import { startService } from '../../src/nats/micro/micro-service.js';
 import { healthEndpoint } from '../../src/nats/micro/service-answer.js';
-import { silentLogger } from '../../src/ports/logger.js';
 import { VERSION } from '../../src/version.js';
 import { cli, startCli } from '../support/cli.js';
 import { plainConnection, startTestNats, type TestNats } from '../support/nats-server.js';

@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } f
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { identityOf, isRunning } from '../../src/nats-server/process-identity.js';
-import { cacheDirOf } from '../../src/nats-server/server-version.js';
+import { identityOf, isRunning } from '../../src/nats/server/process-identity.js';
+import { cacheDirOf } from '../../src/nats/server/server-version.js';
 import { payloadsOf } from '../agents/hooks/hooks.js';
 import { type CliOptions, cli, startUp, type Up } from '../support/cli.js';
 

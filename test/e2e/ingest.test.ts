@@ -7,9 +7,9 @@ import {
   sessionSubjects,
 } from '../../src/contracts/names.js';
 import { streamOf } from '../../src/contracts/session-layout.js';
-import { factsOfEvent } from '../../src/facts/event-facts.js';
-import { silentLogger } from '../../src/ports/logger.js';
-import type { SessionLog } from '../../src/ports/session-log.js';
+import { silentLogger } from '../../src/engine/ports/logger.js';
+import type { SessionLog } from '../../src/engine/ports/session-log.js';
+import { factsOfEvent } from '../../src/memory/facts/event-facts.js';
 import { startExtractor } from '../../src/services/extractor/extractor-worker.js';
 import { allRejected } from '../support/all-rejected.js';
 import { startCli } from '../support/cli.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CompileReply } from '../../src/contracts/replies/compile-reply.js';
-import type { Learning, Proposal } from '../../src/learnings/learnings-state.js';
+import type { Learning, Proposal } from '../../src/memory/learnings/learnings-state.js';
 import { newSession, reviewed, type System, soon, startSystem } from '../support/system.js';
 
 // Learnings from end to end: notes and reviews in, proposals, decisions, prompts out.

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ThroughlineClient } from '../../src/client/throughline-client.js';
 import { connectThroughline } from '../../src/index.js';
+import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { cli, startUp, type Up } from '../support/cli.js';
 import { NOBODY } from '../support/nobody.js';
 import { runReplyOf, TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';

@@ -1,8 +1,8 @@
 import { headers } from 'nats';
 import { expect, it, vi } from 'vitest';
 import { DISPATCH_STREAM, dispatchSubject, type Token, token } from '../../src/contracts/names.js';
+import type { Rejection } from '../../src/engine/ports/rejected-store.js';
 import { connectThroughline } from '../../src/index.js';
-import type { Rejection } from '../../src/ports/rejected-store.js';
 import { retryRejected } from '../../src/services/extractor/retry-rejected.js';
 import { allRejected } from '../support/all-rejected.js';
 import { cli } from '../support/cli.js';

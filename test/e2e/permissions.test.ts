@@ -1,11 +1,11 @@
 import type { NatsConnection } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ThroughlineClient } from '../../src/client/throughline-client.js';
 import { loadConfig } from '../../src/config/config.js';
+import { silentLogger } from '../../src/engine/ports/logger.js';
+import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { connectThroughline } from '../../src/index.js';
 import { connectNats, onDenied } from '../../src/nats/connection/connect-nats.js';
-import { silentLogger } from '../../src/ports/logger.js';
-import { Shutdown } from '../../src/runtime/shutdown.js';
+import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { type ServiceName, serve } from '../../src/services/serve.js';
 import { cli } from '../support/cli.js';
 import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';

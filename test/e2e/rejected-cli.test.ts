@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ThroughlineClient } from '../../src/client/throughline-client.js';
 import { loadConfig } from '../../src/config/config.js';
 import type { Token } from '../../src/contracts/names.js';
+import type { RejectedEntry } from '../../src/engine/ports/rejected-store.js';
 import { connectThroughline } from '../../src/index.js';
 import type { NatsPorts } from '../../src/nats/open-nats.js';
-import type { RejectedEntry } from '../../src/ports/rejected-store.js';
+import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { allRejected } from '../support/all-rejected.js';
 import { type CliResult, startUp, type Up } from '../support/cli.js';
 import { doctor } from '../support/doctor.js';

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import { sessionRequest } from '../../src/contracts/names.js';
 import { toolSubject } from '../../src/contracts/tool-requests.js';
-import { Waiters } from '../../src/folding/caught-up.js';
-import { createSessionReader } from '../../src/folding/session-folding.js';
-import { silentLogger } from '../../src/ports/logger.js';
+import { Waiters } from '../../src/engine/folding/caught-up.js';
+import { createSessionReader } from '../../src/engine/folding/session-folding.js';
+import { silentLogger } from '../../src/engine/ports/logger.js';
+import { WINDOW_LENGTH } from '../../src/memory/session/dispatch-window.js';
+import { DEFAULT_LIMITS } from '../../src/memory/session/session-state.js';
 import { createDispatchResults } from '../../src/services/tools/dispatch-results.js';
-import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
-import { DEFAULT_LIMITS } from '../../src/session/session-state.js';
 import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
 import {
   allDealtWith,

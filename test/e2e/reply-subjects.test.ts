@@ -1,9 +1,9 @@
 import { headers, type NatsConnection, type StoredMsg } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { token } from '../../src/contracts/names.js';
+import { silentLogger } from '../../src/engine/ports/logger.js';
+import { stateToJson } from '../../src/memory/session/session-state-json.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
-import { silentLogger } from '../../src/ports/logger.js';
-import { stateToJson } from '../../src/session/session-state-json.js';
 import { allRejected } from '../support/all-rejected.js';
 import { type GuardedSystem, startGuardedSystem } from '../support/guarded-system.js';
 import { allDealtWith, freshState, implemented, soon } from '../support/system.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ThroughlineClient } from '../../src/client/throughline-client.js';
 import { connectThroughline } from '../../src/index.js';
+import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { cli, startUp, type Up } from '../support/cli.js';
 import { type OnTerminal, onTerminal, PTY_MISSING } from '../support/pty.js';
 import { newSession, soon, startSystem } from '../support/system.js';

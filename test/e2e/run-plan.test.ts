@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import type { ThroughlineClient } from '../../src/client/throughline-client.js';
+import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import type { RunPlanOptions } from '../../src/work/run-options.js';
 import { runPlan } from '../../src/work/run-plan.js';
 import type { AgentAnswer, KeptAnswers, RunPlanEvent } from '../../src/work/run-types.js';

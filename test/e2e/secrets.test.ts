@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REJECTED_STREAM, token } from '../../src/contracts/names.js';
 import { TOOL_NAMES, TOOLS_SERVICE } from '../../src/contracts/tool-requests.js';
+import { tracesOf } from '../../src/memory/session/session-state.js';
 import { serviceStats } from '../../src/nats/micro/service-health.js';
-import { tracesOf } from '../../src/session/session-state.js';
 import { allRejected } from '../support/all-rejected.js';
 import { capturedLog } from '../support/captured-log.js';
 import { cli, startCli } from '../support/cli.js';

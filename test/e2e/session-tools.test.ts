@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ThroughlineClient } from '../../src/client/throughline-client.js';
 import type { Token } from '../../src/contracts/names.js';
 import { connectThroughline } from '../../src/index.js';
-import { numberOf } from '../../src/session/task-board.js';
+import { numberOf } from '../../src/memory/session/task-board.js';
+import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { startTestNats, type TestNats } from '../support/nats-server.js';
 import {
   allDealtWith,

@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { COMPILE_SUBJECT, type Token } from '../../src/contracts/names.js';
 import { TRACE_APPEND_SUBJECT, TRACE_COMPACT_SUBJECT } from '../../src/contracts/request-names.js';
-import { type PreparedPrompt, withPreLlmCompaction } from '../../src/entries/traces.js';
-import { tracesOf } from '../../src/session/session-state.js';
-import { SUMMARY_HEADER } from '../../src/traces/trace-summary.js';
-import { step, steps } from '../compaction/entries.js';
+import { tracesOf } from '../../src/memory/session/session-state.js';
+import { SUMMARY_HEADER } from '../../src/memory/traces/trace-summary.js';
+import { type PreparedPrompt, withPreLlmCompaction } from '../../src/traces.js';
+import { step, steps } from '../memory/traces/compaction-entries.js';
 import { cli } from '../support/cli.js';
 import {
   eventsOf,

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { projectStateDir } from '../../src/files/user-state.js';
+import { projectStateDir } from '../../src/engine/files/user-state.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
 import { onTerminal, PTY_MISSING, shownRows } from '../support/pty.js';
 import { newSession, soon, systemOfFile } from '../support/system.js';

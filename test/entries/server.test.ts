@@ -2,8 +2,8 @@ import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startThroughline } from '../../src/entries/server.js';
 import { connectThroughline } from '../../src/index.js';
+import { startThroughline } from '../../src/server.js';
 import { startTestNats } from '../support/nats-server.js';
 import { NOBODY } from '../support/nobody.js';
 

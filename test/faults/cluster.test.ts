@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { DISPATCH_STREAM, token } from '../../src/contracts/names.js';
 import { PER_SESSION, type SessionLayout, streamOf } from '../../src/contracts/session-layout.js';
-import { LAYOUTS, newSession, openPorts } from '../ports/opened.js';
+import { LAYOUTS, newSession, openPorts } from '../engine/ports/opened.js';
 import { rejected } from '../support/builders.js';
 import { startCluster } from '../support/faults/cluster.js';
 import { publishLarge } from '../support/faults/large-bodies.js';

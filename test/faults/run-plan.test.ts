@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.js';
+import { silentLogger } from '../../src/engine/ports/logger.js';
+import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { connectThroughline } from '../../src/index.js';
-import { silentLogger } from '../../src/ports/logger.js';
-import { Shutdown } from '../../src/runtime/shutdown.js';
 import { serve } from '../../src/services/serve.js';
 import { runPlan } from '../../src/work/run-plan.js';
 import type { RunPlanEvent } from '../../src/work/run-types.js';

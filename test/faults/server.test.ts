@@ -9,9 +9,9 @@ import {
   type Token,
   token,
 } from '../../src/contracts/names.js';
+import type { StoredSnapshot } from '../../src/engine/ports/snapshot-store.js';
+import { decodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import { toThroughlineError } from '../../src/nats/connection/nats-errors.js';
-import type { StoredSnapshot } from '../../src/ports/snapshot-store.js';
-import { decodeSnapshot } from '../../src/session/session-snapshot.js';
 import { startCli } from '../support/cli.js';
 import type { Aftermath } from '../support/faults/end-check.js';
 import { publishLarge } from '../support/faults/large-bodies.js';

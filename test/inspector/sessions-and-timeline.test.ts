@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { silentLogger } from '../../src/ports/logger.js';
-import { Shutdown } from '../../src/runtime/shutdown.js';
+import { silentLogger } from '../../src/engine/ports/logger.js';
+import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { serveInspector } from '../../src/services/inspector/serve-inspector.js';
 import { seriousFindings } from '../support/accessibility.js';
 import { inspectorOfFile } from '../support/browser.js';

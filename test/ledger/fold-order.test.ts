@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { stallThresholds } from '../../src/ledger/stall.js';
 import type { TaskLedger } from '../../src/ledger/task-ledger.js';
-import { WINDOW_LENGTH } from '../../src/session/dispatch-window.js';
-import { evolve } from '../../src/session/evolve-session.js';
-import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';
+import { WINDOW_LENGTH } from '../../src/memory/session/dispatch-window.js';
+import { evolve } from '../../src/memory/session/evolve-session.js';
+import { decodeSnapshot, encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import {
   DEFAULT_LIMITS,
   emptyState,
   type SessionLimits,
   type SessionState,
-} from '../../src/session/session-state.js';
-import { type Arrivals, folded, foldedInOrder, jittered, permuted } from '../session/arrivals.js';
+} from '../../src/memory/session/session-state.js';
+import { type Arrivals, folded, foldedInOrder, jittered, permuted } from '../memory/session/arrivals.js';
 import { implementer, recorded, reviewer, stored } from '../support/builders.js';
 import { progressRebuilt, progressTask, runInitialized } from '../support/ledgers.js';
 import * as fc from '../support/properties.js';

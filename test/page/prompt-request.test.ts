@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { compileRequest } from '../../src/contracts/compile-request.js';
+import { evolve } from '../../src/memory/session/evolve-session.js';
+import { emptyState } from '../../src/memory/session/session-state.js';
 import { promptRows, sectionName } from '../../src/page/prompt/prompt-text.js';
 import { pastRequest, promptChoice, requestTitle, typedText } from '../../src/page/prompt/use-prompt.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
-import { evolve } from '../../src/session/evolve-session.js';
-import { emptyState } from '../../src/session/session-state.js';
 import { implementer, recorded, reviewer, stored } from '../support/builders.js';
 
 const chosen = (query: string) => promptChoice(new URLSearchParams(query));

@@ -1,8 +1,8 @@
 import type { DispatchRequest } from '../../src/contracts/compile-request.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
-import { evolve } from '../../src/session/evolve-session.js';
-import { emptyState, type SessionState } from '../../src/session/session-state.js';
+import { evolve } from '../../src/memory/session/evolve-session.js';
+import { emptyState, type SessionState } from '../../src/memory/session/session-state.js';
 import { distinctTexts } from '../../src/shared/text.js';
 import { implementer, recorded, reviewer, stored } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';

@@ -6,12 +6,12 @@ import {
 } from '../../src/contracts/compile-request.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
-import { createFactId } from '../../src/facts/fact-types.js';
+import { createFactId } from '../../src/memory/facts/fact-types.js';
+import { evolve } from '../../src/memory/session/evolve-session.js';
+import { decodeSnapshot, encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
+import { emptyState, type SessionState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { stablePrefix } from '../../src/prompt/role-contract.js';
-import { evolve } from '../../src/session/evolve-session.js';
-import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';
-import { emptyState, type SessionState } from '../../src/session/session-state.js';
 import { hostileTexts, implementer, recorded, reviewer, roleResults, stored } from '../support/builders.js';
 import * as fc from '../support/properties.js';
 

@@ -6,11 +6,11 @@ import { historiesIn } from '../../scripts/eval/replay.mjs';
 import { compileRequest } from '../../src/contracts/compile-request.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import { SESSION_EVENTS, type StoredEvent } from '../../src/contracts/session-events.js';
-import { RuleBasedFactExtractor } from '../../src/facts/fact-extractor.js';
+import { RuleBasedFactExtractor } from '../../src/memory/facts/fact-extractor.js';
+import { evolve } from '../../src/memory/session/evolve-session.js';
+import { emptyState, type SessionState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { recordedEvent } from '../../src/services/extractor/extractor-worker.js';
-import { evolve } from '../../src/session/evolve-session.js';
-import { emptyState, type SessionState } from '../../src/session/session-state.js';
 import { implementer } from '../support/builders.js';
 
 /**

@@ -9,12 +9,12 @@ import {
   seeded,
 } from '../../scripts/eval/replay.mjs';
 import { compileRequest } from '../../src/contracts/compile-request.js';
-import { RuleBasedFactExtractor } from '../../src/facts/fact-extractor.js';
+import { RuleBasedFactExtractor } from '../../src/memory/facts/fact-extractor.js';
+import { tokens } from '../../src/memory/search/tokens.js';
+import { evolve } from '../../src/memory/session/evolve-session.js';
+import { emptyState, type SessionState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
-import { tokens } from '../../src/search/tokens.js';
 import { recordedEvent } from '../../src/services/extractor/extractor-worker.js';
-import { evolve } from '../../src/session/evolve-session.js';
-import { emptyState, type SessionState } from '../../src/session/session-state.js';
 
 /** Three hundred commits each of three projects, as `npm run eval` replays them. */
 const HISTORIES = historiesIn(fileURLToPath(new URL('../fixtures/history', import.meta.url)));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionState } from '../../src/session/session-state.js';
+import type { SessionState } from '../../src/memory/session/session-state.js';
 import { hostileTexts } from '../support/builders.js';
 import { Played } from '../support/played.js';
 import * as fc from '../support/properties.js';

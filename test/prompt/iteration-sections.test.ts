@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { boardCounts } from '../../src/session/task-counts.js';
+import { boardCounts } from '../../src/memory/session/task-counts.js';
 import { Played, withTasks } from '../support/played.js';
 import { promptOf } from './iterations.js';
 

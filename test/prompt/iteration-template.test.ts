@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { emptyState } from '../../src/session/session-state.js';
+import { emptyState } from '../../src/memory/session/session-state.js';
 import { full, promptOf } from './iterations.js';
 
 describe('the built-in template', () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { evolve } from '../../src/memory/session/evolve-session.js';
+import { decodeSnapshot, encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
+import { emptyState } from '../../src/memory/session/session-state.js';
 import {
   checkTemplate,
   ITERATION_TEMPLATE,
   ITERATION_VARIABLES,
 } from '../../src/prompt/iteration-template.js';
-import { evolve } from '../../src/session/evolve-session.js';
-import { decodeSnapshot, encodeSnapshot } from '../../src/session/session-snapshot.js';
-import { emptyState } from '../../src/session/session-state.js';
 import { implementer, recorded } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
 import { type Given, Played, withTasks } from '../support/played.js';

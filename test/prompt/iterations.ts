@@ -1,6 +1,6 @@
 import { type CompileRequestInput, compileRequest } from '../../src/contracts/compile-request.js';
+import type { SessionState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
-import type { SessionState } from '../../src/session/session-state.js';
 import { implementer, recorded } from '../support/builders.js';
 import { Played } from '../support/played.js';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { compileRequest } from '../../src/contracts/compile-request.js';
 import type { RecordedEntry } from '../../src/contracts/trace-entry.js';
-import { factsOfEvent } from '../../src/facts/event-facts.js';
-import type { LearningsInPrompt } from '../../src/learnings/learning-text.js';
+import { factsOfEvent } from '../../src/memory/facts/event-facts.js';
+import type { LearningsInPrompt } from '../../src/memory/learnings/learning-text.js';
+import { tracesOf } from '../../src/memory/session/session-state.js';
+import { recordEntry } from '../../src/memory/traces/record-entry.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
-import { tracesOf } from '../../src/session/session-state.js';
-import { recordEntry } from '../../src/traces/record-entry.js';
 import { spokenAttacks } from '../support/attacks.js';
 import { implementer, recorded, rejected, reviewer } from '../support/builders.js';
 import { runInitialized } from '../support/ledgers.js';

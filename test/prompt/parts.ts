@@ -3,10 +3,10 @@ import {
   compileRequest,
   type DispatchRequest,
 } from '../../src/contracts/compile-request.js';
+import type { SessionState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import type { CompiledAs } from '../../src/prompt/prompt-kind.js';
 import { DEFAULT_BUDGET, type PromptBudget } from '../../src/prompt/prompt-kind.js';
-import type { SessionState } from '../../src/session/session-state.js';
 import type { Tokenizer } from '../../src/shared/tokenizer.js';
 
 /** A dispatch prompt taken apart, as a reader would: by its headers alone. */

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { loadTokenizer } from '../../src/config/load-tokenizer.js';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import { ROLES } from '../../src/contracts/kinds.js';
+import { evolve } from '../../src/memory/session/evolve-session.js';
+import { emptyState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { dispatchRoom } from '../../src/prompt/dispatch-prompt.js';
 import { DEFAULT_BUDGET, type PromptBudget } from '../../src/prompt/prompt-kind.js';
-import { evolve } from '../../src/session/evolve-session.js';
-import { emptyState } from '../../src/session/session-state.js';
 import { approximateTokenizer } from '../../src/shared/tokenizer.js';
-import { loadTokenizer } from '../../src/tokenizers/load-tokenizer.js';
 import { stored } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
 import * as fc from '../support/properties.js';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { loadTokenizer } from '../../src/config/load-tokenizer.js';
 import { type CompileRequest, compileRequest } from '../../src/contracts/compile-request.js';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import type { BudgetReport } from '../../src/contracts/replies/compile-reply.js';
 import { TASK_STATUSES } from '../../src/contracts/task-events.js';
+import type { SessionState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
-import type { SessionState } from '../../src/session/session-state.js';
-import { loadTokenizer } from '../../src/tokenizers/load-tokenizer.js';
 import { implementer, recorded, reviewer } from '../support/builders.js';
 import { inPrompt, proposal, ranked } from '../support/learnings.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';

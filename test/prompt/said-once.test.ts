@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { maySay } from '../../src/contracts/relations.js';
 import type { RoleResult } from '../../src/contracts/results.js';
+import { evolve } from '../../src/memory/session/evolve-session.js';
+import { emptyState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
-import { evolve } from '../../src/session/evolve-session.js';
-import { emptyState } from '../../src/session/session-state.js';
 import { implementer, recorded, reviewer, stored } from '../support/builders.js';
 import { dispatchRequest, partsOf } from './parts.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type CompileRequestInput, compileRequest } from '../../src/contracts/compile-request.js';
+import { emptyState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
-import { emptyState } from '../../src/session/session-state.js';
 import { implementer, recorded, reviewer } from '../support/builders.js';
 import { inPrompt, proposal, ranked } from '../support/learnings.js';
 import { Played } from '../support/played.js';

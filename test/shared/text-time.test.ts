@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseTasksMd } from '../../src/ledger/tasks-md/parse-tasks-md.js';
+import { redactText } from '../../src/memory/redaction/redactor.js';
+import { secretlintScanner } from '../../src/memory/redaction/secretlint-scanner.js';
 import { renderTemplate, unknownPlaceholders } from '../../src/prompt/iteration-template.js';
-import { redactText } from '../../src/redaction/redactor.js';
-import { secretlintScanner } from '../../src/redaction/secretlint-scanner.js';
 import { oneLine, quoted, quotedLines } from '../../src/shared/text.js';
 import { growth } from '../support/cpu-time.js';
 import { TIER } from '../support/tier.js';

@@ -1,4 +1,8 @@
-import type { RejectedEntry, RejectedSelection, RejectedStore } from '../../src/ports/rejected-store.js';
+import type {
+  RejectedEntry,
+  RejectedSelection,
+  RejectedStore,
+} from '../../src/engine/ports/rejected-store.js';
 
 const PAGE = 200;
 

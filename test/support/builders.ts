@@ -8,8 +8,8 @@ import type {
   StoredEvent,
 } from '../../src/contracts/session-events.js';
 import { SEVERITIES } from '../../src/contracts/severity.js';
-import { RuleBasedFactExtractor, sessionFact } from '../../src/facts/fact-extractor.js';
-import { type DispatchOrigin, recordedFact, type SessionFact } from '../../src/facts/fact-types.js';
+import { RuleBasedFactExtractor, sessionFact } from '../../src/memory/facts/fact-extractor.js';
+import { type DispatchOrigin, recordedFact, type SessionFact } from '../../src/memory/facts/fact-types.js';
 import { recordedEvent } from '../../src/services/extractor/extractor-worker.js';
 import * as fc from './properties.js';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../src/contracts/errors.js';
-import { freePort } from '../../src/nats-server/server-process.js';
+import { freePort } from '../../src/nats/server/server-process.js';
 import { canRunHere, runHere } from './cli-in-process.js';
 
 /** The built command line, as users run it. */

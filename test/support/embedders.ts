@@ -1,4 +1,4 @@
-import type { Embedder } from '../../src/ports/vector-store.js';
+import type { Embedder } from '../../src/engine/ports/vector-store.js';
 import { bagVector } from './embedding-server.js';
 
 /** An embedder in the process whose answers a test decides. */

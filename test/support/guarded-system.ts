@@ -1,10 +1,10 @@
-import type { ThroughlineClient } from '../../src/client/throughline-client.js';
 import { type Config, loadConfig } from '../../src/config/config.js';
 import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
+import { silentLogger } from '../../src/engine/ports/logger.js';
+import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { connectThroughline } from '../../src/index.js';
 import { type NatsPorts, openNats } from '../../src/nats/open-nats.js';
-import { silentLogger } from '../../src/ports/logger.js';
-import { Shutdown } from '../../src/runtime/shutdown.js';
+import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
 import { natsOptions } from '../../src/services/common/service-context.js';
 import { serve } from '../../src/services/serve.js';
 import { cli } from './cli.js';

@@ -1,6 +1,6 @@
 import type { InspectorRole } from '../../src/contracts/inspector-api.js';
-import { silentLogger } from '../../src/ports/logger.js';
-import { Shutdown } from '../../src/runtime/shutdown.js';
+import { silentLogger } from '../../src/engine/ports/logger.js';
+import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { type RunningInspector, serveInspector } from '../../src/services/inspector/serve-inspector.js';
 import { SOON_MS } from './soon.js';
 import { type System, type SystemOptions, startSystem } from './system.js';

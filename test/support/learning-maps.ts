@@ -1,5 +1,5 @@
 import { type Token, token } from '../../src/contracts/names.js';
-import type { Learning } from '../../src/learnings/learnings-state.js';
+import type { Learning } from '../../src/memory/learnings/learnings-state.js';
 import { timeOf } from './builders.js';
 import * as fc from './properties.js';
 

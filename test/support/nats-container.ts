@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GenericContainer, getContainerRuntimeClient, ImageName, Wait } from 'testcontainers';
 import { messageOf } from '../../src/contracts/errors.js';
-import { NATS_SERVER_PIN } from '../../src/nats-server/server-pin.js';
-import { freePort } from '../../src/nats-server/server-process.js';
-import { renderServerConfig, untilReady } from '../../src/nats-server/server-ready.js';
+import { NATS_SERVER_PIN } from '../../src/nats/server/server-pin.js';
+import { freePort } from '../../src/nats/server/server-process.js';
+import { renderServerConfig, untilReady } from '../../src/nats/server/server-ready.js';
 import type { BackedNats, TestNatsOptions } from './nats-server.js';
 import { started as countStarted } from './started.js';
 

@@ -1,9 +1,9 @@
 import { homedir } from 'node:os';
-import { findNatsServer } from '../../src/nats-server/find-server.js';
-import type { RunningServer } from '../../src/nats-server/running-server.js';
-import { startNatsServer } from '../../src/nats-server/server-process.js';
-import type { NatsServerSource } from '../../src/nats-server/server-search.js';
-import { cacheDirOf } from '../../src/nats-server/server-version.js';
+import { findNatsServer } from '../../src/nats/server/find-server.js';
+import type { RunningServer } from '../../src/nats/server/running-server.js';
+import { startNatsServer } from '../../src/nats/server/server-process.js';
+import type { NatsServerSource } from '../../src/nats/server/server-search.js';
+import { cacheDirOf } from '../../src/nats/server/server-version.js';
 import type { BackedNats, TestNatsOptions } from './nats-server.js';
 
 let source: Promise<NatsServerSource> | undefined;

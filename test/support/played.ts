@@ -7,10 +7,10 @@ import {
   type ToolArguments,
   type ToolInput,
 } from '../../src/contracts/tool-requests.js';
-import { decide } from '../../src/session/commands/decide-session.js';
-import type { NewEvent } from '../../src/session/commands/session-decision.js';
-import { evolve } from '../../src/session/evolve-session.js';
-import { emptyState, type SessionLimits, type SessionState } from '../../src/session/session-state.js';
+import { decide } from '../../src/memory/session/commands/decide-session.js';
+import type { NewEvent } from '../../src/memory/session/commands/session-decision.js';
+import { evolve } from '../../src/memory/session/evolve-session.js';
+import { emptyState, type SessionLimits, type SessionState } from '../../src/memory/session/session-state.js';
 
 /** What a caller gives a tool, without the session. */
 export type Given<Name extends CommandName> = Omit<ToolInput<Name>, 'session'>;

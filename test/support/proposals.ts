@@ -1,5 +1,5 @@
 import type { ProposalView } from '../../src/contracts/replies/learning-reply.js';
-import type { Learning, Proposal } from '../../src/learnings/learnings-state.js';
+import type { Learning, Proposal } from '../../src/memory/learnings/learnings-state.js';
 
 /** A proposal without a decision. */
 export function pendingProposal(more: Partial<Proposal> = {}): Proposal {

@@ -1,9 +1,9 @@
 import { afterEach } from 'vitest';
-import { Monitoring } from '../../src/monitoring/monitoring.js';
+import { Monitoring } from '../../src/engine/monitoring/monitoring.js';
+import { type Logger, silentLogger } from '../../src/engine/ports/logger.js';
+import type { SessionLifecycle } from '../../src/engine/ports/session-lifecycle.js';
+import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { openNats } from '../../src/nats/open-nats.js';
-import { type Logger, silentLogger } from '../../src/ports/logger.js';
-import type { SessionLifecycle } from '../../src/ports/session-lifecycle.js';
-import { Shutdown } from '../../src/runtime/shutdown.js';
 import { knownSessions, sessionReader } from '../../src/services/common/open-sessions.js';
 import { natsOptions } from '../../src/services/common/service-context.js';
 import { RetentionKeeper } from '../../src/services/keeper/serve-keeper.js';

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { createCommander } from '../../src/folding/commander.js';
+import { createCommander } from '../../src/engine/folding/commander.js';
 import {
   createSessionReader,
   createSnapshotWriter,
   type SessionReader,
-} from '../../src/folding/session-folding.js';
-import { type Clock, silentLogger, systemClock } from '../../src/ports/logger.js';
-import type { SessionLog } from '../../src/ports/session-log.js';
+} from '../../src/engine/folding/session-folding.js';
+import { type Clock, silentLogger, systemClock } from '../../src/engine/ports/logger.js';
+import type { SessionLog } from '../../src/engine/ports/session-log.js';
+import { DEFAULT_LIMITS } from '../../src/memory/session/session-state.js';
 import { createSessionTools, type SessionTools } from '../../src/services/tools/session-tools.js';
-import { DEFAULT_LIMITS } from '../../src/session/session-state.js';
 import type { System } from './system.js';
 
 export type Append = SessionLog['append'];

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { identityOf, isRunning } from '../../src/nats-server/process-identity.js';
+import { identityOf, isRunning } from '../../src/nats/server/process-identity.js';
 import { commandAgent, commandCheck } from '../../src/work/command-agent.js';
 import { openRunFolder } from '../../src/work/run-folder.js';
 import { mountTmpfs, TMPFS_MISSING } from '../support/tmpfs.js';

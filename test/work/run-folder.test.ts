@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { identityOf, isRunning } from '../../src/nats-server/process-identity.js';
+import { identityOf, isRunning } from '../../src/nats/server/process-identity.js';
 import { CALL_MARK } from '../../src/work/process-group.js';
 import { openRunFolder, processSpace, runIn } from '../../src/work/run-folder.js';
 

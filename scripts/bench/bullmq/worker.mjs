@@ -4,7 +4,7 @@ import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { parseDispatchBody } from '../../../dist/contracts/dispatch-body.js';
 import { parseDispatchSubject } from '../../../dist/contracts/names.js';
-import { RuleBasedFactExtractor } from '../../../dist/facts/fact-extractor.js';
+import { RuleBasedFactExtractor } from '../../../dist/memory/facts/fact-extractor.js';
 import { recordedEvent } from '../../../dist/services/extractor/extractor-worker.js';
 
 const [port, queue] = process.argv.slice(2);

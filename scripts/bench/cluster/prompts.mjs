@@ -1,6 +1,6 @@
 // Prompts of a session that remembers as much as one does by default: asked for again, and with something new each time.
 import { token } from '../../../dist/contracts/names.js';
-import { Shutdown } from '../../../dist/runtime/shutdown.js';
+import { Shutdown } from '../../../dist/engine/runtime/shutdown.js';
 import { startThroughline } from '../host.mjs';
 import { factEvent, resultOf } from '../results.mjs';
 import { ready } from './three-servers.mjs';

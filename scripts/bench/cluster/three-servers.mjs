@@ -1,5 +1,5 @@
 // Three servers that know each other, and what waits for them: a cluster takes a while to elect its leaders.
-import { freePort, startNatsServer } from '../../../dist/nats-server/server-process.js';
+import { freePort, startNatsServer } from '../../../dist/nats/server/server-process.js';
 import { findServer, temporaryDir } from '../host.mjs';
 
 const READY_WITHIN_MS = 60_000;

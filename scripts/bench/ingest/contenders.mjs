@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { AckPolicy } from 'nats';
 import { loadConfig } from '../../../dist/config/config.js';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../../dist/contracts/names.js';
+import { Shutdown } from '../../../dist/engine/runtime/shutdown.js';
 import { AckedPublisher } from '../../../dist/nats/jetstream/acked-publisher.js';
-import { Shutdown } from '../../../dist/runtime/shutdown.js';
 import { cpuMs, openPorts, startScript, startServer, startThroughline } from '../host.mjs';
 import { startRedis } from './redis.mjs';
 

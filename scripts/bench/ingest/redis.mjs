@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../../dist/nats-server/server-process.js';
+import { freePort } from '../../../dist/nats/server/server-process.js';
 import { temporaryDir } from '../host.mjs';
 
 /** Starts Redis and gives its port and process; `undefined` where there is no redis-server. */

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { basename, delimiter, isAbsolute, join } from 'node:path';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { projectOf } from '../../contracts/names.js';
-import { projectStateDir, userStateDir } from '../../files/user-state.js';
+import { projectStateDir, userStateDir } from '../../engine/files/user-state.js';
 import { hashOf } from '../../shared/hash.js';
 import {
   CONNECT_CLIENTS,

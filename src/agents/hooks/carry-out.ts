@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { ThroughlineClient } from '../../client/throughline-client.js';
 import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import { BEGIN, lastResult, type ResultText } from '../../contracts/reading/last-result.js';
+import { RECENT_STEPS } from '../../memory/traces/trace-summary.js';
 import { isSentBack, sentBackText } from '../../prompt/role-contract.js';
+import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText } from '../../shared/text.js';
-import { RECENT_STEPS } from '../../traces/trace-summary.js';
 import type { AgentSession } from '../agent-session.js';
 import { type HookCall, type HookTools, onlyReads, roleOfAgent } from './hook-call.js';
 import { plainRole, resultId, saidByAgent, withResultId } from './hook-results.js';

@@ -1,5 +1,5 @@
-import type { ThroughlineClient } from '../../client/throughline-client.js';
 import { isRole, kindOf, ROLES, type Role } from '../../contracts/kinds.js';
+import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { isObject } from '../../shared/is-object.js';
 import type { AgentSession } from '../agent-session.js';
 import type { HookState } from './hook-state.js';

@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { systemCode } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
-import { writePrivateFile } from '../../files/user-state.js';
-import { mayHoldSecret } from '../../redaction/secret-hints.js';
+import { writePrivateFile } from '../../engine/files/user-state.js';
+import { mayHoldSecret } from '../../memory/redaction/secret-hints.js';
 import { isObject } from '../../shared/is-object.js';
 import { oneLine } from '../../shared/text.js';
 

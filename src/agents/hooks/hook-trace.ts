@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from 'node:path';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
-import { redactedStart } from '../../redaction/redacted.js';
+import { redactedStart } from '../../memory/redaction/redacted.js';
 import { isObject } from '../../shared/is-object.js';
 import type { HookCall, HookTools } from './hook-call.js';
 

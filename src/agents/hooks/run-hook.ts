@@ -1,7 +1,7 @@
-import type { ThroughlineClient } from '../../client/throughline-client.js';
 import type { Config } from '../../config/config.js';
 import { codeOf, messageOf } from '../../contracts/errors.js';
-import { redacted } from '../../redaction/redacted.js';
+import { redacted } from '../../memory/redaction/redacted.js';
+import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { agentSession } from '../agent-session.js';
 import { carryOut, type HookAnswer } from './carry-out.js';
 import { type HookCall, readCall } from './hook-call.js';

@@ -1,6 +1,6 @@
-import type { ThroughlineClient } from '../../client/throughline-client.js';
 import { codeOf, messageOf, withRemedy } from '../../contracts/errors.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
+import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import type { HookTools } from './hook-call.js';
 import type { Waiting } from './hook-state.js';
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { ThroughlineClient } from '../../client/throughline-client.js';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { ROLES, verdictsOf } from '../../contracts/kinds.js';
 import { explicitFact, reviewIssue, taskId, testRun } from '../../contracts/results.js';
 import { NOTE_TYPES } from '../../contracts/session-meta-events.js';
 import { TASK_STATUSES } from '../../contracts/task-events.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
+import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { nearIdsHint } from '../../shared/near-ids.js';
 import type { AgentSession } from '../agent-session.js';
 

@@ -1,6 +1,6 @@
 import type { CompileReply, ConsideredFile } from '../../contracts/replies/compile-reply.js';
-import { rankTexts } from '../../search/similar-results.js';
-import type { InboxMessage, Note } from '../../session/notebook.js';
+import { rankTexts } from '../../memory/search/similar-results.js';
+import type { InboxMessage, Note } from '../../memory/session/notebook.js';
 import { clipText, counted, oneLine, quoted } from '../../shared/text.js';
 import {
   type KnownTask,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { ThroughlineClient } from '../../client/throughline-client.js';
 import { parseDispatchBody } from '../../contracts/dispatch-body.js';
 import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
 import { isRole, ROLES, type Role } from '../../contracts/kinds.js';
 import { publishItOn } from '../../contracts/reading/misplaced-result.js';
 import { repairsInWords } from '../../contracts/reading/repairs.js';
 import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
+import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { counted, oneLine } from '../../shared/text.js';
 import { knownTask, type McpAnswer, type McpTool } from './mcp-tools.js';
 

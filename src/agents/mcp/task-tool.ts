@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
-import type { ThroughlineClient } from '../../client/throughline-client.js';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import type { RunStatusReply } from '../../contracts/replies/run-reply.js';
-import type { TaskView } from '../../session/commands/task-commands.js';
+import type { TaskView } from '../../memory/session/commands/task-commands.js';
+import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import {
   type McpAnswer,

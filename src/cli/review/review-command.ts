@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import picocolors from 'picocolors';
-import type { ThroughlineClient } from '../../client/throughline-client.js';
 import { ThroughlineError } from '../../contracts/errors.js';
+import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { type Cli, cliOf, coloured, examples, note, out, withClient } from '../command-context.js';
 import { Interrupted } from '../interrupted.js';
 import { deciderIn, deciding, type ProjectOptions, projectIn, shownOf } from '../session-argument.js';

@@ -1,6 +1,6 @@
 import { assertNever, type ThroughlineError } from '../../contracts/errors.js';
 import type { ProposalView } from '../../contracts/replies/learning-reply.js';
-import { sameText } from '../../learnings/learning-text.js';
+import { sameText } from '../../memory/learnings/learning-text.js';
 import { decisionText, shortId } from '../show-learning.js';
 import { type Action, actionOf } from './review-keys.js';
 

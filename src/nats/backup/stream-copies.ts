@@ -1,6 +1,6 @@
 import type { Msg, NatsConnection, StreamConfig, StreamState } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { Semaphore } from '../../runtime/batched.js';
+import { Semaphore } from '../../engine/runtime/batched.js';
 import { newInbox } from '../connection/connect-nats.js';
 import { API, refusal, toThroughlineError } from '../connection/nats-errors.js';
 import type { StoredStream } from './backup-manifest.js';

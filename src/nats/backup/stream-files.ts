@@ -4,9 +4,9 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NatsConnection } from 'nats';
 import { systemCode, ThroughlineError } from '../../contracts/errors.js';
-import { makeFolder } from '../../nats-server/server-version.js';
 import { onDenied } from '../connection/connect-nats.js';
 import { onConnectionState } from '../connection/connection-states.js';
+import { makeFolder } from '../server/server-version.js';
 import { cannotRead, MANIFEST, OWNER_ONLY, STREAMS, type StoredStream } from './backup-manifest.js';
 
 const PIECE_BYTES = 1024 * 1024;

@@ -11,10 +11,10 @@ import {
   type SubscriptionOptions,
 } from 'nats';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
-import { requireSupportedServer } from '../../nats-server/server-version.js';
-import type { Logger } from '../../ports/logger.js';
-import { limitedWarnings } from '../../runtime/limited-warnings.js';
+import type { Logger } from '../../engine/ports/logger.js';
+import { limitedWarnings } from '../../engine/runtime/limited-warnings.js';
 import { withinDeadline } from '../../shared/deadline.js';
+import { requireSupportedServer } from '../server/server-version.js';
 import { useEndingTransport } from './ending-transport.js';
 import { accessOptions, type NatsAccess } from './nats-access.js';
 import { codeOfReport, connectFault, permissionDenied, withoutSecrets } from './nats-errors.js';
@@ -118,7 +118,7 @@ async function certificateFault(
   shown: string,
   cause: unknown,
 ): Promise<ThroughlineError | undefined> {
-  const { askServer } = await import('../../nats-server/server-ready.js');
+  const { askServer } = await import('../server/server-ready.js');
   for (const server of url.split(',')) {
     const address =
       server

@@ -1,6 +1,6 @@
 import { Events } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import type { LiveTransport } from '../../ports/clients.js';
+import type { LiveTransport } from '../../engine/ports/clients.js';
 import { closeConnection, connectNats, type NatsConnectOptions } from './connect-nats.js';
 import { type KeptSubscription, keepSubscribed } from './kept-subscription.js';
 import { requestJson } from './nats-client-transport.js';

@@ -1,9 +1,9 @@
 import { codeOf, type ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM, VECTOR_BUCKET } from '../../contracts/names.js';
-import { NATS_SERVER_PIN } from '../../nats-server/server-pin.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { highestSeen, type NumbersPorts, numbersFault, REPAIR } from '../jetstream/dispatch-numbers.js';
 import type { NatsPorts } from '../open-nats.js';
+import { NATS_SERVER_PIN } from '../server/server-pin.js';
 import { eventFindings } from './event-findings.js';
 import { examined, type Finding, fail } from './finding.js';
 import { indexFindings } from './index-findings.js';

@@ -1,7 +1,7 @@
 import { INDEX_BUCKET, type Token } from '../../contracts/names.js';
-import type { SessionIndex } from '../../ports/session-index.js';
-import { hasLeader, type SessionActivity } from '../../ports/session-lifecycle.js';
-import type { SessionLog } from '../../ports/session-log.js';
+import type { SessionIndex } from '../../engine/ports/session-index.js';
+import { hasLeader, type SessionActivity } from '../../engine/ports/session-lifecycle.js';
+import type { SessionLog } from '../../engine/ports/session-log.js';
 import { counted } from '../../shared/text.js';
 import { type Finding, ok, warn } from './finding.js';
 

@@ -7,8 +7,8 @@ import {
   type Token,
   VECTOR_BUCKET,
 } from '../../contracts/names.js';
-import type { LearningLog } from '../../ports/session-log.js';
-import type { SnapshotStore } from '../../ports/snapshot-store.js';
+import type { LearningLog } from '../../engine/ports/session-log.js';
+import type { SnapshotStore } from '../../engine/ports/snapshot-store.js';
 import { counted } from '../../shared/text.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { type Finding, ok, warn } from './finding.js';

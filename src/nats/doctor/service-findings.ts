@@ -8,7 +8,7 @@ import {
   LEARNINGS_SERVICE,
 } from '../../contracts/names.js';
 import { TOOLS_SERVICE } from '../../contracts/tool-requests.js';
-import type { Embedder } from '../../ports/vector-store.js';
+import type { Embedder } from '../../engine/ports/vector-store.js';
 import { counted } from '../../shared/text.js';
 import { MAKE_ROOM } from '../connection/nats-errors.js';
 import { instancesOf } from '../micro/service-health.js';

@@ -1,6 +1,6 @@
 import type { Msg, MsgHdrs, NatsConnection } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { Semaphore } from '../../runtime/batched.js';
+import { Semaphore } from '../../engine/runtime/batched.js';
 import { newInbox, onDenied } from '../connection/connect-nats.js';
 import { foreignBy } from './stored-replies.js';
 

@@ -1,8 +1,8 @@
 import { Events, type Msg, type NatsConnection } from 'nats';
 import { codeOf } from '../../contracts/errors.js';
-import type { DispatchConsumption } from '../../ports/dispatch-source.js';
-import type { Logger } from '../../ports/logger.js';
-import { Backoff } from '../../runtime/pauses.js';
+import type { DispatchConsumption } from '../../engine/ports/dispatch-source.js';
+import type { Logger } from '../../engine/ports/logger.js';
+import { Backoff } from '../../engine/runtime/pauses.js';
 import { withinDeadline } from '../../shared/deadline.js';
 import { type DeliveredBy, NatsDelivery } from './dispatch-delivery.js';
 import { HEARTBEAT_MS, PullLane } from './pull-lane.js';

@@ -1,7 +1,7 @@
 import type { Msg, MsgHdrs, NatsConnection } from 'nats';
 import { HEADERS, VOID_DISPATCHES } from '../../contracts/names.js';
 import type { TraceContext } from '../../contracts/trace-context.js';
-import type { DispatchDelivery } from '../../ports/dispatch-source.js';
+import type { DispatchDelivery } from '../../engine/ports/dispatch-source.js';
 import { traceOf } from '../trace-of.js';
 import { foreignDispatch } from './stored-replies.js';
 

@@ -14,7 +14,7 @@ import {
   PER_SESSION,
   type SessionLayout,
 } from '../../contracts/session-layout.js';
-import { pause } from '../../runtime/pauses.js';
+import { pause } from '../../engine/runtime/pauses.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { LAYOUT_STREAM, type LayoutPorts, makeLayoutBucket, readLayout } from './layout-record.js';
 import { SHARDS } from './topology.js';

@@ -8,7 +8,7 @@ import {
   type StreamInfo,
 } from 'nats';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
-import { Semaphore } from '../../runtime/batched.js';
+import { Semaphore } from '../../engine/runtime/batched.js';
 import { API, apiCode, MAKE_ROOM_ON_DISK } from '../connection/nats-errors.js';
 
 /** Streams that are asked for by name at a time: each of them may take as long as the client waits. */

@@ -1,5 +1,5 @@
 import type { JetStreamManager, StreamInfo } from 'nats';
-import { Semaphore } from '../../runtime/batched.js';
+import { Semaphore } from '../../engine/runtime/batched.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { takesBatches } from './topology.js';
 

@@ -35,7 +35,7 @@ import {
   token,
 } from '../../contracts/names.js';
 import { type SessionLayout, shardOf } from '../../contracts/session-layout.js';
-import { RING_SIZE } from '../../ports/telemetry-store.js';
+import { RING_SIZE } from '../../engine/ports/telemetry-store.js';
 import { API, apiCode, takenByAnother } from '../connection/nats-errors.js';
 import { snapshotSequence } from '../stores/snapshot-sequence.js';
 import { newestOf } from './newest-page.js';

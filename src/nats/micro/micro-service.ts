@@ -1,8 +1,8 @@
 import type { NatsConnection, Service, SubscriptionOptions } from 'nats';
 import { isOwnSubject } from '../../contracts/names.js';
-import type { Logger } from '../../ports/logger.js';
-import { limitedWarnings } from '../../runtime/limited-warnings.js';
-import { Backoff } from '../../runtime/pauses.js';
+import type { Logger } from '../../engine/ports/logger.js';
+import { limitedWarnings } from '../../engine/runtime/limited-warnings.js';
+import { Backoff } from '../../engine/runtime/pauses.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import {
   type AnswerOptions,

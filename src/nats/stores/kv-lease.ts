@@ -2,7 +2,7 @@ import type { NatsConnection } from 'nats';
 import { z } from 'zod';
 import { jsonOf } from '../../contracts/event.js';
 import { LEASE_BUCKET } from '../../contracts/names.js';
-import type { Lease, LeaseClaim, LeaseStore } from '../../ports/lease-store.js';
+import type { Lease, LeaseClaim, LeaseStore } from '../../engine/ports/lease-store.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
 import { type BucketKind, type BucketOptions, GONE, KEPT, KvBucket } from './kv-bucket.js';
 

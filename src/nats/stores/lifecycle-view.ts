@@ -6,7 +6,7 @@ import {
   lifecycleRecord,
 } from '../../contracts/lifecycle-record.js';
 import { archivedKey, forgottenKey, sessionOfArchivedKey, type Token } from '../../contracts/names.js';
-import type { LifecycleChange } from '../../ports/session-lifecycle.js';
+import type { LifecycleChange } from '../../engine/ports/session-lifecycle.js';
 
 /** Names whose hash is remembered: the extractor asks for each result. */
 const MAX_HASHED = 10_000;

@@ -2,10 +2,14 @@ import { AckPolicy, Events, type JetStreamManager, type NatsConnection, nanos } 
 import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM } from '../../contracts/names.js';
 import { traceHeaders } from '../../contracts/trace-context.js';
-import { publishSpan } from '../../monitoring/message-spans.js';
-import type { DispatchConsumption, DispatchDelivery, DispatchSource } from '../../ports/dispatch-source.js';
-import type { Logger } from '../../ports/logger.js';
-import type { Tracing } from '../../ports/tracing.js';
+import { publishSpan } from '../../engine/monitoring/message-spans.js';
+import type {
+  DispatchConsumption,
+  DispatchDelivery,
+  DispatchSource,
+} from '../../engine/ports/dispatch-source.js';
+import type { Logger } from '../../engine/ports/logger.js';
+import type { Tracing } from '../../engine/ports/tracing.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher, AckedPublishOptions } from '../jetstream/acked-publisher.js';
 import { NatsConsumption } from '../jetstream/dispatch-consumption.js';

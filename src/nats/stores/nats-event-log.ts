@@ -3,7 +3,7 @@ import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
 import { type DecidedOn, decidedBy, writeEvent } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
 import { type TraceContext, traceHeaders } from '../../contracts/trace-context.js';
-import { appendSpan } from '../../monitoring/message-spans.js';
+import { appendSpan } from '../../engine/monitoring/message-spans.js';
 import type {
   Appended,
   AppendOptions,
@@ -13,9 +13,9 @@ import type {
   ReadResult,
   RemovalOptions,
   Unwatch,
-} from '../../ports/session-log.js';
-import { noTracing, type Tracing } from '../../ports/tracing.js';
-import { pause } from '../../runtime/pauses.js';
+} from '../../engine/ports/session-log.js';
+import { noTracing, type Tracing } from '../../engine/ports/tracing.js';
+import { pause } from '../../engine/runtime/pauses.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { readStream, readTail, type StreamMessage } from '../jetstream/direct-get.js';

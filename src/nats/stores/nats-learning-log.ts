@@ -7,7 +7,7 @@ import {
   projectOfSubject,
   type Token,
 } from '../../contracts/names.js';
-import type { LearningLog } from '../../ports/session-log.js';
+import type { LearningLog } from '../../engine/ports/session-log.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { KeyStreams } from '../jetstream/key-streams.js';
 import { createLearningsStream, newestProjectSnapshot, type TopologyOptions } from '../jetstream/topology.js';

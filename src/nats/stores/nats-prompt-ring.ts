@@ -3,7 +3,7 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
 import { compiledSubject, PROMPTS_STREAM, type Token } from '../../contracts/names.js';
 import { type KeptPrompt, keptPrompt } from '../../contracts/replies/prompt-trace.js';
-import { type PromptRing, pageOf, type RecentPrompt, RING_SIZE } from '../../ports/telemetry-store.js';
+import { type PromptRing, pageOf, type RecentPrompt, RING_SIZE } from '../../engine/ports/telemetry-store.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { readStream } from '../jetstream/direct-get.js';

@@ -24,7 +24,7 @@ import type {
   RejectedStore,
   Rejection,
   WholeRejection,
-} from '../../ports/rejected-store.js';
+} from '../../engine/ports/rejected-store.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher } from '../jetstream/acked-publisher.js';

@@ -29,7 +29,7 @@ import {
   type Marks,
   type RewrittenKind,
   type SessionEraser,
-} from '../../ports/session-lifecycle.js';
+} from '../../engine/ports/session-lifecycle.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { readStream } from '../jetstream/direct-get.js';
 import { eraseMessages } from '../jetstream/erase-messages.js';

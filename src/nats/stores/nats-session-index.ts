@@ -3,7 +3,7 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
 import { INDEX_BUCKET, indexSubject, isToken, type Token } from '../../contracts/names.js';
 import { type SessionIndexEntry, sessionIndexEntry } from '../../contracts/session-file.js';
-import type { IndexListener, IndexPart, SessionIndex } from '../../ports/session-index.js';
+import type { IndexListener, IndexPart, SessionIndex } from '../../engine/ports/session-index.js';
 import { keepSubscribed } from '../connection/kept-subscription.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { batchesOf, readLast, type StreamMessage } from '../jetstream/direct-get.js';

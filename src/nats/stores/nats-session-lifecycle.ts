@@ -14,7 +14,7 @@ import type {
   LifecycleChange,
   NextRecord,
   SessionLifecycle,
-} from '../../ports/session-lifecycle.js';
+} from '../../engine/ports/session-lifecycle.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
 import {

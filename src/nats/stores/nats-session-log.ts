@@ -10,7 +10,11 @@ import {
 } from '../../contracts/names.js';
 import { COMMAND_FAMILIES, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
 import { publishedOn, type SessionLayout, streamOf } from '../../contracts/session-layout.js';
-import type { ActiveSession, LeaderlessSession, SessionActivity } from '../../ports/session-lifecycle.js';
+import type {
+  ActiveSession,
+  LeaderlessSession,
+  SessionActivity,
+} from '../../engine/ports/session-lifecycle.js';
 import type {
   Appended,
   AppendOptions,
@@ -19,7 +23,7 @@ import type {
   RemovalOptions,
   SessionLog,
   Unwatch,
-} from '../../ports/session-log.js';
+} from '../../engine/ports/session-log.js';
 import { followSessions } from '../connection/kept-subscription.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { eraseMessages } from '../jetstream/erase-messages.js';

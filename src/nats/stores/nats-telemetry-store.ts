@@ -9,7 +9,7 @@ import {
   type TelemetryBatch,
   withBatch,
 } from '../../contracts/session-telemetry.js';
-import type { TelemetryStore } from '../../ports/telemetry-store.js';
+import type { TelemetryStore } from '../../engine/ports/telemetry-store.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import { readLast, type StreamMessage } from '../jetstream/direct-get.js';
 import type { TopologyOptions } from '../jetstream/topology.js';

@@ -8,7 +8,7 @@ import {
   vectorKey,
   vectorSubjects,
 } from '../../contracts/names.js';
-import type { StoredVector, VectorStore, VectorsRead } from '../../ports/vector-store.js';
+import type { StoredVector, VectorStore, VectorsRead } from '../../engine/ports/vector-store.js';
 import { float32FromBase64, float32ToBase64 } from '../../shared/varint.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import { readStream } from '../jetstream/direct-get.js';

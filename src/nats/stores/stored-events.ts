@@ -1,6 +1,6 @@
 import { type EventFormat, readEvent, type Stored } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
-import type { ReadResult } from '../../ports/session-log.js';
+import type { ReadResult } from '../../engine/ports/session-log.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
 
 /** How the events of a key's log are stored. */

@@ -1,5 +1,5 @@
 import type { Archived, Forgotten } from '../../contracts/lifecycle-record.js';
-import type { ArchivedAs, DecideArchived } from '../../ports/session-lifecycle.js';
+import type { ArchivedAs, DecideArchived } from '../../engine/ports/session-lifecycle.js';
 
 /**
  * What may come of the record of a session: the decisions that `SessionLifecycle.change` takes, each of what is recorded at

@@ -1,7 +1,7 @@
 import type { Token } from '../../contracts/names.js';
 import type { StoredRepair } from '../../contracts/reading/repairs.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
-import type { ReadResult, SessionLog } from '../../ports/session-log.js';
+import type { ReadResult, SessionLog } from '../../engine/ports/session-log.js';
 
 /** Events that are read one by one: for more of them, reading all in between costs less, unless they lie far apart. */
 const MAX_SINGLE = 16;

@@ -1,7 +1,7 @@
 import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
 import type { Archived } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
-import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
+import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 
 /** The records of forgotten sessions, and of those that are being imported. */
 export type Forgetting = Pick<SessionLifecycle, 'archived' | 'forgotten' | 'refreshed'>;

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '../../ports/logger.js';
+import type { Clock, Logger } from '../../engine/ports/logger.js';
 
 /** The last warning or error that was logged, without text from outside. */
 interface Incident {

@@ -4,19 +4,19 @@ import { type Config, connectedRoots } from '../../config/config.js';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { sessionRequest, type Token } from '../../contracts/names.js';
 import { RUN_STATUS_SUBJECT } from '../../contracts/request-names.js';
-import { localTasksFile } from '../../files/local-tasks-file.js';
-import { createCommander } from '../../folding/commander.js';
+import { localTasksFile } from '../../engine/files/local-tasks-file.js';
+import { createCommander } from '../../engine/folding/commander.js';
 import {
   createSessionReader,
   createSnapshotWriter,
   type SessionCommander,
-} from '../../folding/session-folding.js';
+} from '../../engine/folding/session-folding.js';
+import { type Logger, systemClock } from '../../engine/ports/logger.js';
+import { noTracing, type Tracing } from '../../engine/ports/tracing.js';
+import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import { onReconnect } from '../../nats/connection/connection-states.js';
 import { requestJson } from '../../nats/connection/nats-client-transport.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { type Logger, systemClock } from '../../ports/logger.js';
-import { noTracing, type Tracing } from '../../ports/tracing.js';
-import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import { type Forgetting, lifeBy } from './forgotten-results.js';
 import { ProgressTracker } from './progress-tracker.js';
 import type { Serving, Sessions } from './service-context.js';

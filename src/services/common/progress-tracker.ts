@@ -3,17 +3,17 @@ import type { ErrorCode } from '../../contracts/error-codes.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { TasksDocument } from '../../contracts/run-request.js';
-import type { SessionCommander } from '../../folding/session-folding.js';
+import type { SessionCommander } from '../../engine/folding/session-folding.js';
+import type { Logger } from '../../engine/ports/logger.js';
+import type { TasksFile } from '../../engine/ports/tasks-file.js';
 import { bytesOf, documentOf, MAX_DOCUMENT_BYTES } from '../../ledger/plan-document.js';
 import { parseTasksMd } from '../../ledger/tasks-md/parse-tasks-md.js';
 import type { ParsedTasks } from '../../ledger/tasks-md/parsed-tasks.js';
 import { dialectExamples } from '../../ledger/tasks-md/stated.js';
-import type { Logger } from '../../ports/logger.js';
-import type { TasksFile } from '../../ports/tasks-file.js';
-import { redactText } from '../../redaction/redactor.js';
-import { NO_SCANNER, type SecretScanner } from '../../redaction/secret-scanner.js';
-import { answer, append } from '../../session/commands/session-decision.js';
-import type { SessionState } from '../../session/session-state.js';
+import { redactText } from '../../memory/redaction/redactor.js';
+import { NO_SCANNER, type SecretScanner } from '../../memory/redaction/secret-scanner.js';
+import { answer, append } from '../../memory/session/commands/session-decision.js';
+import type { SessionState } from '../../memory/session/session-state.js';
 import { hashOf } from '../../shared/hash.js';
 
 /**

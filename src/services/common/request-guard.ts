@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { isToken } from '../../contracts/names.js';
-import type { Logger } from '../../ports/logger.js';
-import { addCounts, redactJson, type SecretCounts } from '../../redaction/redactor.js';
-import type { SecretScanner } from '../../redaction/secret-scanner.js';
+import type { Logger } from '../../engine/ports/logger.js';
+import { addCounts, redactJson, type SecretCounts } from '../../memory/redaction/redactor.js';
+import type { SecretScanner } from '../../memory/redaction/secret-scanner.js';
 
 /**
  * The guard between a service and its handlers: it limits each session's rate, and takes secrets out before anything is

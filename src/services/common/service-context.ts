@@ -3,12 +3,12 @@ import type {
   SessionCommander,
   SessionReader,
   SessionSnapshotWriter,
-} from '../../folding/session-folding.js';
-import type { Monitoring } from '../../monitoring/monitoring.js';
-import type { Logger } from '../../ports/logger.js';
-import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
-import type { Tracing } from '../../ports/tracing.js';
-import type { Shutdown } from '../../runtime/shutdown.js';
+} from '../../engine/folding/session-folding.js';
+import type { Monitoring } from '../../engine/monitoring/monitoring.js';
+import type { Logger } from '../../engine/ports/logger.js';
+import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import type { Tracing } from '../../engine/ports/tracing.js';
+import type { Shutdown } from '../../engine/runtime/shutdown.js';
 import type { HealthParts } from './health.js';
 import type { ProgressTracker } from './progress-tracker.js';
 import type { RawRequest } from './request-guard.js';

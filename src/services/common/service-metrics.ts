@@ -1,5 +1,5 @@
-import { byLabel, type Collector } from '../../monitoring/metric-registry.js';
-import type { Monitoring } from '../../monitoring/monitoring.js';
+import { byLabel, type Collector } from '../../engine/monitoring/metric-registry.js';
+import type { Monitoring } from '../../engine/monitoring/monitoring.js';
 import type { ConnectionHealth } from '../../nats/connection/connection-states.js';
 import type { RunningService } from '../../nats/micro/micro-service.js';
 import type { Incidents } from './incidents.js';

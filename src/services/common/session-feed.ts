@@ -1,10 +1,10 @@
 import { codeOf } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
-import type { Logger } from '../../ports/logger.js';
-import type { SessionIndex } from '../../ports/session-index.js';
-import type { ActiveSession, SessionActivity } from '../../ports/session-lifecycle.js';
-import type { Unwatch } from '../../ports/session-log.js';
-import { Backoff } from '../../runtime/pauses.js';
+import type { Logger } from '../../engine/ports/logger.js';
+import type { SessionIndex } from '../../engine/ports/session-index.js';
+import type { ActiveSession, SessionActivity } from '../../engine/ports/session-lifecycle.js';
+import type { Unwatch } from '../../engine/ports/session-log.js';
+import { Backoff } from '../../engine/runtime/pauses.js';
 import { withinDeadline } from '../../shared/deadline.js';
 import type { SessionTable } from './session-table.js';
 

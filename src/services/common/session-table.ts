@@ -1,7 +1,11 @@
 import type { Token } from '../../contracts/names.js';
 import type { Figures } from '../../contracts/replies/session-reply.js';
 import type { SessionIndexEntry } from '../../contracts/session-file.js';
-import { type ActiveSession, hasLeader, type LeaderlessSession } from '../../ports/session-lifecycle.js';
+import {
+  type ActiveSession,
+  hasLeader,
+  type LeaderlessSession,
+} from '../../engine/ports/session-lifecycle.js';
 
 /**
  * All sessions, in memory, with what is known of each: from the index, from folds in this process, and from what is heard

@@ -4,12 +4,12 @@ import { codeOf } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import type { KeptPrompt } from '../../contracts/replies/prompt-trace.js';
-import { factId } from '../../facts/fact-types.js';
-import type { Clock, Logger } from '../../ports/logger.js';
-import type { PromptRing } from '../../ports/telemetry-store.js';
+import type { Clock, Logger } from '../../engine/ports/logger.js';
+import type { PromptRing } from '../../engine/ports/telemetry-store.js';
+import { factId } from '../../memory/facts/fact-types.js';
+import { redactJson } from '../../memory/redaction/redactor.js';
+import type { SecretScanner } from '../../memory/redaction/secret-scanner.js';
 import type { ChosenFacts } from '../../prompt/prompt-report.js';
-import { redactJson } from '../../redaction/redactor.js';
-import type { SecretScanner } from '../../redaction/secret-scanner.js';
 import { hashOf } from '../../shared/hash.js';
 import { clipText } from '../../shared/text.js';
 

@@ -4,17 +4,17 @@ import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { DEFAULT_MIN_SIMILARITY, PROMPT_LEARNINGS } from '../../contracts/learning-requests.js';
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { DispatchReply } from '../../contracts/replies/compile-reply.js';
-import type { Relevance } from '../../embedding/relevance.js';
-import type { ProjectReader } from '../../folding/project-folding.js';
-import type { LearningsInPrompt } from '../../learnings/learning-text.js';
-import { viewOf } from '../../learnings/learnings-state.js';
-import type { Logger } from '../../ports/logger.js';
+import type { Relevance } from '../../engine/embedding/relevance.js';
+import type { ProjectReader } from '../../engine/folding/project-folding.js';
+import type { Logger } from '../../engine/ports/logger.js';
+import { limitedWarnings } from '../../engine/runtime/limited-warnings.js';
+import type { LearningsInPrompt } from '../../memory/learnings/learning-text.js';
+import { viewOf } from '../../memory/learnings/learnings-state.js';
+import { redactText } from '../../memory/redaction/redactor.js';
+import { NO_SCANNER, type SecretScanner } from '../../memory/redaction/secret-scanner.js';
+import type { SessionState } from '../../memory/session/session-state.js';
 import { hasPlaceholder } from '../../prompt/iteration-template.js';
 import { whatIsAhead } from '../../prompt/what-is-ahead.js';
-import { redactText } from '../../redaction/redactor.js';
-import { NO_SCANNER, type SecretScanner } from '../../redaction/secret-scanner.js';
-import { limitedWarnings } from '../../runtime/limited-warnings.js';
-import type { SessionState } from '../../session/session-state.js';
 import { LATE, withinDeadline } from '../../shared/deadline.js';
 
 /** The learnings that a prompt may show; `undefined` where it shows none. */

@@ -10,9 +10,9 @@ import {
   type TelemetryBatch,
   type UnwrittenTelemetry,
 } from '../../contracts/session-telemetry.js';
-import type { Logger } from '../../ports/logger.js';
-import type { SessionLog } from '../../ports/session-log.js';
-import type { TelemetryStore } from '../../ports/telemetry-store.js';
+import type { Logger } from '../../engine/ports/logger.js';
+import type { SessionLog } from '../../engine/ports/session-log.js';
+import type { TelemetryStore } from '../../engine/ports/telemetry-store.js';
 import type { Forgetting } from '../common/forgotten-results.js';
 
 /** Sessions whose counts wait to be written; beyond them the one that has waited longest is forgotten. */

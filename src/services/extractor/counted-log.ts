@@ -1,13 +1,17 @@
 import { KEPT } from '../../contracts/kept.js';
 import type { Token } from '../../contracts/names.js';
 import type { StoredEvent } from '../../contracts/session-events.js';
-import type { ReadResult, SessionLog } from '../../ports/session-log.js';
-import type { SnapshotStore } from '../../ports/snapshot-store.js';
-import { batched } from '../../runtime/batched.js';
-import { type Checkpoint, carriedBy } from '../../session/checkpoint.js';
-import { COUNTED_MEMORY, CountedDispatches, type CountedMemory } from '../../session/counted-dispatches.js';
-import { WINDOW_LENGTH } from '../../session/dispatch-window.js';
-import { decodeSnapshot } from '../../session/session-snapshot.js';
+import type { ReadResult, SessionLog } from '../../engine/ports/session-log.js';
+import type { SnapshotStore } from '../../engine/ports/snapshot-store.js';
+import { batched } from '../../engine/runtime/batched.js';
+import { type Checkpoint, carriedBy } from '../../memory/session/checkpoint.js';
+import {
+  COUNTED_MEMORY,
+  CountedDispatches,
+  type CountedMemory,
+} from '../../memory/session/counted-dispatches.js';
+import { WINDOW_LENGTH } from '../../memory/session/dispatch-window.js';
+import { decodeSnapshot } from '../../memory/session/session-snapshot.js';
 
 export interface CountedLogPorts {
   readonly log: Pick<SessionLog, 'read'>;

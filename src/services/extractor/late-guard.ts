@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
-import type { DispatchSource } from '../../ports/dispatch-source.js';
-import type { Appended, SessionLog } from '../../ports/session-log.js';
-import { COUNTED_MEMORY, type CountedMemory } from '../../session/counted-dispatches.js';
+import type { DispatchSource } from '../../engine/ports/dispatch-source.js';
+import type { Appended, SessionLog } from '../../engine/ports/session-log.js';
+import { COUNTED_MEMORY, type CountedMemory } from '../../memory/session/counted-dispatches.js';
 import { CountedLog, type CountedLogPorts } from './counted-log.js';
 
 /**

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { dispatchMessageId, parseDispatchSubject } from '../../contracts/names.js';
-import type { DispatchSource } from '../../ports/dispatch-source.js';
-import type { RejectedStore, WholeRejection } from '../../ports/rejected-store.js';
+import type { DispatchSource } from '../../engine/ports/dispatch-source.js';
+import type { RejectedStore, WholeRejection } from '../../engine/ports/rejected-store.js';
 import { CountedLog, type CountedLogPorts } from './counted-log.js';
 
 export interface RetryPorts extends CountedLogPorts {

@@ -1,9 +1,9 @@
 import { EXTRACTOR_CONSUMER, EXTRACTOR_SERVICE } from '../../contracts/names.js';
-import { byLabel, type Collector } from '../../monitoring/metric-registry.js';
+import { byLabel, type Collector } from '../../engine/monitoring/metric-registry.js';
+import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { healthEndpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import { VERSION } from '../../version.js';
 import { healthOf } from '../common/health.js';
 import type { Serving } from '../common/service-context.js';

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { codeOf, messageOf } from '../../contracts/errors.js';
-import type { DispatchDelivery } from '../../ports/dispatch-source.js';
+import type { DispatchDelivery } from '../../engine/ports/dispatch-source.js';
 import { type BackoffLimits, backoffMs } from '../../shared/backoff.js';
 import { clipText, oneLine } from '../../shared/text.js';
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { DispatchDelivery } from '../../ports/dispatch-source.js';
+import type { DispatchDelivery } from '../../engine/ports/dispatch-source.js';
 import { type Held, retryDelay, SessionLane, type Trouble } from './session-lane.js';
 
 /**

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
-import { hostName, isKnownHost, type KnownHosts } from '../../monitoring/known-hosts.js';
+import { hostName, isKnownHost, type KnownHosts } from '../../engine/monitoring/known-hosts.js';
 
 /**
  * Who may see the inspector: anyone who opens it with its token, once. After that a cookie holds the token, which scripts

@@ -12,10 +12,10 @@ import {
   type ToolName,
   toolSubject,
 } from '../../contracts/request-names.js';
-import { isLoopbackAddress } from '../../monitoring/known-hosts.js';
-import type { Monitoring } from '../../monitoring/monitoring.js';
-import { monitoringPage } from '../../monitoring/monitoring-server.js';
-import type { LiveTransport } from '../../ports/clients.js';
+import { isLoopbackAddress } from '../../engine/monitoring/known-hosts.js';
+import type { Monitoring } from '../../engine/monitoring/monitoring.js';
+import { monitoringPage } from '../../engine/monitoring/monitoring-server.js';
+import type { LiveTransport } from '../../engine/ports/clients.js';
 
 /** As much as one message of a server may hold by default. */
 const MAX_BODY = 1024 * 1024;

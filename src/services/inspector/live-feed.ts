@@ -13,8 +13,8 @@ import {
 import { keptPrompt } from '../../contracts/replies/prompt-trace.js';
 import type { TimelineEntry, TimelineListed } from '../../contracts/replies/timeline-reply.js';
 import { toolSubject } from '../../contracts/request-names.js';
-import type { LiveTransport } from '../../ports/clients.js';
-import { promptEntry } from '../../session/timeline-entry.js';
+import type { LiveTransport } from '../../engine/ports/clients.js';
+import { promptEntry } from '../../memory/session/timeline-entry.js';
 import { BrowserQueue, type QueueLimits } from './browser-queue.js';
 import { KeyThrottle } from './key-throttle.js';
 import { type Newer, SessionFollower } from './session-follower.js';

@@ -6,7 +6,7 @@ import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.
 import type { InspectorRole } from '../../contracts/inspector-api.js';
 import type { HealthShown } from '../../contracts/replies/health-reply.js';
 import { toolSubject } from '../../contracts/request-names.js';
-import { knownHosts } from '../../monitoring/known-hosts.js';
+import { knownHosts } from '../../engine/monitoring/known-hosts.js';
 import { openLiveTransport } from '../../nats/connection/nats-live-transport.js';
 import { type Context, namedLogger, natsOptions } from '../common/service-context.js';
 import { HealthHistory } from './health-history.js';

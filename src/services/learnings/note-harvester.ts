@@ -1,12 +1,12 @@
 import { codeOf } from '../../contracts/errors.js';
 import { projectOf, type Token } from '../../contracts/names.js';
-import type { ProjectCommander, ProjectReader } from '../../folding/project-folding.js';
-import type { SessionReader } from '../../folding/session-folding.js';
-import { noteProposals } from '../../learnings/harvest.js';
-import type { LearningState } from '../../learnings/learnings-state.js';
-import type { Logger } from '../../ports/logger.js';
-import { Backoff } from '../../runtime/pauses.js';
-import type { Note } from '../../session/notebook.js';
+import type { ProjectCommander, ProjectReader } from '../../engine/folding/project-folding.js';
+import type { SessionReader } from '../../engine/folding/session-folding.js';
+import type { Logger } from '../../engine/ports/logger.js';
+import { Backoff } from '../../engine/runtime/pauses.js';
+import { noteProposals } from '../../memory/learnings/harvest.js';
+import type { LearningState } from '../../memory/learnings/learnings-state.js';
+import type { Note } from '../../memory/session/notebook.js';
 import { type Forgetting, sameLife } from '../common/forgotten-results.js';
 import { proposing } from './learner.js';
 

@@ -11,22 +11,26 @@ import {
   type LearningRequest,
 } from '../../contracts/learning-requests.js';
 import { LEARNER_CONSUMER, LEARNINGS_SERVICE, projectOf, type Token, token } from '../../contracts/names.js';
-import { loadEmbedder } from '../../embedding/load-embedder.js';
-import { createRelevance, type Relevance } from '../../embedding/relevance.js';
-import { Vectoriser } from '../../embedding/vectorizer.js';
-import { createCommander, inBackground } from '../../folding/commander.js';
-import { PROJECT_FOLDING, type ProjectCommander, type ProjectReader } from '../../folding/project-folding.js';
-import type { SessionReader } from '../../folding/session-folding.js';
-import { SnapshotWriter } from '../../folding/snapshot-writer.js';
-import { StateReader } from '../../folding/state-reader.js';
-import { decideLearning, type LearningCommand } from '../../learnings/decide-learning.js';
-import { viewOf } from '../../learnings/learnings-state.js';
+import { loadEmbedder } from '../../engine/embedding/load-embedder.js';
+import { createRelevance, type Relevance } from '../../engine/embedding/relevance.js';
+import { Vectoriser } from '../../engine/embedding/vectorizer.js';
+import { createCommander, inBackground } from '../../engine/folding/commander.js';
+import {
+  PROJECT_FOLDING,
+  type ProjectCommander,
+  type ProjectReader,
+} from '../../engine/folding/project-folding.js';
+import type { SessionReader } from '../../engine/folding/session-folding.js';
+import { SnapshotWriter } from '../../engine/folding/snapshot-writer.js';
+import { StateReader } from '../../engine/folding/state-reader.js';
+import { type Logger, systemClock } from '../../engine/ports/logger.js';
+import type { Embedder } from '../../engine/ports/vector-store.js';
+import { decideLearning, type LearningCommand } from '../../memory/learnings/decide-learning.js';
+import { viewOf } from '../../memory/learnings/learnings-state.js';
+import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { type Logger, systemClock } from '../../ports/logger.js';
-import type { Embedder } from '../../ports/vector-store.js';
-import { scannerFor } from '../../redaction/secretlint-scanner.js';
 import { VERSION } from '../../version.js';
 import { lifeBy } from '../common/forgotten-results.js';
 import { healthOf } from '../common/health.js';

@@ -2,12 +2,12 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
 import type { EventOf } from '../../contracts/session-events.js';
-import type { SessionReader, SessionSnapshotWriter } from '../../folding/session-folding.js';
-import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
-import type { EventRemoval, RemovalOptions, SessionLog } from '../../ports/session-log.js';
-import { Jobs, type JobsOptions } from '../../runtime/jobs.js';
-import { checkpointOf } from '../../session/checkpoint.js';
-import type { SessionState } from '../../session/session-state.js';
+import type { SessionReader, SessionSnapshotWriter } from '../../engine/folding/session-folding.js';
+import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import type { EventRemoval, RemovalOptions, SessionLog } from '../../engine/ports/session-log.js';
+import { Jobs, type JobsOptions } from '../../engine/runtime/jobs.js';
+import { checkpointOf } from '../../memory/session/checkpoint.js';
+import type { SessionState } from '../../memory/session/session-state.js';
 import { LATE, withinDeadline } from '../../shared/deadline.js';
 import { archivedSince, asArchived, asReopened, asSettled } from '../common/archived-record.js';
 

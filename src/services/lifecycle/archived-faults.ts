@@ -2,7 +2,7 @@ import type { DispatchFault } from '../../contracts/dispatch-body.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Archived } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
-import { archivedText } from '../../session/charter.js';
+import { archivedText } from '../../memory/session/charter.js';
 
 /** What a session that is archived says to those who would add something to it. */
 

@@ -1,12 +1,12 @@
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
-import { copyLog, isSameSession } from '../../folding/log-copy.js';
-import { foldedLog, keptState, wholeLog } from '../../folding/whole-log.js';
+import { copyLog, isSameSession } from '../../engine/folding/log-copy.js';
+import { foldedLog, keptState, wholeLog } from '../../engine/folding/whole-log.js';
+import { type Clock, type Logger, silentLogger, systemClock } from '../../engine/ports/logger.js';
+import type { SessionLog } from '../../engine/ports/session-log.js';
+import type { ReplacingSnapshotStore } from '../../engine/ports/snapshot-store.js';
+import { encodeSnapshot } from '../../memory/session/session-snapshot.js';
 import type { LayoutLogs } from '../../nats/backup/layout-logs.js';
-import { type Clock, type Logger, silentLogger, systemClock } from '../../ports/logger.js';
-import type { SessionLog } from '../../ports/session-log.js';
-import type { ReplacingSnapshotStore } from '../../ports/snapshot-store.js';
-import { encodeSnapshot } from '../../session/session-snapshot.js';
 
 /**
  * Copies the logs of all sessions to the streams of another layout, and removes those of the layout before. A restore calls

@@ -6,12 +6,12 @@ import { type Token, token } from '../../contracts/names.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import type { StoredEvent } from '../../contracts/session-events.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
-import { behindCarried, carriedLog, lostBeginning } from '../../folding/whole-log.js';
-import type { Logger } from '../../ports/logger.js';
-import type { SessionActivity } from '../../ports/session-lifecycle.js';
-import type { SessionLog } from '../../ports/session-log.js';
-import type { ReplacingSnapshotStore } from '../../ports/snapshot-store.js';
-import type { SessionState } from '../../session/session-state.js';
+import { behindCarried, carriedLog, lostBeginning } from '../../engine/folding/whole-log.js';
+import type { Logger } from '../../engine/ports/logger.js';
+import type { SessionActivity } from '../../engine/ports/session-lifecycle.js';
+import type { SessionLog } from '../../engine/ports/session-log.js';
+import type { ReplacingSnapshotStore } from '../../engine/ports/snapshot-store.js';
+import type { SessionState } from '../../memory/session/session-state.js';
 
 /**
  * Answers `session-export`: the events of a session as they stand in its log, up to the newest one when the first page was

@@ -1,11 +1,11 @@
 import type { LearningEvent } from '../../contracts/learning-events.js';
 import type { Token } from '../../contracts/names.js';
-import type { ProjectCommander, ProjectReader } from '../../folding/project-folding.js';
-import { type ForgottenLearnings, withoutSession } from '../../learnings/forget-in-learnings.js';
-import { learningsCheckpoint } from '../../learnings/learnings-snapshot.js';
-import { emptyLearnings, type LearningState } from '../../learnings/learnings-state.js';
-import type { LearningEraser } from '../../ports/session-lifecycle.js';
-import type { LearningLog } from '../../ports/session-log.js';
+import type { ProjectCommander, ProjectReader } from '../../engine/folding/project-folding.js';
+import type { LearningEraser } from '../../engine/ports/session-lifecycle.js';
+import type { LearningLog } from '../../engine/ports/session-log.js';
+import { type ForgottenLearnings, withoutSession } from '../../memory/learnings/forget-in-learnings.js';
+import { learningsCheckpoint } from '../../memory/learnings/learnings-snapshot.js';
+import { emptyLearnings, type LearningState } from '../../memory/learnings/learnings-state.js';
 
 /**
  * Takes sessions out of learnings. A project's log holds the words of its sessions for good: so a checkpoint of what remains is

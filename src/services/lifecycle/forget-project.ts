@@ -1,7 +1,7 @@
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { StoredCounts } from '../../contracts/replies/lifecycle-replies.js';
-import type { SessionReader } from '../../folding/session-folding.js';
-import { Semaphore } from '../../runtime/batched.js';
+import type { SessionReader } from '../../engine/folding/session-folding.js';
+import { Semaphore } from '../../engine/runtime/batched.js';
 import type { SessionTable } from '../common/session-table.js';
 import { countsOf } from './forget-learnings.js';
 import { countedOf, type ForgetPorts, NOTHING, sum } from './forget-session.js';

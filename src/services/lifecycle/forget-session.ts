@@ -1,9 +1,9 @@
 import type { Forgotten } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import type { StoredCounts } from '../../contracts/replies/lifecycle-replies.js';
-import type { HeldLease } from '../../ports/lease-store.js';
-import type { Clock, Logger } from '../../ports/logger.js';
-import type { SessionIndex } from '../../ports/session-index.js';
+import type { HeldLease } from '../../engine/ports/lease-store.js';
+import type { Clock, Logger } from '../../engine/ports/logger.js';
+import type { SessionIndex } from '../../engine/ports/session-index.js';
 import {
   type ForgottenAt,
   type Marks,
@@ -11,10 +11,10 @@ import {
   type RewrittenKind,
   type SessionEraser,
   type SessionLifecycle,
-} from '../../ports/session-lifecycle.js';
-import { RING_SIZE } from '../../ports/telemetry-store.js';
-import { Semaphore } from '../../runtime/batched.js';
-import type { JobKind } from '../../runtime/jobs.js';
+} from '../../engine/ports/session-lifecycle.js';
+import { RING_SIZE } from '../../engine/ports/telemetry-store.js';
+import { Semaphore } from '../../engine/runtime/batched.js';
+import type { JobKind } from '../../engine/runtime/jobs.js';
 import {
   forgetInLearnings,
   forgetProjectLearnings,

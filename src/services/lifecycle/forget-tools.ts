@@ -4,7 +4,7 @@ import { projectOf, type Token, token } from '../../contracts/names.js';
 import type { StoredCounts } from '../../contracts/replies/lifecycle-replies.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
-import { Jobs, type JobsOptions, LEFT_EVERY_MS } from '../../runtime/jobs.js';
+import { Jobs, type JobsOptions, LEFT_EVERY_MS } from '../../engine/runtime/jobs.js';
 import { withinDeadline } from '../../shared/deadline.js';
 import { forgetProjectLearnings } from './forget-learnings.js';
 import { type ForgetProjectPorts, sessionsOf, storedOfProject } from './forget-project.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { clockBy, systemClock } from '../../engine/ports/logger.js';
+import { LEFT_EVERY_MS } from '../../engine/runtime/jobs.js';
+import { pause } from '../../engine/runtime/pauses.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { clockBy, systemClock } from '../../ports/logger.js';
-import { LEFT_EVERY_MS } from '../../runtime/jobs.js';
-import { pause } from '../../runtime/pauses.js';
 import type { KnownSessions } from '../common/open-sessions.js';
 import type { Serving, Sessions } from '../common/service-context.js';
 import { type Archiver, createArchiver } from './archive-session.js';

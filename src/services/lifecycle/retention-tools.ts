@@ -4,9 +4,9 @@ import { RETENTION_TOOLS } from '../../contracts/lifecycle-requests.js';
 import type { RetentionOutlook } from '../../contracts/replies/lifecycle-replies.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { RETENTION_TERMS, type RetentionRules, type RetentionRun } from '../../contracts/retention-record.js';
-import type { Clock, Logger } from '../../ports/logger.js';
-import type { AgedKind, RetentionStore } from '../../ports/retention-store.js';
-import { contradiction, withRule } from '../../session/retention-rules.js';
+import type { Clock, Logger } from '../../engine/ports/logger.js';
+import type { AgedKind, RetentionStore } from '../../engine/ports/retention-store.js';
+import { contradiction, withRule } from '../../memory/session/retention-rules.js';
 import { spanMs } from '../../shared/text.js';
 import { agedLook, countedCuts, type DueSession, dueSessions, type LookPorts } from './retention-look.js';
 

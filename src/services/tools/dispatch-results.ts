@@ -3,11 +3,11 @@ import { token } from '../../contracts/names.js';
 import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
-import { factsOfEvent } from '../../facts/event-facts.js';
-import { caughtUp, type Waiters } from '../../folding/caught-up.js';
-import type { SessionReader } from '../../folding/session-folding.js';
-import type { SessionLog } from '../../ports/session-log.js';
-import { factsOf, rejectionsOf, type SessionState } from '../../session/session-state.js';
+import { caughtUp, type Waiters } from '../../engine/folding/caught-up.js';
+import type { SessionReader } from '../../engine/folding/session-folding.js';
+import type { SessionLog } from '../../engine/ports/session-log.js';
+import { factsOfEvent } from '../../memory/facts/event-facts.js';
+import { factsOf, rejectionsOf, type SessionState } from '../../memory/session/session-state.js';
 
 /** Answers `dispatch-show`: waits until the session has folded a dispatch, then says what its event says. */
 interface DispatchResultOptions {

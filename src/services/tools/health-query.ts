@@ -2,8 +2,8 @@ import { checkedRequest } from '../../contracts/checked.js';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import type { HealthShown, MissingPart } from '../../contracts/replies/health-reply.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
+import type { Clock } from '../../engine/ports/logger.js';
 import type { Finding } from '../../nats/doctor/finding.js';
-import type { Clock } from '../../ports/logger.js';
 import { LATE, withinDeadline } from '../../shared/deadline.js';
 
 /** Answers `health-show`: whatever can be had within a second and a half, and why the rest is missing. */

@@ -7,10 +7,10 @@ import type { KeptPrompt, PromptTrace } from '../../contracts/replies/prompt-tra
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { totalTelemetry, unwrittenTelemetry } from '../../contracts/session-telemetry.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
-import type { SessionReader } from '../../folding/session-folding.js';
-import type { RejectedStore } from '../../ports/rejected-store.js';
-import type { SessionLog } from '../../ports/session-log.js';
-import { type PromptRing, pageOf, type TelemetryStore } from '../../ports/telemetry-store.js';
+import type { SessionReader } from '../../engine/folding/session-folding.js';
+import type { RejectedStore } from '../../engine/ports/rejected-store.js';
+import type { SessionLog } from '../../engine/ports/session-log.js';
+import { type PromptRing, pageOf, type TelemetryStore } from '../../engine/ports/telemetry-store.js';
 
 /** Answers the tools that look at the prompts compiled last. */
 type Answers = {

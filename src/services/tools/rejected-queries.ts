@@ -6,7 +6,7 @@ import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import { dispatchSubject, token } from '../../contracts/names.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
-import type { RejectedEntry, RejectedStore, WholeRejection } from '../../ports/rejected-store.js';
+import type { RejectedEntry, RejectedStore, WholeRejection } from '../../engine/ports/rejected-store.js';
 import { type RetryPorts, retryRejected } from '../extractor/retry-rejected.js';
 
 /** Answers the tools that look at rejected results, publish them again, and remove them. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { loadTokenizer } from '../../config/load-tokenizer.js';
 import {
   COMPILER_SERVICE,
   EXTRACTOR_SERVICE,
@@ -24,18 +25,17 @@ import {
   TOOLS_SERVICE,
   toolSubject,
 } from '../../contracts/tool-requests.js';
-import { loadEmbedder } from '../../embedding/load-embedder.js';
-import { Waiters } from '../../folding/caught-up.js';
+import { loadEmbedder } from '../../engine/embedding/load-embedder.js';
+import { Waiters } from '../../engine/folding/caught-up.js';
+import { clockBy, systemClock } from '../../engine/ports/logger.js';
+import { pause } from '../../engine/runtime/pauses.js';
+import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import { lookOver } from '../../nats/doctor/examine.js';
 import { installationNumbers } from '../../nats/jetstream/installation-numbers.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
 import { healthOfServices, serviceStats } from '../../nats/micro/service-health.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { clockBy, systemClock } from '../../ports/logger.js';
-import { scannerFor } from '../../redaction/secretlint-scanner.js';
-import { pause } from '../../runtime/pauses.js';
-import { loadTokenizer } from '../../tokenizers/load-tokenizer.js';
 import { VERSION } from '../../version.js';
 import { healthOf } from '../common/health.js';
 import type { KnownSessions } from '../common/open-sessions.js';

@@ -6,16 +6,16 @@ import type { LedgerShown, LedgersListed } from '../../contracts/replies/run-rep
 import type { SnapshotShown } from '../../contracts/replies/session-reply.js';
 import type { TracesListed } from '../../contracts/replies/trace-reply.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
-import { factHistory, factOfId, findFacts } from '../../facts/found-facts.js';
-import type { SessionReader } from '../../folding/session-folding.js';
-import type { SessionLog } from '../../ports/session-log.js';
-import type { SnapshotStore } from '../../ports/snapshot-store.js';
-import type { PromptTraces } from '../../ports/telemetry-store.js';
-import { touchedFiles } from '../../search/touched-files.js';
-import { ledgerList, ledgerOf } from '../../session/plan-view.js';
-import { decodeSnapshot } from '../../session/session-snapshot.js';
-import { factsOf, pastOf, type SessionState, tracesOf } from '../../session/session-state.js';
-import { intentList } from '../../traces/session-traces.js';
+import type { SessionReader } from '../../engine/folding/session-folding.js';
+import type { SessionLog } from '../../engine/ports/session-log.js';
+import type { SnapshotStore } from '../../engine/ports/snapshot-store.js';
+import type { PromptTraces } from '../../engine/ports/telemetry-store.js';
+import { factHistory, factOfId, findFacts } from '../../memory/facts/found-facts.js';
+import { touchedFiles } from '../../memory/search/touched-files.js';
+import { ledgerList, ledgerOf } from '../../memory/session/plan-view.js';
+import { decodeSnapshot } from '../../memory/session/session-snapshot.js';
+import { factsOf, pastOf, type SessionState, tracesOf } from '../../memory/session/session-state.js';
+import { intentList } from '../../memory/traces/session-traces.js';
 import { withRepairs } from '../common/event-repairs.js';
 
 /** Answers the tools that show what a session's state holds: facts, files, ledgers, traces and the snapshot. */

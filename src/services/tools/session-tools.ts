@@ -7,9 +7,9 @@ import type {
   SessionCommander,
   SessionReader,
   SessionSnapshotWriter,
-} from '../../folding/session-folding.js';
-import type { Logger } from '../../ports/logger.js';
-import { decide } from '../../session/commands/decide-session.js';
+} from '../../engine/folding/session-folding.js';
+import type { Logger } from '../../engine/ports/logger.js';
+import { decide } from '../../memory/session/commands/decide-session.js';
 import type { Archiver } from '../lifecycle/archive-session.js';
 
 /** Answers the tools of `session-tools`: check the request, carry out the command, write a snapshot where one is due. */

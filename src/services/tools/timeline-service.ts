@@ -6,11 +6,11 @@ import type { TimelineEntry, TimelineListed } from '../../contracts/replies/time
 import type { SessionEvent, StoredEvent } from '../../contracts/session-events.js';
 import { TIMELINE_KINDS, type TimelineKind } from '../../contracts/timeline-kinds.js';
 import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
-import type { SessionActivity } from '../../ports/session-lifecycle.js';
-import type { ReadRange, SessionLog } from '../../ports/session-log.js';
-import type { PromptTraces } from '../../ports/telemetry-store.js';
-import { withoutRefused } from '../../session/counted-dispatches.js';
-import { promptEntry, timelineEntry } from '../../session/timeline-entry.js';
+import type { SessionActivity } from '../../engine/ports/session-lifecycle.js';
+import type { ReadRange, SessionLog } from '../../engine/ports/session-log.js';
+import type { PromptTraces } from '../../engine/ports/telemetry-store.js';
+import { withoutRefused } from '../../memory/session/counted-dispatches.js';
+import { promptEntry, timelineEntry } from '../../memory/session/timeline-entry.js';
 
 /**
  * Answers `timeline-list`: the events of a session and the prompts that were compiled for it, the newest first, a page at

@@ -6,11 +6,11 @@ import type { TraceShown } from '../../contracts/replies/trace-reply.js';
 import type { StoredEvent } from '../../contracts/session-events.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
-import type { SessionActivity } from '../../ports/session-lifecycle.js';
-import type { SessionLog } from '../../ports/session-log.js';
+import type { SessionActivity } from '../../engine/ports/session-lifecycle.js';
+import type { SessionLog } from '../../engine/ports/session-log.js';
+import { entryOfDispatch } from '../../memory/traces/session-traces.js';
+import { entryText } from '../../memory/traces/trace-summary.js';
 import { clipText, quoted } from '../../shared/text.js';
-import { entryOfDispatch } from '../../traces/session-traces.js';
-import { entryText } from '../../traces/trace-summary.js';
 import { eventsBackwards } from './timeline-service.js';
 
 /** Answers `trace-show`: the entries of an intent as the log has them, the newest first, a page at a time. */

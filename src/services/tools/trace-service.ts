@@ -12,16 +12,16 @@ import {
   traceGetRequest,
   tracePinRequest,
 } from '../../contracts/trace-entry.js';
-import type { SessionReader } from '../../folding/session-folding.js';
-import type { Clock } from '../../ports/logger.js';
-import type { SessionLifecycle } from '../../ports/session-lifecycle.js';
-import type { SessionLog } from '../../ports/session-log.js';
-import { resolvedSettings } from '../../session/charter.js';
-import { tracesOf } from '../../session/session-state.js';
+import type { SessionReader } from '../../engine/folding/session-folding.js';
+import type { Clock } from '../../engine/ports/logger.js';
+import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import type { SessionLog } from '../../engine/ports/session-log.js';
+import { resolvedSettings } from '../../memory/session/charter.js';
+import { tracesOf } from '../../memory/session/session-state.js';
+import { recordEntry, textOfEntry } from '../../memory/traces/record-entry.js';
+import { compactedReport, recentLines, summarise } from '../../memory/traces/trace-summary.js';
 import { clipText, quoted } from '../../shared/text.js';
 import type { Tokenizer } from '../../shared/tokenizer.js';
-import { recordEntry, textOfEntry } from '../../traces/record-entry.js';
-import { compactedReport, recentLines, summarise } from '../../traces/trace-summary.js';
 import { requireWhole } from '../common/forgotten-results.js';
 import { archivedFault } from '../lifecycle/archived-faults.js';
 

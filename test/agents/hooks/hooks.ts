@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { HOOK_CLIENTS, type HookClientName } from '../../../src/agents/hooks/hook-table.js';
 import { runHook } from '../../../src/agents/hooks/run-hook.js';
-import { ThroughlineClient } from '../../../src/client/throughline-client.js';
 import { loadConfig } from '../../../src/config/config.js';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
-import type { ClientTransport } from '../../../src/ports/clients.js';
+import type { ClientTransport } from '../../../src/engine/ports/clients.js';
+import { ThroughlineClient } from '../../../src/sdk/throughline-client.js';
 import { isObject } from '../../../src/shared/is-object.js';
 
 export type Payload = Readonly<Record<string, unknown>> & { readonly hook_event_name: string };

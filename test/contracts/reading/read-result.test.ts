@@ -9,7 +9,7 @@ import { Repairs, repairsInWords } from '../../../src/contracts/reading/repairs.
 import { ALIASES } from '../../../src/contracts/reading/synonyms.js';
 import { RESULTS } from '../../../src/contracts/results.js';
 import { SESSION_EVENTS } from '../../../src/contracts/session-events.js';
-import { RuleBasedFactExtractor } from '../../../src/facts/fact-extractor.js';
+import { RuleBasedFactExtractor } from '../../../src/memory/facts/fact-extractor.js';
 import { recordedEvent } from '../../../src/services/extractor/extractor-worker.js';
 import { BAD_VALUES, DISPATCHES, mutated } from '../../support/bad-input.js';
 import { factsFrom, roleResults, sayings, timeOf } from '../../support/builders.js';

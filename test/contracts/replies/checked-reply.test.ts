@@ -5,13 +5,13 @@ import { REPLIES, type ToolReply } from '../../../src/contracts/replies/replies.
 import type { RunStatusReply } from '../../../src/contracts/replies/run-reply.js';
 import type { TraceFound } from '../../../src/contracts/replies/trace-reply.js';
 import type { StoredEntry } from '../../../src/contracts/trace-entry.js';
-import type { ListedLearning } from '../../../src/learnings/learnings-state.js';
-import type { SessionOverview } from '../../../src/session/commands/lifecycle-commands.js';
-import type { TaskView } from '../../../src/session/commands/task-commands.js';
-import type { Iteration } from '../../../src/session/iterations.js';
-import type { InboxMessage, Note } from '../../../src/session/notebook.js';
-import type { PlanView } from '../../../src/session/plan-view.js';
-import type { RunStatus } from '../../../src/session/run-status.js';
+import type { ListedLearning } from '../../../src/memory/learnings/learnings-state.js';
+import type { SessionOverview } from '../../../src/memory/session/commands/lifecycle-commands.js';
+import type { TaskView } from '../../../src/memory/session/commands/task-commands.js';
+import type { Iteration } from '../../../src/memory/session/iterations.js';
+import type { InboxMessage, Note } from '../../../src/memory/session/notebook.js';
+import type { PlanView } from '../../../src/memory/session/plan-view.js';
+import type { RunStatus } from '../../../src/memory/session/run-status.js';
 
 const note = {
   id: 'NOT-1',

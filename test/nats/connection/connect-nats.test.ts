@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { openNats } from '../../../src/nats/open-nats.js';
-import { silentLogger } from '../../../src/ports/logger.js';
 import { startListener } from '../../support/listener.js';
 import { startPrivateNats, startTestNats } from '../../support/nats-server.js';
 import { NOBODY } from '../../support/nobody.js';

@@ -1,8 +1,8 @@
 import { DebugEvents, Events, type NatsConnection } from 'nats';
 import { afterAll, beforeEach, expect, it } from 'vitest';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
 import { connectThroughline } from '../../../src/index.js';
 import { closeConnection, connectNats } from '../../../src/nats/connection/connect-nats.js';
-import { silentLogger } from '../../../src/ports/logger.js';
 import { startFaultyServer } from '../../support/faults/server.js';
 import { startListener } from '../../support/listener.js';
 import { runNode } from '../../support/run-node.js';

@@ -1,10 +1,10 @@
 import { connect as openSocket } from 'node:net';
 import type { NatsConnection } from 'nats';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
 import { startService } from '../../../src/nats/micro/micro-service.js';
 import { healthEndpoint } from '../../../src/nats/micro/service-answer.js';
-import { silentLogger } from '../../../src/ports/logger.js';
-import { type OpenedNats, openPorts, startNatsPorts } from '../../ports/opened.js';
+import { type OpenedNats, openPorts, startNatsPorts } from '../../engine/ports/opened.js';
 import { startPrivateNats, startTestNats } from '../../support/nats-server.js';
 import { soon } from '../../support/soon.js';
 

@@ -1,12 +1,12 @@
 import { readFile, rm } from 'node:fs/promises';
 import { Events } from 'nats';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
 import { connectThroughline } from '../../../src/index.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import type { NatsAccess } from '../../../src/nats/connection/nats-access.js';
 import { withoutSecrets } from '../../../src/nats/connection/nats-errors.js';
-import { startNatsServer } from '../../../src/nats-server/server-process.js';
-import { silentLogger } from '../../../src/ports/logger.js';
+import { startNatsServer } from '../../../src/nats/server/server-process.js';
 import { cli } from '../../support/cli.js';
 import {
   type CredentialsFolder,

@@ -1,7 +1,7 @@
 import { AckPolicy, connect, DiscardPolicy, NatsError } from 'nats';
 import { expect, it } from 'vitest';
 import { API, isNoResponders, toThroughlineError } from '../../../src/nats/connection/nats-errors.js';
-import { startNatsPorts } from '../../ports/opened.js';
+import { startNatsPorts } from '../../engine/ports/opened.js';
 import { startPrivateNats } from '../../support/nats-server.js';
 
 it('the error of a full stream differs from that of a server that does not answer, though the client gives both one code', async () => {

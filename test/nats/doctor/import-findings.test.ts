@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import { importFindings } from '../../../src/nats/doctor/session-findings.js';
-import { twoOnNats } from '../../ports/opened.js';
+import { twoOnNats } from '../../engine/ports/opened.js';
 
 const opened = twoOnNats();
 const AT = '2026-11-23T12:00:00.000Z';

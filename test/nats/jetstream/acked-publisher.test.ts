@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
-import { silentLogger } from '../../../src/ports/logger.js';
-import { type OpenedNats, startPrivatePorts } from '../../ports/opened.js';
+import { type OpenedNats, startPrivatePorts } from '../../engine/ports/opened.js';
 
 const MAX_PAYLOAD = 64 * 1024;
 

@@ -1,7 +1,7 @@
 import { headers, type NatsConnection } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchesOf, readNext, readStream } from '../../../src/nats/jetstream/direct-get.js';
-import { type OpenedNats, startNatsPorts } from '../../ports/opened.js';
+import { type OpenedNats, startNatsPorts } from '../../engine/ports/opened.js';
 
 let nats: OpenedNats;
 let connection: NatsConnection;

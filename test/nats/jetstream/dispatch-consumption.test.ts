@@ -1,8 +1,8 @@
 import { headers } from 'nats';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../../src/contracts/names.js';
-import type { DispatchDelivery } from '../../../src/ports/dispatch-source.js';
-import { bytes, type OpenedNats, openPorts, startNatsPorts } from '../../ports/opened.js';
+import type { DispatchDelivery } from '../../../src/engine/ports/dispatch-source.js';
+import { bytes, type OpenedNats, openPorts, startNatsPorts } from '../../engine/ports/opened.js';
 import { startFaultyServer } from '../../support/faults/server.js';
 import { soon } from '../../support/soon.js';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { sessionStream, type Token } from '../../../src/contracts/names.js';
+import { encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
+import { DEFAULT_LIMITS } from '../../../src/memory/session/session-state.js';
 import { highestSeen } from '../../../src/nats/jetstream/dispatch-numbers.js';
-import { encodeSnapshot } from '../../../src/session/session-snapshot.js';
-import { DEFAULT_LIMITS } from '../../../src/session/session-state.js';
-import { folded } from '../../session/arrivals.js';
+import { folded } from '../../memory/session/arrivals.js';
 import { rejected, stored } from '../../support/builders.js';
 import { newSession, type System, startSystem } from '../../support/system.js';
 

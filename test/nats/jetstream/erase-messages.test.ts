@@ -1,11 +1,11 @@
 import { type JetStreamManager, type NatsConnection, StorageType, type StoredMsg } from 'nats';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
 import { readStream } from '../../../src/nats/jetstream/direct-get.js';
 import { type ErasePorts, eraseMessages, erasures } from '../../../src/nats/jetstream/erase-messages.js';
 import { turnOver } from '../../../src/nats/jetstream/turn-over.js';
-import { silentLogger } from '../../../src/ports/logger.js';
 import { startTestNats, type TestNats } from '../../support/nats-server.js';
 import * as fc from '../../support/properties.js';
 import { filesHolding } from '../../support/store-files.js';

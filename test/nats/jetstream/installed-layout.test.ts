@@ -3,7 +3,7 @@ import { LAYOUT_SUBJECT, sessionStream, shardStream } from '../../../src/contrac
 import { PER_SESSION, type SessionLayout, shardOf } from '../../../src/contracts/session-layout.js';
 import type { WantedLayout } from '../../../src/nats/jetstream/installed-layout.js';
 import type { NatsOptions } from '../../../src/nats/open-nats.js';
-import { newSession, openPorts } from '../../ports/opened.js';
+import { newSession, openPorts } from '../../engine/ports/opened.js';
 import { implementer, recorded } from '../../support/builders.js';
 import { type PrivateNats, startPrivateNats } from '../../support/nats-server.js';
 

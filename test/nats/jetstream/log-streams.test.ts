@@ -1,12 +1,12 @@
 import type { JetStreamManager } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sessionStream, type Token } from '../../../src/contracts/names.js';
-import { createSessionReader, type SessionReader } from '../../../src/folding/session-folding.js';
+import { createSessionReader, type SessionReader } from '../../../src/engine/folding/session-folding.js';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
+import { encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
+import { DEFAULT_LIMITS } from '../../../src/memory/session/session-state.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';
-import { silentLogger } from '../../../src/ports/logger.js';
-import { encodeSnapshot } from '../../../src/session/session-snapshot.js';
-import { DEFAULT_LIMITS } from '../../../src/session/session-state.js';
-import { newSession, type OpenedNats, openPorts, startNatsPorts } from '../../ports/opened.js';
+import { newSession, type OpenedNats, openPorts, startNatsPorts } from '../../engine/ports/opened.js';
 import { implementer, recorded } from '../../support/builders.js';
 import { soon } from '../../support/system.js';
 import { workersOn } from '../../support/tools-on.js';

@@ -4,7 +4,7 @@ import { PROBE_STREAM } from '../../../src/contracts/names.js';
 import { writeFindings } from '../../../src/nats/doctor/write-findings.js';
 import { stuckStreams } from '../../../src/nats/jetstream/list-streams.js';
 import { hasStuckStream, withProbeStream } from '../../../src/nats/jetstream/probe-stream.js';
-import { type OpenedNats, startNatsPorts } from '../../ports/opened.js';
+import { type OpenedNats, startNatsPorts } from '../../engine/ports/opened.js';
 
 const OPTIONS = { replicas: 1, timeoutMs: 5000 };
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
 import type { PubOutcome } from '../../../src/nats/jetstream/publish-outcome.js';
-import { type OpenedNats, startPrivatePorts } from '../../ports/opened.js';
+import { type OpenedNats, startPrivatePorts } from '../../engine/ports/opened.js';
 import { tampered } from '../../support/tampered-connection.js';
 
 const MAX_PAYLOAD = 64 * 1024;

@@ -1,9 +1,9 @@
 import type { NatsConnection } from 'nats';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { codeOf } from '../../../src/contracts/errors.js';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
-import { silentLogger } from '../../../src/ports/logger.js';
 import { type FaultyServer, startFaultyServer } from '../../support/faults/server.js';
 import { soon } from '../../support/soon.js';
 

@@ -1,7 +1,7 @@
 import { connect } from 'nats';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
 import { startService } from '../../../src/nats/micro/micro-service.js';
-import { silentLogger } from '../../../src/ports/logger.js';
 import { type PrivateNats, startPrivateNats } from '../../support/nats-server.js';
 
 /** Services of a user who may not listen to everything. */

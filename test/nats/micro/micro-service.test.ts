@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ErrorCode, isErrorCode } from '../../../src/contracts/error-codes.js';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
 import { type RunningService, startService } from '../../../src/nats/micro/micro-service.js';
 import { instancesOf } from '../../../src/nats/micro/service-health.js';
-import { silentLogger } from '../../../src/ports/logger.js';
-import { type OpenedNats, startPrivatePorts } from '../../ports/opened.js';
+import { type OpenedNats, startPrivatePorts } from '../../engine/ports/opened.js';
 import { soon } from '../../support/soon.js';
 
 const MAX_PAYLOAD = 64 * 1024;

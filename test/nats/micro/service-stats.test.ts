@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { serviceStats } from '../../../src/nats/micro/service-health.js';
-import { type OpenedNats, startNatsPorts } from '../../ports/opened.js';
+import { type OpenedNats, startNatsPorts } from '../../engine/ports/opened.js';
 
 let nats: OpenedNats;
 beforeAll(async () => {

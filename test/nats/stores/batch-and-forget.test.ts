@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Forgotten } from '../../../src/contracts/lifecycle-record.js';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
 import { NatsSessionLog } from '../../../src/nats/stores/nats-session-log.js';
-import { newSession, type OpenedNats, startNatsPorts } from '../../ports/opened.js';
+import { newSession, type OpenedNats, startNatsPorts } from '../../engine/ports/opened.js';
 import { implementer, recorded } from '../../support/builders.js';
 import { tampered } from '../../support/tampered-connection.js';
 

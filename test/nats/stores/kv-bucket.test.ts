@@ -2,7 +2,7 @@ import type { NatsConnection } from 'nats';
 import { expect, it } from 'vitest';
 import type { StreamMessage } from '../../../src/nats/jetstream/direct-get.js';
 import { GONE, KEPT, KvBucket, LIFECYCLE_STREAM } from '../../../src/nats/stores/kv-bucket.js';
-import { newSession, twoOnNats } from '../../ports/opened.js';
+import { newSession, twoOnNats } from '../../engine/ports/opened.js';
 
 const opened = twoOnNats();
 const OPTIONS = { replicas: 1, timeoutMs: 5000 };

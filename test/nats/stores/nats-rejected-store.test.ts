@@ -1,6 +1,6 @@
 import { headers } from 'nats';
 import { expect, it } from 'vitest';
-import { newSession, startNatsPorts, startPrivatePorts } from '../../ports/opened.js';
+import { newSession, startNatsPorts, startPrivatePorts } from '../../engine/ports/opened.js';
 import { allRejected } from '../../support/all-rejected.js';
 import { timeOf } from '../../support/builders.js';
 import { soon } from '../../support/soon.js';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionLog } from '../../../src/ports/session-log.js';
+import type { SessionLog } from '../../../src/engine/ports/session-log.js';
 import { withRepairs } from '../../../src/services/common/event-repairs.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
+import { DEMO } from '../../doubles/spied-ports.js';
 import { implementer, recorded } from '../../support/builders.js';
-import { DEMO } from '../../workers/spied-ports.js';
 
 const REPAIRS = [{ kind: 'list', field: 'files_modified' }];
 

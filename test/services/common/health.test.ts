@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
-import { silentLogger } from '../../../src/ports/logger.js';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
 import { healthOf } from '../../../src/services/common/health.js';
 import { countingLogger } from '../../../src/services/common/incidents.js';
 

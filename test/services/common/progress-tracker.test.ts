@@ -3,12 +3,12 @@ import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { type Token, token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
-import type { SessionCommander } from '../../../src/folding/session-folding.js';
-import { silentLogger } from '../../../src/ports/logger.js';
-import type { TasksFile } from '../../../src/ports/tasks-file.js';
+import type { SessionCommander } from '../../../src/engine/folding/session-folding.js';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
+import type { TasksFile } from '../../../src/engine/ports/tasks-file.js';
+import { evolve } from '../../../src/memory/session/evolve-session.js';
+import { emptyState, type SessionState } from '../../../src/memory/session/session-state.js';
 import { ProgressTracker, readDocument } from '../../../src/services/common/progress-tracker.js';
-import { evolve } from '../../../src/session/evolve-session.js';
-import { emptyState, type SessionState } from '../../../src/session/session-state.js';
 import { hashOf } from '../../../src/shared/hash.js';
 import { timeOf } from '../../support/builders.js';
 

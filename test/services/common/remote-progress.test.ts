@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { token } from '../../../src/contracts/names.js';
+import { answer } from '../../../src/memory/session/commands/session-decision.js';
 import { progressByTools } from '../../../src/services/common/open-sessions.js';
-import { answer } from '../../../src/session/commands/session-decision.js';
 
 const SESSION = token('demo', 'session');
 const undecided = () => answer(() => ({}));

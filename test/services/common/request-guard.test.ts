@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { silentLogger } from '../../../src/ports/logger.js';
-import type { SecretScanner } from '../../../src/redaction/secret-scanner.js';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
+import type { SecretScanner } from '../../../src/memory/redaction/secret-scanner.js';
 import { guarded } from '../../../src/services/common/request-guard.js';
 
 const secrets: SecretScanner = {

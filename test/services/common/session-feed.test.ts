@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { silentLogger } from '../../../src/ports/logger.js';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
 import { SessionFeed } from '../../../src/services/common/session-feed.js';
 import { SessionTable } from '../../../src/services/common/session-table.js';
 import { MemorySessionIndex } from '../../doubles/memory-session-index.js';

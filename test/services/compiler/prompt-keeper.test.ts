@@ -8,8 +8,8 @@ import {
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { token } from '../../../src/contracts/names.js';
 import type { DispatchReply } from '../../../src/contracts/replies/compile-reply.js';
-import type { PromptRing } from '../../../src/ports/telemetry-store.js';
-import { secretlintScanner } from '../../../src/redaction/secretlint-scanner.js';
+import type { PromptRing } from '../../../src/engine/ports/telemetry-store.js';
+import { secretlintScanner } from '../../../src/memory/redaction/secretlint-scanner.js';
 import { keptOf, PromptKeeper } from '../../../src/services/compiler/prompt-keeper.js';
 import { MemoryPromptRing } from '../../doubles/memory-prompt-ring.js';
 import { fact } from '../../support/builders.js';

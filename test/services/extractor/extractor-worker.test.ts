@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
-import { silentLogger } from '../../../src/ports/logger.js';
-import type { SessionLog } from '../../../src/ports/session-log.js';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
+import type { SessionLog } from '../../../src/engine/ports/session-log.js';
 import { startExtractor } from '../../../src/services/extractor/extractor-worker.js';
 import { ManualScheduler } from '../../doubles/manual-scheduler.js';
 import { MemoryDispatchSource } from '../../doubles/memory-dispatch-source.js';
 import { MemoryRejectedStore } from '../../doubles/memory-rejected-store.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
+import { DEMO } from '../../doubles/spied-ports.js';
 import { allRejected } from '../../support/all-rejected.js';
-import { DEMO } from '../../workers/spied-ports.js';
 
 const MAX_DELIVERIES = 2;
 const HOUR_MS = 3_600_000;

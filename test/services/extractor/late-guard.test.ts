@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
+import { CountedDispatches, type CountedMemory } from '../../../src/memory/session/counted-dispatches.js';
 import { LateGuard, type LateGuardPorts } from '../../../src/services/extractor/late-guard.js';
-import { CountedDispatches, type CountedMemory } from '../../../src/session/counted-dispatches.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { implementer, recorded, rejected } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';

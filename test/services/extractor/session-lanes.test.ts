@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
-import type { DispatchDelivery } from '../../../src/ports/dispatch-source.js';
+import type { DispatchDelivery } from '../../../src/engine/ports/dispatch-source.js';
 import { SessionLanes } from '../../../src/services/extractor/session-lanes.js';
 import * as fc from '../../support/properties.js';
 

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import { knownHosts } from '../../../src/monitoring/known-hosts.js';
+import { knownHosts } from '../../../src/engine/monitoring/known-hosts.js';
 import { knownHost, sameOrigin, securityHeaders, signedIn } from '../../../src/services/inspector/access.js';
 
 const TOKEN = 'abcdefgh-ABCDEFGH_0123456789';

@@ -7,15 +7,15 @@ import {
   type LearningInput,
 } from '../../../src/contracts/learning-requests.js';
 import { LEARNINGS_STREAM, type Token } from '../../../src/contracts/names.js';
-import { createCommander } from '../../../src/folding/commander.js';
-import { PROJECT_FOLDING } from '../../../src/folding/project-folding.js';
-import { SnapshotWriter } from '../../../src/folding/snapshot-writer.js';
-import { StateReader } from '../../../src/folding/state-reader.js';
-import { decideLearning, type LearningCommand } from '../../../src/learnings/decide-learning.js';
+import { createCommander } from '../../../src/engine/folding/commander.js';
+import { PROJECT_FOLDING } from '../../../src/engine/folding/project-folding.js';
+import { SnapshotWriter } from '../../../src/engine/folding/snapshot-writer.js';
+import { StateReader } from '../../../src/engine/folding/state-reader.js';
+import { silentLogger, systemClock } from '../../../src/engine/ports/logger.js';
+import type { LearningLog } from '../../../src/engine/ports/session-log.js';
+import { decideLearning, type LearningCommand } from '../../../src/memory/learnings/decide-learning.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';
-import { silentLogger, systemClock } from '../../../src/ports/logger.js';
-import type { LearningLog } from '../../../src/ports/session-log.js';
-import { newSession, type OpenedNats, openPorts, startNatsPorts } from '../../ports/opened.js';
+import { newSession, type OpenedNats, openPorts, startNatsPorts } from '../../engine/ports/opened.js';
 
 let nats: OpenedNats;
 let other: NatsPorts;

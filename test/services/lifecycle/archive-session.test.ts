@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { type Token, token } from '../../../src/contracts/names.js';
-import { createCommander } from '../../../src/folding/commander.js';
-import { createSessionReader, createSnapshotWriter } from '../../../src/folding/session-folding.js';
-import { silentLogger } from '../../../src/ports/logger.js';
+import { createCommander } from '../../../src/engine/folding/commander.js';
+import { createSessionReader, createSnapshotWriter } from '../../../src/engine/folding/session-folding.js';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
+import { encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import { createArchiver } from '../../../src/services/lifecycle/archive-session.js';
 import { createSessionTools } from '../../../src/services/tools/session-tools.js';
-import { encodeSnapshot } from '../../../src/session/session-snapshot.js';
 import { MemoryLeaseStore } from '../../doubles/memory-lease-store.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';

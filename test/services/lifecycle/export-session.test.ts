@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import type { StoredEvent } from '../../../src/contracts/session-events.js';
+import { checkpointOf } from '../../../src/memory/session/checkpoint.js';
+import { evolve } from '../../../src/memory/session/evolve-session.js';
+import { encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
+import { emptyState } from '../../../src/memory/session/session-state.js';
+import { stateToJson } from '../../../src/memory/session/session-state-json.js';
 import { createSessionExport } from '../../../src/services/lifecycle/export-session.js';
-import { checkpointOf } from '../../../src/session/checkpoint.js';
-import { evolve } from '../../../src/session/evolve-session.js';
-import { encodeSnapshot } from '../../../src/session/session-snapshot.js';
-import { emptyState } from '../../../src/session/session-state.js';
-import { stateToJson } from '../../../src/session/session-state-json.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { implementer, recorded, timeOf } from '../../support/builders.js';

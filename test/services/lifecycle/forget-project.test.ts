@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
+import { evolve } from '../../../src/memory/session/evolve-session.js';
+import { sessionFigures } from '../../../src/memory/session/run-status.js';
+import { emptyState } from '../../../src/memory/session/session-state.js';
 import { SessionTable } from '../../../src/services/common/session-table.js';
 import { sessionsOf } from '../../../src/services/lifecycle/forget-project.js';
 import { createForgetTools } from '../../../src/services/lifecycle/forget-tools.js';
-import { evolve } from '../../../src/session/evolve-session.js';
-import { sessionFigures } from '../../../src/session/run-status.js';
-import { emptyState } from '../../../src/session/session-state.js';
 import { MemoryLeaseStore } from '../../doubles/memory-lease-store.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { implementer, recorded, timeOf } from '../../support/builders.js';

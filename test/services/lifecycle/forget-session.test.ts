@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Forgotten } from '../../../src/contracts/lifecycle-record.js';
 import { token } from '../../../src/contracts/names.js';
-import { Jobs } from '../../../src/runtime/jobs.js';
+import { Jobs } from '../../../src/engine/runtime/jobs.js';
 import { beginForgetting, FORGET_JOB, forgetKind } from '../../../src/services/lifecycle/forget-session.js';
 import { MemoryLeaseStore } from '../../doubles/memory-lease-store.js';
 import { forgetPorts } from '../../support/forget-ports.js';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
-import { createSessionReader } from '../../../src/folding/session-folding.js';
-import { silentLogger } from '../../../src/ports/logger.js';
+import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
+import { renumbered } from '../../../src/memory/session/copied-events.js';
 import { createSessionImport } from '../../../src/services/lifecycle/import-session.js';
-import { renumbered } from '../../../src/session/copied-events.js';
 import { hashOf } from '../../../src/shared/hash.js';
 import { MemoryLeaseStore } from '../../doubles/memory-lease-store.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';

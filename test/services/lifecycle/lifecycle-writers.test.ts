@@ -1,8 +1,8 @@
 import { beforeEach, expect, it } from 'vitest';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { token } from '../../../src/contracts/names.js';
-import { createSessionReader, createSnapshotWriter } from '../../../src/folding/session-folding.js';
-import { silentLogger } from '../../../src/ports/logger.js';
+import { createSessionReader, createSnapshotWriter } from '../../../src/engine/folding/session-folding.js';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
 import { asSession } from '../../../src/services/common/archived-record.js';
 import { SessionTable } from '../../../src/services/common/session-table.js';
 import { SessionKeeper } from '../../../src/services/keeper/session-keeper.js';

@@ -4,12 +4,16 @@ import type { Token } from '../../../src/contracts/names.js';
 import type { TimelineEntry } from '../../../src/contracts/replies/timeline-reply.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import type { ToolInput } from '../../../src/contracts/tool-requests.js';
-import { NO_PROMPTS, type PromptTraces, type RecentPrompt } from '../../../src/ports/telemetry-store.js';
+import {
+  NO_PROMPTS,
+  type PromptTraces,
+  type RecentPrompt,
+} from '../../../src/engine/ports/telemetry-store.js';
 import { createTimelineService } from '../../../src/services/tools/timeline-service.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
+import { DEMO } from '../../doubles/spied-ports.js';
 import { implementer, recorded, rejected, reviewer } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
-import { DEMO } from '../../workers/spied-ports.js';
 
 type Asked = Omit<ToolInput<'timeline-list'>, 'session'>;
 

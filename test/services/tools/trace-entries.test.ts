@@ -5,9 +5,9 @@ import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import type { RecordedEntry } from '../../../src/contracts/trace-entry.js';
 import { createTraceEntries } from '../../../src/services/tools/trace-entries.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
+import { DEMO } from '../../doubles/spied-ports.js';
 import { implementer, recorded } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
-import { DEMO } from '../../workers/spied-ports.js';
 
 function entry(id: string, intent: string): RecordedEntry {
   return {

@@ -1,20 +1,20 @@
 import { isToken, parseDispatchSubject, type Token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
-import { createSessionReader } from '../../../src/folding/session-folding.js';
-import type { DispatchDelivery, DispatchSource } from '../../../src/ports/dispatch-source.js';
-import { silentLogger } from '../../../src/ports/logger.js';
-import type { RejectedStore } from '../../../src/ports/rejected-store.js';
-import type { SessionLog } from '../../../src/ports/session-log.js';
-import type { SnapshotStore } from '../../../src/ports/snapshot-store.js';
-import { startExtractor } from '../../../src/services/extractor/extractor-worker.js';
-import { evolve } from '../../../src/session/evolve-session.js';
-import { encodeSnapshot } from '../../../src/session/session-snapshot.js';
+import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
+import type { DispatchDelivery, DispatchSource } from '../../../src/engine/ports/dispatch-source.js';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
+import type { RejectedStore } from '../../../src/engine/ports/rejected-store.js';
+import type { SessionLog } from '../../../src/engine/ports/session-log.js';
+import type { SnapshotStore } from '../../../src/engine/ports/snapshot-store.js';
+import { evolve } from '../../../src/memory/session/evolve-session.js';
+import { encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import {
   DEFAULT_LIMITS,
   emptyState,
   type SessionLimits,
   type SessionState,
-} from '../../../src/session/session-state.js';
+} from '../../../src/memory/session/session-state.js';
+import { startExtractor } from '../../../src/services/extractor/extractor-worker.js';
 import { MemoryRejectedStore } from '../../doubles/memory-rejected-store.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';

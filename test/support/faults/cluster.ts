@@ -1,4 +1,4 @@
-import { portProblem } from '../../../src/nats-server/server-process.js';
+import { portProblem } from '../../../src/nats/server/server-process.js';
 import { type FaultyServer, startFaultyServer } from './server.js';
 
 /** Below the ports that the system hands out: it is taken only when its server has looked for others there. */

@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import type { ThroughlineClient } from '../../../src/client/throughline-client.js';
 import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import {
@@ -8,15 +7,16 @@ import {
   projectOf,
   type Token,
 } from '../../../src/contracts/names.js';
-import { PROJECT_FOLDING } from '../../../src/folding/project-folding.js';
-import { StateReader } from '../../../src/folding/state-reader.js';
-import { evolveLearnings } from '../../../src/learnings/evolve-learnings.js';
-import { demandsOf } from '../../../src/learnings/harvest.js';
-import { encodeLearnings } from '../../../src/learnings/learnings-snapshot.js';
-import { emptyLearnings, type LearningState } from '../../../src/learnings/learnings-state.js';
+import { PROJECT_FOLDING } from '../../../src/engine/folding/project-folding.js';
+import { StateReader } from '../../../src/engine/folding/state-reader.js';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
+import type { SnapshotStore, StoredSnapshot } from '../../../src/engine/ports/snapshot-store.js';
+import { evolveLearnings } from '../../../src/memory/learnings/evolve-learnings.js';
+import { demandsOf } from '../../../src/memory/learnings/harvest.js';
+import { encodeLearnings } from '../../../src/memory/learnings/learnings-snapshot.js';
+import { emptyLearnings, type LearningState } from '../../../src/memory/learnings/learnings-state.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';
-import { silentLogger } from '../../../src/ports/logger.js';
-import type { SnapshotStore, StoredSnapshot } from '../../../src/ports/snapshot-store.js';
+import type { ThroughlineClient } from '../../../src/sdk/throughline-client.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { allDealtWith } from '../system.js';
 import { dispatchesOn } from './nats-run.js';

@@ -2,10 +2,10 @@
 // comes there.
 // usage: node mortal-learner.mjs URL POINT N
 
-import { Monitoring } from '../../../dist/monitoring/monitoring.js';
+import { Monitoring } from '../../../dist/engine/monitoring/monitoring.js';
+import { silentLogger, systemClock } from '../../../dist/engine/ports/logger.js';
+import { Shutdown } from '../../../dist/engine/runtime/shutdown.js';
 import { watchConnection } from '../../../dist/nats/connection/connection-states.js';
-import { silentLogger, systemClock } from '../../../dist/ports/logger.js';
-import { Shutdown } from '../../../dist/runtime/shutdown.js';
 import { countingLogger } from '../../../dist/services/common/incidents.js';
 import { openSessions } from '../../../dist/services/common/open-sessions.js';
 import { openProjects, serveLearnings } from '../../../dist/services/learnings/serve-learnings.js';

@@ -1,8 +1,8 @@
 // What a process needs that is to die by SIGKILL at a named point, the N-th time that it comes there.
 import { writeSync } from 'node:fs';
 import { loadConfig } from '../../../dist/config/config.js';
+import { silentLogger } from '../../../dist/engine/ports/logger.js';
 import { openNats } from '../../../dist/nats/open-nats.js';
-import { silentLogger } from '../../../dist/ports/logger.js';
 import { natsOptions } from '../../../dist/services/common/service-context.js';
 
 /** Real ports, and `at(name)`, which ends the process if this is the N-th time at the point that it is to die at. */

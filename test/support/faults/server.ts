@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { RunningServer } from '../../../src/nats-server/running-server.js';
-import { startNatsServer } from '../../../src/nats-server/server-process.js';
+import type { RunningServer } from '../../../src/nats/server/running-server.js';
+import { startNatsServer } from '../../../src/nats/server/server-process.js';
 import { nativeSource } from '../nats-native.js';
 import type { PrivateNats } from '../nats-server.js';
 

@@ -1,0 +1,262 @@
+import { z } from 'zod';
+import { compileRequest, pastPromptRequest } from '../../contracts/compile-request.js';
+import { ERROR_CODES } from '../../contracts/error-codes.js';
+import { learningEvent } from '../../contracts/learning-events.js';
+import { LEARNING_REQUESTS } from '../../contracts/learning-requests.js';
+import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT } from '../../contracts/names.js';
+import { REPLIES } from '../../contracts/replies/replies.js';
+import { outcome } from '../../contracts/replies/session-reply.js';
+import {
+  LEARNING_REQUEST_SUBJECTS,
+  RUN_INIT_SUBJECT,
+  RUN_STATUS_SUBJECT,
+  TOOL_NAMES,
+  TRACE_APPEND_SUBJECT,
+  TRACE_COMPACT_SUBJECT,
+  TRACE_GET_SUBJECT,
+  TRACE_PIN_SUBJECT,
+  TRACE_RECORD_SUBJECT,
+  toolSubject,
+} from '../../contracts/request-names.js';
+import { RESULTS } from '../../contracts/results.js';
+import { runInitRequest, runStatusRequest } from '../../contracts/run-request.js';
+import { sessionEvent } from '../../contracts/session-events.js';
+import { TOOLS } from '../../contracts/tool-requests.js';
+import {
+  traceAppendRequest,
+  traceCompactRequest,
+  traceEntry,
+  traceGetRequest,
+  tracePinRequest,
+} from '../../contracts/trace-entry.js';
+import { sessionSnapshot } from '../../memory/session/session-snapshot.js';
+import type { LedgerCounters } from '../../memory/session/session-state-json.js';
+import { isObject } from '../../shared/is-object.js';
+import { SNAPSHOT_FIELDS } from './snapshot-fields.js';
+
+/** The JSON Schemas of what travels and of what is stored, by name: draft 2020-12, made from the schemas of the code. */
+
+interface Described {
+  /** What it describes, one sentence. */
+  readonly about: string;
+  readonly schema: z.ZodType;
+}
+
+/** A service skips an entry that it cannot read, and says so; the schema says what can be read. */
+const traceRequest = traceAppendRequest.extend({
+  entries: z.array(traceEntry).min(1).max(500).describe('What an agent did, one entry or several.'),
+});
+
+const REQUESTS = {
+  [COMPILE_SUBJECT]: { about: 'Asks for the next prompt.', schema: compileRequest },
+  [PAST_PROMPT_SUBJECT]: {
+    about: 'Asks for a prompt as it was earlier; it is neither counted nor kept.',
+    schema: pastPromptRequest,
+  },
+  [RUN_INIT_SUBJECT]: { about: 'Follows a tasks.md from now on.', schema: runInitRequest },
+  [RUN_STATUS_SUBJECT]: { about: 'Asks how far a run is.', schema: runStatusRequest },
+  [TRACE_APPEND_SUBJECT]: { about: 'Adds entries to the trace of an intent.', schema: traceRequest },
+  [TRACE_RECORD_SUBJECT]: { about: 'The same without an answer.', schema: traceRequest },
+  [TRACE_COMPACT_SUBJECT]: {
+    about: 'Asks for the compacted history of an intent.',
+    schema: traceCompactRequest,
+  },
+  [TRACE_GET_SUBJECT]: { about: 'Asks for an entry of a trace as it is stored.', schema: traceGetRequest },
+  [TRACE_PIN_SUBJECT]: {
+    about: 'Makes what an entry says a constraint of its intent.',
+    schema: tracePinRequest,
+  },
+  ...Object.fromEntries(
+    TOOL_NAMES.map((name) => [
+      toolSubject(name),
+      { about: `${TOOLS[name].summary}.`, schema: TOOLS[name].request },
+    ]),
+  ),
+  ...Object.fromEntries(
+    LEARNING_REQUEST_SUBJECTS.map((subject) => {
+      const { help, arguments: schema } = LEARNING_REQUESTS[subject];
+      return [subject, { about: help.about, schema }];
+    }),
+  ),
+} satisfies Readonly<Record<string, Described>>;
+
+const errorReply = z.object({
+  error: z
+    .object({
+      code: z
+        .enum(Object.keys(ERROR_CODES))
+        .describe('A stable code; docs/reference/errors.md has the cause and the fix of each.'),
+      message: z.string().describe('What is wrong and what to do, for people.'),
+      details: z
+        .record(z.string(), z.unknown().describe('Any JSON value.'))
+        .exactOptional()
+        .describe('What the code needs to be acted on.'),
+    })
+    .describe('Why there is no other answer.'),
+});
+
+/** What stands in an event beside what its type says: whose it is, and what it was decided on. */
+const envelope = (owner: 'session' | 'project') => ({
+  [owner]: z.string().describe(`The ${owner} that it is of.`),
+  after: z.int().nonnegative().optional().describe('Stored directly behind this sequence, or not at all.'),
+  decided_on: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe('Sequence that it was decided on: it counts unless a command that counts came in between.'),
+});
+
+/** One of several events, each by a name of its own. */
+function eventOf(
+  owner: 'session' | 'project',
+  options: readonly z.ZodObject<{ readonly type: z.ZodLiteral<string> }>[],
+): z.ZodType {
+  const [first, ...others] = options.map((option) =>
+    option.extend(envelope(owner)).meta({
+      id: inPascalCase(option.shape.type.value),
+      description: `An event ${option.shape.type.value}.`,
+    }),
+  );
+  return first === undefined ? z.never() : z.discriminatedUnion('type', [first, ...others]);
+}
+
+/** As services write it: they read back less. */
+const writtenSnapshot = sessionSnapshot.extend({
+  state: sessionSnapshot.shape.state.extend({
+    counts: sessionSnapshot.shape.state.shape.settled.shape.counts.describe(
+      'All results by role, and those that were rejected. Written for people; settled has what is read back.',
+    ),
+    ledgers: z
+      .array(
+        z.object({
+          task: z.string().describe('The task.'),
+          dispatches: z.int(),
+          approval_loops: z.int(),
+          required_fixes: z.int(),
+          blockers: z.int(),
+          stalled: z.boolean(),
+          last_outcome: outcome,
+        } satisfies Readonly<Record<keyof LedgerCounters, z.ZodType>>),
+      )
+      .describe('What each task has come to, in numbers. Written for people; settled has what is read back.'),
+  }),
+});
+
+const SCHEMAS: Readonly<Record<string, Described>> = {
+  ...Object.fromEntries(
+    Object.entries(RESULTS).map(([role, schema]) => [
+      `result.${role}`,
+      { about: `What an agent returns as ${role}, on dispatch.<session>.${role}.`, schema },
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(REQUESTS).map(([subject, { about, schema }]) => [`${subject}.request`, { about, schema }]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(REPLIES).map(([subject, schema]) => [
+      `${subject}.reply`,
+      { about: `The reply of ${subject}.`, schema },
+    ]),
+  ),
+  'error.reply': { about: 'The reply to a request that is refused or fails.', schema: errorReply },
+  'session.event': {
+    about: 'One event of a session, on session.<session>.<type>.',
+    schema: eventOf('session', sessionEvent.options),
+  },
+  'learning.event': {
+    about: 'One event of the learnings of a project, on learning.<project>.<type>.',
+    schema: eventOf('project', learningEvent.options),
+  },
+  'session.snapshot': { about: 'The snapshot of a session.', schema: writtenSnapshot },
+};
+
+/** Every schema with what it describes, in the order of their names. */
+export const SCHEMA_LIST: readonly { readonly name: string; readonly about: string }[] = Object.entries(
+  SCHEMAS,
+)
+  .map(([name, { about }]) => ({ name, about: sentence(about) }))
+  .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+
+/**
+ * The JSON Schema of a name; `undefined` for a name that there is none of. What has a name of its own stands in `$defs`.
+ * Fields that it does not name are allowed.
+ */
+export function jsonSchema(name: string): object | undefined {
+  if (!Object.hasOwn(SCHEMAS, name)) return undefined;
+  const described = SCHEMAS[name];
+  if (described === undefined) return undefined;
+  const { about, schema } = described;
+  // As it is sent: a field that has a default may be left out.
+  const made = z.toJSONSchema(schema, {
+    io: 'input',
+    target: 'draft-2020-12',
+    override: ({ jsonSchema: part }) => forOtherLanguages(part),
+  });
+  if (schema === writtenSnapshot) describeFields(made, SNAPSHOT_FIELDS);
+  const { $schema, $ref, $defs = {}, ...whole } = made;
+  // The name of the whole is that of the file.
+  const own = $ref?.replace('#/$defs/', '') ?? '';
+  const { [own]: root = whole, ...parts } = $defs;
+  return {
+    $schema,
+    $id: `urn:throughline:schema:${name}`,
+    title: inPascalCase(name),
+    description: sentence(about),
+    ...withoutDescription(root),
+    ...(Object.keys(parts).length > 0 && { $defs: parts }),
+  };
+}
+
+/** The JSON Schema of a name as text, as its file holds it. */
+export function schemaText(name: string): string | undefined {
+  const schema = jsonSchema(name);
+  return (
+    schema &&
+    JSON.stringify(schema, null, 2).replaceAll(LINE_ENDS, (end) => `\\u${end.charCodeAt(0).toString(16)}`)
+  );
+}
+
+/** Line ends of Unicode, which JSON may hold as they are and editors show as nothing. */
+const LINE_ENDS = /[\u2028\u2029]/g;
+
+/** Takes out what zod writes for JavaScript alone, or what says nothing to a generator of types. */
+function forOtherLanguages(part: z.core.JSONSchema.BaseSchema): void {
+  // Any whole number of JavaScript: no limit of ours.
+  if (part.maximum === Number.MAX_SAFE_INTEGER) delete part.maximum;
+  if (part.minimum === Number.MIN_SAFE_INTEGER) delete part.minimum;
+  if (Number.isInteger(part.const) || part.enum?.every(Number.isInteger)) part.type = 'integer';
+  // Of the types in TypeScript; in JSON Schema it is about who may write.
+  delete part.readOnly;
+  if (isObject(part.propertyNames) && part.propertyNames.enum === undefined) delete part.propertyNames;
+  if (part.format === 'date-time') part.pattern = 'Z$';
+  // Not every language reads four digits behind \u, and some generators write \d as it is into a string.
+  part.pattern &&= part.pattern
+    .replaceAll('\\d', '[0-9]')
+    .replaceAll(/\\u00([0-9a-f]{2})/g, '\\x$1')
+    .replaceAll(/\\u([0-9a-f]{4})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
+}
+
+function withoutDescription({ description: _, ...schema }: z.core.JSONSchema.BaseSchema): object {
+  return schema;
+}
+
+/** With its first letter in upper case. */
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** `tool.task-add.reply` as a name of a type: `ToolTaskAddReply`. */
+function inPascalCase(name: string): string {
+  return name.split(/[.-]/).map(sentence).join('');
+}
+
+/** Describes the fields of a schema, and of those inside, that have no description yet. */
+function describeFields(schema: unknown, about: Readonly<Record<string, string>>): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === 'properties' && isObject(value))
+      for (const [field, of] of Object.entries(value))
+        if (isObject(of) && Object.hasOwn(about, field)) of.description ??= about[field];
+    describeFields(value, about);
+  }
+}

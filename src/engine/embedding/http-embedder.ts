@@ -1,0 +1,242 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import { messageOf, TextsRefusedError, ThroughlineError } from '../../contracts/errors.js';
+import { backoffMs } from '../../shared/backoff.js';
+import { linkedSignal } from '../../shared/linked-signal.js';
+import { clipText, oneLine } from '../../shared/text.js';
+import { float32FromBase64 } from '../../shared/varint.js';
+import type { Embedder } from '../ports/vector-store.js';
+import type { HttpEmbedderOptions } from './embedder-options.js';
+
+/** How an attempt that failed is repeated. */
+export interface RetryOptions {
+  /** Attempts for one request, the first one included. Default: 4. */
+  readonly attempts?: number;
+  /** Longest pause before the second attempt, doubled for each further one, in milliseconds. Default: 250. */
+  readonly pauseMs?: number;
+  /** Longest pause that a server may ask for with `Retry-After`, in milliseconds. Default: 30,000. */
+  readonly maxPauseMs?: number;
+  /** A number from 0 to 1, for the jitter. Default: `Math.random`. */
+  readonly random?: () => number;
+}
+
+const MAX_QUOTED = 200;
+/** Bad Request, Content Too Large, Unprocessable Content: other statuses say nothing about the texts. */
+const TEXTS_REFUSED = [400, 413, 422];
+
+/** The outcome of one attempt. */
+type Attempt =
+  | { readonly outcome: 'vectors'; readonly vectors: Float32Array[] }
+  | {
+      readonly outcome: 'failed';
+      readonly error: ThroughlineError;
+      readonly retryAfterMs?: number | undefined;
+    }
+  | { readonly outcome: 'refused'; readonly error: ThroughlineError };
+
+/**
+ * Vectors from any endpoint that speaks OpenAI's `/v1/embeddings`.
+ *
+ * Texts go in batches, one request after the other. A request that meets a lost connection, a timeout, 429 or 5xx is
+ * repeated after a pause. Any other status is not, nor is a reply without embeddings: they would come again.
+ */
+export class HttpEmbedder implements Embedder {
+  readonly model: string;
+  readonly #url: URL;
+  readonly #options: HttpEmbedderOptions;
+  readonly #retry: Required<RetryOptions>;
+  readonly #closed = new AbortController();
+
+  constructor(options: HttpEmbedderOptions, retry: RetryOptions = {}) {
+    this.#options = options;
+    this.#url = endpoint(options.url);
+    this.model = `${this.#url.host}/${options.model}`;
+    const { attempts = 4, pauseMs = 250, maxPauseMs = 30_000, random = Math.random } = retry;
+    this.#retry = { attempts, pauseMs, maxPauseMs, random };
+  }
+
+  async embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> {
+    const vectors: Float32Array[] = [];
+    for (let from = 0; from < texts.length; from += this.#options.batch) {
+      vectors.push(...(await this.#request(texts.slice(from, from + this.#options.batch), signal)));
+    }
+    const odd = vectors.find(({ length }) => length !== vectors[0]?.length);
+    if (odd !== undefined) {
+      throw this.#error(`gave vectors of ${vectors[0]?.length} and of ${odd.length} numbers`);
+    }
+    return vectors;
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+  }
+
+  async #request(texts: readonly string[], signal: AbortSignal | undefined): Promise<Float32Array[]> {
+    const { attempts, pauseMs, maxPauseMs, random } = this.#retry;
+    const { signal: ended, release } = linkedSignal([this.#closed.signal, signal]);
+    try {
+      for (let attempt = 1; ; attempt += 1) {
+        const result = await this.#attempt(texts, ended);
+        if (result.outcome === 'vectors') return result.vectors;
+        if (result.outcome === 'refused' || attempt >= attempts || ended.aborted) throw result.error;
+        const backoff = backoffMs({ firstMs: pauseMs, longestMs: maxPauseMs }, attempt, random());
+        const wait = Math.min(maxPauseMs, Math.max(backoff, result.retryAfterMs ?? 0));
+        await pause(wait, undefined, { signal: ended }).catch(() => {
+          throw result.error;
+        });
+      }
+    } finally {
+      release();
+    }
+  }
+
+  async #attempt(texts: readonly string[], ended: AbortSignal): Promise<Attempt> {
+    const { model, key, timeoutMs } = this.#options;
+    const limit = linkedSignal([ended], timeoutMs);
+    let response: Response;
+    let body: string;
+    try {
+      response = await fetch(this.#url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        },
+        body: JSON.stringify({ model, input: texts, encoding_format: 'float' }),
+        signal: limit.signal,
+      });
+      body = await response.text();
+    } catch (error) {
+      return { outcome: 'failed', error: this.#error(faultOf(error, ended, timeoutMs), error) };
+    } finally {
+      limit.release();
+    }
+    if (response.ok) {
+      const read = vectorsOf(body, texts.length);
+      return 'fault' in read
+        ? { outcome: 'refused', error: this.#refused(read.fault) }
+        : { outcome: 'vectors', vectors: read.vectors };
+    }
+    const { status } = response;
+    const said = this.#quoted(body);
+    const fault = `answered ${status}${said === '' ? '' : `: ${said}`}`;
+    if (status === 429 || status >= 500) {
+      return {
+        outcome: 'failed',
+        error: this.#error(fault),
+        retryAfterMs: retryAfterMs(response.headers.get('retry-after'), Date.now()),
+      };
+    }
+    if (TEXTS_REFUSED.includes(status)) return { outcome: 'refused', error: this.#refused(fault) };
+    if (status !== 401 && status !== 403 && status !== 404) {
+      return { outcome: 'refused', error: this.#error(fault) };
+    }
+    const fix = status === 404 ? 'check THROUGHLINE_EMBED_URL and _MODEL' : 'check THROUGHLINE_EMBED_KEY';
+    const error = new ThroughlineError('config_invalid', `${this.#said(fault)} (${fix})`);
+    return { outcome: 'refused', error };
+  }
+
+  #error(fault: string, cause?: unknown): ThroughlineError {
+    return new ThroughlineError('unavailable', this.#said(fault), { cause });
+  }
+
+  #refused(fault: string): ThroughlineError {
+    return new TextsRefusedError(this.#said(fault));
+  }
+
+  #said(fault: string): string {
+    return `${this.#url.origin}${this.#url.pathname} ${fault}`;
+  }
+
+  /** The server's text as one short line, without the key. */
+  #quoted(body: string): string {
+    const { key } = this.#options;
+    const safe = key === undefined ? body : body.replaceAll(key, '***');
+    return clipText(oneLine(safe.slice(0, 10 * MAX_QUOTED)), MAX_QUOTED);
+  }
+}
+
+/** The address of embeddings under a base address. Throws `TypeError` on an invalid address. */
+export function endpoint(base: string): URL {
+  const url = new URL(base);
+  let path = url.pathname;
+  while (path.endsWith('/')) path = path.slice(0, -1);
+  if (path.endsWith('/embeddings')) url.pathname = path;
+  else url.pathname = `${path.endsWith('/v1') ? path : `${path}/v1`}/embeddings`;
+  return url;
+}
+
+function faultOf(error: unknown, ended: AbortSignal, timeoutMs: number): string {
+  if (ended.aborted) return 'was cancelled';
+  if (error instanceof DOMException && error.name === 'TimeoutError') {
+    return `did not answer within ${timeoutMs} ms`;
+  }
+  // The error of fetch says "fetch failed"; its cause says why.
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return `cannot be reached: ${messageOf(cause)}`;
+}
+
+/** Milliseconds that a `Retry-After` asks for: seconds, or a date. */
+export function retryAfterMs(header: string | null, now: number): number | undefined {
+  if (header === null) return undefined;
+  const seconds = Number(header);
+  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - now;
+  return Number.isFinite(ms) ? ms : undefined;
+}
+
+/** The used part of the reply: a vector for each text, as numbers or, from some servers in any case, as base64. */
+const reply = z.object({
+  data: z.array(
+    z.object({
+      index: z.int().nonnegative(),
+      embedding: z.union([z.array(z.number()), z.string()]),
+    }),
+  ),
+});
+
+/**
+ * The vectors of a reply, in the order of the texts: `index` gives that order, not the place in the list.
+ *
+ * @returns `fault` completes "<endpoint> …"
+ */
+export function vectorsOf(
+  body: string,
+  count: number,
+): { readonly vectors: Float32Array[] } | { readonly fault: string } {
+  const json = jsonOf(body);
+  if (json === undefined) return { fault: 'gave no embeddings: the body is not JSON' };
+  const parsed = reply.safeParse(json);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return { fault: `gave no embeddings: ${issue?.path.join('.') || 'the body'}: ${issue?.message}` };
+  }
+  const { data } = parsed.data;
+  if (data.length !== count) return { fault: `gave ${data.length} vectors for ${count} texts` };
+  const vectors: Float32Array[] = [];
+  for (const { index, embedding } of data) {
+    if (index >= count || vectors[index] !== undefined)
+      return { fault: `did not give each text a vector of its own` };
+    const vector =
+      typeof embedding === 'string' ? float32FromBase64(embedding) : Float32Array.from(embedding);
+    const fault = vectorFault(vector);
+    if (vector === undefined || fault !== undefined) return { fault: `gave ${fault}` };
+    vectors[index] = vector;
+  }
+  return { vectors };
+}
+
+/** What is wrong with a vector, or `undefined`. */
+export function vectorFault(vector: Float32Array | undefined): string | undefined {
+  if (vector === undefined || vector.length === 0) return 'an empty vector';
+  if (!vector.every(Number.isFinite)) return 'a vector with a value that is not a finite number';
+  if (vector.every((value) => value === 0)) return 'a vector of zeros';
+  return undefined;
+}
+
+function jsonOf(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,119 @@
+import { lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { systemCode } from '../../contracts/errors.js';
+import { isObject } from '../../shared/is-object.js';
+import { makePrivateFolder, projectStateDir, readRegularFile, writePrivateFile } from './user-state.js';
+
+/**
+ * The projects that this user has connected, recorded in the state directory. A repository may carry a `.throughline.json`
+ * that names any session: it applies only in a folder that is recorded here, as it was when the user connected it.
+ */
+export interface ConnectedProject extends ProjectSettings {
+  /** Real path of the folder of its `.throughline.json`. */
+  readonly folder: string;
+}
+
+/** The settings of a project that are recorded. */
+export interface ProjectSettings {
+  readonly session: string;
+  readonly project: string;
+  /** Path of a `tasks.md` in the project, from its folder. */
+  readonly plan?: string;
+  /** Role of each agent, by its name. */
+  readonly agents?: Readonly<Record<string, string>>;
+}
+
+const RECORD = 'connected.json';
+const MAX_RECORD = 128 * 1024;
+const MAX_GIT_FILE = 16 * 1024;
+
+/** Returns the record of a folder, or that of the same folder in the main work tree of its git repository. */
+export function connectedProject(stateDir: string, folder: string): ConnectedProject | undefined {
+  const found = recordOf(stateDir, folder);
+  if (found !== undefined) return found;
+  const main = mainFolder(realpathSync(folder));
+  const record = main === undefined ? undefined : recordOf(stateDir, main);
+  // A link in an archive may lead from a repository of its making to a connected folder.
+  return record?.folder === main ? record : undefined;
+}
+
+/** Records that the user has connected a folder. */
+export function recordConnected(stateDir: string, folder: string, settings: ProjectSettings): void {
+  const place = projectStateDir(stateDir, folder);
+  makePrivateFolder(place);
+  const record: ConnectedProject = { folder: realpathSync(resolve(folder)), ...settings };
+  writePrivateFile(join(place, RECORD), `${JSON.stringify(record)}\n`);
+}
+
+/** Removes the record of a folder. */
+export function removeConnected(stateDir: string, folder: string): void {
+  rmSync(join(projectStateDir(stateDir, folder), RECORD), { force: true });
+}
+
+/** Returns all connected projects. */
+export function connectedProjects(stateDir: string): ConnectedProject[] {
+  const projects = join(stateDir, 'projects');
+  let names: string[];
+  try {
+    names = readdirSync(projects);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+  return names.flatMap((name) => recordIn(join(projects, name)) ?? []);
+}
+
+function recordOf(stateDir: string, folder: string): ConnectedProject | undefined {
+  try {
+    const real = realpathSync(folder);
+    const found = recordIn(projectStateDir(stateDir, real));
+    return found?.folder === real ? found : undefined;
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+function recordIn(place: string): ConnectedProject | undefined {
+  const read = readRegularFile(join(place, RECORD), MAX_RECORD);
+  if (!(read instanceof Buffer)) return undefined;
+  let record: unknown;
+  try {
+    record = JSON.parse(read.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+  if (!isObject(record)) return undefined;
+  const { folder, session, project, plan, agents } = record;
+  if (typeof folder !== 'string' || typeof session !== 'string' || typeof project !== 'string')
+    return undefined;
+  return {
+    ...{ folder, session, project },
+    ...(typeof plan === 'string' && { plan }),
+    ...(isObject(agents) && { agents: agents as Record<string, string> }),
+  };
+}
+
+/**
+ * Returns the folder of the main work tree that a folder of another work tree stands for. A `.git` file alone may have come
+ * with an archive, so the repository must name this work tree as well.
+ */
+function mainFolder(folder: string): string | undefined {
+  for (let top = folder; dirname(top) !== top; top = dirname(top)) {
+    const path = join(top, '.git');
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) continue;
+    const [, gitFolder] = /^gitdir:\s*(.+)$/m.exec(textOf(path) ?? '') ?? [];
+    if (gitFolder === undefined) return undefined;
+    const own = resolve(top, gitFolder.trim());
+    const back = textOf(join(own, 'gitdir'))?.trim();
+    const common = dirname(dirname(own));
+    const isLinked = back !== undefined && resolve(own, back) === path && basename(common) === '.git';
+    return isLinked ? join(dirname(common), relative(top, folder)) : undefined;
+  }
+  return undefined;
+}
+
+function textOf(path: string): string | undefined {
+  const read = readRegularFile(path, MAX_GIT_FILE);
+  return read instanceof Buffer ? read.toString('utf8') : undefined;
+}

@@ -1,0 +1,129 @@
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { fileFault } from '../../contracts/errors.js';
+import type { TasksFile, TasksFileFault } from '../ports/tasks-file.js';
+import { MAX_PLAN_BYTES, readRegularFile, type UnreadableFile } from './user-state.js';
+
+/** Refuses bytes that are not UTF-8: written again they would be others. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const NOT_A_FILE = 'is not a file';
+const EXCHANGED = 'was replaced while it was being opened: try again';
+/** A pipe without a writer would otherwise hold its reader, a link would lead on, and a terminal would take us over. */
+const SAFELY = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
+
+type Found<T> = T | TasksFileFault;
+
+/**
+ * Task files on this machine, under `roots` only; a relative path starts at the first root.
+ *
+ * `moreRoots` are looked up for a path that is not under `roots`. A path may lie in a repository of strangers: a link at its end
+ * is refused, and so is a linked folder that leads from one root to another.
+ *
+ * The file at a path may be replaced at any moment. Whether it is a file, and which one, is therefore asked of the
+ * open handle, and whether it lies under a root once more after it was opened.
+ */
+export function localTasksFile(
+  roots: readonly string[],
+  moreRoots: () => readonly string[] = () => [],
+): TasksFile {
+  return {
+    modified: (path) =>
+      faultless(async () => {
+        const place = await located(path, roots, moreRoots);
+        return 'fault' in place ? place : { mtimeMs: place.seen.mtimeMs };
+      }),
+    read: (path) =>
+      faultless(async () => {
+        const place = await located(path, roots, moreRoots);
+        if ('fault' in place) return place;
+        await using handle = await open(place.real, SAFELY);
+        const opened = await handle.stat();
+        if (!opened.isFile()) return { fault: NOT_A_FILE };
+        const now = await located(path, roots, moreRoots);
+        if ('fault' in now) return now;
+        if (!isSame(now.seen, opened)) return { fault: EXCHANGED };
+        return await readWhole(handle, opened);
+      }),
+  };
+}
+
+/** Reads a plan that the caller names, which may stand in a repository of strangers: a regular file of bounded size, no link. */
+export function readPlan(path: string): string | UnreadableFile {
+  const read = readRegularFile(path, MAX_PLAN_BYTES);
+  if (read === undefined) return { fault: 'does not exist' };
+  if ('fault' in read) return read;
+  try {
+    return UTF8.decode(read);
+  } catch {
+    return { fault: 'is not UTF-8 text' };
+  }
+}
+
+async function located(
+  path: string,
+  roots: readonly string[],
+  moreRoots: () => readonly string[],
+): Promise<Found<{ readonly real: string; readonly seen: Stats }>> {
+  const [first] = roots;
+  if (first === undefined) return { fault: 'no root is configured: set THROUGHLINE_TASKS_ROOTS' };
+  const given = resolve(first, path);
+  const real = await realpath(given);
+  if (!(await isAllowed(given, real, roots, moreRoots))) {
+    return {
+      fault: `is outside the configured roots (${roots.join(', ')}): send its text (--push, or tasksText), or see THROUGHLINE_TASKS_ROOTS`,
+    };
+  }
+  // Opening a device may have effects: a path outside the roots is not even opened.
+  const seen = await lstat(given);
+  if (seen.isSymbolicLink()) return { fault: 'is a symbolic link' };
+  return seen.isFile() ? { real, seen } : { fault: NOT_A_FILE };
+}
+
+/** Returns true if the real path lies under the root that the given path names, or under any root if it names none. */
+async function isAllowed(
+  given: string,
+  real: string,
+  roots: readonly string[],
+  moreRoots: () => readonly string[],
+): Promise<boolean> {
+  const named = (folders: readonly string[]) => folders.filter((root) => isInside(resolve(root), given));
+  const own = named(roots);
+  const all = own.length > 0 ? own : [...roots, ...moreRoots()];
+  const allowed = named(all).length > 0 ? named(all) : all;
+  const folders = await Promise.all(allowed.map((root) => realpath(root).catch(() => undefined)));
+  return folders.some((root) => root !== undefined && isInside(root, real));
+}
+
+async function readWhole(
+  handle: FileHandle,
+  { size, mtimeMs }: Stats,
+): Promise<Found<{ readonly text: string; readonly mtimeMs: number }>> {
+  if (size > MAX_PLAN_BYTES) return { fault: tooLarge(size) };
+  // It may grow while it is read: one byte more than allowed shows that.
+  const bytes = await buffer(handle.createReadStream({ start: 0, end: MAX_PLAN_BYTES, autoClose: false }));
+  if (bytes.length > MAX_PLAN_BYTES) return { fault: tooLarge((await handle.stat()).size) };
+  return { text: bytes.toString('utf8'), mtimeMs };
+}
+
+async function faultless<T>(work: () => Promise<Found<T>>): Promise<Found<T>> {
+  try {
+    return await work();
+  } catch (error) {
+    return { fault: fileFault(error) };
+  }
+}
+
+function tooLarge(size: number): string {
+  return `has ${size} bytes, the limit is ${MAX_PLAN_BYTES}`;
+}
+
+function isSame(one: Stats, other: Stats): boolean {
+  return one.dev === other.dev && one.ino === other.ino;
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
+import { readRegularFile } from './user-state.js';
+
+/** Refuses bytes that are not UTF-8: written again they would be others. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** Bytes of a file in a repository, and of one that is the user's own: some clients keep their history in it. */
+const MAX_IN_REPOSITORY = 1024 * 1024;
+const MAX_OWN = 128 * 1024 * 1024;
+
+/**
+ * Returns the text of a file; `undefined` where there is none.
+ *
+ * @param within a repository that the file must lie in, links followed: it is read as a regular file of bounded size
+ * @throws ThroughlineError `config_invalid` for one that cannot be read, leads out of the repository, or is not UTF-8
+ */
+export function readTextFile(path: string, within?: string): string | undefined {
+  const read = readRegularFile(targetOf(path, within), within === undefined ? MAX_OWN : MAX_IN_REPOSITORY);
+  if (read === undefined) return undefined;
+  if ('fault' in read)
+    throw new ThroughlineError(
+      'config_invalid',
+      `${path} cannot be read: it ${read.fault}: move it away, then run this again`,
+    );
+  try {
+    return UTF8.decode(read);
+  } catch (cause) {
+    throw new ThroughlineError('config_invalid', `${path} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** Writes a file as a whole, at once, with the rights that it has. A link at the path is replaced, and not followed. */
+export function replaceFile(target: string, text: string): void {
+  mkdirSync(dirname(target), { recursive: true });
+  const found = lstatSync(target, { throwIfNoEntry: false });
+  const there = found?.isFile() ? found : undefined;
+  // Not a name that a repository can hold a link under.
+  const made = `${target}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    writeFileSync(made, text, { flag: 'wx', ...(there !== undefined && { mode: there.mode }) });
+    // What the umask has taken from it.
+    if (there !== undefined) chmodSync(made, there.mode);
+    renameSync(made, target);
+  } finally {
+    rmSync(made, { force: true });
+  }
+}
+
+/**
+ * Returns the file that a path leads to by its symbolic links, also where there is none yet.
+ *
+ * @throws ThroughlineError `config_invalid` for one that is not `within`, or below a `.git` there
+ */
+export function targetOf(path: string, within?: string): string {
+  let target = path;
+  // More links than a system follows are a circle, which cannot be read either.
+  for (let links = 0; links < 40; links += 1) {
+    if (!isLink(target)) break;
+    target = resolve(dirname(target), readlinkSync(target));
+  }
+  if (within === undefined) return target;
+  const inside = relative(realpathSync(within), join(realFolder(dirname(target)), basename(target)));
+  const isOut = !isWithin(dirname(target), within);
+  // Git runs programs that its files name.
+  if (!isOut && !inside.split(sep).some((name) => name.toLowerCase() === '.git')) return target;
+  throw new ThroughlineError(
+    'config_invalid',
+    `${path} leads ${isOut ? 'out of the project' : 'into .git'}, to ${target}: remove the symbolic link, or connect with --user`,
+  );
+}
+
+/** Returns true if a folder, there or yet to be made, lies in another one, links followed. */
+export function isWithin(folder: string, within: string): boolean {
+  return `${realFolder(folder)}${sep}`.startsWith(`${realpathSync(within)}${sep}`);
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return false;
+    throw error;
+  }
+}
+
+/** Returns the real path of a folder, or of the nearest one above it that is there. */
+function realFolder(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+    // A link to nothing may lead anywhere: it is not a folder of the project.
+    if (isLink(folder)) return sep;
+    return dirname(folder) === folder
+      ? folder
+      : resolve(realFolder(dirname(folder)), relative(dirname(folder), folder));
+  }
+}

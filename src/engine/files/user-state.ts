@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, isAbsolute, join, resolve } from 'node:path';
+import { systemCode, ThroughlineError } from '../../contracts/errors.js';
+import { hashOf } from '../../shared/hash.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Returns the directory that holds everything the product stores for this user: `$XDG_STATE_HOME/throughline`, or
+ * `<home>/.local/state/throughline`. Ignores a relative `XDG_STATE_HOME`, as its specification asks.
+ */
+export function userStateDir(env: Environment, home: string): string {
+  const xdg = env.XDG_STATE_HOME;
+  return join(xdg && isAbsolute(xdg) ? xdg : join(home, '.local', 'state'), 'throughline');
+}
+
+/**
+ * Returns a project's folder in the state directory, named after the project and a hash of its real path. Does not create it.
+ */
+export function projectStateDir(stateDir: string, project: string): string {
+  const real = realpathSync(resolve(project));
+  const name =
+    basename(real)
+      .replace(/[^A-Za-z0-9._-]/g, '-')
+      .slice(0, 40) || 'root';
+  return join(stateDir, 'projects', `${name}-${hashOf(real).slice(0, 12)}`);
+}
+
+/**
+ * Creates a folder with mode 0700, with the folders above it; one that others may use becomes private.
+ *
+ * @throws ThroughlineError `config_invalid` if a link or another user's folder stands at the path
+ */
+export function makePrivateFolder(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const found = lstatSync(path);
+  const user = process.getuid?.();
+  if (found.isDirectory() && (user === undefined || user === 0 || found.uid === user)) {
+    if ((found.mode & 0o077) !== 0) chmodSync(path, 0o700);
+    return;
+  }
+  const fault = found.isDirectory() ? `belongs to user ${found.uid}` : 'is not a folder';
+  throw new ThroughlineError(
+    'config_invalid',
+    `${path} ${fault}: remove it, or set XDG_STATE_HOME to another place`,
+  );
+}
+
+/** Largest plan that is read, in bytes. */
+export const MAX_PLAN_BYTES = 1024 * 1024;
+
+/** A file could not be read as a plain file of bounded size. */
+export type UnreadableFile = { readonly fault: string };
+
+/**
+ * Reads a regular file of at most `maxBytes` bytes without following a link at its end and without blocking on a pipe or
+ * device. Returns `undefined` if there is none, and the fault in words for anything else.
+ */
+export function readRegularFile(path: string, maxBytes: number): Buffer | UnreadableFile | undefined {
+  const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW, O_NOCTTY } = constants;
+  let handle: number;
+  try {
+    // Windows has neither flag.
+    handle = openSync(path, O_RDONLY | (O_NONBLOCK ?? 0) | (O_NOFOLLOW ?? 0) | (O_NOCTTY ?? 0));
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    return { fault: code === 'ELOOP' ? 'is a symbolic link' : `cannot be read (${code ?? String(error)})` };
+  }
+  try {
+    if (!fstatSync(handle).isFile()) return { fault: 'is not a regular file' };
+    // One byte more than allowed shows that it is too large, also where it grows meanwhile.
+    const bytes = Buffer.allocUnsafe(maxBytes + 1);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < bytes.length; length += read) {
+      read = readSync(handle, bytes, length, bytes.length - length, null);
+    }
+    if (length > maxBytes) return { fault: `is larger than ${maxBytes} bytes` };
+    return bytes.subarray(0, length);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/**
+ * Opens a file for appending and reading, made with mode 0600 where it is missing. Does not follow a link at its end.
+ *
+ * @throws the file system's error, and `EINVAL` for what is not a regular file
+ */
+export function openToAppend(path: string): number {
+  const { O_RDWR, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW, O_NOCTTY } = constants;
+  const flags = O_RDWR | O_APPEND | O_CREAT | (O_NONBLOCK ?? 0) | (O_NOFOLLOW ?? 0) | (O_NOCTTY ?? 0);
+  const handle = openSync(path, flags, 0o600);
+  if (fstatSync(handle).isFile()) return handle;
+  closeSync(handle);
+  throw Object.assign(new Error(`${path} is not a regular file`), { code: 'EINVAL' });
+}
+
+/** Writes a file as a whole, with mode 0600. Replaces a link at the path and never follows it. */
+export function writePrivateFile(path: string, text: string): void {
+  const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}

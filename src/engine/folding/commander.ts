@@ -1,0 +1,232 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ThroughlineError } from '../../contracts/errors.js';
+import { EVENT_VERSION } from '../../contracts/event.js';
+import type { Token } from '../../contracts/names.js';
+import type { DecisionOn, Refusal, ReplyOn, Unstamped } from '../../contracts/outcome.js';
+import type { Clock } from '../ports/logger.js';
+import type { EventLog } from '../ports/session-log.js';
+import { pause } from '../runtime/pauses.js';
+import type { StateReader } from './state-reader.js';
+
+/**
+ * Carries out commands on a session or a project: load it at sequence N, decide, append expecting N, and answer from the
+ * state with the stored event folded on it. When another writer came first, load and decide again: so ids never collide,
+ * and no task is claimed twice.
+ *
+ * A burst of results would keep a command from ever being first. But no command is decided on these: while they come in,
+ * it is appended without an expectation, as decided on N, and counts unless another command came in between. Everyone
+ * who folds the log finds the same; one that does not count is decided again.
+ *
+ * Commands of one process on one key queue up, since only one of them could win anyway. An append whose answer
+ * got lost is looked for by the event's id before it is tried again.
+ */
+interface CommanderOptions<State extends Timed, Event extends Stamped> {
+  readonly log: EventLog<Event>;
+  readonly reader: StateReader<State, Event>;
+  readonly clock: Clock;
+  /** A new unique id for each command. */
+  readonly newId: () => string;
+  /** 0 to 1, for the jitter of retries. */
+  readonly random: () => number;
+  /** Waits that many milliseconds before a command is tried again. Default: by the machine's own timer. */
+  readonly pause?: (ms: number) => Promise<void>;
+}
+
+/** What a command needs to know about a state. */
+export interface Timed {
+  sequence: number;
+  lastEvent: number;
+  lastEventAt: string;
+  /** Sequence of the newest command that counted. Default: all events are commands. */
+  lastCommand?: number;
+}
+
+/** The envelope of an event. */
+interface Stamped {
+  readonly type: string;
+  readonly at: string;
+  readonly id?: string | undefined;
+  readonly data: unknown;
+}
+
+/** The outcome of a command: the answer, and the type of the event that was appended, if any. */
+interface Executed<Event extends Stamped> {
+  readonly reply: object;
+  readonly appended?: Event['type'];
+}
+
+/**
+ * Carries out one command. Throws a ThroughlineError with the code of a refusal, `conflict` when others came first
+ * again and again, or `unavailable` when the log cannot be reached.
+ */
+export type Commander<State, Event extends Stamped> = (
+  key: Token,
+  name: string,
+  decide: (state: State) => DecisionOn<State, Event>,
+) => Promise<Executed<Event>>;
+
+const MAX_ATTEMPTS = 100;
+const MAX_LOST = 3;
+const LONGEST_PAUSE_MS = 50;
+
+export function createCommander<State extends Timed, Event extends Stamped>(
+  options: CommanderOptions<State, Event>,
+): Commander<State, Event> {
+  const queue = new KeyedQueue();
+  return (key, name, decide) => queue.run(key, () => execute(options, key, name, decide));
+}
+
+/**
+ * A commander whose commands on a key take one place in the queue of another, however many there are: for background
+ * work, so that many of its commands keep no caller waiting.
+ */
+export function inBackground<State, Event extends Stamped>(
+  command: Commander<State, Event>,
+): Commander<State, Event> {
+  const queue = new KeyedQueue();
+  return (key, name, decide) => queue.run(key, () => command(key, name, decide));
+}
+
+/** Runs work on one key one after the other, in the order in which it came. */
+class KeyedQueue {
+  readonly #tails = new Map<Token, Promise<unknown>>();
+
+  run<T>(key: Token, work: () => Promise<T>): Promise<T> {
+    const run = (this.#tails.get(key) ?? Promise.resolve()).then(work);
+    const tail = run
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#tails.get(key) === tail) this.#tails.delete(key);
+      });
+    this.#tails.set(key, tail);
+    return run;
+  }
+}
+
+async function execute<State extends Timed, Event extends Stamped>(
+  options: CommanderOptions<State, Event>,
+  key: Token,
+  name: string,
+  decide: (state: State) => DecisionOn<State, Event>,
+): Promise<Executed<Event>> {
+  const { log, reader } = options;
+  const whole = async () => (await reader.load(key)).folded.state;
+  let id = options.newId();
+  let unsure: Unsure<State, Event>[] = [];
+  let losses = 0;
+  let wasOvertaken = false;
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const { state, folded } = await reader.loadForCommand(key);
+    if (unsure.length > 0) {
+      const found = await findEffect(options, key, unsure, id);
+      if (found.effect !== undefined) {
+        // It may have arrived between the load and the search.
+        return answered(await whole(), found.effect.reply, found.effect.event.type);
+      }
+      if (found.isRefused) {
+        // Others of the same id, where they are still on their way, were decided on no more than that: none can count.
+        id = options.newId();
+        unsure = [];
+      }
+      // Other loads have moved the state past the searched part: the event may be there.
+      else if (state.sequence > found.through) continue;
+    }
+    const decision = decide(state);
+    if (decision.kind === 'refuse') throw refusal(decision);
+    if (decision.kind === 'answer') {
+      return answered(folded === undefined ? await whole() : state, decision.reply);
+    }
+    const after = state.sequence;
+    const event = stamped<Event>(decision.event, id, options.clock(), state);
+    const doubt = () => unsure.push({ after, event, reply: decision.reply });
+    // Where events come in so fast that no expectation holds, a copy on which they need not be folded.
+    const crowded = wasOvertaken && isCrowded(state) ? reader.fork(state) : undefined;
+    const ahead = folded === undefined ? state : crowded;
+    const place = ahead === undefined ? { expectedSequence: after } : { decidedOn: after };
+    try {
+      const appended = await log.append(key, event, { ...place, messageId: id });
+      if (appended.outcome === 'conflict') wasOvertaken = true;
+      else if (ahead === undefined) {
+        // What was expected counts. An earlier append of the same id may hold something else: that one is read.
+        const isKnown = folded !== undefined && !appended.duplicate;
+        const now = isKnown ? await reader.foldAppended(folded, event, appended.sequence) : await whole();
+        return answered(now, decision.reply, event.type);
+      } else {
+        const found = await reader.foldThrough(key, ahead, appended.sequence);
+        // Of a repetition it is not known which one is stored.
+        if (appended.duplicate || found === 'unseen') doubt();
+        else if (found === 'counts') return answered(ahead, decision.reply, event.type);
+        else if (unsure.length > 0) doubt();
+        else id = options.newId();
+      }
+    } catch (error) {
+      losses += 1;
+      if (!(error instanceof ThroughlineError) || error.code !== 'unavailable' || losses > MAX_LOST)
+        throw error;
+      doubt();
+    }
+    await (options.pause ?? pause)(Math.min(LONGEST_PAUSE_MS, attempt * 2) * options.random());
+  }
+  throw new ThroughlineError(
+    'conflict',
+    `${key} changes too fast: ${name} lost ${MAX_ATTEMPTS} write conflicts; try again`,
+  );
+}
+
+/** Whether it was something else than a command that came first. Unless such things come in fast, it is not needed. */
+function isCrowded({ lastEvent, lastCommand = lastEvent }: Timed): boolean {
+  return lastCommand < lastEvent;
+}
+
+/** An append of which it is not known whether it is stored, or not whether it counts. */
+interface Unsure<State, Event> {
+  readonly after: number;
+  readonly event: Event;
+  readonly reply: ReplyOn<State>;
+}
+
+/** Which of a command's appends counts, whether one is stored that does not, and up to where that was searched. */
+async function findEffect<State extends Timed, Event extends Stamped>(
+  { log, reader }: Pick<CommanderOptions<State, Event>, 'log' | 'reader'>,
+  key: Token,
+  unsure: readonly Unsure<State, Event>[],
+  id: string,
+): Promise<{
+  readonly effect: Unsure<State, Event> | undefined;
+  readonly isRefused: boolean;
+  readonly through: number;
+}> {
+  const { events, through } = await log.read(key, { after: unsure[0]?.after ?? 0 });
+  const stored = events.filter(({ event }) => event.id === id);
+  if (stored.length > 0) {
+    for (const { sequence, event } of stored) {
+      if (!(await reader.counted(key, sequence))) continue;
+      // Decided again in between, the same command may have produced another event.
+      const same = (each: Unsure<State, Event>) => isDeepStrictEqual(each.event.data, event.data);
+      return { effect: unsure.find(same) ?? unsure.at(-1), isRefused: false, through };
+    }
+  }
+  return { effect: undefined, isRefused: stored.length > 0, through };
+}
+
+function answered<State extends Timed, Event extends Stamped>(
+  state: State,
+  reply: ReplyOn<State>,
+  appended?: Event['type'],
+): Executed<Event> {
+  return {
+    reply: { ...reply(state), sequence: state.sequence },
+    ...(appended !== undefined && { appended }),
+  };
+}
+
+function refusal({ code, message, details }: Refusal): ThroughlineError {
+  return new ThroughlineError(code, message, details && { details });
+}
+
+/** An event's time never lies before that of the one it follows, whatever the clocks of several machines say. */
+function stamped<Event>(unstamped: Unstamped<Event>, id: string, now: string, state: Timed): Event {
+  const at = now > state.lastEventAt ? now : state.lastEventAt;
+  // Type and data already belong together; the envelope adds nothing to either.
+  return { v: EVENT_VERSION, type: unstamped.type, at, id, data: unstamped.data } as Event;
+}

@@ -1,0 +1,72 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Token } from '../../contracts/names.js';
+import { SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
+import { evolve } from '../../memory/session/evolve-session.js';
+import { decodeSnapshot, encodeSnapshot } from '../../memory/session/session-snapshot.js';
+import {
+  DEFAULT_LIMITS,
+  emptyState,
+  forkedState,
+  type SessionLimits,
+  type SessionState,
+} from '../../memory/session/session-state.js';
+import { stateBytes } from '../../memory/session/state-bytes.js';
+import type { Logger } from '../ports/logger.js';
+import type { SessionLog } from '../ports/session-log.js';
+import type { SnapshotStore } from '../ports/snapshot-store.js';
+import type { Commander } from './commander.js';
+import type { Folding } from './folding.js';
+import { SnapshotWriter, type SnapshotWriterOptions } from './snapshot-writer.js';
+import { type Folded, type Loaded, StateReader } from './state-reader.js';
+
+/** The workers of folded states, for sessions. */
+
+export type SessionReader = StateReader<SessionState, SessionEvent>;
+export type SessionSnapshotWriter = SnapshotWriter<SessionState>;
+export type SessionCommander = Commander<SessionState, SessionEvent>;
+type FoldedSession = Folded<SessionState>;
+export type LoadedSession = Loaded<SessionState>;
+
+export interface SessionReaderOptions {
+  readonly log: SessionLog;
+  readonly snapshots: SnapshotStore;
+  /** Limits of the fold. Default: `DEFAULT_LIMITS`. */
+  readonly limits?: SessionLimits;
+  readonly logger: Logger;
+  /** Folded sessions kept in memory. */
+  readonly maxSessions: number;
+  /** Bytes of memory that they may take together, about. Default: any number. */
+  readonly maxBytes?: number;
+  /** Told after each load that folded something. */
+  readonly onFolded?: (folded: FoldedSession) => void;
+  /** Names the life of a session; throws while it may not be read. Default: each has one. */
+  readonly lifeOf?: (session: Token) => string;
+}
+
+export function createSessionReader(options: SessionReaderOptions): SessionReader {
+  const { limits = DEFAULT_LIMITS, maxSessions, ...ports } = options;
+  return new StateReader({ ...ports, maxCached: maxSessions, folding: sessionFolding(limits) });
+}
+
+export function createSnapshotWriter(
+  options: Omit<SnapshotWriterOptions<SessionState>, 'folding'>,
+): SessionSnapshotWriter {
+  return new SnapshotWriter({ ...options, folding: { format: SESSION_EVENTS, encode: encodeSnapshot } });
+}
+
+/** Sessions as they are folded under these limits; a snapshot made under others is not used. */
+function sessionFolding(limits: SessionLimits): Folding<SessionState, SessionEvent> {
+  return {
+    format: SESSION_EVENTS,
+    empty: (session) => emptyState(session, limits),
+    evolve,
+    fork: forkedState,
+    bytes: stateBytes,
+    encode: encodeSnapshot,
+    decode(session, text) {
+      const decoded = decodeSnapshot(session, text);
+      if (!decoded.ok || isDeepStrictEqual(decoded.state.limits, limits)) return decoded;
+      return { ok: false, reason: 'it was made under other limits' };
+    },
+  };
+}

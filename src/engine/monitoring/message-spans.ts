@@ -1,0 +1,142 @@
+import { isToken, parseDispatchSubject, type Token } from '../../contracts/names.js';
+import { readTraceContext, type TraceContext } from '../../contracts/trace-context.js';
+import {
+  noTracing,
+  type RunningSpan,
+  type SpanAttributes,
+  type SpanStart,
+  type Spans,
+  type Tracing,
+} from '../ports/tracing.js';
+
+/**
+ * The spans of messages: names and attributes by OpenTelemetry's conventions for messaging and for generative AI. A name
+ * holds the template of a subject, never the name of a session.
+ */
+const DISPATCHES = 'dispatch.{session}.{role}';
+
+type OperationType = 'send' | 'process';
+
+function messaging(
+  operation: string,
+  type: OperationType,
+  template: string,
+  more: SpanAttributes = {},
+): Pick<SpanStart, 'name' | 'attributes'> {
+  return {
+    name: `${operation} ${template}`,
+    attributes: {
+      'messaging.system': 'nats',
+      'messaging.operation.name': operation,
+      'messaging.operation.type': type,
+      'messaging.destination.template': template,
+      ...more,
+    },
+  };
+}
+
+/** A result is published. */
+export function publishSpan(subject: string, bytes: number): SpanStart {
+  return {
+    ...messaging('publish', 'send', DISPATCHES, ofDispatch(subject, bytes)),
+    kind: 'producer',
+    ...sessionOf(subject),
+  };
+}
+
+/** A result is dealt with: the extractor makes facts of it, the learner learns from a review. */
+export function takeSpan(
+  operation: 'extract' | 'learn',
+  subject: string,
+  bytes: number,
+  from: TraceContext | undefined,
+): SpanStart {
+  return {
+    ...messaging(operation, 'process', DISPATCHES, ofDispatch(subject, bytes)),
+    kind: 'consumer',
+    from,
+    ...sessionOf(subject),
+  };
+}
+
+/** An event is appended to a log: `session.demo.fact.recorded`, `learning.shop.proposal.made`. */
+export function appendSpan(kind: string, key: Token, type: string, subject: string): SpanStart {
+  const family = subject.split('.')[0] ?? kind;
+  return {
+    ...messaging('append', 'send', `${family}.{${kind}}.${type}`, { 'throughline.event.type': type }),
+    kind: 'producer',
+    destination: subject,
+    ...(kind === 'session' && { session: key }),
+  };
+}
+
+/** A request is sent, and its answer awaited. */
+export function requestSpan(subject: string): SpanStart {
+  return { ...messaging('request', 'send', templateOf(subject)), kind: 'client', destination: subject };
+}
+
+/** A service answers a request. */
+export function answerSpan(subject: string, from: TraceContext | undefined, session: unknown): SpanStart {
+  const template = templateOf(subject);
+  const operation = operationOf(template);
+  return {
+    ...messaging(operation, 'process', template, OPERATIONS[operation]),
+    kind: 'server',
+    from,
+    destination: subject,
+    ...(isToken(session) && { session }),
+  };
+}
+
+/** What is to stand before a system prompt is asked for. */
+export function hookSpan(session: string): SpanStart {
+  return { name: 'hook pre_llm', kind: 'internal', attributes: {}, ...(isToken(session) && { session }) };
+}
+
+const OPERATIONS = {
+  compile: { 'gen_ai.operation.name': 'search_memory' },
+  command: { 'gen_ai.operation.name': 'update_memory' },
+  answer: {},
+} as const satisfies Readonly<Record<string, SpanAttributes>>;
+
+function operationOf(template: string): keyof typeof OPERATIONS {
+  if (template.startsWith(PROMPTS)) return 'compile';
+  return READS.test(template) ? 'answer' : 'command';
+}
+
+const PROMPTS = 'prompt.';
+/** Requests that change nothing. */
+const READS =
+  /^(?:run\.status|(?:trace|learning|proposal)\.(?:get|compact|list|search|show)|tool\.[a-z]+-(?:list|show|find))\b/;
+
+/** The subject of a request without the session behind it. */
+function templateOf(subject: string): string {
+  const [service = '', request = '', session] = subject.split('.');
+  return session === undefined ? `${service}.${request}` : `${service}.${request}.{session}`;
+}
+
+function ofDispatch(subject: string, bytes: number): SpanAttributes {
+  const { role } = parseDispatchSubject(subject);
+  return {
+    'gen_ai.operation.name': 'create_memory',
+    'messaging.message.body.size': bytes,
+    ...(role !== undefined && { 'throughline.role': role }),
+  };
+}
+
+function sessionOf(subject: string): Pick<SpanStart, 'session' | 'destination'> {
+  return { session: parseDispatchSubject(subject).session, destination: subject };
+}
+
+const UNRECORDED: RunningSpan = { set() {}, failed() {} };
+
+/**
+ * The trace that the program began which called this process, by the variables `TRACEPARENT` and `TRACESTATE`: what is
+ * sent carries it. No spans are made, and nothing is loaded for it.
+ */
+export function inheritedTrace(env: Readonly<Record<string, string | undefined>>): Tracing {
+  const from = readTraceContext((name) => env[name.toUpperCase()]);
+  if (from === undefined) return noTracing;
+  const spans: Spans = { run: (_, work) => work(UNRECORDED), context: () => from };
+  return () => spans;
+}

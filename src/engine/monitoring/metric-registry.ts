@@ -1,0 +1,149 @@
+import { LATE, withinDeadline } from '../../shared/deadline.js';
+import { type Collected, type Distribution, type LabelValues, METRICS, type Metric } from './metric-table.js';
+
+/**
+ * The metrics of a process. Nothing is counted here: the parts of the process count what they do, and are read at a
+ * scrape. What several parts show under the same labels is added up.
+ */
+export type Collector = () => Collected | Promise<Collected>;
+
+/** Longest wait for what one part shows: Prometheus waits for ten seconds, and must get the rest. */
+const PATIENCE_MS = 2000;
+
+/** The value of a label that is not one of its values. */
+const OTHER = 'other';
+const OWN_NAME = /^[A-Za-z0-9][A-Za-z0-9._/+-]{0,79}$/;
+
+type Value = number | Distribution;
+type Labels = Readonly<Record<string, string>>;
+
+export class MetricRegistry {
+  readonly #collectors: Collector[] = [];
+  #failures = 0;
+  #running: Promise<string> | undefined;
+
+  add(collector: Collector): void {
+    this.#collectors.push(collector);
+  }
+
+  /** All metrics in the text format of Prometheus. A part that fails, or takes too long, is left out. */
+  text(): Promise<string> {
+    this.#running ??= this.#scrape().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #scrape(): Promise<string> {
+    const shown = new Map<string, Map<string, Value>>();
+    const parts = await Promise.all(this.#collectors.map((collect) => this.#collected(collect)));
+    for (const part of [...parts, this.#own()]) {
+      for (const [name, samples] of Object.entries(part)) {
+        const values = shown.get(name) ?? new Map<string, Value>();
+        shown.set(name, values);
+        for (const [labels, value] of samples) {
+          const key = labelText(METRICS[name as keyof Collected], labels);
+          values.set(key, sumOf(values.get(key), value));
+        }
+      }
+    }
+    const metrics: [string, Metric][] = Object.entries(METRICS);
+    return metrics
+      .flatMap(([name, metric]) => linesOf(name, metric, shown.get(name)))
+      .join('\n')
+      .concat('\n');
+  }
+
+  #own(): Collected {
+    return { throughline_scrape_failures_total: [[{}, this.#failures]] };
+  }
+
+  async #collected(collect: Collector): Promise<Collected> {
+    try {
+      const collected = await withinDeadline(PATIENCE_MS, Promise.resolve(collect()));
+      if (collected !== LATE) return collected;
+    } catch {
+      // Counted as one that came too late: most often NATS does not answer, and the metrics of the connection say so.
+    }
+    this.#failures += 1;
+    return {};
+  }
+}
+
+/** Counts by the value of one label, as samples. */
+export function byLabel<const Label extends string>(
+  label: Label,
+  counts: Readonly<Partial<Record<string, number>>>,
+): [{ readonly [Name in Label]: string }, number][] {
+  return Object.entries(counts).map(([value, count = 0]) => [
+    { [label]: value } as { readonly [Name in Label]: string },
+    count,
+  ]);
+}
+
+/** The labels between braces, each with a value that it may have. */
+function labelText({ labels }: Metric, given: Labels): string {
+  return Object.entries(labels)
+    .map(([label, values]) => `${label}="${allowed(values, given[label] ?? '')}"`)
+    .join(',');
+}
+
+function allowed(values: LabelValues, value: string): string {
+  const may = values === 'own' ? OWN_NAME.test(value) : values.includes(value);
+  return may ? value : OTHER;
+}
+
+function sumOf(one: Value | undefined, other: Value): Value {
+  if (one === undefined) return other;
+  if (typeof one === 'number' || typeof other === 'number') return Number(one) + Number(other);
+  const counts = Array.from(one.counts, (count, bucket) => count + (other.counts[bucket] ?? 0));
+  return { bounds: one.bounds, counts, sum: one.sum + other.sum };
+}
+
+function linesOf(
+  name: string,
+  { type, help }: Metric,
+  values: ReadonlyMap<string, Value> | undefined,
+): string[] {
+  if (values === undefined || values.size === 0) return [];
+  const samples = [...values].sort(([one], [other]) => (one < other ? -1 : 1));
+  return [
+    `# HELP ${name} ${help}.`,
+    `# TYPE ${name} ${type}`,
+    ...samples.flatMap(([labels, value]) =>
+      typeof value === 'number' ? [`${name}${braced(labels)} ${value}`] : bucketLines(name, labels, value),
+    ),
+  ];
+}
+
+function bucketLines(name: string, labels: string, { bounds, counts, sum }: Distribution): string[] {
+  let count = 0;
+  const buckets = Array.from(counts, (own, bucket) => {
+    count += own;
+    const le = `le="${bounds[bucket] ?? '+Inf'}"`;
+    return `${name}_bucket${braced(labels === '' ? le : `${labels},${le}`)} ${count}`;
+  });
+  return [...buckets, `${name}_sum${braced(labels)} ${sum}`, `${name}_count${braced(labels)} ${count}`];
+}
+
+function braced(labels: string): string {
+  return labels === '' ? '' : `{${labels}}`;
+}
+
+/** Upper bounds in seconds: from a warm compile to one that waits for its dispatch. */
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+
+/** Durations in buckets. */
+export class Durations implements Distribution {
+  readonly bounds = SECONDS;
+  readonly counts = new Float64Array(SECONDS.length + 1);
+  sum = 0;
+
+  observe(ms: number): void {
+    const seconds = ms / 1000;
+    let bucket = 0;
+    while (bucket < SECONDS.length && seconds > (SECONDS[bucket] ?? 0)) bucket += 1;
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
+    this.sum += seconds;
+  }
+}

@@ -1,0 +1,156 @@
+import { ERROR_CODES, type ErrorCode } from '../../contracts/error-codes.js';
+import { ROLES } from '../../contracts/kinds.js';
+import {
+  COMPILER_SERVICE,
+  EXTRACTOR_CONSUMER,
+  EXTRACTOR_SERVICE,
+  KEEPER_SERVICE,
+  LEARNER_CONSUMER,
+  LEARNINGS_SERVICE,
+} from '../../contracts/names.js';
+import { REPAIRS } from '../../contracts/reading/repairs.js';
+import { TOOLS_SERVICE } from '../../contracts/tool-requests.js';
+
+/**
+ * Every metric that a process can show. One entry here is one metric: its line in docs/reference/metrics.md comes from
+ * here, and nothing else can be shown.
+ *
+ * No label can hold a text of an agent. The values of a label are listed, and any other value becomes `other`; or they
+ * are `own`: names that stand in the code.
+ */
+export interface Metric {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly labels: Readonly<Record<string, LabelValues>>;
+}
+
+export type LabelValues = readonly string[] | 'own';
+
+const CODES = Object.keys(ERROR_CODES).filter((name): name is ErrorCode => name in ERROR_CODES);
+const KINDS = ['dispatch', 'iteration', 'session-start'] as const;
+/** The steps of a compile, in their order; `total` is the whole of it. */
+export const COMPILE_STAGES = ['wait', 'load', 'progress', 'learnings', 'render', 'total'] as const;
+export type CompileStage = (typeof COMPILE_STAGES)[number];
+/** What is folded, cached and kept as snapshots. */
+const FOLDED = ['session', 'project'] as const;
+const CONSUMERS = [EXTRACTOR_CONSUMER, LEARNER_CONSUMER] as const;
+const SERVICES = [
+  EXTRACTOR_SERVICE,
+  COMPILER_SERVICE,
+  TOOLS_SERVICE,
+  LEARNINGS_SERVICE,
+  KEEPER_SERVICE,
+] as const;
+
+type Labels = Readonly<Record<string, LabelValues>>;
+
+function metric<const Type extends Metric['type'], const Of extends Labels = Record<never, never>>(
+  type: Type,
+  help: string,
+  labels?: Of,
+) {
+  return { type, help, labels: labels ?? ({} as Of) };
+}
+
+export const METRICS = {
+  throughline_results_total: metric('counter', 'Results that were recorded as events', { role: ROLES }),
+  throughline_rejections_total: metric('counter', 'Results that were rejected', { code: CODES }),
+  throughline_repairs_total: metric('counter', 'Repairs of results that were read', {
+    kind: Object.keys(REPAIRS),
+  }),
+  throughline_redactions_total: metric('counter', 'Secrets that were taken out of results'),
+  throughline_retries_total: metric('counter', 'Attempts at a result that failed and come again'),
+  throughline_dispatches_pending: metric('gauge', 'Lag: results that wait to be delivered to a consumer', {
+    consumer: CONSUMERS,
+  }),
+  throughline_dispatches_unacknowledged: metric(
+    'gauge',
+    'Results that were delivered to a consumer and are not yet acknowledged',
+    { consumer: CONSUMERS },
+  ),
+  throughline_dispatches_in_hand: metric('gauge', 'Results in the hands of the extractor of this process'),
+  throughline_dispatches_set_aside: metric(
+    'gauge',
+    'Results that wait because the log of their session takes nothing',
+  ),
+  throughline_sessions_set_aside: metric('gauge', 'Sessions whose logs take nothing'),
+  throughline_compile_duration_seconds: metric('histogram', 'Time that compiling a prompt takes, by stage', {
+    kind: KINDS,
+    stage: COMPILE_STAGES,
+  }),
+  throughline_prompts_kept_total: metric('counter', 'Compiled prompts that were kept to be looked at later'),
+  throughline_prompts_dropped_total: metric(
+    'counter',
+    'Compiled prompts that were not kept: too many at once, or the store takes none',
+  ),
+  throughline_requests_total: metric('counter', 'Requests that a service was sent', {
+    service: SERVICES,
+    subject: 'own',
+  }),
+  throughline_request_errors_total: metric('counter', 'Requests that a service answered with an error', {
+    service: SERVICES,
+    code: CODES,
+  }),
+  throughline_cache_hits_total: metric('counter', 'Loads of a state that was in memory', { of: FOLDED }),
+  throughline_cache_misses_total: metric('counter', 'Loads of a state that was not in memory', {
+    of: FOLDED,
+  }),
+  throughline_cache_entries: metric('gauge', 'States in memory', { of: FOLDED }),
+  throughline_cache_bytes: metric('gauge', 'Memory that these states take, about', { of: FOLDED }),
+  throughline_events_folded_total: metric('counter', 'Events that were read and folded', { of: FOLDED }),
+  throughline_snapshots_written_total: metric('counter', 'Snapshots that were written', { of: FOLDED }),
+  throughline_snapshots_failed_total: metric('counter', 'Snapshots that could not be written', {
+    of: FOLDED,
+  }),
+  throughline_sessions_kept_total: metric(
+    'counter',
+    'What the keeper wrote of sessions that went quiet, and how often it could not',
+    { what: ['entry', 'snapshot', 'failed'] },
+  ),
+  throughline_log_messages_total: metric('counter', 'Warnings and errors in the log', {
+    level: ['warn', 'error'],
+  }),
+  throughline_nats_connected: metric('gauge', '1 while the process is connected to NATS, else 0'),
+  throughline_nats_disconnects_total: metric('counter', 'Connections to NATS that were lost'),
+  throughline_ready: metric('gauge', '1 while the part of the process is ready, else 0', { part: 'own' }),
+  throughline_scrape_failures_total: metric('counter', 'Parts of a scrape that failed or came too late'),
+  throughline_build_info: metric('gauge', 'Always 1: the labels say what runs', {
+    version: 'own',
+    node: 'own',
+  }),
+  throughline_process_start_time_seconds: metric('gauge', 'When the process started, in Unix time'),
+  throughline_process_cpu_seconds_total: metric('counter', 'CPU time of the process', {
+    mode: ['user', 'system'],
+  }),
+  throughline_process_resident_memory_bytes: metric('gauge', 'Memory of the process'),
+  throughline_process_heap_bytes: metric('gauge', 'Heap of the process', { state: ['used', 'total'] }),
+  throughline_event_loop_lag_seconds: metric(
+    'gauge',
+    'Longest time since the last scrape that the event loop was late',
+  ),
+  throughline_event_loop_utilization_ratio: metric(
+    'gauge',
+    'Share of the time since the last scrape in which the event loop was busy',
+  ),
+} as const satisfies Readonly<Record<string, Metric>>;
+
+type MetricName = keyof typeof METRICS;
+type LabelOf<Name extends MetricName> = keyof (typeof METRICS)[Name]['labels'] & string;
+
+/** Values of the labels, and the value. */
+type Sample<Name extends MetricName> = readonly [
+  labels: { readonly [Label in LabelOf<Name>]: string },
+  value: (typeof METRICS)[Name]['type'] extends 'histogram' ? Distribution : number,
+];
+
+/** What was observed, by its size. */
+export interface Distribution {
+  /** Upper bounds, rising; the last bucket has none. */
+  readonly bounds: readonly number[];
+  /** Observations in each bucket alone, one more than there are bounds. */
+  readonly counts: ArrayLike<number>;
+  readonly sum: number;
+}
+
+/** What one part of a process shows at a scrape. */
+export type Collected = { readonly [Name in MetricName]?: readonly Sample<Name>[] };

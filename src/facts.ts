@@ -1,0 +1,28 @@
+/** `throughline/facts`: the fact tracker alone, in memory. Turns results into facts, keeps them, finds those that matter. */
+import './globals.js';
+
+export type { Role } from './contracts/kinds.js';
+export type { ResultOf } from './contracts/results.js';
+export { factsOfEvent } from './memory/facts/event-facts.js';
+export { EXTRACTION_RULES, type ExtractionRule } from './memory/facts/extraction-rules.js';
+export {
+  type Extraction,
+  type FactExtractorOptions,
+  RuleBasedFactExtractor,
+} from './memory/facts/fact-extractor.js';
+export { KeywordFactRetriever } from './memory/facts/fact-retriever.js';
+export { InMemorySessionFactStore } from './memory/facts/fact-store.js';
+export type {
+  DispatchOrigin,
+  FactQuery,
+  FactSelection,
+  IFactExtractor,
+  IFactRetriever,
+  ISessionFactStore,
+  RankedFact,
+  RecordedFact,
+  SessionFact,
+  SessionFactTag,
+} from './memory/facts/fact-types.js';
+export { createFactId } from './memory/facts/fact-types.js';
+export { formatSessionFacts } from './memory/facts/format-facts.js';

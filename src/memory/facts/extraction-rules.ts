@@ -1,0 +1,151 @@
+import { KINDS, kindOf, type ResultField, type Role, verdictIn } from '../../contracts/kinds.js';
+import { BLOCKED_BY, RELATIONS, relationOf } from '../../contracts/relations.js';
+import type { AnyResult, ExplicitFact, TestRun } from '../../contracts/results.js';
+import { bySeverity } from '../../contracts/severity.js';
+import { type RecordedFact, recordedFact, type SessionFactTag } from './fact-types.js';
+
+/**
+ * The extraction rules: each reads one field of a result and gives facts. Pure; a missing field gives none. A new
+ * rule is a new entry at the end of the array.
+ */
+export interface ExtractionRule {
+  readonly name: string;
+  /** The field that it reads: it runs for the kinds that have it. Left out: for every kind. */
+  readonly field?: ResultField;
+  readonly extract: (result: AnyResult, taskId: string, role: Role) => readonly RecordedFact[];
+}
+
+/** Words by which a reviewer states a rule for the whole code base rather than a fault in one place. */
+export const CONVENTION =
+  /\b(always|never|conventions?|naming|consistent(?:ly)?|must not|should not|do not|don't|avoid|prefer|everywhere|across the (?:code ?base|repo(?:sitory)?))\b/i;
+
+/** The rules of the product, in their order. */
+export const EXTRACTION_RULES: readonly ExtractionRule[] = [
+  {
+    name: 'verdict',
+    extract: (result, taskId, role) => {
+      const { verdict: relation } = kindOf(role).relations;
+      const verdict = verdictIn(role, result);
+      if (relation === undefined || verdict === undefined) return [];
+      return facts(task(taskId), relation, [verdict], ['decision']);
+    },
+  },
+  {
+    name: 'summary',
+    field: 'summary',
+    extract: ({ summary }, taskId, role) =>
+      summary === undefined
+        ? []
+        : facts(task(taskId), KINDS[role].relations.summary, [summary], ['decision']),
+  },
+  {
+    name: 'files_modified',
+    field: 'files_modified',
+    extract: (result, taskId) => {
+      const by = task(taskId);
+      return each(result.files_modified, (file) =>
+        recordedFact(file, RELATIONS.changedBy, by, ['file_change']),
+      );
+    },
+  },
+  {
+    name: 'follow_up_actions',
+    field: 'follow_up_actions',
+    extract: (result, taskId) =>
+      facts(task(taskId), RELATIONS.requires, result.follow_up_actions, ['dependency']),
+  },
+  {
+    name: 'tests',
+    field: 'tests',
+    extract: (result, taskId) => (result.tests ?? []).flatMap((run) => testFacts(run, taskId)),
+  },
+  {
+    name: 'issues',
+    field: 'issues',
+    extract: (result, taskId) =>
+      each(bySeverity(result.issues ?? []), ({ file = task(taskId), message, severity, fix }) =>
+        recordedFact(file, RELATIONS.issue, message, ['error'], { severity, fix }),
+      ),
+  },
+  {
+    name: 'required_fixes',
+    field: 'required_fixes',
+    extract: (result, taskId) =>
+      facts(task(taskId), RELATIONS.requiredFix, result.required_fixes, ['convention']),
+  },
+  {
+    // An issue is closed by an approval; a rule for the whole code base stays, until the task's next such rule.
+    name: 'conventions',
+    field: 'issues',
+    extract: (result, taskId) =>
+      each(result.issues, ({ message }) =>
+        CONVENTION.test(message)
+          ? recordedFact(task(taskId), RELATIONS.convention, message, ['convention'])
+          : undefined,
+      ),
+  },
+  {
+    name: 'facts',
+    extract: ({ facts = [] }) => explicitFacts(facts),
+  },
+  {
+    // The approval closes its own findings: what it would still like to have done stays as a suggestion.
+    name: 'suggestions',
+    field: 'required_fixes',
+    extract: ({ assessment, required_fixes }, taskId) =>
+      assessment === 'approved'
+        ? facts(task(taskId), RELATIONS.suggested, required_fixes, ['dependency'])
+        : [],
+  },
+  {
+    name: 'blockers',
+    field: 'blockers',
+    extract: (result, taskId) => facts(task(taskId), BLOCKED_BY, result.blockers, ['dependency', 'error']),
+  },
+];
+
+/** Facts in the words of their agent as an event has them. */
+export function explicitFacts(facts: readonly ExplicitFact[]): RecordedFact[] {
+  return each(facts, ({ subject, relation, object, tags = [] }) =>
+    recordedFact(subject, relationOf(relation), object, tags),
+  );
+}
+
+function task(taskId: string): string {
+  return `task:${taskId}`;
+}
+
+// One relation for both outcomes: a later pass closes the failures of an earlier run.
+function testFacts(run: TestRun, taskId: string): RecordedFact[] {
+  const subject = `test:${run.command}`;
+  if (run.passed) return facts(subject, RELATIONS.test, [`passed in ${task(taskId)}`], ['test']);
+  const failures = run.failures?.length ? run.failures : ['no failure text given'];
+  return facts(
+    subject,
+    RELATIONS.test,
+    failures.map((failure) => `failed in ${task(taskId)}: ${failure}`),
+    ['test', 'error'],
+  );
+}
+
+function facts(
+  subject: string,
+  relation: string,
+  objects: readonly string[] | undefined,
+  tags: readonly SessionFactTag[],
+): RecordedFact[] {
+  return each(objects, (object) => recordedFact(subject, relation, object, tags));
+}
+
+/** The facts that `toFact` makes of the items, without empty ones. */
+function each<Item>(
+  items: readonly Item[] | undefined,
+  toFact: (item: Item) => RecordedFact | undefined,
+): RecordedFact[] {
+  const found: RecordedFact[] = [];
+  for (const item of items ?? []) {
+    const fact = toFact(item);
+    if (fact !== undefined) found.push(fact);
+  }
+  return found;
+}

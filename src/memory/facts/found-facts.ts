@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { cursorOf, readCursor } from '../../contracts/list-limits.js';
+import type { FactShown, FoundFact } from '../../contracts/replies/fact-reply.js';
+import type { ToolArguments } from '../../contracts/tool-requests.js';
+import { factId, type SessionFact } from './fact-types.js';
+
+/** Facts as people look for them: by words and filters, a page at a time; and one with its history. */
+
+const SHORTEST_ID = 4;
+const MAX_HISTORY = 50;
+
+/** Where a page begins: behind this fact, in the list as it was after this dispatch. */
+interface Place {
+  readonly asOf: number;
+  readonly isClosed: boolean;
+  readonly dispatch: number;
+  readonly id: string;
+}
+
+interface FactPage {
+  readonly facts: FoundFact[];
+  readonly total: number;
+  readonly next?: string;
+}
+
+/**
+ * One page of the facts that fit: the valid ones first, each the newest first. Pages of one list show it as it was when the
+ * first of them was made: what has come since is left out, and what was closed since keeps its place.
+ *
+ * @param facts in the order of their dispatches, closed ones included
+ */
+export function findFacts(facts: readonly SessionFact[], args: ToolArguments<'fact-find'>): FactPage {
+  const from = args.cursor === undefined ? undefined : placeIn(args.cursor);
+  const asOf =
+    from?.asOf ?? facts.reduce((newest, { sourceSequence }) => Math.max(newest, sourceSequence), 0);
+  const fits = filterOf(args, asOf);
+  const sorted = facts
+    .filter((fact) => fact.sourceSequence <= asOf && fits(fact))
+    .map((fact) => ({ fact, isClosed: closedAsOf(fact, asOf) }))
+    .sort((a, b) => Number(a.isClosed) - Number(b.isClosed) || b.fact.sourceSequence - a.fact.sourceSequence);
+  const begin = from === undefined ? 0 : beginOf(sorted, from);
+  const shown = sorted.slice(begin, begin + args.limit);
+  const last = shown.at(-1);
+  const more = last !== undefined && begin + shown.length < sorted.length;
+  return {
+    facts: shown.map(({ fact }) => foundFact(fact)),
+    total: sorted.length,
+    ...(more && {
+      next: cursorOf('facts', asOf, Number(last.isClosed), last.fact.sourceSequence, factId(last.fact)),
+    }),
+  };
+}
+
+interface Sorted {
+  readonly fact: SessionFact;
+  readonly isClosed: boolean;
+}
+
+/** Index of the first fact behind a place. */
+function beginOf(sorted: readonly Sorted[], from: Place): number {
+  const isBefore = ({ fact, isClosed }: Sorted) =>
+    isClosed === from.isClosed ? fact.sourceSequence > from.dispatch : !isClosed;
+  const first = sorted.findIndex((each) => !isBefore(each));
+  if (first < 0) return sorted.length;
+  const same = sorted.findIndex(
+    ({ fact, isClosed }, index) =>
+      index >= first &&
+      isClosed === from.isClosed &&
+      fact.sourceSequence === from.dispatch &&
+      factId(fact) === from.id,
+  );
+  return same < 0 ? first : same + 1;
+}
+
+function placeIn(cursor: string): Place {
+  const values = [z.literal('facts'), z.int(), z.int(), z.int(), z.string()] as const;
+  const [, asOf, closed, dispatch, id] = readCursor(cursor, values);
+  return { asOf, isClosed: closed === 1, dispatch, id };
+}
+
+function closedAsOf({ closedBy }: SessionFact, asOf: number): boolean {
+  return closedBy !== undefined && closedBy <= asOf;
+}
+
+function filterOf(args: ToolArguments<'fact-find'>, asOf: number): (fact: SessionFact) => boolean {
+  const { task, subject, relation, tag, is = 'open' } = args;
+  const asked = (args.text ?? '').toLowerCase();
+  return (fact) =>
+    (is === 'all' || closedAsOf(fact, asOf) === (is === 'closed')) &&
+    (task === undefined || fact.sourceTaskId === task) &&
+    (subject === undefined || fact.subject === subject) &&
+    (relation === undefined || relation.includes(fact.relation)) &&
+    (tag === undefined || tag.some((each) => fact.tags.includes(each))) &&
+    holds(fact, asked);
+}
+
+function holds(fact: SessionFact, asked: string): boolean {
+  if (asked.length >= SHORTEST_ID && factId(fact).startsWith(asked)) return true;
+  const { subject, relation, object, fix = '' } = fact;
+  const said = `${subject} ${relation} ${object} ${fix}`.toLowerCase();
+  return asked.split(/\s+/).every((word) => said.includes(word));
+}
+
+/** What an id stands for: the fact, or the ids that it could be; none for none. */
+type FactOfId = { readonly fact: SessionFact } | { readonly candidates: readonly string[] };
+
+/** The newest fact of an id, or of four or more characters of its beginning that fit only one. */
+export function factOfId(facts: readonly SessionFact[], given: string): FactOfId {
+  const wanted = given.toLowerCase();
+  const found = new Map<string, SessionFact>();
+  for (const fact of facts) {
+    const id = factId(fact);
+    if (id === wanted || (wanted.length >= SHORTEST_ID && id.startsWith(wanted))) found.set(id, fact);
+  }
+  const whole = found.get(wanted) ?? (found.size === 1 ? [...found.values()][0] : undefined);
+  return whole === undefined ? { candidates: [...found.keys()] } : { fact: whole };
+}
+
+/** A fact with the others about its subject, and what closed it. */
+export function factHistory(
+  facts: readonly SessionFact[],
+  fact: SessionFact,
+): Pick<FactShown, 'fact' | 'history' | 'closedBy'> {
+  const others = facts.filter((each) => each !== fact && each.subject === fact.subject);
+  const closedBy = closerOf(facts, fact);
+  return {
+    fact: foundFact(fact),
+    history: others.reverse().slice(0, MAX_HISTORY).map(foundFact),
+    ...(closedBy !== undefined && { closedBy }),
+  };
+}
+
+function closerOf(facts: readonly SessionFact[], fact: SessionFact): FactShown['closedBy'] {
+  const { closedBy: dispatch, validTo: at } = fact;
+  if (dispatch === undefined || at === undefined) return undefined;
+  const said = facts.find(({ sourceSequence }) => sourceSequence === dispatch);
+  if (said === undefined) return { dispatch, at };
+  return { dispatch, at, event: said.eventSequence, role: said.sourceRole, task: said.sourceTaskId };
+}
+
+/** A fact as replies show it. */
+export function foundFact(fact: SessionFact): FoundFact {
+  const { subject, relation, object, severity, fix, confidence, history, closedBy, validTo } = fact;
+  return {
+    id: factId(fact),
+    subject,
+    relation,
+    object,
+    ...(severity !== undefined && { severity }),
+    ...(fix !== undefined && { fix }),
+    tags: fact.tags,
+    task: fact.sourceTaskId,
+    role: fact.sourceRole,
+    dispatch: fact.sourceSequence,
+    eventSequence: fact.eventSequence,
+    at: fact.validFrom,
+    ...(confidence !== 1 && { confidence }),
+    ...(history && { history }),
+    ...(closedBy !== undefined && { closed_by: closedBy }),
+    ...(validTo !== undefined && { closed_at: validTo }),
+  };
+}

@@ -1,0 +1,148 @@
+import { type Refusal, refuse } from '../../contracts/outcome.js';
+import type { Learning, RankedLearning } from './learnings-state.js';
+
+/** Brings the score first, of equal scores the one confirmed last, then the lower id: one order, whatever came first. */
+function comesBefore(a: RankedLearning, b: RankedLearning): boolean {
+  if (a.score !== b.score) return a.score > b.score;
+  if (a.learning.confirmedAt !== b.learning.confirmedAt)
+    return a.learning.confirmedAt > b.learning.confirmedAt;
+  return a.learning.id < b.learning.id;
+}
+
+/** The best few of many, kept in order while they are added: the many need not be sorted. */
+export class BestLearnings {
+  readonly #max: number;
+  readonly #best: RankedLearning[] = [];
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  add(learning: Learning, score: number): void {
+    const last = this.#best.at(-1);
+    const full = this.#best.length >= this.#max;
+    // Most do not beat the worst that is kept: those cost one comparison.
+    if (full && (last === undefined || score < last.score)) return;
+    const ranked = { learning, score };
+    let place = this.#best.length;
+    for (let before = this.#best[place - 1]; before !== undefined; before = this.#best[place - 1]) {
+      if (!comesBefore(ranked, before)) break;
+      place -= 1;
+    }
+    if (place >= this.#max) return;
+    this.#best.splice(place, 0, ranked);
+    if (full) this.#best.pop();
+  }
+
+  /** Best first. */
+  get ranked(): RankedLearning[] {
+    return [...this.#best];
+  }
+}
+
+/** The learnings confirmed last, newest first, with score 0. */
+export function mostRecent(learnings: ReadonlyMap<string, Learning>, maxResults: number): RankedLearning[] {
+  const best = new BestLearnings(maxResults);
+  for (const learning of learnings.values()) best.add(learning, 0);
+  return best.ranked;
+}
+
+/** What an index does when a learning is added or removed. */
+interface LearningChanges {
+  added(learning: Learning): void;
+  removed(learning: Learning): void;
+}
+
+/**
+ * Brings `known` in step with `current`, and reports each change. A changed learning is another object: it is
+ * removed as it was and added as it is.
+ */
+export function follow(
+  known: Map<string, Learning>,
+  current: ReadonlyMap<string, Learning>,
+  changes: LearningChanges,
+): void {
+  for (const [id, learning] of current) {
+    const before = known.get(id);
+    if (before === learning) continue;
+    if (before !== undefined) changes.removed(before);
+    known.set(id, learning);
+    changes.added(learning);
+  }
+  if (known.size === current.size) return;
+  for (const [id, learning] of known) {
+    if (current.has(id)) continue;
+    known.delete(id);
+    changes.removed(learning);
+  }
+}
+
+/** Ranks that count of each list. Always as many, so that the best three of five are the best three of ten. */
+export const FUSED_DEPTH = 100;
+
+/**
+ * One order from two: the mean of 1/rank by words and 1/rank by meaning, where one that a list lacks gets 0 of it.
+ *
+ * Cosines and shares of words do not compare, ranks do. The usual constant of rank fusion, 60, is for lists of
+ * thousands: in a short one it lets all that stand in both lists pass the first of either. Without it, what is the best
+ * of one way, as a learning that has no vector yet, is among the first three.
+ */
+export function fused(
+  byWords: readonly RankedLearning[],
+  byMeaning: readonly RankedLearning[],
+  maxResults: number,
+): RankedLearning[] {
+  const scores = new Map<Learning, number>();
+  for (const list of [byWords, byMeaning]) {
+    for (const [index, { learning }] of list.entries()) {
+      scores.set(learning, (scores.get(learning) ?? 0) + 0.5 / (index + 1));
+    }
+  }
+  const best = new BestLearnings(maxResults);
+  for (const [learning, score] of scores) best.add(learning, score);
+  const cosines = new Map(byMeaning.map(({ learning, score }) => [learning, score]));
+  return best.ranked.map((each) => {
+    const similarity = cosines.get(each.learning);
+    return similarity === undefined ? each : { ...each, similarity };
+  });
+}
+
+/** A part of a list, and what the next one begins after, where there is more. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly next?: string;
+  /** Of the whole list. */
+  readonly total: number;
+}
+
+interface PageRequest {
+  /** `next` of the page before. Without one it is the first. */
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+/**
+ * A page of those items that fit. It begins after the item that the cursor names, fitting or not: what comes or is
+ * decided between two pages neither repeats nor leaves out others.
+ */
+export function pageOf<Item extends { readonly id: string }>(
+  items: readonly Item[],
+  { cursor, limit }: PageRequest,
+  fits: (item: Item) => boolean = () => true,
+): Page<Item> | Refusal {
+  const at = cursor === undefined ? -1 : items.findIndex(({ id }) => id === cursor);
+  if (cursor !== undefined && at < 0) {
+    return refuse(
+      'not_found',
+      `cursor: ${JSON.stringify(cursor)} is no longer in the list: start again with the first page`,
+    );
+  }
+  const rest = items.slice(at + 1).filter(fits);
+  const page = rest.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    items: page,
+    total: items.filter(fits).length,
+    ...(last !== undefined && rest.length > limit && { next: last.id }),
+  };
+}

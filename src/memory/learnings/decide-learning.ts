@@ -1,0 +1,302 @@
+import type { LearningEvent } from '../../contracts/learning-events.js';
+import type { LearningArguments, LearningRequest } from '../../contracts/learning-requests.js';
+import {
+  type DecisionOn,
+  type Refusal,
+  type ReplyOn,
+  refuse,
+  type Unstamped,
+} from '../../contracts/outcome.js';
+import { pageOf } from './best-learnings.js';
+import { learningId, learningTags, learningText, nearDuplicate, sameText } from './learning-text.js';
+import {
+  type Entry,
+  type Learning,
+  type LearningState,
+  type ListedLearning,
+  retiredLearnings,
+} from './learnings-state.js';
+import { noRoomByHand, rulesPaused, sessionsPaused } from './proposal-room.js';
+
+/** Requests that are decided on a project's state alone; a search asks for vectors as well. */
+export type LearningCommand = Exclude<LearningRequest, 'learning.search'>;
+
+const COMMANDS: {
+  readonly [Name in LearningCommand]: (
+    state: LearningState,
+    args: LearningArguments<Name>,
+  ) => LearningDecision;
+} = {
+  'learning.propose': propose,
+  'learning.list': listLearnings,
+  'learning.edit': editLearning,
+  'learning.supersede': supersedeLearning,
+  'learning.retract': retractLearning,
+  'proposal.list': listProposals,
+  'proposal.show': showProposal,
+  'proposal.accept': acceptProposal,
+  'proposal.reject': rejectProposal,
+};
+
+/** Decides a command on the state of a project. */
+export function decideLearning<Name extends LearningCommand>(
+  name: Name,
+  state: LearningState,
+  args: LearningArguments<Name>,
+): LearningDecision {
+  return COMMANDS[name](state, args);
+}
+
+/** The commands on learnings, each decided on the state of a project. */
+
+function listLearnings(
+  state: LearningState,
+  { retired, ...request }: LearningArguments<'learning.list'>,
+): LearningDecision {
+  const all = retired ? retiredLearnings(state) : [...state.active.values()].reverse();
+  const page = pageOf<ListedLearning>(all, request);
+  if ('kind' in page) return page;
+  const { items: learnings, ...more } = page;
+  return answer(({ project }) => ({ project, learnings, ...more }));
+}
+
+/** Changes an active learning or a pending proposal. */
+function editLearning(state: LearningState, args: LearningArguments<'learning.edit'>): LearningDecision {
+  if (args.content === undefined && args.type === undefined && args.tags === undefined) {
+    return refuse('schema_invalid', 'content: give content, type or tags', { fields: ['content'] });
+  }
+  const content = args.content === undefined ? undefined : learningText(args.content);
+  if (content === '')
+    return refuse('schema_invalid', 'content: must contain visible text', { fields: ['content'] });
+  const pending = resolveProposal(state, args.id);
+  const open = 'found' in pending && pending.found.proposal.status === 'pending';
+  const resolved = open ? pending : resolveLearning(state, args.id);
+  if ('refusal' in resolved) return resolved.refusal;
+  const { id } = resolved.found;
+  const near = content === undefined || open ? undefined : nearDuplicate(state, content, id);
+  if (near !== undefined && sameText(near.content, content ?? '')) {
+    const message = `learning ${near.learning} says the same: let it supersede ${id}, or retract one of them`;
+    return refuse('near_duplicate', message, { id, ...near });
+  }
+  const data = {
+    learning: id,
+    by: args.by,
+    ...(content !== undefined && { content }),
+    ...(args.type !== undefined && { type: args.type }),
+    ...(args.tags !== undefined && { tags: learningTags(args.tags) }),
+  };
+  return append({ type: 'edited', data }, showing(id));
+}
+
+function supersedeLearning(
+  state: LearningState,
+  args: LearningArguments<'learning.supersede'>,
+): LearningDecision {
+  const old = resolveLearning(state, args.id);
+  if ('refusal' in old) return old.refusal;
+  const replacement = resolveLearning(state, args.replacement);
+  if ('refusal' in replacement) return replacement.refusal;
+  const id = old.found.id;
+  if (id === replacement.found.id) {
+    return refuse('schema_invalid', `replacement: ${id} cannot replace itself; name another learning`, {
+      fields: ['replacement'],
+    });
+  }
+  const data = { learning: id, replacement: replacement.found.id, by: args.by };
+  return append({ type: 'superseded', data }, showing(id));
+}
+
+function retractLearning(
+  state: LearningState,
+  args: LearningArguments<'learning.retract'>,
+): LearningDecision {
+  const resolved = resolveLearning(state, args.id);
+  if ('refusal' in resolved) return resolved.refusal;
+  const { id } = resolved.found;
+  const reason = args.reason ? { reason: args.reason } : {};
+  return append({ type: 'retracted', data: { learning: id, by: args.by, ...reason } }, showing(id));
+}
+
+/** The outcome of a command on the state of a project. */
+export type LearningDecision = DecisionOn<LearningState, LearningEvent>;
+type LearningReplyOn = ReplyOn<LearningState>;
+
+export function append(event: Unstamped<LearningEvent>, reply: LearningReplyOn): LearningDecision {
+  return { kind: 'append', event, reply };
+}
+
+export function answer(reply: LearningReplyOn): LearningDecision {
+  return { kind: 'answer', reply };
+}
+
+/** The commands on proposals, each decided on the state of a project. */
+
+export function propose(state: LearningState, args: LearningArguments<'learning.propose'>): LearningDecision {
+  const content = learningText(args.content);
+  if (content === '')
+    return refuse('schema_invalid', 'content: must contain visible text', { fields: ['content'] });
+  const id = learningId(state.project, content);
+  const known = state.entries.get(id);
+  // A person may propose again what was rejected or retracted.
+  if (known?.proposal.status === 'pending' || state.active.has(id))
+    return answer(showing(id, { existing: true }));
+  const { type, source, confidence } = args;
+  const refusal = noRoomByHand(state, source.session);
+  if (refusal !== undefined) return refusal;
+  const tags = learningTags(args.tags);
+  return append(
+    {
+      type: 'proposed',
+      data: {
+        proposal: id,
+        type,
+        content,
+        tags,
+        source,
+        method: 'manual',
+        evidence: [],
+        ...(confidence !== undefined && { confidence }),
+      },
+    },
+    showing(id, { existing: false }),
+  );
+}
+
+function listProposals(
+  state: LearningState,
+  { status, ...request }: LearningArguments<'proposal.list'>,
+): LearningDecision {
+  const all = [...state.entries.values()].map(({ proposal }) => proposal).reverse();
+  const page = pageOf(all, request, (proposal) => status === 'all' || proposal.status === status);
+  if ('kind' in page) return page;
+  const { items: proposals, ...more } = page;
+  const paused = sessionsPaused(state);
+  return answer(({ project }) => ({
+    project,
+    proposals,
+    ...more,
+    ...(rulesPaused(state) && { rulesPaused: true }),
+    ...(paused.length > 0 && { sessionsPaused: paused }),
+  }));
+}
+
+function showProposal(state: LearningState, { id }: LearningArguments<'proposal.show'>): LearningDecision {
+  const resolved = resolveProposal(state, id);
+  return 'refusal' in resolved ? resolved.refusal : answer(showing(resolved.found.id));
+}
+
+/** A near-duplicate of a learning is added to it, or kept apart where the caller says so; the same text never is. */
+function acceptProposal(state: LearningState, args: LearningArguments<'proposal.accept'>): LearningDecision {
+  const resolved = resolveProposal(state, args.id);
+  if ('refusal' in resolved) return resolved.refusal;
+  const { id, proposal } = resolved.found;
+  if (proposal.status !== 'pending') return alreadyDecided(resolved.found);
+  if (args.merge && args.separate)
+    return refuse('schema_invalid', 'merge: cannot be combined with separate', { fields: ['merge'] });
+  const near = nearDuplicate(state, proposal.content, id);
+  const same = near !== undefined && sameText(near.content, proposal.content);
+  if (near !== undefined && !args.merge && (same || !args.separate)) {
+    const message =
+      `learning ${near.learning} says ${same ? 'the same' : `nearly the same (${near.similarity.toFixed(2)})`}: ` +
+      `${JSON.stringify(near.content)}. Accept with merge to add the evidence to it` +
+      (same ? ', or reject the proposal' : ', or with separate to keep both');
+    return refuse('near_duplicate', message, { proposal: id, ...near });
+  }
+  if (near === undefined && args.merge) {
+    return refuse('not_found', `no learning says nearly the same as ${id}: accept it without merge`, { id });
+  }
+  const merged = args.merge && near !== undefined ? { merged_into: near.learning } : {};
+  return append({ type: 'accepted', data: { proposal: id, by: args.by, ...merged } }, showing(id));
+}
+
+function rejectProposal(state: LearningState, args: LearningArguments<'proposal.reject'>): LearningDecision {
+  const resolved = resolveProposal(state, args.id);
+  if ('refusal' in resolved) return resolved.refusal;
+  const { id, proposal } = resolved.found;
+  if (proposal.status !== 'pending') return alreadyDecided(resolved.found);
+  const reason = args.reason ? { reason: args.reason } : {};
+  return append({ type: 'rejected', data: { proposal: id, by: args.by, ...reason } }, showing(id));
+}
+
+function alreadyDecided({ id, proposal }: Entry & { readonly id: string }): LearningDecision {
+  const { status, decidedBy, decidedAt } = proposal;
+  const message = `proposal ${id} was ${status} by ${decidedBy ?? 'unknown'} at ${decidedAt ?? 'an unknown time'}`;
+  return refuse('already_decided', message, { id, status, decidedBy, decidedAt });
+}
+
+/** A proposal with its outcome, and the learning that says nearly the same. */
+export function showing(id: string, more: object = {}): LearningReplyOn {
+  return (state) => {
+    const entry = state.entries.get(id);
+    if (entry === undefined) return { project: state.project, proposal: null, ...more };
+    const { proposal, learning, retired } = entry;
+    return {
+      project: state.project,
+      proposal,
+      learning: state.active.get(proposal.mergedInto ?? id) ?? null,
+      ...(retired && { retired }),
+      similar: nearDuplicate(state, (learning ?? proposal).content, id) ?? null,
+      ...more,
+    };
+  };
+}
+
+/** Shortest prefix that may stand for an id; prompts show five characters. */
+const SHORTEST_PREFIX = 3;
+
+type ResolvedLearning<T> = { readonly found: T } | { readonly refusal: Refusal };
+
+/** The proposal that an id, or a prefix of it, stands for. */
+function resolveProposal(
+  state: LearningState,
+  given: string,
+): ResolvedLearning<Entry & { readonly id: string }> {
+  const resolved = resolve(state, state.entries.keys(), given, 'proposal');
+  if ('refusal' in resolved) return resolved;
+  const entry = state.entries.get(resolved.found);
+  return entry === undefined
+    ? notFound(state, given, 'proposal')
+    : { found: { ...entry, id: resolved.found } };
+}
+
+/** The learning that an id, or a prefix of it, stands for; a retired one is refused. */
+function resolveLearning(state: LearningState, given: string): ResolvedLearning<Learning> {
+  const resolved = resolve(state, state.active.keys(), given, 'learning');
+  const learning = 'found' in resolved ? state.active.get(resolved.found) : undefined;
+  if (learning !== undefined) return { found: learning };
+  if ('refusal' in resolved && resolved.refusal.code === 'ambiguous') return resolved;
+  const entry = resolveProposal(state, given);
+  if ('refusal' in entry) return notFound(state, given, 'learning');
+  const { id, proposal, retired } = entry.found;
+  const what =
+    retired?.how ??
+    (proposal.mergedInto === undefined ? proposal.status : `merged into ${proposal.mergedInto}`);
+  return {
+    refusal: refuse('not_found', `${id} is not an active learning: it is ${what}`, { id, state: what }),
+  };
+}
+
+function resolve(
+  state: LearningState,
+  ids: Iterable<string>,
+  given: string,
+  what: string,
+): ResolvedLearning<string> {
+  const wanted = given.trim().toLowerCase();
+  const fitting = [...ids].filter(
+    (id) => id === wanted || (wanted.length >= SHORTEST_PREFIX && id.startsWith(wanted)),
+  );
+  const [only] = fitting;
+  if (only !== undefined && fitting.length === 1) return { found: only };
+  if (fitting.length === 0) return notFound(state, given, what);
+  const message = `${what} ${JSON.stringify(given)} could be ${fitting.slice(0, 5).join(', ')}: give more of the id`;
+  return { refusal: refuse('ambiguous', message, { id: given, candidates: fitting.slice(0, 20) }) };
+}
+
+function notFound({ project }: LearningState, given: string, what: string): { readonly refusal: Refusal } {
+  const list = what === 'proposal' ? 'throughline proposals ls --status all' : 'throughline learnings ls';
+  const short =
+    given.trim().length < SHORTEST_PREFIX ? `give at least ${SHORTEST_PREFIX} characters, or ` : '';
+  const message = `no ${what} ${JSON.stringify(given)} in project ${project}: ${short}see "${list} --project ${project}"`;
+  return { refusal: refuse('not_found', message, { id: given, project }) };
+}

@@ -1,0 +1,231 @@
+import { isDeepStrictEqual } from 'node:util';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { z } from 'zod';
+import {
+  DEMAND_KINDS,
+  LEARNING_TYPES,
+  type LearningEventOf,
+  learningEvidence,
+  learningKey,
+  learningSource,
+  PROPOSAL_METHODS,
+  PROPOSAL_STATUSES,
+} from '../../contracts/learning-events.js';
+import {
+  type Entry,
+  type Learning,
+  type LearningState,
+  learningOf,
+  type Proposal,
+} from './learnings-state.js';
+
+/**
+ * The snapshot of a project: `{"after_sequence":N,"created_at":…,"project":…,"v":1,"last_event"?:M,"state":{…}}` on one
+ * line, in that order. `last_event` is there where it is below N.
+ */
+const LEARNINGS_SNAPSHOT_VERSION = 1;
+
+const text = z.string();
+const words = {
+  type: z.enum(LEARNING_TYPES),
+  content: text,
+  tags: z.array(text),
+  evidence: z.array(learningEvidence),
+};
+
+const proposal = z.object({
+  id: learningKey,
+  ...words,
+  method: z.enum(PROPOSAL_METHODS),
+  source: learningSource,
+  extractedAt: text,
+  status: z.enum(PROPOSAL_STATUSES),
+  confidence: z.number().exactOptional(),
+  decidedAt: text.exactOptional(),
+  decidedBy: text.exactOptional(),
+  reason: text.exactOptional(),
+  mergedInto: learningKey.exactOptional(),
+});
+
+const entry = z.object({
+  proposal,
+  /** There for a learning, with what it says otherwise than its proposal. */
+  learning: z
+    .object({
+      type: words.type.exactOptional(),
+      content: words.content.exactOptional(),
+      tags: words.tags.exactOptional(),
+      evidence: words.evidence.exactOptional(),
+    })
+    .exactOptional(),
+  retired: z
+    .object({
+      how: z.enum(['superseded', 'retracted']),
+      at: text,
+      by: text,
+      replacement: learningKey.exactOptional(),
+      reason: text.exactOptional(),
+    })
+    .exactOptional(),
+});
+
+const snapshotJson = z.object({
+  after_sequence: z.int().nonnegative(),
+  created_at: text,
+  project: text,
+  v: z.literal(LEARNINGS_SNAPSHOT_VERSION),
+  last_event: z.int().nonnegative().exactOptional(),
+  state: z.object({
+    last_event_at: text,
+    entries: z.array(entry),
+    /** In the order in which they came into force. */
+    active: z.array(learningKey),
+    observations: z.array(
+      z.object({
+        id: learningKey,
+        kind: z.enum(DEMAND_KINDS),
+        text,
+        first: z.int().positive(),
+        evidence: z.array(learningEvidence),
+      }),
+    ),
+  }),
+});
+
+/** Writes the snapshot of a project. */
+export function encodeLearnings(state: LearningState, createdAt: string): string {
+  return JSON.stringify({
+    after_sequence: state.sequence,
+    created_at: createdAt,
+    project: state.project,
+    v: LEARNINGS_SNAPSHOT_VERSION,
+    ...(state.lastEvent < state.sequence && { last_event: state.lastEvent }),
+    state: {
+      last_event_at: state.lastEventAt,
+      entries: [...state.entries.values()].map(entryToJson),
+      active: [...state.active.keys()],
+      observations: [...state.observations]
+        .map(([id, { kind, text, first, evidence }]) => ({ id, kind, text, first, evidence }))
+        .sort((a, b) => (a.id < b.id ? -1 : 1)),
+    },
+  });
+}
+
+function entryToJson({ proposal, learning, retired }: Entry) {
+  return {
+    proposal: proposalToJson(proposal),
+    ...(learning && { learning: changedWords(proposal, learning) }),
+    ...(retired && { retired }),
+  };
+}
+
+/** In the order of the schema, whatever the order in which the fields came to be: what is absent is left out. */
+function proposalToJson(proposal: Proposal) {
+  const { id, type, content, tags, evidence, method, source, extractedAt, status } = proposal;
+  const { confidence, decidedAt, decidedBy, reason, mergedInto } = proposal;
+  return {
+    id,
+    type,
+    content,
+    tags,
+    evidence,
+    method,
+    source,
+    extractedAt,
+    status,
+    confidence,
+    decidedAt,
+    decidedBy,
+    reason,
+    mergedInto,
+  };
+}
+
+function changedWords(proposal: Proposal, { type, content, tags, evidence }: Learning) {
+  return {
+    ...(type !== proposal.type && { type }),
+    ...(content !== proposal.content && { content }),
+    ...(!isDeepStrictEqual(tags, proposal.tags) && { tags }),
+    ...(!isDeepStrictEqual(evidence, proposal.evidence) && { evidence }),
+  };
+}
+
+type DecodedLearnings =
+  | { readonly ok: true; readonly state: LearningState }
+  | { readonly ok: false; readonly reason: string };
+
+/** Reads a snapshot back. One that is damaged, or of another version, is refused with the reason. */
+export function decodeLearnings(project: string, snapshot: string): DecodedLearnings {
+  try {
+    const parsed = snapshotJson.safeParse(JSON.parse(snapshot));
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0];
+      return { ok: false, reason: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}` };
+    }
+    const { after_sequence: sequence, last_event: lastEvent = sequence, project: owner, state } = parsed.data;
+    if (owner !== project) return { ok: false, reason: `it belongs to project ${owner}` };
+    const entries = new Map(state.entries.map((each) => [each.proposal.id, entryFromJson(each)]));
+    const active = new Map<string, Learning>();
+    for (const [index, id] of state.active.entries()) {
+      const learning = entries.get(id)?.learning;
+      if (learning === undefined)
+        return { ok: false, reason: `state.active.${index}: ${id} is not a learning` };
+      active.set(id, learning);
+    }
+    const observations = new Map(state.observations.map(({ id, ...observation }) => [id, observation]));
+    const lastEventAt = state.last_event_at;
+    return { ok: true, state: { project, entries, active, observations, sequence, lastEvent, lastEventAt } };
+  } catch {
+    return { ok: false, reason: 'not JSON' };
+  }
+}
+
+function entryFromJson({ proposal, learning, retired }: z.output<typeof entry>): Entry {
+  return {
+    proposal,
+    ...(learning && {
+      learning: { ...learningOf(proposal, proposal.decidedAt ?? proposal.extractedAt), ...learning },
+    }),
+    ...(retired && { retired }),
+  };
+}
+
+/**
+ * A checkpoint carries the whole state of a project, and stands for all events before it: they may be removed, and the log
+ * remains the truth.
+ */
+type Checkpoint = LearningEventOf<'checkpoint'>;
+
+/** Larger than any state: what unpacks to more is none. */
+const MAX_UNPACKED = 256 * 1024 * 1024;
+
+/** What a checkpoint of this state says. */
+export function learningsCheckpoint(
+  state: LearningState,
+  reason: Checkpoint['data']['reason'],
+): Checkpoint['data'] {
+  return { state: gzipSync(encodeLearnings(state, state.lastEventAt)).toString('base64'), reason };
+}
+
+/** Puts what a checkpoint carries in the place of a state. One that is damaged changes nothing. */
+export function restoreLearnings(state: LearningState, { data }: Checkpoint): void {
+  const carried = carriedBy(state.project, data.state);
+  if (carried === undefined) return;
+  for (const part of ['entries', 'active', 'observations'] as const)
+    replace<unknown>(state[part], carried[part]);
+}
+
+function replace<Value>(before: Map<string, Value>, next: ReadonlyMap<string, Value>): void {
+  before.clear();
+  for (const [key, value] of next) before.set(key, value);
+}
+
+function carriedBy(project: string, packed: string): LearningState | undefined {
+  try {
+    const text = gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_UNPACKED }).toString();
+    const decoded = decodeLearnings(project, text);
+    return decoded.ok ? decoded.state : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,126 @@
+import type { EventOf } from '../../contracts/session-events.js';
+import type { SessionSettings, StallSignal, TokenizerName } from '../../contracts/session-meta-events.js';
+import { stallThresholds } from '../../ledger/stall.js';
+import { clipText, oneLine } from '../../shared/text.js';
+
+/** The purpose of a session, and whether it is done. */
+export interface Charter {
+  /** What lists show beside its name. */
+  title?: string;
+  goal?: string;
+  /** The specification itself, or … */
+  spec?: string;
+  /** … where it is to be read. */
+  spec_path?: string;
+  project?: string;
+  /** The settings of its prompts that were set. */
+  settings?: SessionSettings;
+  status: 'open' | 'completed';
+  /** Why it was completed in spite of open tasks. */
+  completed_reason?: string;
+  /** Since when it takes no results, ISO 8601 in UTC, and why. */
+  archived?: { readonly at: string; readonly reason?: string; readonly idle_since?: string };
+}
+
+const MAX_REASON = 300;
+
+/** That a session is archived, in words. */
+export function archivedText(
+  session: string,
+  { at, reason }: { readonly at: string; readonly reason?: string | undefined },
+): string {
+  const why = reason === undefined ? '' : ` (${clipText(oneLine(reason), MAX_REASON)})`;
+  return `session ${session} is archived since ${at}${why}`;
+}
+
+type CharterEvent = EventOf<
+  'session.opened' | 'session.completed' | 'session.restarted' | 'session.archived' | 'session.reopened'
+>;
+
+/** Takes over the settings that an event gives; the others stay as they were. */
+export function recordSettings(charter: Charter, settings: SessionSettings | undefined): void {
+  if (settings !== undefined) charter.settings = mergedSettings(charter.settings, settings);
+}
+
+export function emptyCharter(): Charter {
+  return { status: 'open' };
+}
+
+export function evolveCharter(charter: Charter, event: CharterEvent): void {
+  switch (event.type) {
+    case 'session.opened':
+      for (const key of ['title', 'goal', 'spec', 'spec_path', 'project'] as const) {
+        const value = event.data[key];
+        if (value !== undefined) charter[key] = value;
+      }
+      recordSettings(charter, event.data.settings);
+      return;
+    case 'session.completed':
+      charter.status = 'completed';
+      if (event.data.reason !== undefined) charter.completed_reason = event.data.reason;
+      return;
+    case 'session.restarted':
+      charter.status = 'open';
+      delete charter.completed_reason;
+      return;
+    case 'session.archived': {
+      const { reason, idle_since: idle } = event.data;
+      charter.archived = {
+        at: event.at,
+        ...(reason !== undefined && { reason }),
+        ...(idle !== undefined && { idle_since: idle }),
+      };
+      return;
+    }
+    case 'session.reopened':
+      delete charter.archived;
+      return;
+  }
+}
+
+/** What a session goes by: its own settings, and the default for each that it has not set. */
+export interface ResolvedSettings {
+  readonly implementerTokens: number;
+  readonly reviewerTokens: number;
+  readonly maxOutputTokens: number;
+  readonly tokenizer: TokenizerName;
+  readonly boardFollowsResults: boolean;
+  readonly stallThresholds: Readonly<Record<StallSignal, number>>;
+}
+
+/** Settings without a key for what was not set. */
+type GivenSettings = { [Name in keyof SessionSettings]?: NonNullable<SessionSettings[Name]> };
+
+const DEFAULT_SETTINGS: ResolvedSettings = {
+  implementerTokens: 4800,
+  reviewerTokens: 4000,
+  maxOutputTokens: 1200,
+  tokenizer: 'approximate',
+  boardFollowsResults: true,
+  stallThresholds: stallThresholds(),
+};
+
+export function resolvedSettings(settings: SessionSettings = {}): ResolvedSettings {
+  const { stallThresholds: thresholds, ...others } = mergedSettings({}, settings);
+  return {
+    ...DEFAULT_SETTINGS,
+    ...others,
+    stallThresholds: { ...DEFAULT_SETTINGS.stallThresholds, ...thresholds },
+  };
+}
+
+/** The settings after more were recorded, keys in the order of the schema, so that equal settings have equal bytes. */
+export function mergedSettings(before: SessionSettings = {}, more: SessionSettings): GivenSettings {
+  const given = { ...before, ...more };
+  const { implementerTokens, reviewerTokens, maxOutputTokens, tokenizer, boardFollowsResults } = given;
+  const thresholds = { ...before.stallThresholds, ...more.stallThresholds };
+  const ordered = Object.fromEntries(Object.entries(thresholds).sort());
+  return {
+    ...(implementerTokens !== undefined && { implementerTokens }),
+    ...(reviewerTokens !== undefined && { reviewerTokens }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(tokenizer !== undefined && { tokenizer }),
+    ...(boardFollowsResults !== undefined && { boardFollowsResults }),
+    ...(Object.keys(ordered).length > 0 && { stallThresholds: ordered }),
+  };
+}

@@ -1,0 +1,66 @@
+import type { CommandName, ToolArguments } from '../../../contracts/tool-requests.js';
+import { type SessionState, seenState } from '../session-state.js';
+import * as iterations from './iteration-commands.js';
+import * as lifecycle from './lifecycle-commands.js';
+import * as notebook from './notebook-commands.js';
+import { type Decision, refuse } from './session-decision.js';
+import * as tasks from './task-commands.js';
+
+/** How each tool decides. */
+const DECIDE: {
+  readonly [Name in CommandName]: (state: SessionState, args: ToolArguments<Name>) => Decision;
+} = {
+  'task-add': tasks.addTask,
+  'task-status': tasks.setStatus,
+  'task-priority': tasks.setPriority,
+  'task-depends': tasks.addDependencies,
+  'task-undepends': tasks.removeDependencies,
+  'task-content': tasks.setContent,
+  'task-delete': tasks.deleteTask,
+  'task-next': tasks.next,
+  'task-release': tasks.release,
+  'task-list': tasks.listTasks,
+  'note-add': notebook.addNote,
+  'note-edit': notebook.editNote,
+  'note-delete': notebook.deleteNote,
+  'note-list': notebook.listNotes,
+  'inbox-add': notebook.addMessage,
+  'inbox-mark-read': notebook.markRead,
+  'inbox-list': notebook.listMessages,
+  'iteration-start': iterations.startIteration,
+  'iteration-complete': iterations.completeIteration,
+  'iteration-summary': iterations.summarise,
+  'iteration-list': iterations.listIterations,
+  'session-open': lifecycle.openSession,
+  'session-complete': lifecycle.completeSession,
+  'session-restart': lifecycle.restartSession,
+  'session-archive': lifecycle.archiveSession,
+  'session-reopen': lifecycle.reopenSession,
+  'session-show': lifecycle.showSession,
+};
+
+/** What a completed session is for. */
+const OF_COMPLETED: ReadonlySet<CommandName> = new Set([
+  'session-restart',
+  'session-archive',
+  'session-reopen',
+]);
+
+/**
+ * Decides a command on a state as it is seen, and answers from such a state. A completed session takes no further events until it is
+ * restarted, and an archived one none until it is reopened.
+ */
+export function decide<Name extends CommandName>(
+  name: Name,
+  state: SessionState,
+  args: ToolArguments<Name>,
+): Decision {
+  const decision = DECIDE[name](seenState(state), args);
+  if (decision.kind === 'append' && state.charter.archived !== undefined && name !== 'session-reopen')
+    return lifecycle.refuseArchived(state);
+  if (decision.kind === 'append' && state.charter.status === 'completed' && !OF_COMPLETED.has(name)) {
+    return refuse('session_completed', `session ${state.session} is completed: use session-restart first`);
+  }
+  if (decision.kind === 'refuse') return decision;
+  return { ...decision, reply: (after) => decision.reply(seenState(after)) };
+}

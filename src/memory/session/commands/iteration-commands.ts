@@ -1,0 +1,109 @@
+import type { ToolArguments } from '../../../contracts/tool-requests.js';
+import { type Iteration, newest, openNumber } from '../iterations.js';
+import type { SessionState } from '../session-state.js';
+import { resolveId } from './resolve-id.js';
+import {
+  answer,
+  append,
+  type Decision,
+  opening,
+  type Reply,
+  refuse,
+  stillThere,
+} from './session-decision.js';
+
+/** The commands on iterations, each decided on a state. */
+
+/** Starts the next iteration, or takes over the one that a first write has opened. */
+export function startIteration(state: SessionState, { number }: ToolArguments<'iteration-start'>): Decision {
+  const newestOne = newest(state.history);
+  const last = newestOne?.number ?? 0;
+  const isOpened = newestOne?.implied === true && newestOne.ended_at === undefined;
+  const isUnused = isOpened && newestOne.summary === undefined && newestOne.tasks_worked.length === 0;
+  const wanted = number ?? (isUnused ? last : last + 1);
+  if (wanted < last || (wanted === last && !isOpened)) {
+    return refuse(
+      'conflict',
+      `number is ${wanted}, but iteration ${last} has been started: use ${last + 1} or leave it out`,
+    );
+  }
+  return append({ type: 'iteration.started', data: { number: wanted } }, showing(wanted));
+}
+
+export function completeIteration(
+  state: SessionState,
+  { number }: ToolArguments<'iteration-complete'>,
+): Decision {
+  return onIteration(state, number ?? newest(state.history)?.number, (iteration) =>
+    iteration.complete
+      ? answer(showing(iteration.number))
+      : append(
+          {
+            type: 'iteration.completed',
+            data: { number: iteration.number, ...opening(state.history, iteration.number) },
+          },
+          showing(iteration.number),
+        ),
+  );
+}
+
+export function summarise(state: SessionState, args: ToolArguments<'iteration-summary'>): Decision {
+  return onIteration(state, args.number ?? summarised(state, args), (iteration) => {
+    if (iteration.summary !== undefined && !args.replace) {
+      return refuse(
+        'summary_exists',
+        `iteration ${iteration.number} already has a summary: set replace to replace it`,
+        {
+          summary: iteration.summary,
+        },
+      );
+    }
+    const worked: string[] = [];
+    for (const id of args.tasksWorked ?? []) {
+      const resolved = resolveId(state.board.tasks, id, 'task', 'TAS');
+      if ('refusal' in resolved) return resolved.refusal;
+      worked.push(resolved.found.id);
+    }
+    const data = {
+      number: iteration.number,
+      summary: args.summary,
+      tasks_worked: worked,
+      ...opening(state.history, iteration.number),
+    };
+    return append({ type: 'iteration.summary', data }, showing(iteration.number));
+  });
+}
+
+/** The newest iteration; where that is over and has another summary, the one that this summary opens. */
+function summarised(
+  { history }: SessionState,
+  { summary, replace }: ToolArguments<'iteration-summary'>,
+): number | undefined {
+  const last = newest(history);
+  const isOver = last?.ended_at !== undefined && last.summary !== undefined;
+  return isOver && !replace && last.summary !== summary ? openNumber(history) : last?.number;
+}
+
+export function listIterations(): Decision {
+  return answer(({ history }) => ({ iterations: history.iterations }));
+}
+
+/** Decides on an iteration; one that is not there yet is opened by what is appended, if it is the next. */
+function onIteration(
+  { history }: SessionState,
+  number: number | undefined,
+  decide: (iteration: Pick<Iteration, 'number' | 'complete' | 'summary'>) => Decision,
+): Decision {
+  const next = openNumber(history);
+  const iteration = history.iterations.find((each) => each.number === (number ?? next));
+  if (iteration !== undefined) return decide(iteration);
+  if (number === undefined || number === next) return decide({ number: next, complete: false });
+  return refuse('not_found', `no iteration ${number} is known: use ${next} or leave it out`);
+}
+
+function showing(number: number): Reply {
+  return ({ history }) => {
+    const iteration = history.iterations.find((each) => each.number === number);
+    return { iteration: stillThere(iteration, `iteration ${number}`) };
+  };
+}

@@ -1,0 +1,158 @@
+import { noSuchSession } from '../../../contracts/errors.js';
+import { projectOf, type Token } from '../../../contracts/names.js';
+import { RELATIONS } from '../../../contracts/relations.js';
+import type { ToolArguments } from '../../../contracts/tool-requests.js';
+import { clipText, counted, named, oneLine } from '../../../shared/text.js';
+import { archivedText, type Charter } from '../charter.js';
+import { currentNumber } from '../iterations.js';
+import { unread } from '../notebook.js';
+import { type DispatchCounts, factsOf, type SessionState } from '../session-state.js';
+import { isOpen } from '../task-board.js';
+import { type TaskCounts, taskCounts } from '../task-counts.js';
+import { answer, append, type Decision, refuse } from './session-decision.js';
+
+/** The commands on the session itself, each decided on a state. */
+
+export function openSession(state: SessionState, args: ToolArguments<'session-open'>): Decision {
+  const { title, goal, spec, specPath, project, settings } = args;
+  const bound = boundProject(state.charter);
+  if (project !== undefined && bound !== undefined && projectOf(project) !== bound) {
+    const message = `project: session ${state.session} already belongs to project ${bound}: leave out the project, or open another session`;
+    return refuse('project_bound', message, { field: 'project', project: bound });
+  }
+  const data = {
+    ...(title !== undefined && { title }),
+    ...(goal !== undefined && { goal }),
+    ...(spec !== undefined && { spec }),
+    ...(specPath !== undefined && { spec_path: specPath }),
+    ...(project !== undefined && { project }),
+    ...(settings !== undefined && { settings }),
+  };
+  return append({ type: 'session.opened', data }, overview);
+}
+
+/**
+ * The project that a session belongs to, once it was opened: a caller that works on the session must not move what it
+ * learns into another one. An opening without a name binds it to the default project.
+ */
+function boundProject({ goal, spec, spec_path, project }: Charter): Token | undefined {
+  const isOpened = [goal, spec, spec_path, project].some((said) => said !== undefined);
+  return isOpened ? projectOf(project) : undefined;
+}
+
+/** Characters of a fix that a message names. */
+const NAMED_FIX = 80;
+
+export function completeSession(
+  state: SessionState,
+  { force, reason }: ToolArguments<'session-complete'>,
+): Decision {
+  if (state.sequence === 0) return refuse('not_found', noSuchSession(state.session));
+  if (state.charter.status === 'completed') return answer(overview);
+  const open = [...state.board.tasks.values()].filter(isOpen);
+  if (open.length > 0 && !force) {
+    const tasks = named(open.map((task) => `${task.id} (${task.status})`));
+    return refuse(
+      'open_tasks',
+      `${open.length === 1 ? '1 task is' : `${open.length} tasks are`} open: ${tasks}. Finish or cancel them, or give force and a reason`,
+      {
+        tasks: open.map(({ id, status, content }) => ({ id, status, content })),
+      },
+    );
+  }
+  const fixes = openFixes(state);
+  if (fixes.length > 0 && !force) {
+    const asked = fixes.map(({ task, fix }) => `${oneLine(task)}: "${clipText(oneLine(fix), NAMED_FIX)}"`);
+    return refuse(
+      'open_fixes',
+      `reviews still ask for ${counted(fixes.length, 'fix', 'fixes')}: ${named(asked)}. Have their tasks approved, or give force and a reason`,
+      { fixes },
+    );
+  }
+  if (force && reason === undefined)
+    return refuse('schema_invalid', 'reason: say why the session ends with work that is open', {
+      fields: ['reason'],
+    });
+  const data = { forced: open.length + fixes.length > 0, ...(reason !== undefined && { reason }) };
+  return append({ type: 'session.completed', data }, overview);
+}
+
+/** What reviews require, and no later review has approved; of a task on the board its status decides. */
+function openFixes(state: SessionState): { readonly task: string; readonly fix: string }[] {
+  return factsOf(state)
+    .getValid()
+    .filter(({ relation, sourceTaskId }) => {
+      return relation === RELATIONS.requiredFix && !state.board.tasks.has(sourceTaskId);
+    })
+    .map(({ sourceTaskId, object }) => ({ task: sourceTaskId, fix: object }));
+}
+
+export function restartSession(state: SessionState, { reason }: ToolArguments<'session-restart'>): Decision {
+  if (state.sequence === 0) return refuse('not_found', noSuchSession(state.session));
+  if (state.charter.archived !== undefined) return refuseArchived(state);
+  if (state.charter.status === 'open') return answer(overview);
+  return append({ type: 'session.restarted', data: { ...(reason !== undefined && { reason }) } }, overview);
+}
+
+export function archiveSession(state: SessionState, { reason }: ToolArguments<'session-archive'>): Decision {
+  if (state.sequence === 0) return refuse('not_found', noSuchSession(state.session));
+  if (state.charter.archived !== undefined) return answer(overview);
+  return append({ type: 'session.archived', data: { ...(reason !== undefined && { reason }) } }, overview);
+}
+
+export function reopenSession(state: SessionState, { reason }: ToolArguments<'session-reopen'>): Decision {
+  if (state.sequence === 0) return refuse('not_found', noSuchSession(state.session));
+  if (state.charter.archived === undefined) return answer(overview);
+  return append({ type: 'session.reopened', data: { ...(reason !== undefined && { reason }) } }, overview);
+}
+
+/** Refuses a command on an archived session. */
+export function refuseArchived({ session, charter }: SessionState): Decision {
+  const what = archivedText(session, charter.archived ?? { at: '' });
+  return refuse('session_archived', `${what}: reopen it first with "throughline session reopen ${session}"`);
+}
+
+export function showSession(): Decision {
+  return answer(overview);
+}
+
+/** The figures of a session. */
+export interface SessionOverview extends Readonly<Charter>, TaskCounts {
+  readonly name: string;
+  /** Sequence of its newest event; 0 for a session without events. */
+  readonly sequence: number;
+  /** Time of its oldest event, ISO 8601 in UTC; `null` without one. */
+  readonly started_at: string | null;
+  /** Time of its newest event, ISO 8601 in UTC; `null` without one. */
+  readonly last_event_at: string | null;
+  /** Number of the newest iteration; 0 before the first. */
+  readonly iteration: number;
+  readonly notes: number;
+  /** Messages that have not been read. */
+  readonly unread: number;
+  /** Valid facts. */
+  readonly facts: number;
+  readonly dispatches: Readonly<DispatchCounts>;
+}
+
+/** @param state as it is seen */
+export function overview(state: SessionState): { readonly session: SessionOverview } {
+  const { notebook, history, charter, sequence, startedAt, lastEventAt } = state;
+  const counted = taskCounts(state);
+  const { counts } = state.dispatches.current();
+  return {
+    session: {
+      name: state.session,
+      ...charter,
+      sequence,
+      started_at: startedAt || null,
+      last_event_at: lastEventAt || null,
+      iteration: currentNumber(history),
+      ...counted,
+      notes: notebook.notes.size,
+      unread: unread(notebook).length,
+      facts: factsOf(state).count(),
+      dispatches: { ...counts },
+    },
+  };
+}

@@ -1,0 +1,227 @@
+import { MAX_IDS, type ToolArguments } from '../../../contracts/tool-requests.js';
+import { isHeldBy } from '../board-results.js';
+import type { SessionState } from '../session-state.js';
+import { isOpen, type Task, type TaskBoard, taskIdOf } from '../task-board.js';
+import { cycleThrough, first, nextTask, type Unresolved, unresolved } from '../task-dependencies.js';
+import { resolveId } from './resolve-id.js';
+import {
+  answer,
+  append,
+  type Decision,
+  full,
+  fullText,
+  iterationOf,
+  MOST,
+  type NewEvent,
+  type Reply,
+  refuse,
+  stillThere,
+  workedIn,
+} from './session-decision.js';
+
+/** The commands on tasks, each decided on a state. */
+
+const FEWER_TASKS = 'delete some with task-delete';
+
+export function addTask(state: SessionState, args: ToolArguments<'task-add'>): Decision {
+  const { board } = state;
+  const { tasks } = board;
+  const refusal =
+    full('tasks', tasks.size, MOST.tasks, FEWER_TASKS) ??
+    fullText('tasks', tasks.values(), args.content, FEWER_TASKS);
+  if (refusal !== undefined) return refusal;
+  const double = openDouble(board, args.content);
+  if (double !== undefined) return duplicate(double);
+  const depends = resolveAll(board, args.dependsOn ?? []);
+  if ('refusal' in depends) return depends.refusal;
+  const id = taskIdOf(board.lastNumber + 1);
+  const { content, status, priority } = args;
+  const data = {
+    task: id,
+    content,
+    status,
+    priority,
+    depends_on: depends.ids,
+    iteration: iterationOf(state),
+  };
+  return append({ type: 'task.added', data }, showing(id));
+}
+
+export function setStatus(
+  state: SessionState,
+  { id, status, reason }: ToolArguments<'task-status'>,
+): Decision {
+  return onTask(state, id, (task) => {
+    const reopened = !isOpen(task) && isOpen({ ...task, status });
+    const double = reopened ? openDouble(state.board, task.content) : undefined;
+    if (double !== undefined) return duplicate(double);
+    const at = status === 'in_progress' ? workedIn(state) : { iteration: iterationOf(state) };
+    return {
+      type: 'task.status',
+      data: { task: task.id, status, ...(reason !== undefined && { reason }), ...at },
+    };
+  });
+}
+
+export function setPriority(state: SessionState, { id, priority }: ToolArguments<'task-priority'>): Decision {
+  return onTask(state, id, (task) => ({
+    type: 'task.priority',
+    data: { task: task.id, priority, iteration: iterationOf(state) },
+  }));
+}
+
+export function setContent(state: SessionState, { id, content }: ToolArguments<'task-content'>): Decision {
+  const double = openDouble(state.board, content);
+  return onTask(state, id, (task) => {
+    if (double !== undefined && double.id !== task.id) return duplicate(double);
+    const others = [...state.board.tasks.values()].filter((other) => other.id !== task.id);
+    return (
+      fullText('tasks', others, content, FEWER_TASKS) ?? {
+        type: 'task.content',
+        data: { task: task.id, content, iteration: iterationOf(state) },
+      }
+    );
+  });
+}
+
+export function addDependencies(
+  state: SessionState,
+  { id, dependsOn }: ToolArguments<'task-depends'>,
+): Decision {
+  const { board } = state;
+  const depends = resolveAll(board, dependsOn);
+  if ('refusal' in depends) return depends.refusal;
+  return onTask(state, id, (task) => {
+    const waitsFor = new Set([...task.depends_on, ...depends.ids]).size;
+    if (waitsFor > MAX_IDS && waitsFor > task.depends_on.length) {
+      const message = `dependsOn: ${task.id} would wait for ${waitsFor} tasks, the limit is ${MAX_IDS}: let it wait for a task that waits for some of them`;
+      return refuse('schema_invalid', message, { fields: ['dependsOn'], length: waitsFor, limit: MAX_IDS });
+    }
+    const cycle = cycleThrough(board, task.id, depends.ids);
+    if (cycle !== undefined) {
+      const message = `${task.id} cannot wait for ${cycle[1]}: it would wait for itself (${shownCycle(cycle)})`;
+      return refuse('cycle', message, { cycle });
+    }
+    return {
+      type: 'task.depends',
+      data: { task: task.id, depends_on: depends.ids, iteration: iterationOf(state) },
+    };
+  });
+}
+
+export function removeDependencies(
+  state: SessionState,
+  { id, dependsOn }: ToolArguments<'task-undepends'>,
+): Decision {
+  return onTask(state, id, (task) => {
+    // Resolved among what the task waits for, so that one on a deleted task can be removed as well.
+    const known = new Map(task.depends_on.map((other) => [other, other]));
+    const removed: string[] = [];
+    for (const other of dependsOn) {
+      const resolved = resolveId(known, other, 'dependency', 'TAS');
+      if ('refusal' in resolved) return resolved.refusal;
+      removed.push(resolved.found);
+    }
+    return {
+      type: 'task.undepends',
+      data: { task: task.id, depends_on: removed, iteration: iterationOf(state) },
+    };
+  });
+}
+
+export function deleteTask(state: SessionState, { id }: ToolArguments<'task-delete'>): Decision {
+  const resolved = resolveId(state.board.tasks, id, 'task', 'TAS');
+  if ('refusal' in resolved) return resolved.refusal;
+  const task = resolved.found;
+  return append({ type: 'task.deleted', data: { task: task.id, iteration: iterationOf(state) } }, () => ({
+    task: null,
+    deleted: task.id,
+  }));
+}
+
+/**
+ * The next task; with `claim` it is taken for that agent in the same step. An agent that holds one gets it again, unless its
+ * work is handed in.
+ */
+export function next(state: SessionState, { claim }: ToolArguments<'task-next'>): Decision {
+  const held = first([...state.board.tasks.values()].filter((task) => isHeldBy(task, claim ?? '')));
+  if (held !== undefined) return answer(showing(held.id));
+  const task = nextTask(state.board);
+  if (task === undefined) return answer(() => ({ task: null }));
+  if (claim === undefined) return answer(showing(task.id));
+  const data = { task: task.id, agent: claim, ...workedIn(state) };
+  return append({ type: 'task.claimed', data }, showing(task.id));
+}
+
+export function release(state: SessionState, { id, claim }: ToolArguments<'task-release'>): Decision {
+  return onTask(state, id, (task) => {
+    if (task.claimed_by === undefined) return refuse('not_found', `${task.id} is not claimed`);
+    if (claim !== undefined && claim !== task.claimed_by) {
+      return refuse('conflict', `${task.id} is claimed by ${task.claimed_by}, not by ${claim}`);
+    }
+    return { type: 'task.released', data: { task: task.id, iteration: iterationOf(state) } };
+  });
+}
+
+export function listTasks(_state: SessionState, { status }: ToolArguments<'task-list'>): Decision {
+  return answer(({ board }) => ({
+    tasks: [...board.tasks.values()]
+      .filter((task) => status === undefined || task.status === status)
+      .map((task) => shown(board, task)),
+  }));
+}
+
+/** A task as an answer shows it. */
+export interface TaskView extends Task {
+  /** What it still waits for, and why. */
+  readonly unresolved: readonly Unresolved[];
+}
+
+export function shown(board: TaskBoard, task: Task): TaskView {
+  return { ...task, unresolved: unresolved(board, task) };
+}
+
+function onTask(state: SessionState, id: string, decide: (task: Task) => NewEvent | Decision): Decision {
+  const resolved = resolveId(state.board.tasks, id, 'task', 'TAS');
+  if ('refusal' in resolved) return resolved.refusal;
+  const decided = decide(resolved.found);
+  return 'kind' in decided ? decided : append(decided, showing(resolved.found.id));
+}
+
+function showing(id: string): Reply {
+  return ({ board }) => ({ task: shown(board, stillThere(board.tasks.get(id), id)) });
+}
+
+function resolveAll(
+  board: TaskBoard,
+  given: readonly string[],
+): { readonly ids: string[] } | { readonly refusal: Decision } {
+  const ids = new Set<string>();
+  for (const id of given) {
+    const resolved = resolveId(board.tasks, id, 'task', 'TAS');
+    if ('refusal' in resolved) return resolved;
+    ids.add(resolved.found.id);
+  }
+  return { ids: [...ids] };
+}
+
+/** Long ones in a message without their middle; the details have them whole. */
+function shownCycle(cycle: readonly string[]): string {
+  return (cycle.length <= 12 ? cycle : [...cycle.slice(0, 6), '…', ...cycle.slice(-5)]).join(' → ');
+}
+
+function openDouble(board: TaskBoard, content: string): Task | undefined {
+  return [...board.tasks.values()].find((task) => isOpen(task) && same(task.content, content));
+}
+
+function duplicate({ id, status }: Task): Decision {
+  return refuse('duplicate', `${id} has the same content and is ${status}: use that one`, { id });
+}
+
+function same(a: string, b: string): boolean {
+  return folded(a) === folded(b);
+}
+
+function folded(content: string): string {
+  return content.trim().normalize('NFKC').toLowerCase();
+}

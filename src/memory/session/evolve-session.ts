@@ -1,0 +1,116 @@
+import { assertNever } from '../../contracts/errors.js';
+import { counts } from '../../contracts/event.js';
+import { SESSION_EVENTS, type StoredEvent } from '../../contracts/session-events.js';
+import { digestOf } from '../../ledger/outcome-digest.js';
+import { factsOfEvent } from '../facts/event-facts.js';
+import { addAppended, entryOfDispatch } from '../traces/session-traces.js';
+import { evolveCharter, recordSettings } from './charter.js';
+import { restoreCheckpoint } from './checkpoint.js';
+import { evolveIterations, openForWrite, recordWork } from './iterations.js';
+import { rejectedBy } from './known-rejections.js';
+import { evolveNotebook } from './notebook.js';
+import { evolveRun } from './session-run.js';
+import type { SessionState } from './session-state.js';
+import { evolveTasks, expireClaims } from './task-board.js';
+
+/**
+ * Folds one event into the state, in place, and returns it. Pure but for that: time and ids come with the event.
+ */
+export function evolve(state: SessionState, stored: StoredEvent): SessionState {
+  const { sequence, event } = stored;
+  state.sequence = sequence;
+  if (!counts(stored, state)) return state;
+  const isFirst = state.lastEvent === 0;
+  state.lastEvent = sequence;
+  if (SESSION_EVENTS.isCommand(event.type)) state.lastCommand = sequence;
+  if (state.startedAt === '' || state.startedAt > event.at) state.startedAt = event.at;
+  if (event.at > state.lastEventAt) state.lastEventAt = event.at;
+  switch (event.type) {
+    case 'fact.recorded': {
+      const { dispatch } = event.data;
+      // A dispatch that was given up and recorded after all counts as recorded.
+      const trace = entryOfDispatch(dispatch);
+      state.dispatches.insert(
+        {
+          kind: 'recorded',
+          sequence: dispatch.sequence,
+          at: dispatch.at,
+          event: sequence,
+          role: dispatch.role,
+          task: dispatch.task,
+          facts: factsOfEvent(event),
+          digest: digestOf(dispatch),
+          ...(dispatch.result_key !== undefined && { result: dispatch.result_key }),
+          ...(trace !== undefined && { trace }),
+        },
+        { replaces: (known) => known.kind === 'rejected', event: sequence, checked: dispatch.checked },
+      );
+      return state;
+    }
+    case 'dispatch.rejected': {
+      const { dispatch } = event.data;
+      state.dispatches.insert(
+        { kind: 'rejected', at: dispatch.at, ...rejectedBy(event, sequence) },
+        { event: sequence, checked: dispatch.checked },
+      );
+      return state;
+    }
+    case 'task.added':
+    case 'task.status':
+    case 'task.priority':
+    case 'task.depends':
+    case 'task.undepends':
+    case 'task.content':
+    case 'task.deleted':
+    case 'task.claimed':
+    case 'task.released':
+      evolveTasks(state.board, event);
+      recordWork(state.history, event);
+      return state;
+    case 'note.added':
+      openForWrite(state.history, event.data.iteration, event.at, event.data);
+      evolveNotebook(state.notebook, event);
+      return state;
+    case 'note.edited':
+    case 'note.deleted':
+    case 'inbox.added':
+    case 'inbox.read':
+      evolveNotebook(state.notebook, event);
+      return state;
+    case 'iteration.started':
+      expireClaims(state.board, event.data.number - 1, event.at);
+      evolveIterations(state.history, event);
+      return state;
+    case 'iteration.completed':
+      expireClaims(state.board, event.data.number, event.at);
+      evolveIterations(state.history, event);
+      return state;
+    case 'iteration.summary':
+      evolveIterations(state.history, event);
+      return state;
+    case 'session.opened':
+    case 'session.completed':
+    case 'session.restarted':
+    case 'session.archived':
+    case 'session.reopened':
+      evolveCharter(state.charter, event);
+      return state;
+    case 'session.checkpoint':
+      restoreCheckpoint(state, event, sequence, isFirst);
+      return state;
+    case 'run.initialized':
+      recordSettings(state.charter, event.data.settings);
+      state.run = evolveRun(state.run, event);
+      return state;
+    case 'progress.rebuilt':
+      state.run = evolveRun(state.run, event);
+      return state;
+    case 'trace.appended': {
+      const { compaction } = state.limits;
+      state.dispatches.change(({ traces }) => addAppended(traces, event, compaction));
+      return state;
+    }
+    default:
+      return assertNever(event);
+  }
+}

@@ -1,0 +1,124 @@
+import type { EventOf } from '../../contracts/session-events.js';
+import type { TaskEvent } from './task-board.js';
+
+/** One round of an agent's work. */
+export interface Iteration {
+  readonly number: number;
+  readonly started_at: string;
+  /** Absent while it runs. */
+  readonly ended_at?: string;
+  /** It was opened by the first write of an agent, and has not been started since. */
+  readonly implied?: true;
+  /** Whether it was ended properly, rather than overtaken by the next one. */
+  readonly complete: boolean;
+  readonly summary?: string;
+  /** Tasks whose status changed in it, or that its summary names. */
+  readonly tasks_worked: readonly string[];
+}
+
+/** Iterations in order; the oldest are forgotten beyond `MAX_ITERATIONS`, their events remain. */
+export interface IterationHistory {
+  readonly iterations: Iteration[];
+}
+
+export const MAX_ITERATIONS = 500;
+
+type IterationEvent = EventOf<'iteration.started' | 'iteration.completed' | 'iteration.summary'>;
+
+export function emptyHistory(): IterationHistory {
+  return { iterations: [] };
+}
+
+/** The newest iteration, running or not. */
+export function newest(history: IterationHistory): Iteration | undefined {
+  return history.iterations.at(-1);
+}
+
+/** Number of the newest iteration; 0 before the first. */
+export function currentNumber(history: IterationHistory): number {
+  return newest(history)?.number ?? 0;
+}
+
+/** Number of the running iteration, else of the next one. */
+export function openNumber(history: IterationHistory): number {
+  const last = newest(history);
+  return last !== undefined && last.ended_at === undefined ? last.number : (last?.number ?? 0) + 1;
+}
+
+/** Opens the iteration that a write begins. */
+export function openForWrite(
+  history: IterationHistory,
+  number: number,
+  at: string,
+  data: { readonly opens?: true },
+): void {
+  if (data.opens !== true || number <= currentNumber(history)) return;
+  open(history, { number, started_at: at, complete: false, tasks_worked: [], implied: true });
+}
+
+export function evolveIterations(history: IterationHistory, event: IterationEvent): void {
+  const { at } = event;
+  const { number } = event.data;
+  switch (event.type) {
+    case 'iteration.started': {
+      const last = newest(history);
+      if (last?.implied === true && last.number === number) {
+        // The first write came before it.
+        const { implied: _, ...started } = last;
+        replace(history, started);
+        return;
+      }
+      if (last !== undefined && last.ended_at === undefined) replace(history, { ...last, ended_at: at });
+      open(history, { number, started_at: at, complete: false, tasks_worked: [] });
+      return;
+    }
+    case 'iteration.completed':
+      openForWrite(history, number, at, event.data);
+      update(history, number, (iteration) => ({ ...iteration, ended_at: at, complete: true }));
+      return;
+    case 'iteration.summary': {
+      const { summary, tasks_worked } = event.data;
+      openForWrite(history, number, at, event.data);
+      update(history, number, (iteration) => ({
+        ...iteration,
+        summary,
+        tasks_worked: union(iteration.tasks_worked, tasks_worked),
+      }));
+      return;
+    }
+  }
+}
+
+/** Notes which tasks an iteration worked on: those whose status it changed. */
+export function recordWork(history: IterationHistory, event: TaskEvent): void {
+  if (event.type !== 'task.status' && event.type !== 'task.claimed') return;
+  const { iteration: number, task } = event.data;
+  openForWrite(history, number, event.at, event.data);
+  update(history, number, (iteration) => ({
+    ...iteration,
+    tasks_worked: union(iteration.tasks_worked, [task]),
+  }));
+}
+
+function open(history: IterationHistory, iteration: Iteration): void {
+  history.iterations.push(iteration);
+  if (history.iterations.length > MAX_ITERATIONS) history.iterations.shift();
+}
+
+function update(
+  history: IterationHistory,
+  number: number,
+  change: (iteration: Iteration) => Iteration,
+): void {
+  const iteration = history.iterations.findLast((each) => each.number === number);
+  if (iteration !== undefined) replace(history, change(iteration));
+}
+
+function replace(history: IterationHistory, iteration: Iteration): void {
+  const at = history.iterations.findLastIndex((each) => each.number === iteration.number);
+  history.iterations[at] = iteration;
+}
+
+function union(known: readonly string[], more: readonly string[]): readonly string[] {
+  return more.every((id) => known.includes(id)) ? known : [...new Set([...known, ...more])];
+}

@@ -1,0 +1,134 @@
+import { KEPT } from '../../contracts/kept.js';
+import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
+import type { DispatchRejected } from '../../contracts/session-events.js';
+import type { UnreadableResult } from '../../ledger/ledger-entries.js';
+import { clipText } from '../../shared/text.js';
+
+/** A rejected dispatch, as much of it as the fold keeps. */
+export interface Rejected {
+  /** The dispatch. */
+  readonly sequence: number;
+  /** Sequence of the session event that brought it. */
+  readonly event: number;
+  readonly role?: Role;
+  /** Its task, where the result said it readably. */
+  readonly task?: string;
+  /** Why, what would make it readable, and the role it was meant for where it came as another's. */
+  readonly error: {
+    readonly code: string;
+    readonly reason: string;
+    readonly fix?: string;
+    readonly meant?: Role;
+  };
+}
+
+/** The same once it is remembered. */
+export interface KnownRejection extends Rejected {
+  /** A later result of the task and role could be read, so this one need not be returned again. */
+  readonly answered?: true;
+}
+
+/** What is kept of a rejection. */
+export function rejectedBy({ data }: DispatchRejected, event: number): Rejected {
+  const { sequence, role, task } = data.dispatch;
+  const { code, reason, fix, meant } = data.error;
+  return {
+    sequence,
+    event,
+    ...(role !== undefined && { role }),
+    ...(task !== undefined && { task }),
+    error: {
+      code,
+      reason: clipText(reason, KEPT.rejection.text),
+      ...(fix !== undefined && { fix: clipText(fix, KEPT.rejection.text) }),
+      ...(meant !== undefined && { meant }),
+    },
+  };
+}
+
+/** A readable result: the newest of its task and role. */
+export interface NewestRead {
+  readonly task: string;
+  readonly role: Role;
+  readonly sequence: number;
+}
+
+/** By task and role; beyond the limit those heard of longest ago are forgotten. */
+export type NewestReads = Map<string, NewestRead>;
+
+const MAX_READS = 600;
+
+export function newestReads(reads: Iterable<NewestRead>): NewestReads {
+  return new Map([...reads].map((read) => [keyOf(read), read]));
+}
+
+/**
+ * Adds a rejection at its place by dispatch; beyond the limit the oldest is forgotten. One that comes later than a result
+ * that makes up for it is answered at once.
+ */
+export function addRejection(known: KnownRejection[], rejected: Rejected, reads: NewestReads): void {
+  const { task, sequence } = rejected;
+  const isAnswered =
+    task !== undefined &&
+    rolesThatAnswer(rejected).some((role) => (reads.get(keyOf({ task, role }))?.sequence ?? 0) > sequence);
+  const rejection = { ...rejected, ...(isAnswered && { answered: true as const }) };
+  const at = known.findLastIndex(({ sequence }) => sequence < rejection.sequence) + 1;
+  known.splice(at, 0, rejection);
+  if (known.length > KEPT.rejection.list) known.shift();
+}
+
+/** Notes that a result could be read: what was rejected of its task and role before is made up for. */
+export function answerRejections(known: KnownRejection[], reads: NewestReads, read: NewestRead): void {
+  const { task, role, sequence } = read;
+  const key = keyOf(read);
+  const before = reads.get(key);
+  reads.delete(key);
+  reads.set(key, { task, role, sequence: Math.max(sequence, before?.sequence ?? 0) });
+  const oldest = reads.keys().next();
+  if (reads.size > MAX_READS && !oldest.done) reads.delete(oldest.value);
+  for (const [index, rejection] of known.entries()) {
+    if (rejection.task !== task || rejection.answered === true || rejection.sequence > sequence) continue;
+    if (rolesThatAnswer(rejection).includes(role)) known[index] = { ...rejection, answered: true };
+  }
+}
+
+/** The newest rejection of a task, or of a role of it, while no later result makes up for it. */
+export function unreadOf(
+  known: readonly KnownRejection[],
+  task: string,
+  role?: Role,
+): KnownRejection | undefined {
+  return known.findLast(
+    (rejection) =>
+      rejection.task === task &&
+      rejection.answered !== true &&
+      (role === undefined || rejection.role === undefined || rejection.role === role),
+  );
+}
+
+/** Whose results make up for one that could not be read. Where its role is not known: any that works or reviews. */
+function rolesThatAnswer({ role, error: { meant } }: Rejected): readonly Role[] {
+  if (role === undefined) return ROLES.filter((each) => kindOf(each).part !== 'note');
+  return meant === undefined ? [role] : [role, meant];
+}
+
+function keyOf({ task, role }: Pick<NewestRead, 'task' | 'role'>): string {
+  return `${role} ${task}`;
+}
+
+/** For each task whose last result could not be read, that one. */
+export function unreadableTasks(
+  known: readonly KnownRejection[],
+): (UnreadableResult & { readonly task: string })[] {
+  return known.flatMap((rejection) => {
+    const { task } = rejection;
+    return task !== undefined && unreadOf(known, task) === rejection
+      ? [{ task, ...unreadableResult(rejection) }]
+      : [];
+  });
+}
+
+/** A rejection as the ledger of its task says it. */
+export function unreadableResult({ sequence, role, error }: Rejected): UnreadableResult {
+  return { dispatch: sequence, ...(role !== undefined && { role }), ...error };
+}

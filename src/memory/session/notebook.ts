@@ -1,0 +1,78 @@
+import type { EventOf } from '../../contracts/session-events.js';
+import type { NoteType } from '../../contracts/session-meta-events.js';
+import { numberOf } from './task-board.js';
+
+/** What agents wrote down for those who come after them. */
+export interface Note {
+  readonly id: string;
+  readonly content: string;
+  readonly type: NoteType;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly iteration: number;
+}
+
+/** What people, or other agents, want the next agent to read. */
+export interface InboxMessage {
+  readonly id: string;
+  readonly content: string;
+  readonly created_at: string;
+  readonly read: boolean;
+}
+
+/** Notes and inbox of a session, in the order in which they came. */
+export interface Notebook {
+  readonly notes: Map<string, Note>;
+  lastNote: number;
+  readonly inbox: Map<string, InboxMessage>;
+  lastMessage: number;
+}
+
+type NotebookEvent = EventOf<'note.added' | 'note.edited' | 'note.deleted' | 'inbox.added' | 'inbox.read'>;
+
+export function emptyNotebook(): Notebook {
+  return { notes: new Map(), lastNote: 0, inbox: new Map(), lastMessage: 0 };
+}
+
+/** Unread messages. */
+export function unread(notebook: Notebook): InboxMessage[] {
+  return [...notebook.inbox.values()].filter((message) => !message.read);
+}
+
+export function evolveNotebook(notebook: Notebook, event: NotebookEvent): void {
+  const { at } = event;
+  switch (event.type) {
+    case 'note.added': {
+      const { note: id, content, type, iteration } = event.data;
+      notebook.notes.set(id, { id, content, type, created_at: at, updated_at: at, iteration });
+      notebook.lastNote = Math.max(notebook.lastNote, numberOf(id));
+      return;
+    }
+    case 'note.edited': {
+      const { note: id, content, type } = event.data;
+      const note = notebook.notes.get(id);
+      if (note === undefined) return;
+      notebook.notes.set(id, {
+        ...note,
+        content: content ?? note.content,
+        type: type ?? note.type,
+        updated_at: at,
+      });
+      return;
+    }
+    case 'note.deleted':
+      notebook.notes.delete(event.data.note);
+      return;
+    case 'inbox.added': {
+      const { message: id, content } = event.data;
+      notebook.inbox.set(id, { id, content, created_at: at, read: false });
+      notebook.lastMessage = Math.max(notebook.lastMessage, numberOf(id));
+      return;
+    }
+    case 'inbox.read': {
+      const message = notebook.inbox.get(event.data.message);
+      if (message !== undefined) notebook.inbox.set(message.id, { ...message, read: true });
+      return;
+    }
+  }
+}

@@ -1,0 +1,197 @@
+import type { NextAction } from '../../contracts/kinds.js';
+import type { Figures } from '../../contracts/replies/session-reply.js';
+import type { ProgressTask, TasksDocument, TasksSource } from '../../contracts/run-request.js';
+import { replanHint, tasksLeft, type UnreadableResult } from '../../ledger/ledger-entries.js';
+import {
+  driftOf,
+  outlookOf,
+  type PlanDrift,
+  type PlanOutlook,
+  type TaskResults,
+} from '../../ledger/next-task.js';
+import { type ProgressTotals, totalsOf } from '../../ledger/progress-ledger.js';
+import {
+  nextAction,
+  type OutcomeName,
+  outcomeName,
+  signalsOf,
+  type TaskLedger,
+} from '../../ledger/task-ledger.js';
+import { clipText, oneLine } from '../../shared/text.js';
+import { resolvedSettings } from './charter.js';
+import { overview, type SessionOverview } from './commands/lifecycle-commands.js';
+import { unreadableTasks } from './known-rejections.js';
+import type { Run } from './session-run.js';
+import { type SessionState, seenState } from './session-state.js';
+import type { Task } from './task-board.js';
+
+/** The run in numbers, and what each task of it needs next. */
+export interface RunStatus {
+  readonly session: SessionOverview;
+  /** Null before `run.init`. */
+  readonly run: {
+    readonly spec: string;
+    readonly goal?: string;
+    readonly source: TasksSource;
+    readonly fingerprint: TasksDocument['fingerprint'];
+    readonly totals: ProgressTotals;
+    /** The task in progress, else the next one. Never one that is blocked, or optional while required ones are open. */
+    readonly active_task_id: string | null;
+    /** The first task that is open, can be worked on, and waits for nothing. */
+    readonly next_task_id: string | null;
+    /** Why there is no next task though some are open: `2 blocked, 1 optional`. */
+    readonly held?: string;
+    /** Lines of the plan that were not placed, and those that were placed by a guess. */
+    readonly problems: number;
+    readonly guesses: number;
+    /** Tasks without an id, which are named by their place or text. */
+    readonly unnamed: number;
+    /** Where the plan and the results contradict each other; left out where they agree. */
+    readonly drift?: readonly PlanDrift[];
+  } | null;
+  /** Tasks that have had a dispatch. */
+  readonly tasks: readonly TaskProgress[];
+  /** Tasks whose last result could not be read; the newest rejections of the session are remembered. */
+  readonly unreadable: readonly (UnreadableResult & { readonly task: string })[];
+}
+
+export interface TaskProgress {
+  readonly task: string;
+  /** Its status on the board, and in the plan, where it is there. */
+  readonly board?: Task['status'];
+  readonly plan?: ProgressTask['status'];
+  readonly dispatches: number;
+  readonly last_outcome: OutcomeName;
+  readonly next_action: NextAction;
+  readonly required_fixes: number;
+  readonly stalled: boolean;
+  /** Why the task is stalled, where it is. */
+  readonly replan_hint?: string;
+}
+
+export function runStatus(state: SessionState): RunStatus {
+  const seen = seenState(state);
+  const { run } = state;
+  const { ledgers, rejections } = state.dispatches.current();
+  return {
+    ...overview(seen),
+    run: run === undefined ? null : planInNumbers(run, ledgers),
+    tasks: [...ledgers.values()].map((ledger) => progressOf(seen, ledger)),
+    unreadable: unreadableTasks(rejections),
+  };
+}
+
+/** The plan of a run as a whole. */
+export function planInNumbers(
+  { spec, goal, source, document }: Run,
+  results: TaskResults,
+  { nextTaskId, activeTaskId, whyNone }: PlanOutlook = outlookOf(document.tasks, results),
+): NonNullable<RunStatus['run']> {
+  const drift = driftOf(document.tasks, results);
+  return {
+    spec,
+    ...(goal !== undefined && { goal }),
+    source,
+    fingerprint: document.fingerprint,
+    totals: totalsOf(document.tasks),
+    active_task_id: activeTaskId,
+    next_task_id: nextTaskId,
+    ...(whyNone !== '' && { held: whyNone }),
+    problems: document.problems,
+    guesses: document.guesses ?? 0,
+    unnamed: document.unnamed ?? 0,
+    ...(drift.length > 0 && { drift }),
+  };
+}
+
+/** What came of a task, and what it needs next. */
+export function progressOf(
+  { charter, run, board: { tasks } }: SessionState,
+  ledger: TaskLedger,
+): TaskProgress {
+  const { stallThresholds } = resolvedSettings(charter.settings);
+  const raised = signalsOf(ledger, stallThresholds);
+  const hint = replanHint(raised);
+  const board = tasks.get(ledger.task)?.status;
+  const plan = run?.document.tasks.find(({ id }) => id === ledger.task)?.status;
+  return {
+    task: ledger.task,
+    ...(board !== undefined && { board }),
+    ...(plan !== undefined && { plan }),
+    dispatches: ledger.dispatches,
+    last_outcome: outcomeName(ledger.last),
+    next_action: nextAction(ledger.last, tasksLeft(run?.document, ledger.task)),
+    required_fixes: ledger.requiredFixes.length,
+    stalled: raised.length > 0,
+    ...(hint !== undefined && { replan_hint: hint }),
+  };
+}
+
+/** A session in figures, as a list of sessions shows it. */
+
+const MAX_GOAL = 300;
+const MAX_REASON = 300;
+const MAX_LISTED = 5;
+
+export function sessionFigures(state: SessionState): Figures {
+  const seen = seenState(state);
+  const { session } = overview(seen);
+  const status = runStatus(state);
+  const { rejected, ...read } = session.dispatches;
+  const isOpen = session.status === 'open' && session.archived === undefined;
+  const goal = session.goal ?? state.run?.goal;
+  return {
+    session: state.session,
+    status: session.status,
+    ...(state.startedAt && { startedAt: state.startedAt }),
+    ...(session.project !== undefined && { project: session.project }),
+    ...(session.title !== undefined && { title: oneLine(session.title) }),
+    ...(goal !== undefined && { goal: clipText(oneLine(goal), MAX_GOAL) }),
+    results: Object.values(read).reduce((sum, count) => sum + count, 0),
+    rejected,
+    facts: session.facts,
+    board: {
+      open: session.board.remaining + session.board.in_progress + session.board.blocked,
+      done: session.board.completed,
+    },
+    ...(status.run !== null && {
+      plan: { spec: status.run.spec, done: status.run.totals.completed, total: status.run.totals.total },
+    }),
+    stalled: isOpen ? stalledTasks(status) : [],
+    waiting: isOpen ? waitingFor(status, seen.board.tasks.values()) : [],
+    unread: session.unread,
+  };
+}
+
+function stalledTasks({ tasks }: RunStatus): Figures['stalled'] {
+  return tasks
+    .filter(({ stalled }) => stalled)
+    .slice(-MAX_LISTED)
+    .reverse()
+    .map(({ task, board, plan, replan_hint = '' }) => ({
+      task,
+      where: board !== undefined ? 'board' : plan !== undefined ? 'plan' : 'results',
+      reason: said(replan_hint),
+    }));
+}
+
+/** What only a person can settle: first what a review asks of one, then results that could not be read, then the rest. */
+function waitingFor({ tasks, unreadable, run }: RunStatus, board: Iterable<Task>): string[] {
+  const halted = tasks.filter(({ next_action }) => next_action === 'halt_and_escalate');
+  const isHalted = (id: string) => halted.some(({ task }) => task === id);
+  const blocked = [...board].filter(({ id, status }) => status === 'blocked' && !isHalted(id));
+  const waiting = [
+    ...halted.map(({ task }) => `task ${task}: its review says that a person must decide`),
+    ...unreadable.map(
+      ({ task, code, reason }) => `task ${task}: its last result was rejected: ${code}: ${reason}`,
+    ),
+    ...blocked.map(({ id, reason }) => `task ${id} is blocked${reason === undefined ? '' : `: ${reason}`}`),
+    ...(run?.drift ?? []).map(({ message }) => message),
+    ...(run?.held === undefined ? [] : [`no task of the plan can go on: ${run.held}`]),
+  ];
+  return waiting.slice(0, MAX_LISTED).map(said);
+}
+
+function said(text: string): string {
+  return clipText(oneLine(text), MAX_REASON);
+}

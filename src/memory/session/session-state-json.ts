@@ -1,0 +1,212 @@
+import { type OutcomeName, outcomeName, type TaskLedger } from '../../ledger/task-ledger.js';
+import type { SessionFact } from '../facts/fact-types.js';
+import { PastResults, type PastResultsJson } from '../search/past-results.js';
+import { type TracesJson, tracesFromJson, tracesToJson } from '../traces/session-traces.js';
+import type { BoardResult } from './board-results.js';
+import type { Charter } from './charter.js';
+import { resultsFromJson, resultsToJson } from './counted-dispatches.js';
+import { DispatchWindow, type DispatchWindowJson } from './dispatch-window.js';
+import type { Iteration } from './iterations.js';
+import type { KnownRejection, NewestRead } from './known-rejections.js';
+import type { InboxMessage, Note } from './notebook.js';
+import type { Run } from './session-run.js';
+import {
+  type DispatchCounts,
+  type DispatchEntry,
+  dispatchFold,
+  dispatchMemory,
+  type SessionLimits,
+  type SessionState,
+} from './session-state.js';
+import type { Task } from './task-board.js';
+
+/** A state as plain JSON: what a snapshot holds. Equal states give equal bytes. */
+export interface SessionStateJson {
+  readonly limits: SessionLimits;
+  readonly last_event_at: string;
+  readonly started_at: string;
+  /** With the newest dispatches, for people: a state is read back from what is settled. */
+  readonly counts: DispatchCounts;
+  readonly ledgers: readonly LedgerCounters[];
+  readonly settled: { readonly counts: DispatchCounts; readonly ledgers: readonly TaskLedger[] };
+  readonly facts: readonly SessionFact[];
+  readonly rejections: readonly KnownRejection[];
+  readonly reads: readonly NewestRead[];
+  readonly past: PastResultsJson;
+  readonly board_results: readonly BoardResult[];
+  readonly window: DispatchWindowJson<DispatchEntry>;
+  readonly charter: Charter;
+  readonly tasks: readonly Task[];
+  readonly notes: readonly Note[];
+  readonly inbox: readonly InboxMessage[];
+  readonly iterations: readonly Iteration[];
+  /** Numbers of the newest task, note and message ever added. */
+  readonly traces: TracesJson;
+  /** Keys of the newest results that have counted, one after the other. */
+  readonly results: string;
+  readonly run?: Run;
+  readonly last: { readonly task: number; readonly note: number; readonly message: number };
+}
+
+/** What a task has come to, in numbers. */
+export interface LedgerCounters {
+  readonly task: string;
+  readonly dispatches: number;
+  readonly approval_loops: number;
+  readonly required_fixes: number;
+  readonly blockers: number;
+  readonly stalled: boolean;
+  readonly last_outcome: OutcomeName;
+}
+
+export function stateToJson(state: SessionState): SessionStateJson {
+  const settled = state.dispatches.settled();
+  const current = state.dispatches.current();
+  const { board, notebook, history, charter, run } = state;
+  return {
+    limits: state.limits,
+    last_event_at: state.lastEventAt,
+    started_at: state.startedAt,
+    counts: current.counts,
+    ledgers: [...current.ledgers.values()].map(ledgerCounters),
+    settled: { counts: settled.counts, ledgers: [...settled.ledgers.values()] },
+    facts: settled.facts.all(),
+    rejections: settled.rejections,
+    reads: [...settled.reads.values()],
+    past: settled.past.toJSON(),
+    board_results: [...settled.boardResults.values()],
+    window: state.dispatches.toJSON(),
+    charter: orderedCharter(charter),
+    tasks: [...board.tasks.values()].map(orderedTask),
+    notes: [...notebook.notes.values()],
+    inbox: [...notebook.inbox.values()],
+    iterations: history.iterations.map(orderedIteration),
+    traces: tracesToJson(settled.traces),
+    results: resultsToJson(settled.results),
+    ...(run !== undefined && { run: orderedRun(run) }),
+    last: { task: board.lastNumber, note: notebook.lastNote, message: notebook.lastMessage },
+  };
+}
+
+export function stateFromJson(
+  session: string,
+  at: Pick<SessionState, 'sequence' | 'lastEvent' | 'lastCommand' | 'checkpoint'>,
+  json: Omit<SessionStateJson, 'counts' | 'ledgers'>,
+): SessionState {
+  return {
+    session,
+    limits: json.limits,
+    dispatches: new DispatchWindow(
+      dispatchFold(json.limits),
+      dispatchMemory(
+        json.facts,
+        json.settled.counts,
+        json.settled.ledgers,
+        tracesFromJson(json.traces),
+        resultsFromJson(json.results),
+        json.rejections,
+        json.reads,
+        new PastResults(json.past),
+        json.board_results,
+      ),
+      json.window,
+    ),
+    charter: { ...json.charter },
+    run: json.run,
+    board: { tasks: byId(json.tasks), lastNumber: json.last.task },
+    notebook: {
+      notes: byId(json.notes),
+      lastNote: json.last.note,
+      inbox: byId(json.inbox),
+      lastMessage: json.last.message,
+    },
+    history: { iterations: [...json.iterations] },
+    ...at,
+    lastEventAt: json.last_event_at,
+    startedAt: json.started_at,
+  };
+}
+
+function ledgerCounters(ledger: TaskLedger): LedgerCounters {
+  return {
+    task: ledger.task,
+    dispatches: ledger.dispatches,
+    approval_loops: ledger.approvalLoops,
+    required_fixes: ledger.requiredFixes.length,
+    blockers: ledger.blockers.length,
+    stalled: ledger.stalled,
+    last_outcome: outcomeName(ledger.last),
+  };
+}
+
+function byId<T extends { readonly id: string }>(items: readonly T[]): Map<string, T> {
+  return new Map(items.map((item) => [item.id, item]));
+}
+
+// Optional fields come and go while a state lives; in its bytes they stand last, whatever came first.
+
+function orderedCharter({
+  status,
+  title,
+  goal,
+  spec,
+  spec_path,
+  project,
+  completed_reason,
+  settings,
+  archived,
+}: Charter): Charter {
+  return {
+    status,
+    ...(title !== undefined && { title }),
+    ...(goal !== undefined && { goal }),
+    ...(spec !== undefined && { spec }),
+    ...(spec_path !== undefined && { spec_path }),
+    ...(project !== undefined && { project }),
+    ...(completed_reason !== undefined && { completed_reason }),
+    ...(settings !== undefined && { settings }),
+    ...(archived !== undefined && { archived }),
+  };
+}
+
+function orderedRun({ spec, source, document, goal }: Run): Run {
+  return { spec, source, document, ...(goal !== undefined && { goal }) };
+}
+
+function orderedTask(task: Task): Task {
+  const { id, content, status, priority, depends_on, created_at, updated_at, iteration } = task;
+  const { status_at, claimed_by, reason } = task;
+  return {
+    id,
+    content,
+    status,
+    priority,
+    depends_on,
+    created_at,
+    updated_at,
+    iteration,
+    ...(status_at !== undefined && { status_at }),
+    ...(claimed_by !== undefined && { claimed_by }),
+    ...(reason !== undefined && { reason }),
+  };
+}
+
+function orderedIteration({
+  number,
+  started_at,
+  complete,
+  tasks_worked,
+  implied,
+  ended_at,
+  summary,
+}: Iteration): Iteration {
+  return {
+    number,
+    started_at,
+    complete,
+    tasks_worked,
+    ...(implied !== undefined && { implied }),
+    ...(ended_at !== undefined && { ended_at }),
+    ...(summary !== undefined && { summary }),
+  };
+}

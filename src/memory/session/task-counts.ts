@@ -1,0 +1,48 @@
+import type { TaskStatus } from '../../contracts/task-events.js';
+import { type ProgressTotals, totalsOf } from '../../ledger/progress-ledger.js';
+import { counted } from '../../shared/text.js';
+import type { SessionState } from './session-state.js';
+import type { TaskBoard } from './task-board.js';
+import { isBlocked, isReady } from './task-dependencies.js';
+
+/**
+ * The tasks of a board in numbers. Each counts once by its status; of the remaining ones some are ready. `waiting`: open,
+ * but marked as blocked or behind a dependency.
+ */
+export type BoardCounts = Readonly<Record<TaskStatus | 'total' | 'ready' | 'waiting', number>>;
+
+/** Both kinds of task in numbers; no plan before `run.init`. */
+export interface TaskCounts {
+  readonly board: BoardCounts;
+  readonly plan: ProgressTotals | null;
+}
+
+/** The counts that every command and prompt shows. */
+export function taskCounts({ board, run }: Pick<SessionState, 'board' | 'run'>): TaskCounts {
+  return { board: boardCounts(board), plan: run === undefined ? null : totalsOf(run.document.tasks) };
+}
+
+export function boardCounts(board: TaskBoard): BoardCounts {
+  const counts = {
+    total: board.tasks.size,
+    ready: 0,
+    waiting: 0,
+    remaining: 0,
+    in_progress: 0,
+    blocked: 0,
+    completed: 0,
+    cancelled: 0,
+  };
+  for (const task of board.tasks.values()) {
+    counts[task.status] += 1;
+    if (isReady(board, task)) counts.ready += 1;
+    if (isBlocked(board, task)) counts.waiting += 1;
+  }
+  return counts;
+}
+
+/** `3 of 8 tasks completed, 1 in progress, 2 ready, 1 waiting`: cancelled ones do not count. */
+export function boardLine({ total, cancelled, completed, in_progress, ready, waiting }: BoardCounts): string {
+  const tasks = counted(total - cancelled, 'task');
+  return `${completed} of ${tasks} completed, ${in_progress} in progress, ${ready} ready, ${waiting} waiting`;
+}

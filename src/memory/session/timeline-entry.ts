@@ -1,0 +1,198 @@
+import { isRole, verdictIn } from '../../contracts/kinds.js';
+import type { PromptTraceBrief } from '../../contracts/replies/prompt-trace.js';
+import type { TimelineEntry } from '../../contracts/replies/timeline-reply.js';
+import type { TasksDocument } from '../../contracts/run-request.js';
+import type { FactRecorded, SessionEvent, StoredEvent } from '../../contracts/session-events.js';
+import type { TimelineKind } from '../../contracts/timeline-kinds.js';
+import { totalsOf } from '../../ledger/progress-ledger.js';
+import { clipText, counted, oneLine } from '../../shared/text.js';
+import { factsOfEvent } from '../facts/event-facts.js';
+import { isFailure } from '../traces/session-traces.js';
+import { entryText } from '../traces/trace-summary.js';
+
+/** Events as entries of a timeline: what happened, in one line. */
+
+/** Longest summary of an entry, in characters. */
+const MAX_SUMMARY = 300;
+
+/** The kind of the entries that an event gives. */
+function timelineKind(type: SessionEvent['type']): Exclude<TimelineKind, 'prompt'> {
+  if (type === 'fact.recorded') return 'result';
+  if (type === 'dispatch.rejected') return 'rejected';
+  return type === 'trace.appended' ? 'trace' : 'command';
+}
+
+/** An event of a session as an entry of its timeline. */
+export function timelineEntry({ sequence, event }: StoredEvent): TimelineEntry {
+  const { summary, ...said } = told(event);
+  return {
+    key: `e${sequence}`,
+    kind: timelineKind(event.type),
+    at: event.at,
+    sequence,
+    type: event.type,
+    ...said,
+    summary: clipText(oneLine(summary), MAX_SUMMARY),
+  };
+}
+
+/** A compiled prompt as an entry of the timeline of its session. */
+export function promptEntry(
+  prompt: PromptTraceBrief & { readonly durationMs: number; readonly dropped: number },
+): TimelineEntry {
+  const { id, at, kind, task, role, sequence, tokens, hash, durationMs, dropped } = prompt;
+  const left = dropped === 0 ? '' : `, ${counted(dropped, 'item')} left out`;
+  const who = role === undefined ? '' : ` for the ${role}`;
+  return {
+    key: `p${id}`,
+    kind: 'prompt',
+    at,
+    sequence,
+    type: 'prompt.compiled',
+    ...(task !== undefined && { task }),
+    ...(isRole(role) && { role }),
+    summary: clipText(oneLine(`${kind} prompt${who}: ${counted(tokens, 'token')}${left}`), MAX_SUMMARY),
+    prompt: { id, kind, tokens, durationMs, dropped, hash },
+  };
+}
+
+type Told = Omit<TimelineEntry, 'key' | 'kind' | 'at' | 'sequence' | 'type' | 'prompt'>;
+
+function told(event: SessionEvent): Told {
+  switch (event.type) {
+    case 'fact.recorded':
+      return result(event);
+    case 'dispatch.rejected': {
+      const { dispatch, error } = event.data;
+      const { sequence, role, task } = dispatch;
+      return {
+        ...(task !== undefined && { task }),
+        ...(role !== undefined && { role }),
+        failed: true,
+        dispatch: sequence,
+        summary: `${error.code}: ${error.reason}`,
+      };
+    }
+    case 'trace.appended': {
+      const { entries, malformed, pins = [] } = event.data;
+      const [first] = entries;
+      const more =
+        entries.length > 1 ? ` (and ${counted(entries.length - 1, 'more entry', 'more entries')})` : '';
+      const unread = malformed === 0 ? '' : ` (${counted(malformed, 'entry', 'entries')} not read)`;
+      const failed = entries.some(({ status }) => status === 'FAILURE' || status === 'DENIED');
+      const said =
+        first === undefined ? `pinned: ${pins.map(({ text }) => text).join('; ')}` : entryText(first);
+      return { ...(failed && { failed }), summary: `${said}${more}${unread}` };
+    }
+    case 'task.added': {
+      const { task, priority, content } = event.data;
+      return { task, summary: `added, priority ${priority}: ${content}` };
+    }
+    case 'task.status': {
+      const { task, status, reason } = event.data;
+      const why = reason === undefined ? '' : `: ${reason}`;
+      return { task, ...(status === 'blocked' && { failed: true }), summary: `set to ${status}${why}` };
+    }
+    case 'task.priority':
+      return { task: event.data.task, summary: `priority set to ${event.data.priority}` };
+    case 'task.depends':
+      return { task: event.data.task, summary: `waits for ${event.data.depends_on.join(', ')}` };
+    case 'task.undepends':
+      return { task: event.data.task, summary: `no longer waits for ${event.data.depends_on.join(', ')}` };
+    case 'task.content':
+      return { task: event.data.task, summary: `new text: ${event.data.content}` };
+    case 'task.deleted':
+      return { task: event.data.task, summary: 'deleted' };
+    case 'task.claimed':
+      return { task: event.data.task, summary: `claimed by ${event.data.agent}` };
+    case 'task.released':
+      return { task: event.data.task, summary: 'given back' };
+    default:
+      return { summary: summaryOf(event) };
+  }
+}
+
+function result(event: FactRecorded): Told {
+  const { dispatch, repairs = [], facts_omitted = 0, repairs_omitted = 0 } = event.data;
+  const { role, task, outcome } = dispatch;
+  const verdict = verdictIn(role, outcome);
+  const { summary, required_fixes = [], issues = [], blockers = [] } = outcome;
+  const said = summary ?? blockers[0] ?? required_fixes[0] ?? issues[0]?.message ?? verdict ?? 'no summary';
+  const repaired = repairs.length + repairs_omitted;
+  return {
+    task,
+    role,
+    ...(verdict !== undefined && { verdict }),
+    ...(verdict !== undefined && isFailure(verdict) && { failed: true }),
+    summary: said,
+    dispatch: dispatch.sequence,
+    facts: factsOfEvent(event).length + facts_omitted,
+    ...(repaired > 0 && { repairs: repaired }),
+  };
+}
+
+type Other = Exclude<
+  SessionEvent,
+  { type: 'fact.recorded' | 'dispatch.rejected' | 'trace.appended' | `task.${string}` }
+>;
+
+function summaryOf(event: Other): string {
+  switch (event.type) {
+    case 'note.added':
+      return `note ${event.data.note} (${event.data.type}): ${event.data.content}`;
+    case 'note.edited': {
+      const { note, type, content } = event.data;
+      const kind = type === undefined ? '' : ` (${type})`;
+      return `note ${note} changed${kind}${content === undefined ? '' : `: ${content}`}`;
+    }
+    case 'note.deleted':
+      return `note ${event.data.note} deleted`;
+    case 'inbox.added':
+      return `message ${event.data.message}: ${event.data.content}`;
+    case 'inbox.read':
+      return `message ${event.data.message} was read`;
+    case 'iteration.started':
+      return `iteration ${event.data.number} started`;
+    case 'iteration.completed':
+      return `iteration ${event.data.number} completed`;
+    case 'iteration.summary':
+      return `iteration ${event.data.number}: ${event.data.summary}`;
+    case 'session.opened': {
+      const { title, goal, spec, spec_path, project, settings } = event.data;
+      const set = [
+        title !== undefined && `title: ${title}`,
+        goal !== undefined && `goal: ${goal}`,
+        spec_path !== undefined && `specification at ${spec_path}`,
+        spec !== undefined && 'a specification',
+        project !== undefined && `project ${project}`,
+        settings !== undefined && `settings ${Object.keys(settings).join(', ')}`,
+      ].filter((part) => part !== false);
+      return `session opened${set.length === 0 ? '' : `: ${set.join('; ')}`}`;
+    }
+    case 'session.completed':
+      return `session completed${event.data.forced ? ' with open work' : ''}${because(event.data)}`;
+    case 'session.restarted':
+      return `session opened again${because(event.data)}`;
+    case 'session.archived':
+      return `session archived${because(event.data)}`;
+    case 'session.reopened':
+      return `session reopened${because(event.data)}`;
+    case 'session.checkpoint':
+      return event.data.reason === 'archived'
+        ? 'older events were removed: the state is kept here'
+        : 'the log begins here: the state is that of the events before';
+    case 'run.initialized':
+      return `plan ${event.data.spec}: ${tasksOf(event.data.document)}`;
+    case 'progress.rebuilt':
+      return `the plan has changed: ${tasksOf(event.data.document)}`;
+  }
+}
+
+function because({ reason }: { readonly reason?: string | undefined }): string {
+  return reason === undefined ? '' : `: ${reason}`;
+}
+
+function tasksOf({ tasks }: TasksDocument): string {
+  const { total, completed } = totalsOf(tasks);
+  return `${counted(total, 'task')}, ${completed} done`;
+}

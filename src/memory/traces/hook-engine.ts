@@ -1,0 +1,136 @@
+import { LATE, withinDeadline } from '../../shared/deadline.js';
+
+/**
+ * Hooks that run before a model is called. Each may give a text to put before the system prompt, or null.
+ */
+export type PreLlmHook = (intentId: string) => Promise<string | null>;
+
+/** Runs hooks before a model is called. */
+export class HookEngine {
+  readonly #hooks: PreLlmHook[] = [];
+
+  /** Adds a hook; hooks run in the order in which they were added. */
+  registerPreLLM(hook: PreLlmHook): this {
+    this.#hooks.push(hook);
+    return this;
+  }
+
+  /**
+   * What the hooks want before the system prompt, joined by an empty line; null when none wants anything, and always
+   * without an intent. Rejects when a hook does.
+   */
+  async preLLMRequest(intentId: string | undefined): Promise<string | null> {
+    if (intentId === undefined) return null;
+    const texts: string[] = [];
+    for (const hook of this.#hooks) {
+      const text = await hook(intentId);
+      if (text) texts.push(text);
+    }
+    return texts.length === 0 ? null : texts.join('\n\n');
+  }
+}
+
+/**
+ * Gives the summary of an intent's trace, or null while there is none. An implementer must give the same bytes until
+ * a further block of entries is compacted.
+ */
+export interface CompactionSource {
+  compactedSummary(intentId: string): Promise<string | null>;
+}
+
+/** The hook that puts the compacted history of the active intent before the system prompt. */
+export class PreCompactHook {
+  readonly #source: CompactionSource;
+
+  constructor(source: CompactionSource) {
+    this.#source = source;
+  }
+
+  /** Null below the threshold, else the summary. */
+  compact(intentId: string): Promise<string | null> {
+    return this.#source.compactedSummary(intentId);
+  }
+
+  /** The same as a hook for `HookEngine.registerPreLLM`. */
+  readonly hook: PreLlmHook = (intentId) => this.compact(intentId);
+}
+
+/** Puts a stable summary before the system prompt of a model call, and never stands in the way of the call. */
+
+export interface PreLlmOptions {
+  /** Without one, system prompts stay untouched. */
+  readonly hookEngine?: Pick<HookEngine, 'preLLMRequest'> | null | undefined;
+  /** The intent that is worked on, or how to learn it at each call. */
+  readonly activeIntentId?: string | undefined | (() => string | undefined);
+  /** Told when a hook failed; a `console` will do. */
+  readonly logger: { error(fields: object, message: string): void };
+  /** For the log. */
+  readonly session?: string;
+  /** Longest wait for the hooks, in milliseconds. Default 2000. */
+  readonly deadlineMs?: number;
+  /** Told of both prompts before each call: what counts tokens for a context window goes by `original`. */
+  readonly onPrepared?: (prepared: PreparedPrompt) => void;
+}
+
+/** A system prompt before and after the hooks. */
+export interface PreparedPrompt {
+  /** The system prompt as it was given: the same string. */
+  readonly original: string;
+  /** What the model gets: the summary, an empty line, the original; or the original itself. */
+  readonly effective: string;
+  readonly summary: string | null;
+}
+
+const DEFAULT_DEADLINE_MS = 2000;
+
+/** Asks the hooks once, and gives both prompts. Never rejects. */
+export async function preparePrompt(systemPrompt: string, options: PreLlmOptions): Promise<PreparedPrompt> {
+  const { hookEngine, activeIntentId, logger, session, deadlineMs = DEFAULT_DEADLINE_MS } = options;
+  const untouched = { original: systemPrompt, effective: systemPrompt, summary: null };
+  if (hookEngine === undefined || hookEngine === null) return untouched;
+  let intentId: string | undefined;
+  try {
+    intentId = typeof activeIntentId === 'function' ? activeIntentId() : activeIntentId;
+    const summary = await withinDeadline(deadlineMs, hookEngine.preLLMRequest(intentId));
+    if (summary === LATE) throw new Error(`no answer within ${deadlineMs} ms`);
+    if (!summary) return untouched;
+    return { original: systemPrompt, effective: `${summary}\n\n${systemPrompt}`, summary };
+  } catch (error) {
+    const message = 'pre-LLM hook failed: the model is called with the original system prompt';
+    tell(logger, { session, intentId, err: error, stack: stackOf(error) }, message);
+    return untouched;
+  }
+}
+
+/**
+ * Decorates a function that calls a model with a system prompt as its first argument. The function is called exactly
+ * once, with the prompt that the hooks have prepared, and its answer or rejection is passed on as it is.
+ */
+export function withPreLlmCompaction<Rest extends readonly unknown[], Answer>(
+  createMessage: (systemPrompt: string, ...rest: Rest) => Answer | PromiseLike<Answer>,
+  options: PreLlmOptions,
+): (systemPrompt: string, ...rest: Rest) => Promise<Answer> {
+  return async (systemPrompt, ...rest) => {
+    const prepared = await preparePrompt(systemPrompt, options);
+    try {
+      options.onPrepared?.(prepared);
+    } catch (error) {
+      const { logger, session } = options;
+      tell(logger, { session, err: error, stack: stackOf(error) }, 'onPrepared failed: the model is called');
+    }
+    return await createMessage(prepared.effective, ...rest);
+  };
+}
+
+/** A logger that throws must not keep the model from being called. */
+function tell(logger: PreLlmOptions['logger'], fields: object, message: string): void {
+  try {
+    logger.error(fields, message);
+  } catch {
+    // Nobody is left to tell.
+  }
+}
+
+function stackOf(error: unknown): string | undefined {
+  return error instanceof Error ? error.stack : undefined;
+}

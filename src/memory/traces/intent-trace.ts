@@ -1,0 +1,341 @@
+import { createHash } from 'node:crypto';
+import { isRole, kindOf } from '../../contracts/kinds.js';
+import type { RecordedEntry } from '../../contracts/trace-entry.js';
+import { clipText, named } from '../../shared/text.js';
+import { type KeptList, keep, NOTHING_KEPT, without } from './kept-list.js';
+import { changedFiles, changeOf, effectOf, isOfShell, namesPath, ownFiles } from './tool-effects.js';
+
+/**
+ * What a session keeps of an intent's trace: what was asked for, tallies of what has been compacted, and the entries since.
+ * Entries are compacted in blocks, so what is made of the tallies changes only when a block is full. Bounded, however long
+ * the trace; each change makes a new value.
+ */
+export interface IntentTrace {
+  readonly intent: string;
+  /** All entries ever counted. */
+  readonly total: number;
+  /** Entries that the tallies stand for, and their size in characters. */
+  readonly compacted: number;
+  readonly compactedSize: number;
+  readonly blocks: number;
+  readonly tools: readonly ToolTally[];
+  readonly requests: Requests;
+  /** What must hold: texts that were pinned by hand, which count at once, and sentences of requests. */
+  readonly pinned: KeptList<string>;
+  readonly constraints: KeptList<string>;
+  readonly decisions: KeptList<string>;
+  /** Steps that changed something, by their object. */
+  readonly steps: KeptList<string>;
+  /** What ran and whose newest outcome is a success. */
+  readonly runs: KeptList<KeyedText>;
+  readonly changed: KeptList<string>;
+  /** Read or used, and never known to be changed. */
+  readonly read: KeptList<string>;
+  /** Files that a tool was denied, until it succeeded on them. */
+  readonly denied: KeptList<DeniedFile>;
+  /** Errors that no later success of the same command, tool and file has settled. */
+  readonly unresolved: KeptList<KeyedText>;
+  /** Entries since the last block. The first request and the newest are whole; outputs are masked. */
+  readonly recent: readonly RecordedEntry[];
+  /** Marks of the newest entries' ids, to know a repeated one. */
+  readonly seen: readonly string[];
+}
+
+export interface ToolTally {
+  readonly tool: string;
+  readonly success: number;
+  readonly failure: number;
+  readonly denied: number;
+}
+
+/** What was asked for: the first request and the newest whole, a line of each between. */
+export interface Requests {
+  readonly count: number;
+  readonly between: KeptList<KeyedText>;
+  readonly original?: KeyedText;
+  readonly newest?: KeyedText;
+}
+
+/** A text and what it is known by. */
+export interface KeyedText {
+  readonly key: string;
+  readonly text: string;
+}
+
+interface DeniedFile {
+  readonly file: string;
+  readonly tool: string;
+}
+
+/** When entries are compacted. */
+export interface CompactionRhythm {
+  /** Entries that make the first block. */
+  readonly threshold: number;
+  /** Further entries that make each further block. */
+  readonly block: number;
+}
+
+export const DEFAULT_RHYTHM: CompactionRhythm = { threshold: 20, block: 20 };
+
+const MAX_TOOLS = 30;
+const MAX_BETWEEN = 30;
+const MAX_PINNED = 20;
+const MAX_CONSTRAINTS = 40;
+const MAX_DECISIONS = 20;
+const MAX_FILES = 60;
+const MAX_DENIED = 20;
+const MAX_UNRESOLVED = 20;
+const MAX_STEPS = 30;
+const MAX_RUNS = 15;
+const MAX_SEEN = 400;
+const MAX_LINE = 300;
+const MAX_REQUEST_LINE = 200;
+const MAX_OBJECT = 160;
+/** Files that a line names. */
+const FILES_NAMED = 3;
+
+export function emptyTrace(intent: string): IntentTrace {
+  return {
+    intent,
+    total: 0,
+    compacted: 0,
+    compactedSize: 0,
+    blocks: 0,
+    tools: [],
+    requests: { count: 0, between: NOTHING_KEPT },
+    pinned: NOTHING_KEPT,
+    constraints: NOTHING_KEPT,
+    decisions: NOTHING_KEPT,
+    steps: NOTHING_KEPT,
+    runs: NOTHING_KEPT,
+    changed: NOTHING_KEPT,
+    read: NOTHING_KEPT,
+    denied: NOTHING_KEPT,
+    unresolved: NOTHING_KEPT,
+    recent: [],
+    seen: [],
+  };
+}
+
+/** The trace after one more entry; the same value when the entry was counted before. */
+export function addEntry(trace: IntentTrace, entry: RecordedEntry, rhythm: CompactionRhythm): IntentTrace {
+  const mark = markOf(entry.id);
+  if (trace.seen.includes(mark)) return trace;
+  const grown: IntentTrace = {
+    ...trace,
+    total: trace.total + 1,
+    recent: [...(isRequest(entry) ? trace.recent.map(lineOfRequest(trace)) : trace.recent), shortened(entry)],
+    seen: [...trace.seen, mark].slice(-MAX_SEEN),
+  };
+  const due = grown.blocks === 0 ? rhythm.threshold : rhythm.block;
+  return grown.recent.length < due ? grown : compacted(grown);
+}
+
+/** The trace with a text as a constraint, at once. */
+export function pin(trace: IntentTrace, text: string): IntentTrace {
+  return { ...trace, pinned: keep(trace.pinned, [text], MAX_PINNED) };
+}
+
+/** The errors that stand: those of the blocks, without what has succeeded since. */
+export function unresolvedNow({ unresolved, recent }: IntentTrace): KeptList<KeyedText> {
+  const settled = new Set(recent.filter(({ status }) => status === 'SUCCESS').map(keyOf));
+  return without(unresolved, ({ key }) => settled.has(key));
+}
+
+function compacted(trace: IntentTrace): IntentTrace {
+  const folded = trace.recent.reduce(fold, trace);
+  const { recent } = trace;
+  return {
+    ...folded,
+    compacted: trace.compacted + recent.length,
+    compactedSize: trace.compactedSize + recent.reduce((sum, entry) => sum + entry.size, 0),
+    blocks: trace.blocks + 1,
+    recent: [],
+  };
+}
+
+function fold(trace: IntentTrace, entry: RecordedEntry): IntentTrace {
+  const { status, constraints = [], constraints_omitted, files_omitted } = entry;
+  const succeeded = status === 'SUCCESS';
+  const files = ownFiles(entry);
+  const changed = succeeded ? changedFiles(entry) : [];
+  const denied = status === 'DENIED' ? files.map((file) => ({ file, tool: toolOf(entry) })) : [];
+  const allChanged = marked(keep(trace.changed, changed, MAX_FILES), changed.length > 0 && files_omitted);
+  const read = succeeded ? files.filter((file) => !allChanged.items.includes(file)) : [];
+  const isChanged = (file: string) => changed.includes(file);
+  const key = keyOf(entry);
+  const isSame = (each: KeyedText) => each.key === key;
+  const others = without(trace.unresolved, isSame);
+  return {
+    ...trace,
+    tools: tally(trace.tools, entry),
+    requests: isRequest(entry) ? withRequest(trace.requests, entry) : trace.requests,
+    constraints: marked(keep(trace.constraints, constraints, MAX_CONSTRAINTS), constraints_omitted),
+    decisions: keep(trace.decisions, decisionOf(entry), MAX_DECISIONS),
+    steps: keep(trace.steps, succeeded ? stepOf(entry) : [], MAX_STEPS),
+    runs: keep(without(trace.runs, isSame), succeeded ? runOf(entry) : [], MAX_RUNS, ({ key }) => key),
+    changed: allChanged,
+    read: marked(keep(without(trace.read, isChanged), read, MAX_FILES), read.length > 0 && files_omitted),
+    denied: keep(
+      succeeded
+        ? without(trace.denied, (each) => each.tool === toolOf(entry) && files.includes(each.file))
+        : trace.denied,
+      denied,
+      MAX_DENIED,
+      (each) => `${each.tool} ${each.file}`,
+    ),
+    unresolved: succeeded
+      ? others
+      : keep(others, [{ key, text: errorOf(entry) }], MAX_UNRESOLVED, (each) => each.key),
+  };
+}
+
+function marked<T>(list: KeptList<T>, omitted: number | false | undefined): KeptList<T> {
+  return omitted ? { ...list, more: true } : list;
+}
+
+function withRequest({ count, between, original, newest }: Requests, entry: RecordedEntry): Requests {
+  const asked = { key: entry.id, text: entry.reasoning ?? '' };
+  if (original === undefined) return { count: count + 1, between, original: asked };
+  const line = newest && { key: newest.key, text: clipText(newest.text, MAX_REQUEST_LINE) };
+  return {
+    count: count + 1,
+    between: keep(between, line ? [line] : [], MAX_BETWEEN, ({ key }) => key),
+    original,
+    newest: asked,
+  };
+}
+
+/** A request without words asks for nothing. */
+function isRequest({ state, action, reasoning }: RecordedEntry): boolean {
+  return (state === 'REQUEST' || action === 'INTENT_SELECTION') && reasoning !== undefined;
+}
+
+/** Only a request is kept whole. */
+function shortened(entry: RecordedEntry): RecordedEntry {
+  const { reasoning } = entry;
+  if (reasoning === undefined || reasoning.length <= MAX_LINE || isRequest(entry)) return entry;
+  return { ...entry, reasoning: clipText(reasoning, MAX_LINE) };
+}
+
+/** Of a request that is neither the first nor the newest any more, a line is enough. */
+function lineOfRequest({ requests, recent }: IntentTrace): (entry: RecordedEntry) => RecordedEntry {
+  const first = requests.original === undefined ? recent.find(isRequest) : undefined;
+  return (entry) =>
+    entry === first || entry.reasoning === undefined || entry.reasoning.length <= MAX_LINE
+      ? entry
+      : { ...entry, reasoning: clipText(entry.reasoning, MAX_LINE) };
+}
+
+function tally(tools: readonly ToolTally[], entry: RecordedEntry): readonly ToolTally[] {
+  const tool = toolOf(entry);
+  const known = tools.find((each) => each.tool === tool);
+  const before = known ?? { tool, success: 0, failure: 0, denied: 0 };
+  const after = {
+    tool,
+    success: before.success + (entry.status === 'SUCCESS' ? 1 : 0),
+    failure: before.failure + (entry.status === 'FAILURE' ? 1 : 0),
+    denied: before.denied + (entry.status === 'DENIED' ? 1 : 0),
+  };
+  if (known !== undefined) return tools.map((each) => (each === known ? after : each));
+  return tools.length < MAX_TOOLS ? [...tools, after] : addToOthers(tools, after);
+}
+
+/** Beyond the bound, further tools are counted together: no outcome is lost. */
+function addToOthers(tools: readonly ToolTally[], more: ToolTally): readonly ToolTally[] {
+  const last = tools.at(-1);
+  if (last === undefined) return [more];
+  const others = {
+    tool: 'others',
+    success: last.success + more.success,
+    failure: last.failure + more.failure,
+    denied: last.denied + more.denied,
+  };
+  return [...tools.slice(0, -1), others];
+}
+
+function decisionOf({ state, action, reasoning }: RecordedEntry): string[] {
+  const decides = state === 'REASONING' || action === 'STATE_TRANSITION';
+  return decides && reasoning !== undefined ? [clipText(reasoning, MAX_LINE)] : [];
+}
+
+/** "edited src/a.py": what an entry changed, and how. What only ran or read is not a step that can be done. */
+function stepOf(entry: RecordedEntry): string[] {
+  const { action, target, output, tool } = entry;
+  if (action !== 'TOOL_EXECUTION') return [];
+  // A dispatch says itself what came of its task; what only records does nothing.
+  const isNote = isRole(tool) && kindOf(tool).part === 'note';
+  if (target !== undefined && !isNote) return output === undefined ? [] : [`${tool}: ${output}`];
+  if (effectOf(entry) !== 'change') return [];
+  const object = objectOf(entry);
+  if (object === undefined) return [];
+  const did = isCommand(entry) ? undefined : changeOf(tool);
+  return [did === undefined ? `ran ${object}` : `${did} ${object}`];
+}
+
+function runOf(entry: RecordedEntry): KeyedText[] {
+  const { action, target, output } = entry;
+  if (action !== 'TOOL_EXECUTION' || target !== undefined || effectOf(entry) !== 'run') return [];
+  const what = withTool(entry, objectOf(entry));
+  const said = output === undefined || output.startsWith('(output of ') ? what : `${what}: ${output}`;
+  return [{ key: keyOf(entry), text: clipText(said, MAX_LINE) }];
+}
+
+function errorOf(entry: RecordedEntry): string {
+  const { status, target, error, output } = entry;
+  const verb = status === 'DENIED' ? 'denied' : 'failed';
+  const why = error ?? output;
+  const object = target === undefined ? objectOf(entry) : undefined;
+  return [`${withTool(entry, object)} ${verb}`, ...(why === undefined ? [] : [why])].join(': ');
+}
+
+/** What it was done to: its files where the command is what a tool for editing was given, else the command. */
+function objectOf(entry: RecordedEntry): string | undefined {
+  const { command, tool } = entry;
+  const files = ownFiles(entry);
+  if (command !== undefined && (isCommand(entry) || files.length === 0)) {
+    const isNamed = !isCommand(entry) && tool !== undefined && command.startsWith(`${tool} `);
+    const words = isNamed ? command.slice(tool.length + 1) : command;
+    return words.length <= MAX_OBJECT || words.includes('(command of ') ? words : clipText(words, MAX_OBJECT);
+  }
+  if (files.length === 0) return undefined;
+  return named(files, FILES_NAMED);
+}
+
+function withTool(entry: RecordedEntry, object: string | undefined): string {
+  const tool = toolOf(entry);
+  if (object === undefined) return tool;
+  return object === tool || object.startsWith(`${tool} `) ? object : `${tool} ${object}`;
+}
+
+function isCommand({ tool, command }: RecordedEntry): boolean {
+  return command !== undefined && isOfShell(tool, command);
+}
+
+/**
+ * Names what is done again when it is tried again: the tool, its command and its files. A tool for editing tries again with
+ * another command, and a command that names a path is the same one whatever file was open.
+ */
+function keyOf(entry: RecordedEntry): string {
+  const { target, tool, command } = entry;
+  const files = ownFiles(entry);
+  if (target !== undefined) return markOf(`${toolOf(entry)} ${target}`);
+  const isShell = isCommand(entry);
+  const parts = [
+    toolOf(entry),
+    isShell || files.length === 0 ? command : undefined,
+    isShell && command !== undefined && namesPath(command) ? undefined : files.join(','),
+    // Nothing says what it was done to: no success can settle it.
+    tool === undefined && command === undefined && files.length === 0 ? entry.error : undefined,
+  ];
+  return markOf(JSON.stringify(parts));
+}
+
+function toolOf({ tool, action }: RecordedEntry): string {
+  return tool ?? action.toLowerCase();
+}
+
+/** Ten characters that stand for a text. */
+function markOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 10);
+}

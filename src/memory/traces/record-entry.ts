@@ -1,0 +1,158 @@
+import { readRequest } from '../../contracts/checked.js';
+import {
+  type ActionType,
+  type PinnedText,
+  type ResultStatus,
+  type StoredEntry,
+  type TraceEntry,
+  traceEntry,
+} from '../../contracts/trace-entry.js';
+import { hashOf } from '../../shared/hash.js';
+import { clipText, quoted } from '../../shared/text.js';
+
+/** Turns trace entries as they come into entries as they are kept. */
+
+const MAX_ASK = 4000;
+const MAX_TEXT = 300;
+const MAX_OUTPUT = 200;
+const MAX_FILES = 20;
+const MAX_PIN = 500;
+/** An output of so many characters is kept in the event; of a longer one the beginning and the end. */
+const MAX_STORED = 4000;
+const STORED_END = 1000;
+/** Characters of a long command that still say what it does. */
+const COMMAND_START = 120;
+
+export type Recorded =
+  | { readonly entry: StoredEntry; readonly pin?: PinnedText }
+  | { readonly malformed: string };
+
+/**
+ * One entry, bounded. An output that is too long is masked: a reference and its size stand in its place, and the event keeps
+ * it beside the line, as far as it may be fetched. Of a command that is too long the beginning stays.
+ *
+ * @param newId names an entry that came without an id
+ */
+export function recordEntry(input: unknown, newId: () => string): Recorded {
+  const read = readRequest(traceEntry, input);
+  if (!read.ok) return { malformed: read.message };
+  const { id = newId(), timestamp: at, intent_id, state, action_type, payload } = read.value;
+  const { result = { status: impliedStatus(action_type), output_summary: '' } } = read.value;
+  // What was asked for is kept whole, as far as a prompt can bear it; everything else is a line.
+  const asks = state === 'REQUEST' || action_type === 'INTENT_SELECTION';
+  const reasoning = shortened(payload.reasoning, asks ? MAX_ASK : MAX_TEXT);
+  const tool = shortened(payload.tool_name, 100);
+  const files = payload.target_files
+    ?.slice(0, MAX_FILES)
+    .map((file) => clipText(quoted(file), MAX_TEXT))
+    .filter((file) => file !== '');
+  const named = payload.target_files?.length ?? 0;
+  const command = commandOf(payload.command);
+  const output = outputOf(result.output_summary, id);
+  const isMasked = result.output_summary.length > MAX_OUTPUT;
+  const error = shortened(result.error_message, MAX_TEXT) ?? (isMasked ? lastWords(result) : undefined);
+  const constraints = constraintsOf((asks && payload.reasoning) || '');
+  const entry: StoredEntry = {
+    id,
+    intent: intent_id,
+    action: action_type,
+    status: result.status,
+    ...(at !== undefined && { at }),
+    ...(state !== undefined && { state }),
+    ...(tool !== undefined && { tool }),
+    ...(files !== undefined && files.length > 0 && { files }),
+    ...(named > MAX_FILES && { files_omitted: named - MAX_FILES }),
+    ...(command !== undefined && { command }),
+    ...(reasoning !== undefined && { reasoning }),
+    ...(output !== undefined && { output }),
+    ...(error !== undefined && { error }),
+    ...(asks && { constraints: [...constraints.texts] }),
+    ...(constraints.leftOut > 0 && { constraints_omitted: constraints.leftOut }),
+    size: JSON.stringify(read.value).length,
+    ...(isMasked && { stored: storedOf(result.output_summary) }),
+  };
+  const text = read.value.pin === true ? textOfEntry(entry) : '';
+  return intent_id === null || text === '' ? { entry } : { entry, pin: { intent: intent_id, id, text } };
+}
+
+/** What a stored entry says, in one line: what is kept of it when it is pinned. */
+export function textOfEntry({ reasoning, error, output, command, files }: StoredEntry): string {
+  return clipText(reasoning ?? error ?? output ?? command ?? files?.join(', ') ?? '', MAX_PIN);
+}
+
+/** Of a failure that has no message of its own: the last line of its output. */
+function lastWords({ status, output_summary }: NonNullable<TraceEntry['result']>): string | undefined {
+  if (status === 'SUCCESS') return undefined;
+  return shortened(output_summary.trimEnd().split('\n').at(-1), MAX_TEXT);
+}
+
+function storedOf(text: string): NonNullable<StoredEntry['stored']> {
+  const { length } = text;
+  if (length <= MAX_STORED) return { text: text.toWellFormed(), length };
+  return {
+    first: text.slice(0, STORED_END).toWellFormed(),
+    last: text.slice(-STORED_END).toWellFormed(),
+    length,
+  };
+}
+
+function shortened(text: string | undefined, max: number): string | undefined {
+  const line = text === undefined ? '' : clipText(quoted(text), max);
+  return line === '' ? undefined : line;
+}
+
+function outputOf(text: string, id: string): string | undefined {
+  if (text.length <= MAX_OUTPUT) return shortened(text, MAX_OUTPUT);
+  return `(output of ${text.length} characters left out, trace entry ${clipText(quoted(id), 64)})`;
+}
+
+/** A command that is cut says so; the same command always has the same reference, so that a later success settles its error. */
+function commandOf(text: string | undefined): string | undefined {
+  if (text === undefined || text.length <= MAX_TEXT) return shortened(text, MAX_TEXT);
+  const start = clipText(quoted(text.slice(0, MAX_TEXT)), COMMAND_START);
+  return `${start} (command of ${text.length} characters, sha256 ${hashOf(text)})`;
+}
+
+/** What an entry without a result tells by its action alone. */
+function impliedStatus(action: ActionType): ResultStatus {
+  if (action === 'SCOPE_VIOLATION') return 'DENIED';
+  return action === 'ERROR' || action === 'BUDGET_EXHAUSTED' ? 'FAILURE' : 'SUCCESS';
+}
+
+/** The sentences of a request that say what must be, what must never be, and what alone may be. */
+
+const CONSTRAINT = /\b(must|never|always|only|do not|don['’]t)\b|必须|不得|禁止|必ず/i;
+const CODE = /^ {0,3}(```|~~~)[\s\S]*?(^ {0,3}\1|$(?![\s\S]))/gm;
+/** A line that begins an item or a heading. */
+const BEGINNING = /^\s*(?:[-*+#>]|\d+[.)]|[A-Z][A-Z ]+:)\s/;
+const SENTENCE = /(?<=[.!?]["')]?)\s+(?=\S)|(?<=[。！？])/;
+const MARK = /^\s*(?:[-*+#>]+|\d+[.)])\s+/;
+
+/** Most constraints of one request, and characters of each. */
+export const MAX_CONSTRAINTS = 30;
+const MAX_CONSTRAINT = 240;
+
+/**
+ * Each constraint of a text once, as one line, in the order of the text.
+ *
+ * @returns more than `MAX_CONSTRAINTS` are cut, and `leftOut` says how many
+ */
+function constraintsOf(text: string): { readonly texts: readonly string[]; readonly leftOut: number } {
+  const sentences = text
+    .replaceAll('\r', '')
+    .replace(CODE, '\n\n')
+    .split('\n')
+    .reduce(intoParagraphs, [''])
+    .flatMap((paragraph) => paragraph.replace(MARK, '').split(SENTENCE))
+    .filter((sentence) => CONSTRAINT.test(sentence))
+    .map((sentence) => clipText(quoted(sentence), MAX_CONSTRAINT));
+  const all = [...new Set(sentences)].filter((sentence) => sentence !== '');
+  return { texts: all.slice(0, MAX_CONSTRAINTS), leftOut: Math.max(0, all.length - MAX_CONSTRAINTS) };
+}
+
+/** Lines that belong together in one text: an empty line ends it, and an item begins a new one. */
+function intoParagraphs(paragraphs: string[], line: string): string[] {
+  if (line.trim() === '' || BEGINNING.test(line)) paragraphs.push(line);
+  else paragraphs.push(`${paragraphs.pop()} ${line}`);
+  return paragraphs;
+}

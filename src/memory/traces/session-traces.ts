@@ -1,0 +1,217 @@
+import { z } from 'zod';
+import { KEPT } from '../../contracts/kept.js';
+import { type Verdict, verdictIn } from '../../contracts/kinds.js';
+import { cursorOf, readCursor } from '../../contracts/list-limits.js';
+import type { TracesListed } from '../../contracts/replies/trace-reply.js';
+import type { DispatchOutcome, EventOf } from '../../contracts/session-events.js';
+import type { PinnedText, RecordedEntry, StoredEntry } from '../../contracts/trace-entry.js';
+import { clipText, quoted } from '../../shared/text.js';
+import { addEntry, type CompactionRhythm, emptyTrace, type IntentTrace, pin } from './intent-trace.js';
+import { entryText } from './trace-summary.js';
+
+/**
+ * Traces of a session, by intent; the one that was added to last stands at the end.
+ *
+ * Dispatches stand in their own order, whatever the order in which their events arrive, and appended entries stand among
+ * them by their time. So an appended entry waits until a later dispatch is settled, or until too many wait.
+ */
+export interface Traces {
+  readonly intents: Map<string, IntentTrace>;
+  /** Entries that named no intent: counted, and no more. */
+  withoutIntent: number;
+  malformed: number;
+  /** Appended entries that dispatches may still come before, by their time. */
+  readonly pending: PendingEntry[];
+  /** Time of the newest appended entry that was added before its dispatches were all there; empty for none. */
+  appendedUntil: string;
+}
+
+/** An entry, or a text that was pinned by hand. */
+type PendingEntry = {
+  /** Time of the event that brought it, ISO 8601. */
+  readonly at: string;
+} & ({ readonly entry: RecordedEntry } | { readonly pin: PinnedText });
+
+export interface TracesJson {
+  readonly intents: readonly IntentTrace[];
+  readonly without_intent: number;
+  readonly malformed: number;
+  readonly pending: readonly PendingEntry[];
+}
+
+/** Intents that are remembered; an agent works on one at a time. */
+const MAX_INTENTS = 12;
+/** Characters of all traces together: with everything else a snapshot must fit one message. */
+const MAX_SIZE = 300_000;
+const { traceEntry: MOST } = KEPT;
+/** Appended entries that wait, and their characters together. */
+const MAX_PENDING = 64;
+const MAX_PENDING_SIZE = 60_000;
+
+export function emptyTraces(): Traces {
+  return { intents: new Map(), withoutIntent: 0, malformed: 0, pending: [], appendedUntil: '' };
+}
+
+export function copyOfTraces(traces: Traces): Traces {
+  return { ...traces, intents: new Map(traces.intents), pending: [...traces.pending] };
+}
+
+export function tracesToJson({ intents, withoutIntent, malformed, pending }: Traces): TracesJson {
+  return { intents: [...intents.values()], without_intent: withoutIntent, malformed, pending };
+}
+
+export function tracesFromJson({ intents, without_intent, malformed, pending }: TracesJson): Traces {
+  return {
+    ...emptyTraces(),
+    intents: new Map(intents.map((trace) => [trace.intent, trace])),
+    withoutIntent: without_intent,
+    malformed,
+    pending: [...pending],
+  };
+}
+
+/** Has the entries of an event wait for their place among the dispatches. */
+export function addAppended(
+  traces: Traces,
+  { at, data }: EventOf<'trace.appended'>,
+  rhythm: CompactionRhythm,
+): void {
+  const { pending } = traces;
+  traces.malformed += data.malformed;
+  const place = pending.findLastIndex((each) => each.at <= at) + 1;
+  const pins = (data.pins ?? []).map((pin) => ({ at, pin }));
+  pending.splice(place, 0, ...data.entries.map((entry) => ({ at, entry: withoutStored(entry) })), ...pins);
+  let size = pending.reduce((sum, each) => sum + sizeOf(each), 0);
+  while (pending.length > MAX_PENDING || size > MAX_PENDING_SIZE) {
+    const [oldest] = pending.splice(0, 1);
+    if (oldest === undefined) return;
+    size -= sizeOf(oldest);
+    addOne(traces, oldest, rhythm);
+  }
+}
+
+/** Adds a dispatch, with what was appended before it. Dispatches come in their order. */
+export function addDispatch(
+  traces: Traces,
+  dispatch: { readonly at: string; readonly trace?: RecordedEntry },
+  rhythm: CompactionRhythm,
+): void {
+  if (traces.pending.length > 0) {
+    const later = traces.pending.findIndex(({ at }) => at >= dispatch.at);
+    addFirst(traces, later < 0 ? traces.pending.length : later, rhythm);
+  }
+  if (dispatch.trace !== undefined) traceEntry(traces, dispatch.trace, rhythm);
+}
+
+/** Adds all that waits: what readers see. */
+export function addPending(traces: Traces, rhythm: CompactionRhythm): void {
+  traces.appendedUntil = traces.pending.at(-1)?.at ?? '';
+  addFirst(traces, traces.pending.length, rhythm);
+}
+
+function addFirst(traces: Traces, count: number, rhythm: CompactionRhythm): void {
+  for (const each of traces.pending.splice(0, count)) addOne(traces, each, rhythm);
+}
+
+function addOne(traces: Traces, each: PendingEntry, rhythm: CompactionRhythm): void {
+  if ('entry' in each) traceEntry(traces, each.entry, rhythm);
+  else change(traces, each.pin.intent, (trace) => pin(trace, each.pin.text));
+}
+
+/** The state keeps the line of an output; the event has it for those who ask. */
+function withoutStored({ stored: _, ...entry }: StoredEntry): RecordedEntry {
+  return entry;
+}
+
+/** Adds an entry to the trace of its intent. */
+function traceEntry(traces: Traces, { at: _at, ...entry }: RecordedEntry, rhythm: CompactionRhythm): void {
+  const { intent } = entry;
+  if (intent === null) {
+    traces.withoutIntent += 1;
+    return;
+  }
+  change(traces, intent, (trace) => addEntry(trace, entry, rhythm));
+}
+
+function change(traces: Traces, intent: string, changed: (trace: IntentTrace) => IntentTrace): void {
+  const continued = [...traces.intents.keys()].at(-1) === intent;
+  const trace = changed(traces.intents.get(intent) ?? emptyTrace(intent));
+  traces.intents.delete(intent);
+  traces.intents.set(intent, trace);
+  // A change of intent is rare; only then are all the others weighed.
+  if (!continued) forgetOldest(traces.intents);
+}
+
+function sizeOf(each: PendingEntry): number {
+  return JSON.stringify('entry' in each ? each.entry : each.pin).length;
+}
+
+/** Forgets the intents that were added to least recently, beyond their number and their size together. */
+function forgetOldest(intents: Map<string, IntentTrace>): void {
+  let size = [...intents.values()].reduce((sum, trace) => sum + JSON.stringify(trace).length, 0);
+  for (const [intent, trace] of intents) {
+    if (intents.size === 1 || (intents.size <= MAX_INTENTS && size <= MAX_SIZE)) return;
+    intents.delete(intent);
+    size -= JSON.stringify(trace).length;
+  }
+}
+
+/** Verdicts of what did not end well. */
+const FAILURES: ReadonlySet<Verdict> = new Set(['blocked', 'failed', 'needs_changes']);
+
+export function isFailure(verdict: Verdict): boolean {
+  return FAILURES.has(verdict);
+}
+
+/** A dispatch that names an intent as an entry of its trace, or `undefined`. */
+export function entryOfDispatch(dispatch: DispatchOutcome): RecordedEntry | undefined {
+  const { outcome, sequence, role, task } = dispatch;
+  if (!outcome.intent_id) return undefined;
+  const verdict = verdictIn(role, outcome);
+  const said = [`task ${task}`, verdict].filter((part) => part !== undefined).join(' ');
+  const output = outcome.summary === undefined ? said : `${said}: ${outcome.summary}`;
+  const files = outcome.files_modified?.slice(0, MOST.files).map((file) => clipText(quoted(file), MOST.text));
+  return {
+    id: `dispatch:${sequence}`,
+    intent: clipText(outcome.intent_id, MOST.intent),
+    action: 'TOOL_EXECUTION',
+    status: verdict !== undefined && isFailure(verdict) ? 'FAILURE' : 'SUCCESS',
+    tool: role,
+    target: clipText(task, MOST.text),
+    ...(files !== undefined && files.length > 0 && { files }),
+    output: clipText(quoted(output), MOST.text),
+    size: JSON.stringify(outcome).length,
+  };
+}
+
+const MAX_LINE = 300;
+
+/** One page of the intents that are remembered, the one that was added to last first. */
+export function intentList(
+  { intents }: Traces,
+  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+): Omit<TracesListed, 'sequence'> {
+  const all = [...intents.values()].reverse();
+  const behind = cursor === undefined ? undefined : readCursor(cursor, [z.literal('intents'), z.string()])[1];
+  const begin = behind === undefined ? 0 : all.findIndex(({ intent }) => intent === behind) + 1;
+  const page = all.slice(begin, begin + limit);
+  const last = page.at(-1);
+  return {
+    intents: page.map(listed),
+    total: all.length,
+    ...(last !== undefined && begin + page.length < all.length && { next: cursorOf('intents', last.intent) }),
+  };
+}
+
+function listed({ intent, total, compacted, blocks, requests, recent }: IntentTrace) {
+  const asked = requests.original?.text ?? requests.newest?.text;
+  const last = recent.at(-1);
+  return {
+    id: intent,
+    entries: total,
+    compacted,
+    blocks,
+    ...(asked !== undefined && { request: clipText(quoted(asked), MAX_LINE) }),
+    ...(last !== undefined && { last: clipText(quoted(entryText(last)), MAX_LINE) }),
+  };
+}

@@ -1,0 +1,123 @@
+import { access } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { ThroughlineError } from '../../contracts/errors.js';
+import { goInstall, pinnedBinaryPath, releaseArchive } from './install-server.js';
+import { executableName, executablesOnPath, probeBinary } from './probe-binary.js';
+import { NATS_SERVER_PIN } from './server-pin.js';
+import type { FindOptions, NatsServerSource, Place } from './server-search.js';
+import { isSupportedServer, requireSupportedServer } from './server-version.js';
+
+/**
+ * The pinned server that an earlier search installed. A damaged one is passed over, and replaced by the next
+ * install.
+ */
+const cachedBinary: Place = {
+  name: `nats-server ${NATS_SERVER_PIN.version} in the cache`,
+  async look(options) {
+    const path = pinnedBinaryPath(options);
+    const exists = await access(path).then(
+      () => true,
+      () => false,
+    );
+    if (!exists) return { reason: `no ${path}` };
+    const probe = await probeBinary(path, options.env);
+    if ('reason' in probe) return { reason: `${path} does not run: ${probe.reason}` };
+    if (probe.version !== NATS_SERVER_PIN.version) return { reason: `${path} is ${probe.version}` };
+    return { found: { path, version: probe.version, foundBy: 'cache' } };
+  },
+};
+
+/**
+ * The path that `NATS_SERVER_BIN` names. It was named on purpose: if it does not work, the search ends.
+ * Throws `config_invalid` when it cannot be run, `server_unsupported` when it is too old.
+ */
+const namedBinary: Place = {
+  name: 'NATS_SERVER_BIN',
+  async look({ env }) {
+    const value = env.NATS_SERVER_BIN;
+    if (value === undefined || value === '') return { reason: 'not set' };
+    const path = resolve(value);
+    const probe = await probeBinary(path, env);
+    if ('reason' in probe) {
+      throw new ThroughlineError(
+        'config_invalid',
+        `NATS_SERVER_BIN=${value} is not a nats-server that runs (${probe.reason}): correct the path, or unset it`,
+        { details: { variable: 'NATS_SERVER_BIN', value, reason: probe.reason } },
+      );
+    }
+    requireSupportedServer(probe.version, `NATS_SERVER_BIN=${value}`);
+    return { found: { path, version: probe.version, foundBy: 'NATS_SERVER_BIN' } };
+  },
+};
+
+/**
+ * The first `nats-server` on `PATH` that is new enough. Older ones, as Debian ships, are noted and left
+ * alone.
+ */
+const pathBinary: Place = {
+  name: 'nats-server on PATH',
+  async look({ env, platform, progress }) {
+    const reasons: string[] = [];
+    for (const path of await executablesOnPath(executableName('nats-server', platform), env)) {
+      const probe = await probeBinary(path, env);
+      if ('version' in probe && isSupportedServer(probe.version)) {
+        return { found: { path, version: probe.version, foundBy: 'PATH' } };
+      }
+      const reason =
+        'version' in probe
+          ? `${path} is ${probe.version}, and ${NATS_SERVER_PIN.minimum} or newer is needed`
+          : `${path} does not run: ${probe.reason}`;
+      progress?.(`note: ${reason}; it is not used`);
+      reasons.push(reason);
+    }
+    return { reason: reasons.length === 0 ? 'none' : reasons.join('; ') };
+  },
+};
+
+/** One place that was looked in, and why nothing came of it. */
+interface FailedPlace {
+  readonly place: string;
+  readonly reason: string;
+}
+
+/**
+ * The end of a search without a server: `server_missing`, with every place that was tried and what to
+ * install.
+ */
+function serverMissing(tried: readonly FailedPlace[]): ThroughlineError {
+  const { version, minimum, goModule, image, releasePage } = NATS_SERVER_PIN;
+  const lines = [
+    'no NATS server could be found or installed. Tried, in order:',
+    ...tried.map(({ place, reason }) => `  - ${place}: ${reason}`),
+    `Install one, ${minimum} or newer (${version} is what Throughline is tested with), and try again:`,
+    '  macOS           brew install nats-server',
+    '  Debian, Ubuntu  their own package is too old: use the release archive (below), or go install',
+    '  Windows         scoop install nats-server',
+    `  with Go         go install ${goModule}@v${version}`,
+    `  with Docker     docker run -p 127.0.0.1:4222:4222 ${image} -js, then NATS_URL=nats://127.0.0.1:4222`,
+    `  any platform    ${releasePage}, then NATS_SERVER_BIN=<path of nats-server>`,
+    'or use a server that is already running: NATS_URL=nats://<host>:4222',
+  ];
+  return new ThroughlineError('server_missing', lines.join('\n'), { details: { tried } });
+}
+
+/** In order: what the user named, what is there already, what can be built or downloaded. */
+const PLACES: readonly Place[] = [namedBinary, pathBinary, cachedBinary, goInstall, releaseArchive];
+
+/**
+ * Finds a nats-server that `startNatsServer` can start, and installs the pinned one into `cacheDir` when there
+ * is none. A place that has nothing is not an error: its reason is kept, and the search goes on.
+ *
+ * Throws `server_missing` when every place failed, and `config_invalid` or `server_unsupported` when
+ * `NATS_SERVER_BIN` names a server that does not work. A server that runs already (`NATS_URL`) is the caller's
+ * business.
+ */
+export async function findNatsServer(options: FindOptions): Promise<NatsServerSource> {
+  const tried: FailedPlace[] = [];
+  for (const place of PLACES) {
+    const attempt = await place.look(options);
+    if ('found' in attempt) return attempt.found;
+    tried.push({ place: place.name, reason: attempt.reason });
+  }
+  throw serverMissing(tried);
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { messageOf } from '../../contracts/errors.js';
+import { executableName, executablesOnPath, probeBinary } from './probe-binary.js';
+import { runCommand } from './run-command.js';
+import { NATS_SERVER_PIN, releaseName } from './server-pin.js';
+import type { Attempt, Environment, FindOptions, Place } from './server-search.js';
+import { installIntoCache } from './server-version.js';
+
+/**
+ * Where the pinned server is in the cache. The version is in the path: a new pin leaves running servers
+ * alone.
+ */
+export function pinnedBinaryPath(options: FindOptions): string {
+  const folder = join(options.cacheDir, `nats-server-${NATS_SERVER_PIN.version}`);
+  return join(folder, executableName('nats-server', options.platform));
+}
+
+/**
+ * Installs the pinned server into the cache: `build` makes the binary in the folder that it gets and returns
+ * its path. A binary that does not run, or is of another version, never reaches the cache.
+ */
+async function installPinned(
+  options: FindOptions,
+  foundBy: 'go install' | 'release archive',
+  build: (folder: string) => Promise<string>,
+): Promise<Attempt> {
+  const path = pinnedBinaryPath(options);
+  try {
+    await installIntoCache(path, async (folder) => {
+      const built = await build(folder);
+      const probe = await probeBinary(built, options.env);
+      if ('reason' in probe) throw new Error(`the installed server does not run: ${probe.reason}`);
+      if (probe.version !== NATS_SERVER_PIN.version)
+        throw new Error(`installed ${probe.version}, not ${NATS_SERVER_PIN.version}`);
+      return built;
+    });
+    return { found: { path, version: NATS_SERVER_PIN.version, foundBy } };
+  } catch (fault) {
+    return { reason: messageOf(fault) };
+  }
+}
+
+const BUILD_TIMEOUT_MS = 10 * 60_000;
+
+/** Builds the pinned server with Go, where Go is there. Go checks the sources against its checksum database. */
+export const goInstall: Place = {
+  name: 'go install',
+  async look(options) {
+    const [go] = await executablesOnPath(executableName('go', options.platform), options.env);
+    if (go === undefined) return { reason: 'no go on PATH' };
+    options.progress?.(`building nats-server ${NATS_SERVER_PIN.version} with go, about half a minute`);
+    return installPinned(options, 'go install', async (folder) => {
+      const target = `${NATS_SERVER_PIN.goModule}@v${NATS_SERVER_PIN.version}`;
+      const env = goInstallEnvironment(options.env, folder);
+      const result = await runCommand(go, ['install', target], {
+        env,
+        cwd: folder,
+        timeoutMs: BUILD_TIMEOUT_MS,
+      });
+      if (!result.ok) throw new Error(result.reason);
+      return join(folder, executableName('nats-server', options.platform));
+    });
+  },
+};
+
+/** The environment in which `go install` puts a program for this machine into `folder`. */
+export function goInstallEnvironment(env: Environment, folder: string): Environment {
+  // A GOOS or GOARCH left over from cross-compiling would build for another machine, and go refuses it with
+  // GOBIN.
+  return { ...env, CGO_ENABLED: '0', GOBIN: folder, GOOS: undefined, GOARCH: undefined };
+}
+
+const DOWNLOAD_TIMEOUT_MS = 3 * 60_000;
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+
+/** Downloads the pinned release archive, and uses it only when its SHA-256 is the pinned one. */
+export const releaseArchive: Place = {
+  name: 'release archive',
+  async look(options) {
+    const target = `${options.platform}-${ARCHITECTURES[options.arch] ?? options.arch}`;
+    const checksums: Readonly<Record<string, string>> =
+      options.releaseChecksums ?? NATS_SERVER_PIN.releaseChecksums;
+    const checksum = checksums[target];
+    if (checksum === undefined) return { reason: `none is pinned for ${target}` };
+    const url = `${options.releaseBaseUrl ?? NATS_SERVER_PIN.releaseBaseUrl}/${releaseName(target)}.tar.gz`;
+    options.progress?.(`downloading nats-server ${NATS_SERVER_PIN.version} for ${target}`);
+    return installPinned(options, 'release archive', async (folder) => {
+      const archive = await download(url);
+      const actual = createHash('sha256').update(archive).digest('hex');
+      if (actual !== checksum) throw new Error(`${url} has the SHA-256 ${actual}, not ${checksum}: not used`);
+      await unpack(archive, folder, options);
+      return join(folder, releaseName(target), 'nats-server');
+    });
+  },
+};
+
+async function download(url: string): Promise<Buffer> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS) });
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    return Buffer.from(await response.arrayBuffer());
+  } catch (fault) {
+    // fetch says only "fetch failed"; what happened is in the cause.
+    const cause = fault instanceof Error && fault.cause !== undefined ? messageOf(fault.cause) : '';
+    throw new Error(`cannot download ${url}: ${cause || messageOf(fault)}`);
+  }
+}
+
+async function unpack(archive: Buffer, folder: string, options: FindOptions): Promise<void> {
+  // Unzipped here, since not every tar can without a gzip program beside it.
+  const tar = join(folder, 'release.tar');
+  await writeFile(tar, await promisify(gunzip)(archive));
+  const result = await runCommand('tar', ['-xf', tar, '-C', folder], { env: options.env, timeoutMs: 60_000 });
+  if (!result.ok) throw new Error(`cannot unpack it with tar: ${result.reason}`);
+}

@@ -1,0 +1,168 @@
+import { closeSync, fstatSync, readSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openToAppend } from '../../engine/files/user-state.js';
+
+const POLL_MS = 4;
+const ANSWER_WITHIN_MS = 500;
+
+/** What a server says about itself in the first line of every connection, its INFO, as far as we use it. */
+interface ServerInfo {
+  readonly server_name: string;
+  readonly version: string;
+  readonly jetstream: boolean;
+  readonly auth_required: boolean;
+  readonly tls_required: boolean;
+  readonly tls_verify: boolean;
+}
+
+/**
+ * Asks whatever listens on `host:port` for its INFO, and for a PONG unless it wants credentials first.
+ * Answers undefined when nothing listens, when it is not a NATS server, or when it stays silent for `timeoutMs`.
+ */
+export function askServer(host: string, port: number, timeoutMs: number): Promise<ServerInfo | undefined> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ host, port });
+    let received = '';
+    let info: ServerInfo | undefined;
+    const finish = (answer: ServerInfo | undefined) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setTimeout(timeoutMs, () => finish(undefined));
+    socket.once('error', () => finish(undefined));
+    socket.once('close', () => finish(undefined));
+    socket.setEncoding('utf8');
+    socket.on('data', (chunk: string) => {
+      received += chunk;
+      if (info === undefined && received.includes('\r\n')) {
+        info = parseInfo(received);
+        if (info === undefined || info.auth_required || info.tls_required) finish(info);
+        else socket.write('CONNECT {"verbose":false}\r\nPING\r\n');
+      } else if (received.includes('\r\nPONG\r\n')) finish(info);
+    });
+  });
+}
+
+function parseInfo(received: string): ServerInfo | undefined {
+  const match = /^INFO (\{.*\}) *\r\n/.exec(received);
+  if (match?.[1] === undefined) return undefined;
+  let info: Partial<Readonly<Record<keyof ServerInfo, unknown>>>;
+  try {
+    info = JSON.parse(match[1]);
+  } catch {
+    return undefined;
+  }
+  const { server_name, version } = info;
+  if (typeof server_name !== 'string' || typeof version !== 'string') return undefined;
+  return {
+    server_name,
+    version,
+    jetstream: info.jetstream === true,
+    auth_required: info.auth_required === true,
+    tls_required: info.tls_required === true,
+    tls_verify: info.tls_verify === true,
+  };
+}
+
+/** What to wait for. */
+export interface Awaited {
+  readonly host: string;
+  readonly port: number;
+  /** Only a server of this name counts: another one that took the port is never mistaken for it. */
+  readonly serverName: string;
+  readonly withinMs: number;
+  /** Whether the server's process has ended, so that waiting is useless. Default: it has not. */
+  readonly hasEnded?: (() => boolean) | undefined;
+}
+
+/** Polls every few milliseconds until the server answers and its JetStream is up. */
+export async function untilReady(server: Awaited): Promise<'ready' | 'ended' | 'silent'> {
+  const { host, port, serverName, withinMs, hasEnded = () => false } = server;
+  const deadline = performance.now() + withinMs;
+  while (performance.now() < deadline) {
+    if (hasEnded()) return 'ended';
+    const info = await askServer(host, port, ANSWER_WITHIN_MS);
+    if (info?.server_name === serverName && info.jetstream && !hasEnded()) return 'ready';
+    await sleep(POLL_MS);
+  }
+  return 'silent';
+}
+
+/** The name of the configuration file in the store directory. */
+export const CONFIG_FILE = 'nats-server.conf';
+
+/** What goes into the configuration file of one server. */
+interface ServerConfig {
+  readonly host: string;
+  readonly port: number;
+  readonly monitorPort: number | undefined;
+  readonly serverName: string;
+  /** JetStream's parent folder. */
+  readonly storeDir: string;
+  readonly syncInterval: string | undefined;
+  readonly maxPayloadBytes: number | undefined;
+  readonly extraConfig: string | undefined;
+}
+
+/** The text of a nats-server configuration file. `extraConfig` comes last, as it is. */
+export function renderServerConfig(config: ServerConfig): string {
+  const sync = config.syncInterval === undefined ? '' : `, sync_interval: ${quote(config.syncInterval)}`;
+  const lines = [
+    `server_name: ${quote(config.serverName)}`,
+    `host: ${quote(config.host)}`,
+    `port: ${config.port}`,
+    ...(config.monitorPort === undefined ? [] : [`http: ${quote(`${config.host}:${config.monitorPort}`)}`]),
+    ...(config.maxPayloadBytes === undefined ? [] : [`max_payload: ${config.maxPayloadBytes}`]),
+    `jetstream { store_dir: ${quote(config.storeDir)}${sync} }`,
+    ...(config.extraConfig === undefined ? [] : [config.extraConfig]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** A double-quoted string; the server's escapes for quotes and backslashes are JSON's. */
+function quote(text: string): string {
+  return JSON.stringify(text);
+}
+
+const TAIL_LINES = 12;
+const TAIL_BYTES = 16 * 1024;
+
+/** The log of one server: it is appended to, over restarts, and `tail` shows what this run wrote last. */
+export interface LogFile {
+  readonly path: string;
+  /** For the `stdio` of a child process. */
+  readonly fd: number;
+  /** The last lines of this run, for an error message. */
+  tail(): string;
+  close(): void;
+}
+
+/** Opens a log file for appending. Throws the file system's error. */
+export function openLogFile(path: string): LogFile {
+  const fd = openToAppend(path);
+  const { size: start } = fstatSync(fd);
+  return {
+    path,
+    fd,
+    tail() {
+      // The first one is closed once the server has ended.
+      const reader = openToAppend(path);
+      try {
+        return lastLines(reader, start);
+      } finally {
+        closeSync(reader);
+      }
+    },
+    close: () => closeSync(fd),
+  };
+}
+
+function lastLines(fd: number, start: number): string {
+  const { size } = fstatSync(fd);
+  const from = Math.max(start, size - TAIL_BYTES);
+  const bytes = Buffer.alloc(Math.max(0, size - from));
+  const length = readSync(fd, bytes, 0, bytes.length, from);
+  const lines = bytes.toString('utf8', 0, length).trimEnd().split('\n');
+  return lines.slice(-TAIL_LINES).join('\n');
+}

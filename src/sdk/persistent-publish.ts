@@ -1,0 +1,148 @@
+import { ThroughlineError } from '../contracts/errors.js';
+import type { Role } from '../contracts/kinds.js';
+import { dispatchMessageId, dispatchSubject, token } from '../contracts/names.js';
+import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
+import type { ClientTransport } from '../engine/ports/clients.js';
+import { LATE, withinDeadline } from '../shared/deadline.js';
+import { linkedSignal } from '../shared/linked-signal.js';
+import { nearestName } from '../shared/nearest-name.js';
+import { keepTrying, unlessStopped } from './keep-trying.js';
+
+/** The place of a published result: pass `sequence` as `after` to see it in the next prompt. */
+export interface Published {
+  /** Sequence in the `DISPATCH` stream. */
+  readonly sequence: number;
+  /**
+   * Nothing was stored: under the `messageId` that was given, the server had stored a result within the last two minutes,
+   * and `sequence` is the place of that one. Left out where an earlier attempt of the same call may have stored it.
+   */
+  readonly duplicate?: true;
+}
+
+/** The same with what became of the result, where the publisher waits for it. */
+export type PublishedBy<Options extends PublishOptions> = Options extends { readonly wait: true }
+  ? Published & { readonly result: DispatchResult }
+  : Published;
+
+/** How a result is published, and how long. */
+export interface PublishOptions {
+  /**
+   * Names one result, so that it can be published again: the same id counts once in its session, however late. Give the
+   * one that an `unavailable` error has in `details.messageId`. Ids count for all sessions together, so one of your own
+   * must be as hard to guess as the default, `<session>:<random UUID>`: others could use up a name that they can guess.
+   */
+  readonly messageId?: string;
+  /**
+   * Waits until the session has the result, and says what became of it: the facts that it gave, or why it was rejected.
+   * If no answer comes in time, the error has the dispatch in `details.dispatch`: the result is stored all the same, and
+   * `tools.dispatchShow` asks again. Default: false.
+   */
+  readonly wait?: boolean;
+  /** How long to try until there is a PubAck, in milliseconds. Default 30 000. */
+  readonly timeoutMs?: number;
+  /** Stops trying; the result may have been stored all the same. */
+  readonly signal?: AbortSignal;
+  /** Told once, when the first attempt had no PubAck and it is tried again. */
+  readonly onWaiting?: ((failure: ThroughlineError) => void) | undefined;
+}
+
+/** What may stand in a header. */
+const MESSAGE_ID = /^[!-~]{1,256}$/;
+
+/** Longest value that an error quotes, in characters. */
+const MAX_SHOWN = 40;
+
+/** How long a result is tried, in milliseconds. */
+export const PUBLISH_TIMEOUT_MS = 30_000;
+/** What a timer can wait. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/**
+ * Publishes under one message id until there is a PubAck, the time is up, `closing` or the signal of the options is aborted.
+ *
+ * @throws ThroughlineError as `publishText` says
+ */
+export async function publishPersistently(
+  transport: Pick<ClientTransport, 'publish'>,
+  closing: AbortSignal,
+  session: string,
+  role: Role,
+  text: string | Uint8Array,
+  options: PublishOptions = {},
+): Promise<Published> {
+  const of = token(session, 'session');
+  const subject = dispatchSubject(of, role);
+  const { messageId = dispatchMessageId(of, crypto.randomUUID()), signal } = options;
+  const { timeoutMs = PUBLISH_TIMEOUT_MS, onWaiting } = options;
+  checkOptions(options);
+  checkValues(messageId, timeoutMs);
+  let attempts = 0;
+  const attempt = async (patienceMs: number): Promise<Published> => {
+    attempts += 1;
+    const isFirst = attempts === 1;
+    const publishing = unlessStopped(signal, () => transport.publish(subject, text, messageId));
+    const published = await withinDeadline(patienceMs, publishing);
+    if (published !== LATE) {
+      const { sequence, duplicate } = published;
+      const isKnown = duplicate === true && isFirst && options.messageId !== undefined;
+      return { sequence, ...(isKnown && { duplicate: true }) };
+    }
+    throw new ThroughlineError('unavailable', `${subject}: no PubAck within ${Math.ceil(patienceMs)} ms`);
+  };
+  const stop = signal && linkedSignal([closing, signal]);
+  try {
+    return await keepTrying(attempt, { timeoutMs, signal: stop?.signal ?? closing, onWaiting });
+  } catch (error) {
+    throw withMessageId(error, messageId);
+  } finally {
+    stop?.release();
+  }
+}
+
+const OPTIONS: Readonly<Record<keyof PublishOptions, true>> = {
+  messageId: true,
+  wait: true,
+  timeoutMs: true,
+  signal: true,
+  onWaiting: true,
+};
+
+function checkOptions(options: object): void {
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(OPTIONS, name)) continue;
+    const meant = nearestName(name, Object.keys(OPTIONS));
+    const use =
+      meant === undefined ? `use one of ${Object.keys(OPTIONS).join(', ')}` : `did you mean ${meant}?`;
+    throw new ThroughlineError('schema_invalid', `${name} is not an option of publishing: ${use}`);
+  }
+}
+
+function checkValues(messageId: string, timeoutMs: number): void {
+  if (!MESSAGE_ID.test(messageId)) {
+    const is = `messageId is ${shownText(messageId)}`;
+    throw new ThroughlineError(
+      'schema_invalid',
+      `${is}: use 1 to 256 printable ASCII characters without spaces`,
+      { details: { fields: ['messageId'] } },
+    );
+  }
+  if (timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS) return;
+  throw new ThroughlineError('schema_invalid', `timeoutMs is ${timeoutMs}: use 1 to ${MAX_TIMEOUT_MS}`, {
+    details: { fields: ['timeoutMs'] },
+  });
+}
+
+/** A long one by its length, as in every refusal. */
+function shownText(value: string): string {
+  return value.length <= MAX_SHOWN ? JSON.stringify(value) : `text of ${value.length} characters`;
+}
+
+/** Whether it was stored is not known: only the same id makes it safe to publish again. */
+function withMessageId(error: unknown, messageId: string): unknown {
+  if (!(error instanceof ThroughlineError) || error.code !== 'unavailable') return error;
+  const again = `it may be stored all the same: publish it again with the messageId ${messageId}, and it counts once`;
+  return new ThroughlineError(error.code, `${error.message}; ${again}`, {
+    cause: error,
+    details: { ...error.details, messageId },
+  });
+}

@@ -1,0 +1,110 @@
+import './globals.js';
+import { resolve } from 'node:path';
+import { type Config, embeddedConfig, stateDirOf } from './config/config.js';
+import type { VariableName } from './config/settings.js';
+import { usualUrl } from './config/user-server.js';
+import { ThroughlineError } from './contracts/errors.js';
+import { Monitoring } from './engine/monitoring/monitoring.js';
+import { type MonitoringPage, monitoringPage } from './engine/monitoring/monitoring-server.js';
+import { type Logger, silentLogger } from './engine/ports/logger.js';
+import { Shutdown } from './engine/runtime/shutdown.js';
+import { SERVICES, type ServiceName, serve } from './services/serve.js';
+
+/** `throughline/server`: the services inside your own process, as `throughline up` and `serve` run them. */
+
+export type { MonitoringPage } from './engine/monitoring/monitoring-server.js';
+export type { Logger } from './engine/ports/logger.js';
+export { SERVICES, type ServiceName, type VariableName };
+
+/** Which services are started, where, and with which settings. */
+export interface ServerOptions {
+  /** The server to use, `nats://host:port`, several separated by commas. Default: that of `throughline up`, else `nats://127.0.0.1:4222`. */
+  readonly url?: string;
+  /** Starts a nats-server in place of using one; it is looked for, and installed, as `throughline up` does. */
+  readonly server?: {
+    /** Directory that holds its data; made when missing, never removed. */
+    readonly store: string;
+    /** Port on 127.0.0.1. Default: a free one. */
+    readonly port?: number;
+  };
+  /** Services to start. Default: all. */
+  readonly services?: readonly ServiceName[];
+  /** The configuration, by the names of its variables. The variables of the process are not read. */
+  readonly settings?: Readonly<Partial<Record<VariableName, string>>>;
+  /** Gets what the services log; a pino logger will do. Default: nothing is logged. */
+  readonly logger?: Logger;
+}
+
+/** Services that run in this process. */
+export interface RunningThroughline extends AsyncDisposable {
+  /** Where clients connect to. */
+  readonly url: string;
+  /**
+   * What a watcher is to see at `/metrics`, `/healthz` and `/readyz`, for a server of your own; undefined for any other
+   * path.
+   */
+  monitoring(path: string): Promise<MonitoringPage | undefined>;
+  /** Finishes what is in progress, then stops services, connection and server, within `shutdownMs` of `THROUGHLINE_TUNING`. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts services, and a server where one is asked for. When it resolves, requests are answered; when it rejects,
+ * nothing is left running.
+ *
+ * @throws ThroughlineError `config_invalid` for a wrong setting, `server_missing` when no nats-server is found,
+ * `unavailable` when no server answers
+ */
+export async function startThroughline(options: ServerOptions = {}): Promise<RunningThroughline> {
+  const { server, services = SERVICES, logger = silentLogger } = options;
+  const config = embeddedConfig(options.settings ?? {});
+  const given = options.url ?? config.natsUrl;
+  if (server !== undefined && given !== undefined) {
+    throw new ThroughlineError('config_invalid', 'url and server are both given: use one of them');
+  }
+  const shutdown = new Shutdown();
+  const close = () => shutdown.release(config.shutdownMs);
+  try {
+    const url =
+      server === undefined
+        ? (given ?? usualUrl(stateDirOf(config.env), config.access))
+        : await startServer(server, config, logger, shutdown);
+    const monitoring = new Monitoring();
+    await serve(url, { config, logger, shutdown, monitoring }, services);
+    const page = (path: string) => monitoringPage(monitoring, path);
+    return { url, monitoring: page, close, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    // The error that kept it from starting is the one that counts.
+    await close().catch(() => {});
+    throw error;
+  }
+}
+
+async function startServer(
+  { store, port }: NonNullable<ServerOptions['server']>,
+  { env, cacheDir }: Config,
+  logger: Logger,
+  shutdown: Shutdown,
+): Promise<string> {
+  const [{ findNatsServer }, { startNatsServer }] = await Promise.all([
+    import('./nats/server/find-server.js'),
+    import('./nats/server/server-process.js'),
+  ]);
+  const { platform, arch } = process;
+  const progress = (line: string) => logger.info({}, line);
+  const source = await findNatsServer({ env, cacheDir, platform, arch, progress });
+  const log = (line: string) => logger.debug?.({}, line);
+  const running = await startNatsServer({ source, storeDir: resolve(store), port, log });
+  let stopping = false;
+  shutdown.add('the NATS server', async () => {
+    stopping = true;
+    await running.stop();
+  });
+  void running.exited.then(({ code, signal }) => {
+    if (!stopping) {
+      const how = signal ?? `exit ${code}`;
+      logger.error({ code: 'unavailable' }, `the NATS server ended (${how}): see ${running.logFile}`);
+    }
+  });
+  return running.url;
+}

@@ -1,0 +1,75 @@
+import { vi } from 'vitest';
+import { type Token, token } from '../../src/contracts/names.js';
+import type { SessionEvent } from '../../src/contracts/session-events.js';
+import { createSessionReader, type SessionReaderOptions } from '../../src/engine/folding/session-folding.js';
+import { silentLogger } from '../../src/engine/ports/logger.js';
+import type { SessionLog } from '../../src/engine/ports/session-log.js';
+import type { SnapshotStore } from '../../src/engine/ports/snapshot-store.js';
+import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
+import { DEFAULT_LIMITS, type SessionState } from '../../src/memory/session/session-state.js';
+import { implementer, recorded, reviewer } from '../support/builders.js';
+import { MemorySessionLog } from './memory-session-log.js';
+import { MemorySnapshotStore } from './memory-snapshot-store.js';
+
+export const DEMO = token('demo', 'session');
+
+/** The memory ports, where each call can be counted, held up or made to fail; sequences leave gaps. */
+export function spiedPorts() {
+  const kept = { log: new MemorySessionLog({ sequenceStep: 3 }), snapshots: new MemorySnapshotStore() };
+  const log = {
+    append: vi.fn<SessionLog['append']>((...args) => kept.log.append(...args)),
+    read: vi.fn<SessionLog['read']>((...args) => kept.log.read(...args)),
+    watch: vi.fn<SessionLog['watch']>((...args) => kept.log.watch(...args)),
+    sessions: () => kept.log.sessions(),
+  };
+  const snapshots = {
+    load: vi.fn<SnapshotStore['load']>((...args) => kept.snapshots.load(...args)),
+    loadAtOrBefore: vi.fn<SnapshotStore['loadAtOrBefore']>((...args) =>
+      kept.snapshots.loadAtOrBefore(...args),
+    ),
+    save: vi.fn<SnapshotStore['save']>((...args) => kept.snapshots.save(...args)),
+  };
+  const logger = { ...silentLogger, info: vi.fn(), warn: vi.fn() };
+  const reader = (options: Partial<SessionReaderOptions> = {}) =>
+    createSessionReader({ log, snapshots, logger, limits: DEFAULT_LIMITS, maxSessions: 10, ...options });
+  /** Appends the events of these dispatches and gives the sequence of the last one. */
+  const append = async (session: Token, ...dispatches: number[]) => {
+    let last = 0;
+    for (const dispatch of dispatches) {
+      const appended = await kept.log.append(session, dispatched(dispatch));
+      if (appended.outcome === 'appended') last = appended.sequence;
+    }
+    return last;
+  };
+  return { kept, log, snapshots, logger, reader, append };
+}
+
+/** The event of a dispatch: reviews among implementations, about the same few tasks. */
+export function dispatched(dispatch: number): SessionEvent {
+  const task_id = `${dispatch % 4}`;
+  if (dispatch % 3 === 0) {
+    const required_fixes = [`fix ${dispatch}`, `fix ${dispatch - 1}`];
+    return recorded(dispatch, reviewer({ task_id, required_fixes }));
+  }
+  const files_modified = [`src/f${dispatch % 5}.ts`];
+  return recorded(dispatch, implementer({ task_id, summary: `step ${dispatch}`, files_modified }));
+}
+
+/** All that a state holds, as bytes. */
+export function bytesOf(state: SessionState): string {
+  return encodeSnapshot(state, '2026-01-01T00:00:00.000Z');
+}
+
+/** Numbers from `first` to `last`. */
+export function upTo(last: number, first = 1): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
+/** A promise, and what settles it. */
+export function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import type { LearningEvent } from '../../../src/contracts/learning-events.js';
+import { token } from '../../../src/contracts/names.js';
+import type { SessionEvent } from '../../../src/contracts/session-events.js';
+import { createCommander, inBackground } from '../../../src/engine/folding/commander.js';
+import { PROJECT_FOLDING } from '../../../src/engine/folding/project-folding.js';
+import { StateReader } from '../../../src/engine/folding/state-reader.js';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
+import type { LearningState } from '../../../src/memory/learnings/learnings-state.js';
+import { decide } from '../../../src/memory/session/commands/decide-session.js';
+import { evolve } from '../../../src/memory/session/evolve-session.js';
+import { emptyState, type SessionState } from '../../../src/memory/session/session-state.js';
+import { MemoryLearningLog } from '../../doubles/memory-learning-log.js';
+import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
+import { bytesOf, DEMO, gate, spiedPorts } from '../../doubles/spied-ports.js';
+import { timeOf } from '../../support/builders.js';
+
+const project = token('demo', 'project');
+
+/** A commander, and what it carried out in which order. */
+function commander() {
+  const log = new MemoryLearningLog();
+  const snapshots = new MemorySnapshotStore();
+  const reader = new StateReader({
+    log,
+    snapshots,
+    folding: PROJECT_FOLDING,
+    logger: silentLogger,
+    maxCached: 10,
+  });
+  const clock = () => '2026-01-01T00:00:00.000Z';
+  const command = createCommander<LearningState, LearningEvent>({
+    log,
+    reader,
+    clock,
+    newId: () => 'id',
+    random: () => 0,
+  });
+  const carriedOut: string[] = [];
+  const does = (by: typeof command, name: string, of = project) =>
+    by(of, name, () => {
+      carriedOut.push(name);
+      if (name === 'broken') throw new Error('broken');
+      return { kind: 'answer', reply: () => ({}) };
+    });
+  return { command, background: inBackground(command), carriedOut, does };
+}
+
+describe('commands in the background', () => {
+  it('background commands let a command go first that a caller waits for, and keep their own order', async () => {
+    const { command, background, carriedOut, does } = commander();
+    const crowd = Array.from({ length: 50 }, (_, index) => does(background, `rule ${index}`));
+    await crowd[0];
+    await does(command, 'a person');
+    expect(carriedOut.indexOf('a person')).toBeLessThan(3);
+    await Promise.all(crowd);
+    expect(carriedOut.filter((name) => name !== 'a person')).toEqual(
+      Array.from({ length: 50 }, (_, index) => `rule ${index}`),
+    );
+  });
+
+  it('background commands go on after one that failed, which is reported', async () => {
+    const { background, carriedOut, does } = commander();
+    const broken = does(background, 'broken');
+    const next = does(background, 'next');
+    await expect(broken).rejects.toThrow('broken');
+    await next;
+    expect(carriedOut).toEqual(['broken', 'next']);
+  });
+
+  it('background commands wait only for those of the same key', async () => {
+    const { background, carriedOut, does } = commander();
+    const crowd = Array.from({ length: 50 }, (_, index) => does(background, `rule ${index}`));
+    await does(background, 'elsewhere', token('other', 'project'));
+    expect(carriedOut.length).toBeLessThan(5);
+    await Promise.all(crowd);
+  });
+});
+
+/** Commands on sessions whose ports are spied on, and the reader that they share with others. */
+function onSessions() {
+  const ports = spiedPorts();
+  const reader = ports.reader();
+  let ids = 0;
+  const newId = () => {
+    ids += 1;
+    return `id-${ids}`;
+  };
+  const command = createCommander<SessionState, SessionEvent>({
+    log: ports.log,
+    reader,
+    clock: () => timeOf(ids),
+    newId,
+    random: () => 0,
+  });
+  const add = (content: string) =>
+    command(DEMO, 'task-add', (state) =>
+      decide('task-add', state, { content, priority: 2, status: 'remaining' }),
+    );
+  return { ...ports, reader, add };
+}
+
+describe('the answer of a command', () => {
+  it('a command reads its session once, before it decides, and answers from the event that it appended', async () => {
+    const { add, log, append } = onSessions();
+    await append(DEMO, 1);
+    await add('first');
+    log.read.mockClear();
+    const { reply } = await add('second');
+    expect(log.append).toHaveBeenCalledTimes(2);
+    expect(log.read).toHaveBeenCalledTimes(1);
+    const stored = await log.append.mock.results.at(-1)?.value;
+    expect(reply).toMatchObject({ task: { id: 'TAS-2', content: 'second' }, sequence: stored.sequence });
+  });
+
+  it('the state behind commands is the one that a replay of the log gives, byte for byte', async () => {
+    const { add, append, reader, kept } = onSessions();
+    for (let number = 1; number <= 5; number += 1) {
+      await append(DEMO, number);
+      await add(`task ${number}`);
+    }
+    const { events } = await kept.log.read(DEMO, { after: 0 });
+    const replayed = events.reduce(evolve, emptyState(DEMO));
+    expect(bytesOf((await reader.load(DEMO)).folded.state)).toBe(bytesOf(replayed));
+  });
+
+  it('an appended event that another load reads meanwhile is folded once', async () => {
+    const { add, append, log, reader, kept } = onSessions();
+    await append(DEMO, 1);
+    await add('first');
+    log.append.mockImplementationOnce(async (...args) => {
+      const appended = await kept.log.append(...args);
+      await reader.load(DEMO);
+      return appended;
+    });
+    expect((await add('second')).reply).toMatchObject({ task: { id: 'TAS-2' } });
+    // This one reads the event before the command has folded it, and folds it after.
+    const { opened, open } = gate();
+    let late: Promise<unknown> = Promise.resolve();
+    log.append.mockImplementationOnce(async (...args) => {
+      const appended = await kept.log.append(...args);
+      log.read.mockImplementationOnce(async (...range) => {
+        const read = await kept.log.read(...range);
+        await opened;
+        return read;
+      });
+      late = reader.load(DEMO);
+      return appended;
+    });
+    expect((await add('third')).reply).toMatchObject({ task: { id: 'TAS-3' } });
+    open();
+    await late;
+    const { folded } = await reader.load(DEMO);
+    const { events } = await kept.log.read(DEMO, { after: 0 });
+    expect(folded.sinceSnapshot).toBe(events.length);
+    expect(bytesOf(folded.state)).toBe(bytesOf(events.reduce(evolve, emptyState(DEMO))));
+  });
+});

@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest';
+import { token } from '../../../src/contracts/names.js';
+import type { StoredEvent } from '../../../src/contracts/session-events.js';
+import { createCommander } from '../../../src/engine/folding/commander.js';
+import { createSessionReader, createSnapshotWriter } from '../../../src/engine/folding/session-folding.js';
+import { silentLogger } from '../../../src/engine/ports/logger.js';
+import type { SessionLog } from '../../../src/engine/ports/session-log.js';
+import { evolve } from '../../../src/memory/session/evolve-session.js';
+import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
+import { emptyState, type SessionState } from '../../../src/memory/session/session-state.js';
+import { createSessionTools, type SessionTools } from '../../../src/services/tools/session-tools.js';
+import { MemorySessionLog } from '../../doubles/memory-session-log.js';
+import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
+import { implementer, recorded, timeOf } from '../../support/builders.js';
+import { countedEvents } from '../../support/faults/clean-run.js';
+import * as fc from '../../support/properties.js';
+
+/** More than a command waits for. */
+const MANY = 40;
+
+const SESSION = token('crowded', 'session');
+
+/** A session's log into which results come between any two steps of commands, as `turn` lets them. */
+class CrowdedLog {
+  readonly memory = new MemorySessionLog();
+  readonly #turn: (what: string) => Promise<void>;
+  /** Results that come before each append. */
+  readonly #burst: () => number;
+  results = 0;
+
+  constructor(turn: (what: string) => Promise<void>, burst: () => number) {
+    this.#turn = turn;
+    this.#burst = burst;
+  }
+
+  async result(): Promise<void> {
+    this.results += 1;
+    await this.memory.append(SESSION, recorded(this.results, implementer()));
+  }
+
+  /** The log as a process sees it. */
+  port(): SessionLog {
+    const { memory } = this;
+    return {
+      sessions: () => memory.sessions(),
+      watch: (session, onEvent) => memory.watch(session, onEvent),
+      read: async (session, range) => {
+        await this.#turn('read');
+        return memory.read(session, range);
+      },
+      append: async (session, event, options) => {
+        for (let left = this.#burst(); left > 0; left -= 1) await this.result();
+        await this.#turn('append');
+        return memory.append(session, event, options);
+      },
+    };
+  }
+}
+
+/** A process with commands of its own. */
+function processOn(log: SessionLog, name: string) {
+  const snapshots = new MemorySnapshotStore();
+  const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 1 });
+  let ids = 0;
+  const newId = () => {
+    ids += 1;
+    return `${name}-${ids}`;
+  };
+  const clock = () => timeOf(0);
+  const command = createCommander({ log, reader, clock, newId, random: () => 0, pause: async () => {} });
+  const writer = createSnapshotWriter({ snapshots, clock, logger: silentLogger, every: 1000 });
+  const tools = createSessionTools({ command, reader, writer, logger: silentLogger });
+  return (tool: Parameters<SessionTools>[0], args: object) => tools(tool, { session: SESSION, ...args });
+}
+
+const bytes = (state: SessionState) => encodeSnapshot(state, '');
+const folded = (events: readonly StoredEvent[], state = emptyState(SESSION)) => events.reduce(evolve, state);
+
+describe('commands while results come in', () => {
+  it('a command does not wait until the results before it are folded, and its session is folded in the end', async () => {
+    const log = new CrowdedLog(
+      async () => {},
+      () => 0,
+    );
+    for (let left = 10 * MANY; left > 0; left -= 1) await log.result();
+    const call = processOn(log.port(), 'one');
+    const reply = await call('task-add', { content: 'first' });
+    expect(reply).toMatchObject({ task: { id: 'TAS-1' }, sequence: 10 * MANY + 1 });
+    expect(await call('note-add', { content: 'second' })).toMatchObject({ note: { id: 'NOT-1' } });
+    // What a query shows is whole.
+    expect(await call('session-show', {})).toMatchObject({
+      session: { dispatches: { implementer: 10 * MANY } },
+    });
+    const { events } = await log.memory.read(SESSION, { after: 10 * MANY });
+    expect(events.map(({ decidedOn }) => decidedOn)).toEqual([...[32, 10 * MANY + 1]]);
+  });
+
+  it('a command on a session into which a result comes before every append is carried out at once', async () => {
+    const log = new CrowdedLog(
+      async () => {},
+      () => 1,
+    );
+    let appends = 0;
+    const port = log.port();
+    const counting: SessionLog = {
+      ...port,
+      append(...args) {
+        appends += 1;
+        return port.append(...args);
+      },
+    };
+    const call = processOn(counting, 'one');
+    for (let number = 1; number <= 20; number += 1) {
+      expect(await call('task-add', { content: `task ${number}` })).toMatchObject({
+        task: { id: `TAS-${number}` },
+      });
+    }
+    expect(appends).toBe(40);
+    const { events } = await log.memory.read(SESSION, { after: 0 });
+    expect(events.filter(({ event }) => event.type === 'task.added')).toHaveLength(20);
+  });
+
+  it('commands of several processes give no id twice, and no task to two agents, however results come between', async () => {
+    let refused = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.infiniteStream(fc.constantFrom(0, 0, 0, 0, 1, 1, 2, MANY)),
+        fc.array(fc.array(fc.constantFrom('add', 'claim'), { minLength: 1, maxLength: 4 }), {
+          minLength: 2,
+          maxLength: 4,
+        }),
+        async (scheduler, bursts, work) => {
+          const log = new CrowdedLog(
+            (what) => scheduler.schedule(Promise.resolve(), what).then(() => undefined),
+            () => bursts.next().value ?? 0,
+          );
+          const answers: object[] = [];
+          const done = Promise.all(
+            work.map(async (steps, at) => {
+              const call = processOn(log.port(), `process-${at}`);
+              for (const [step, kind] of steps.entries()) {
+                const reply =
+                  kind === 'add'
+                    ? await call('task-add', { content: `task ${at}.${step}` })
+                    : await call('task-next', { claim: `agent ${at}.${step}` });
+                answers.push(reply);
+              }
+            }),
+          );
+          await scheduler.waitFor(done);
+
+          const { events } = await log.memory.read(SESSION, { after: 0 });
+          const counted = await countedEvents(log.memory, SESSION);
+          refused += events.length - counted.length;
+          const tasks = (type: string) =>
+            counted.flatMap((event) => (event.type === type && 'task' in event.data ? event.data.task : []));
+          for (const type of ['task.added', 'task.claimed']) {
+            expect(new Set(tasks(type)).size, type).toBe(tasks(type).length);
+          }
+          // What was answered is what the log says, once.
+          const answered = answers.flatMap((reply) => ('task' in reply && reply.task ? [reply.task] : []));
+          expect(answered).toHaveLength(tasks('task.added').length + tasks('task.claimed').length);
+          expect(tasks('task.added')).toHaveLength(work.flat().filter((kind) => kind === 'add').length);
+          // Everyone folds the same, from wherever they begin.
+          const whole = bytes(folded(events));
+          for (let cut = 0; cut < events.length; cut += Math.ceil(events.length / 8)) {
+            const snapshot = decodeSnapshot(SESSION, bytes(folded(events.slice(0, cut))));
+            if (!snapshot.ok) throw new Error(snapshot.reason);
+            expect(bytes(folded(events.slice(cut), snapshot.state))).toBe(whole);
+          }
+        },
+      ),
+      { numRuns: 40 },
+    );
+    // Without a single race it would show nothing.
+    expect(refused).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { token } from '../../../src/contracts/names.js';
+import { createSnapshotWriter } from '../../../src/engine/folding/session-folding.js';
+import { decodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
+import { bytesOf, DEMO, gate, spiedPorts, upTo } from '../../doubles/spied-ports.js';
+import { soon } from '../../support/soon.js';
+
+const CLOCK = () => '2026-01-01T00:00:00.000Z';
+
+/** A reader with a writer behind it, as the services have them. */
+function written(every: number) {
+  const ports = spiedPorts();
+  const writer = createSnapshotWriter({
+    snapshots: ports.snapshots,
+    clock: CLOCK,
+    logger: ports.logger,
+    every,
+  });
+  const reader = ports.reader({ onFolded: (folded) => writer.folded(folded) });
+  return { ...ports, writer, reader, another: () => ports.reader() };
+}
+
+describe('SnapshotWriter', () => {
+  it('the snapshot writer writes after so many folded events, and not before', async () => {
+    const { append, reader, writer, snapshots, kept } = written(5);
+    await append(DEMO, ...upTo(4));
+    await reader.load(DEMO);
+    await writer.stop();
+    expect(snapshots.save).not.toHaveBeenCalled();
+    const sequence = await append(DEMO, 5);
+    const { folded } = await reader.load(DEMO);
+    await writer.stop();
+    expect(snapshots.save).toHaveBeenCalledTimes(1);
+    expect(await kept.snapshots.load(DEMO)).toEqual({ sequence, text: bytesOf(folded.state) });
+    expect(folded.sinceSnapshot).toBe(0);
+    await append(DEMO, 6, 7, 8, 9);
+    await reader.load(DEMO);
+    await writer.stop();
+    expect(snapshots.save).toHaveBeenCalledTimes(1);
+    await append(DEMO, 10);
+    await reader.load(DEMO);
+    await writer.stop();
+    expect(snapshots.save).toHaveBeenCalledTimes(2);
+  });
+
+  it('the snapshot writer works off the request path: the load is answered before, and waits for no write', async () => {
+    const { append, reader, writer, snapshots } = written(1);
+    const { opened, open } = gate();
+    snapshots.save.mockImplementation(() => opened.then(() => 'saved'));
+    await append(DEMO, 1);
+    await reader.load(DEMO);
+    expect(snapshots.save).not.toHaveBeenCalled();
+    await soon(() => expect(snapshots.save).toHaveBeenCalledTimes(1));
+    await append(DEMO, 2, 3);
+    expect((await reader.load(DEMO)).replayed).toBe(2);
+    open();
+    await writer.stop();
+    // While one write of a session runs, no second one begins.
+    expect(snapshots.save).toHaveBeenCalledTimes(1);
+    await append(DEMO, 4);
+    await reader.load(DEMO);
+    await writer.stop();
+    expect(snapshots.save).toHaveBeenCalledTimes(2);
+  });
+
+  it('the snapshot writer writes text and sequence of one moment, whatever is folded while it waits', async () => {
+    const { append, reader, writer, snapshots } = written(1);
+    for (const dispatch of upTo(30)) {
+      await append(DEMO, dispatch);
+      await reader.load(DEMO);
+      if (dispatch % 4 === 0) await writer.stop();
+    }
+    await writer.stop();
+    expect(snapshots.save.mock.calls.length).toBeGreaterThan(5);
+    for (const [, { sequence, text }] of snapshots.save.mock.calls) {
+      const decoded = decodeSnapshot(DEMO, text);
+      if (!decoded.ok) throw new Error(decoded.reason);
+      expect(decoded.state.sequence).toBe(sequence);
+      const then = await reader.loadAsOf(DEMO, sequence);
+      expect(bytesOf(decoded.state)).toBe(bytesOf(then.folded.state));
+    }
+  });
+
+  it('the snapshot writer writes for several sessions at the same time', async () => {
+    const { append, reader, writer, snapshots } = written(2);
+    const sessions = ['a', 'b', 'c'].map((name) => token(name, 'session'));
+    for (const session of sessions) await append(session, 1, 2);
+    await Promise.all(sessions.map((session) => reader.load(session)));
+    await writer.stop();
+    expect(snapshots.save.mock.calls.map(([session]) => session).sort()).toEqual(sessions);
+  });
+
+  it('the snapshot writer logs a write that failed, harms no request, and writes with the next events', async () => {
+    const { append, reader, writer, snapshots, logger, kept } = written(3);
+    snapshots.save.mockRejectedValueOnce(new Error('unavailable'));
+    await append(DEMO, 1, 2, 3);
+    await reader.load(DEMO);
+    await writer.stop();
+    expect(logger.warn).toHaveBeenCalledTimes(1);
+    await reader.load(DEMO);
+    await writer.stop();
+    expect(snapshots.save).toHaveBeenCalledTimes(1);
+    const sequence = await append(DEMO, 4);
+    await reader.load(DEMO);
+    await writer.stop();
+    expect(await kept.snapshots.load(DEMO)).toMatchObject({ sequence });
+  });
+
+  it('the snapshot writer does not try the same events again when another process was first', async () => {
+    const { append, reader, writer, snapshots, logger } = written(2);
+    snapshots.save.mockResolvedValue('older');
+    await append(DEMO, 1, 2);
+    await reader.load(DEMO);
+    await writer.stop();
+    await append(DEMO, 3);
+    await reader.load(DEMO);
+    await writer.stop();
+    expect(snapshots.save).toHaveBeenCalledTimes(1);
+    expect(logger.warn).not.toHaveBeenCalled();
+  });
+
+  it('the snapshot writer writes on command, and reports the outcome', async () => {
+    const { append, reader, writer, snapshots, logger } = written(100);
+    const sequence = await append(DEMO, 1);
+    const { folded } = await reader.load(DEMO);
+    expect(await writer.write(folded)).toBe('saved');
+    expect(await writer.write(folded)).toBe('older');
+    expect(snapshots.save.mock.calls[0]?.[1].sequence).toBe(sequence);
+    snapshots.save.mockResolvedValueOnce('too_large');
+    expect(await writer.write(folded)).toBe('too_large');
+    expect(logger.warn).toHaveBeenCalledTimes(1);
+    snapshots.save.mockRejectedValueOnce(new Error('unavailable'));
+    await expect(writer.write(folded)).rejects.toThrow('unavailable');
+  });
+
+  it('the snapshot writer lets the next reader start where it wrote', async () => {
+    const { append, reader, writer, log, another } = written(10);
+    const sequence = await append(DEMO, ...upTo(10));
+    await reader.load(DEMO);
+    await writer.stop();
+    await append(DEMO, 11);
+    const { replayed, folded } = await another().load(DEMO);
+    expect({ replayed, from: folded.snapshotSequence }).toEqual({ replayed: 1, from: sequence });
+    expect(log.read).toHaveBeenLastCalledWith(DEMO, { after: sequence });
+  });
+});

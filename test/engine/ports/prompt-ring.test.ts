@@ -1,0 +1,110 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { PROMPTS_STREAM, PROMPTS_SUBJECTS, type Token } from '../../../src/contracts/names.js';
+import type { KeptPrompt } from '../../../src/contracts/replies/prompt-trace.js';
+import { type PromptRing, RING_SIZE } from '../../../src/engine/ports/telemetry-store.js';
+import { MemoryPromptRing } from '../../doubles/memory-prompt-ring.js';
+import { timeOf } from '../../support/builders.js';
+import { newSession, openPorts, twoOnNats } from './opened.js';
+
+function kept(session: Token, number: number): KeptPrompt {
+  return {
+    ...{ id: `p${number}`, at: timeOf(number), session, kind: 'dispatch', task: '1', role: 'reviewer' },
+    ...{ sequence: number, tokens: 10, hash: 'a'.repeat(64), prefixHash: 'b', room: 100, dropped: 1 },
+    ...{ durationMs: 1.5, factsShown: 1, factsTotal: 2 },
+    facts: [{ id: 'f1', score: 0.5 }],
+    left: [{ id: 'f2', score: 0.1, why: 'rank' }],
+    learnings: ['l1'],
+    learningsSequence: 3,
+    request: { session, taskId: '1', taskPrompt: 'go on', asOf: number },
+  };
+}
+
+/** What `src/ports/prompt-traces.ts` promises, of any implementation. */
+function promptRingContract(
+  name: string,
+  open: () => { readonly ring: PromptRing; readonly other: PromptRing },
+) {
+  describe(`the ring of prompts, ${name}`, () => {
+    let opened: ReturnType<typeof open>;
+    beforeAll(() => {
+      opened = open();
+    });
+
+    it('the ring gives back what was kept of each session, the newest first', async () => {
+      const [one, other] = [newSession(), newSession()];
+      for (const number of [1, 2, 3]) await opened.ring.keep(kept(one, number));
+      await opened.ring.keep(kept(other, 9));
+      expect(await opened.other.all(one)).toEqual([3, 2, 1].map((number) => kept(one, number)));
+      expect(await opened.other.all(other)).toEqual([kept(other, 9)]);
+      expect(await opened.other.all(newSession())).toEqual([]);
+    });
+
+    it('the ring gives the newest prompts before another one', async () => {
+      const session = newSession();
+      for (const number of [1, 2, 3, 4]) await opened.ring.keep(kept(session, number));
+      const ids = async (range: { before?: string; limit: number }) =>
+        (await opened.other.recent(session, range)).map(({ id }) => id);
+      expect(await ids({ limit: 2 })).toEqual(['p4', 'p3']);
+      expect(await ids({ before: 'p3', limit: 5 })).toEqual(['p2', 'p1']);
+      expect(await ids({ before: 'gone', limit: 5 })).toEqual([]);
+    });
+
+    it('the ring keeps so many prompts of a session, and forgets the oldest', async () => {
+      const session = newSession();
+      const many = Array.from({ length: RING_SIZE + 5 }, (_, index) => kept(session, index + 1));
+      for (const each of many) await opened.ring.keep(each);
+      const ids = (await opened.other.all(session)).map(({ id }) => id);
+      expect(ids).toHaveLength(RING_SIZE);
+      expect([ids[0], ids.at(-1)]).toEqual([`p${RING_SIZE + 5}`, 'p6']);
+    });
+  });
+}
+
+promptRingContract('in memory', () => {
+  const ring = new MemoryPromptRing();
+  return { ring, other: ring };
+});
+
+describe('on NATS', () => {
+  const opened = twoOnNats();
+
+  promptRingContract('on NATS', () => ({ ring: opened.nats.prompts, other: opened.other.prompts }));
+
+  it('the ring on NATS skips what is not a prompt, and is made again where its stream was deleted', async () => {
+    const session = newSession();
+    const { connection, prompts } = opened.nats;
+    await prompts.keep(kept(session, 1));
+    await connection.jetstream().publish(`compiled.${session}`, '{"id":1}');
+    await connection.jetstream().publish(`compiled.${session}`, 'text');
+    expect(await prompts.all(session)).toEqual([kept(session, 1)]);
+    await (await connection.jetstreamManager()).streams.delete(PROMPTS_STREAM);
+    expect(await prompts.all(session)).toEqual([]);
+    await prompts.keep(kept(session, 2));
+    expect(await opened.other.prompts.all(session)).toEqual([kept(session, 2)]);
+  });
+
+  it('a stream of prompts that cannot be made is said with the code of its cause', async () => {
+    const three = await openPorts(opened.nats.server.url, { replicas: 3, makes: [] });
+    await (await three.connection.jetstreamManager()).streams.delete(PROMPTS_STREAM);
+    await expect(three.prompts.keep(kept(newSession(), 1))).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('THROUGHLINE_REPLICAS=1'),
+    });
+    await three.close();
+    await opened.nats.prompts.keep(kept(newSession(), 1));
+  });
+
+  it('a missing stream of prompts is noticed and made although someone listens to its subjects', async () => {
+    // To anyone who publishes, a listener looks like a stream that takes its time.
+    const { connection } = opened.other;
+    connection.subscribe(PROMPTS_SUBJECTS, { callback: () => undefined });
+    await connection.flush();
+    await (await connection.jetstreamManager()).streams.delete(PROMPTS_STREAM);
+    const impatient = await openPorts(opened.nats.server.url, { requestTimeoutMs: 2_000, makes: [] });
+    const sessions = [newSession(), newSession()];
+    await Promise.all(sessions.map((session) => impatient.prompts.keep(kept(session, 1))));
+    for (const session of sessions)
+      expect(await opened.other.prompts.all(session)).toEqual([kept(session, 1)]);
+    await impatient.close();
+  });
+});

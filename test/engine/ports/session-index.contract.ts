@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import type { Token } from '../../../src/contracts/names.js';
+import type { SessionIndexEntry } from '../../../src/contracts/session-file.js';
+import type { SessionIndex } from '../../../src/engine/ports/session-index.js';
+import { sessionFigures } from '../../../src/memory/session/run-status.js';
+import { emptyState } from '../../../src/memory/session/session-state.js';
+import { soon } from '../../support/soon.js';
+import { newSession } from './opened.js';
+
+export function entry(session: Token, sequence: number): SessionIndexEntry {
+  const figures = sessionFigures(emptyState(session));
+  return { v: 1, sequence, at: '2026-01-01T00:00:00.000Z', figures };
+}
+
+/** What `src/ports/session-index.ts` promises. */
+export function sessionIndexContract(
+  name: string,
+  open: () => { readonly index: SessionIndex; readonly other: SessionIndex },
+): void {
+  const all = async (index: SessionIndex, after = 0) => {
+    const found = new Map<string, SessionIndexEntry>();
+    let last = after;
+    for await (const { entries, through } of index.read(after)) {
+      for (const each of entries) found.set(each.figures.session, each);
+      last = through;
+    }
+    return { found, last };
+  };
+
+  it(`the index of sessions ${name} keeps the newest entry of each session`, async () => {
+    const { index, other } = open();
+    const [one, two] = [newSession('one'), newSession('two')];
+    expect(await index.put(entry(one, 3))).toBe('saved');
+    expect(await index.put(entry(two, 9))).toBe('saved');
+    expect(await other.put(entry(one, 3))).toBe('older');
+    expect(await other.put(entry(one, 2))).toBe('older');
+    const { found, last } = await all(other);
+    expect([found.get(one), found.get(two)]).toEqual([entry(one, 3), entry(two, 9)]);
+    expect(await other.put(entry(one, 4))).toBe('saved');
+    const newer = await all(index, last);
+    expect([...newer.found.values()]).toEqual([entry(one, 4)]);
+  });
+
+  it(`the index of sessions ${name} keeps the newest of what many write at once`, async () => {
+    const { index, other } = open();
+    const session = newSession('race');
+    const written = await Promise.all(
+      Array.from({ length: 12 }, (_, at) => (at % 2 === 0 ? index : other).put(entry(session, at + 1))),
+    );
+    expect(written).toContain('saved');
+    expect((await all(index)).found.get(session)?.sequence).toBe(12);
+  });
+
+  it(`the index of sessions ${name} tells of entries that are written and removed`, async () => {
+    const { index, other } = open();
+    const session = newSession('watched');
+    const heard: unknown[] = [];
+    const unwatch = index.watch({
+      written: (each) => each.figures.session === session && heard.push(each.sequence),
+      removed: (gone) => gone === session && heard.push('removed'),
+    });
+    // A subscription may come after what is written on another connection.
+    await index.epoch();
+    await other.put(entry(session, 1));
+    await soon(() => expect(heard).toContain(1));
+    await other.remove(session);
+    await soon(() => expect(heard).toContain('removed'));
+    expect((await all(index)).found.has(session)).toBe(false);
+    expect(await other.put(entry(session, 1))).toBe('saved');
+    unwatch();
+  });
+}

@@ -1,0 +1,420 @@
+import { headers } from 'nats';
+import { describe, expect, it } from 'vitest';
+import { EVENT_VERSION } from '../../../src/contracts/event.js';
+import { sessionStream, shardStream, type Token } from '../../../src/contracts/names.js';
+import type { SessionEvent } from '../../../src/contracts/session-events.js';
+import { publishedOn, shardOf, streamOf as streamIn } from '../../../src/contracts/session-layout.js';
+import type { SessionActivity } from '../../../src/engine/ports/session-lifecycle.js';
+import type { Appended, ReadRange, SessionLog } from '../../../src/engine/ports/session-log.js';
+import type { MemoryEventLogOptions } from '../../doubles/memory-event-log.js';
+import { MemorySessionLog } from '../../doubles/memory-session-log.js';
+import { implementer, recorded, rejected, reviewer } from '../../support/builders.js';
+import { soon } from '../../support/soon.js';
+import { eventLogContract, type LoggedEvents, type OpenedEventLog } from './event-log.contract.js';
+import { bytes, LAYOUTS, newSession, openPorts, startNatsPorts, twoOnNats } from './opened.js';
+
+const EVENTS: LoggedEvents<SessionEvent> = {
+  event: (dispatch) => recorded(dispatch, implementer({ summary: `step ${dispatch}` })),
+  several: [recorded(1, implementer()), rejected(2), recorded(3, reviewer())],
+  invalid: [
+    '{"v":1,"type":"fact.recorded"}',
+    '{"v":2,"type":"task.added","at":"2026-01-01T00:00:00Z","data":{}}',
+  ],
+};
+
+async function inMemory(options?: MemoryEventLogOptions): Promise<OpenedEventLog<SessionEvent>> {
+  const log = new MemorySessionLog(options);
+  return {
+    log,
+    other: log,
+    keys: () => log.sessions(),
+    injected: async (session, data) => log.inject(session, data),
+    close: async () => {},
+  };
+}
+
+eventLogContract('of sessions, in memory', EVENTS, () => inMemory());
+eventLogContract('of sessions, in memory, with gaps', EVENTS, () => inMemory({ sequenceStep: 7 }));
+eventLogContract('of sessions, in memory, in one run of sequences', EVENTS, () => inMemory({ shared: true }));
+
+/** Commands among results, on either log. */
+async function expectCommandsAlone(log: SessionLog, other: SessionLog): Promise<void> {
+  const session = newSession('commands');
+  const none = { events: [], through: 0, skipped: 0 };
+  expect(await log.read(session, { after: 0, commands: true })).toMatchObject(none);
+  const appended = async (to: SessionLog, event: SessionEvent, decidedOn: number) => {
+    await log.append(session, recorded(decidedOn + 1, implementer()));
+    const stored = await to.append(session, event, { decidedOn });
+    return stored.outcome === 'appended' ? stored.sequence : 0;
+  };
+  const task = await appended(log, TASK, 0);
+  const note = await appended(other, NOTE, task);
+  await log.append(session, rejected(90));
+  const read = async (range: ReadRange) => {
+    const { events, through } = await log.read(session, { ...range, commands: true });
+    return {
+      found: events.map(({ sequence, event, decidedOn }) => [sequence, event.type, decidedOn]),
+      through,
+    };
+  };
+  const first = [task, 'task.added', 0];
+  const second = [note, 'note.added', task];
+  expect(await read({ after: 0 })).toEqual({ found: [first, second], through: note });
+  expect(await read({ after: 0, through: task })).toEqual({ found: [first], through: task });
+  expect(await read({ after: task })).toEqual({ found: [second], through: note });
+  expect(await read({ after: note })).toEqual({ found: [], through: note });
+}
+
+const COMMAND = { v: EVENT_VERSION, at: '2026-01-01T00:00:00.000Z', id: 'command' } as const;
+const TASK: SessionEvent = {
+  ...COMMAND,
+  type: 'task.added',
+  data: { task: 'TAS-1', content: 'a', status: 'remaining', priority: 2, depends_on: [], iteration: 0 },
+};
+const NOTE: SessionEvent = {
+  ...COMMAND,
+  type: 'note.added',
+  data: { note: 'NOT-1', content: 'b', type: 'tip', iteration: 0 },
+};
+
+it('the session log in memory reads commands alone, with what each was decided on', async () => {
+  const log = new MemorySessionLog({ sequenceStep: 7 });
+  await expectCommandsAlone(log, log);
+});
+
+/** What `src/ports/session-activity.ts` promises, of either log. */
+async function expectActivity(
+  log: SessionLog & SessionActivity,
+  other: SessionLog & SessionActivity,
+): Promise<void> {
+  const session = newSession('active');
+  const moved = new Set<Token>();
+  const unfollow = other.follow((each) => moved.add(each));
+  expect(await other.newest(session)).toBe(0);
+  await log.append(session, recorded(1, implementer()));
+  const last = await log.append(session, TASK);
+  const sequence = last.outcome === 'appended' ? last.sequence : 0;
+  expect(await other.newest(session)).toBe(sequence);
+  const found = (await other.activity()).filter((each) => each.session === session);
+  expect(found).toEqual([{ session, sequence, at: expect.stringMatching(/^\d{4}-.*Z$/) }]);
+  await soon(() => expect(moved).toContain(session));
+  unfollow();
+}
+
+it('the session log in memory tells how far each session has come', async () => {
+  const log = new MemorySessionLog({ sequenceStep: 7 });
+  await expectActivity(log, log);
+});
+
+describe.each(LAYOUTS)('on NATS, %s', (name, wanted) => {
+  const opened = twoOnNats({ wanted });
+  const log = `the session log on NATS, ${name},`;
+  const streamOf = (session: Token) => streamIn(opened.nats.layout, session);
+
+  const event = (dispatch: number) => recorded(dispatch, implementer());
+  const append = async (session: Token, dispatch: number) => {
+    const appended = await opened.nats.log.append(session, event(dispatch));
+    if (appended.outcome !== 'appended') throw new Error(appended.outcome);
+    return appended.sequence;
+  };
+  const publish = async (session: Token, data: Uint8Array, head = headers()) =>
+    // By a bare request, since the client's own publish leaves out a status among the headers.
+    (
+      await opened.nats.connection.request(publishedOn(opened.nats.layout, session, 'x'), data, {
+        headers: head,
+        timeout: 5000,
+      })
+    ).json<{
+      seq: number;
+    }>().seq;
+
+  it(`${log} tells how far each session has come`, async () => {
+    await expectActivity(opened.nats.log, opened.other.log);
+  });
+
+  eventLogContract(`of sessions, on NATS, ${name}`, EVENTS, async () => ({
+    log: opened.nats.log,
+    other: opened.other.log,
+    keys: () => opened.other.log.sessions(),
+    injected: publish,
+    close: async () => {},
+  }));
+
+  it(`${log} reads commands alone, with what each was decided on`, () =>
+    expectCommandsAlone(opened.nats.log, opened.other.log));
+
+  it(`${log} makes the stream again when it is deleted`, async () => {
+    const session = newSession('deleted');
+    const first = await append(session, 1);
+    expect((await opened.other.log.read(session, { after: first })).events).toEqual([]);
+    await (await opened.nats.connection.jetstreamManager()).streams.delete(streamOf(session));
+    expect((await opened.other.log.read(session, { after: first })).events).toEqual([]);
+    expect((await opened.nats.log.read(session, { after: 0 })).events).toEqual([]);
+    expect(await opened.nats.log.append(session, event(2))).toMatchObject({ outcome: 'appended' });
+    expect((await opened.other.log.read(session, { after: 0 })).events).toHaveLength(1);
+  });
+
+  describe('reads past messages whose headers pretend to come from the server', () => {
+    it.each([
+      ['a status that ends a batch', () => headers(204, 'EOB')],
+      ['a status that says there is nothing', () => headers(404, 'Message Not Found')],
+      ['a status of a fault', () => headers(500, 'Fault')],
+      ['another sequence', () => withHeader('Nats-Sequence', '900000000')],
+      ['another count of pending messages', () => withHeader('Nats-Num-Pending', '0')],
+    ])(`${log} reads past messages whose headers pretend to come from the server: %s`, async (_, head) => {
+      const session = newSession('hostile');
+      const first = await append(session, 1);
+      await publish(session, bytes('no event'), head());
+      const second = await append(session, 2);
+      const last = await publish(session, bytes('no event'), head());
+      const read = await opened.nats.log.read(session, { after: 0 });
+      expect(read.events.map(({ sequence }) => sequence)).toEqual([first, second]);
+      expect(read).toMatchObject({ through: last, skipped: 2 });
+      const tail = await opened.other.log.read(session, { after: first });
+      expect(tail.events.map(({ sequence }) => sequence)).toEqual([second]);
+      expect(tail).toMatchObject({ through: last, skipped: 2 });
+    });
+  });
+
+  it(`${log} skips deleted messages`, async () => {
+    const session = newSession('holes');
+    const sequences: number[] = [];
+    for (let dispatch = 1; dispatch <= 5; dispatch += 1) sequences.push(await append(session, dispatch));
+    const [first = 0, second = 0, third = 0, fourth = 0, last = 0] = sequences;
+    expect((await opened.nats.log.read(session, { after: 0 })).through).toBe(last);
+    const jsm = await opened.nats.connection.jetstreamManager();
+    for (const sequence of [first, third, last]) await jsm.streams.deleteMessage(streamOf(session), sequence);
+    const read = await opened.nats.log.read(session, { after: 0 });
+    expect(read.events.map(({ sequence }) => sequence)).toEqual([second, fourth]);
+    expect(read.skipped).toBe(0);
+    await opened.nats.log.read(session, { after: last });
+    expect(await opened.nats.log.append(session, event(6), { expectedSequence: last })).toMatchObject({
+      outcome: 'appended',
+    });
+    expect(await opened.nats.log.append(session, event(7), { expectedSequence: last })).toEqual({
+      outcome: 'conflict',
+    });
+  });
+});
+
+describe('in a stream each', () => {
+  const opened = twoOnNats();
+
+  it('the session log on NATS gives each session a stream of its own, with its subjects and direct get', async () => {
+    const [one, two] = [newSession('own'), newSession('own')];
+    await opened.nats.log.append(one, recorded(1, implementer()));
+    await opened.nats.log.append(two, recorded(1, implementer()));
+    const jsm = await opened.nats.connection.jetstreamManager();
+    for (const session of [one, two]) {
+      const { config, state } = await jsm.streams.info(`SESSION_${session}`);
+      expect(config).toMatchObject({
+        name: sessionStream(session),
+        subjects: [`session.${session}.>`],
+        storage: 'file',
+        allow_direct: true,
+      });
+      expect(state.messages).toBe(1);
+      const { subject } = await jsm.streams.getMessage(sessionStream(session), { seq: 1 });
+      expect(subject).toBe(`session.${session}.fact.recorded`);
+    }
+  });
+
+  it('the session log on NATS finds out that a stream is missing even if another connection listens to everything', async () => {
+    const session = newSession('overheard');
+    const overheard = opened.nats.connection.subscribe('>', { callback: () => {} });
+    expect(await opened.other.log.read(session, { after: 0 })).toEqual({
+      events: [],
+      through: 0,
+      skipped: 0,
+    });
+    expect(await opened.nats.log.append(session, recorded(1, implementer()))).toMatchObject({
+      outcome: 'appended',
+    });
+    expect((await opened.other.log.read(session, { after: 0 })).events).toHaveLength(1);
+    overheard.unsubscribe();
+  });
+});
+
+describe('in shards', () => {
+  const opened = twoOnNats({ wanted: { layout: 'sharded', shards: 2 } });
+  const event = (dispatch: number) => recorded(dispatch, implementer());
+  const append = async (session: Token, dispatch: number, expectedSequence?: number) => {
+    const options = expectedSequence === undefined ? {} : { expectedSequence };
+    const appended = await opened.nats.log.append(session, event(dispatch), options);
+    if (appended.outcome !== 'appended') throw new Error(appended.outcome);
+    return appended.sequence;
+  };
+  const jsmOf = () => opened.nats.connection.jetstreamManager();
+
+  it('the session log in shards stores an event under its session and type, in a stream that says how many shards there are', async () => {
+    const session = newSession('sharded');
+    const sequence = await append(session, 1);
+    const jsm = await jsmOf();
+    const name = shardStream(shardOf(session, 2));
+    const { config } = await jsm.streams.info(name);
+    expect(config).toMatchObject({
+      subjects: [`sessions.0${shardOf(session, 2)}.*.>`],
+      storage: 'file',
+      allow_direct: true,
+      metadata: { 'throughline.shards': '2' },
+    });
+    const { subject } = await jsm.streams.getMessage(name, { seq: sequence });
+    expect(subject).toBe(`session.${session}.fact.recorded`);
+  });
+
+  it('the session log in shards expects the last sequence of the session, whatever its neighbours append in between', async () => {
+    const [one, two] = neighbours();
+    const first = await append(one, 1, 0);
+    await append(two, 1, 0);
+    await append(two, 2);
+    const second = await append(one, 2, first);
+    expect(second).toBeGreaterThan(first + 1);
+    const late = { expectedSequence: first };
+    expect(await opened.other.log.append(one, event(3), late)).toEqual({ outcome: 'conflict' });
+    expect(await opened.nats.log.read(one, { after: first })).toMatchObject({ through: second, skipped: 0 });
+  });
+
+  it('the session log in shards takes commands on a session whose events are gone, where the snapshot has them', async () => {
+    const [one, two] = neighbours();
+    const last = await append(one, 1);
+    await opened.nats.snapshots.save(one, { sequence: last, text: snapshotAt(last) });
+    await (await jsmOf()).streams.delete(shardStream(shardOf(one, 2)));
+    // By a neighbour, in a process that knows neither of them.
+    const fresh = await openPorts(opened.nats.server.url);
+    const appended = await fresh.log.append(two, event(1));
+    expect(appended).toMatchObject({ outcome: 'appended' });
+    const { through, events } = await fresh.log.read(one, { after: last });
+    expect({ through, events }).toEqual({ through: last, events: [] });
+    const next = await fresh.log.append(one, event(2), { expectedSequence: last });
+    expect(next).toMatchObject({ outcome: 'appended' });
+    // The stream was made beyond the snapshots of all its sessions.
+    expect(sequenceOf(appended)).toBeGreaterThan(last);
+    expect(sequenceOf(next)).toBeGreaterThan(sequenceOf(appended));
+    expect(await fresh.log.append(one, event(3), { expectedSequence: last })).toEqual({
+      outcome: 'conflict',
+    });
+    await fresh.close();
+  });
+
+  it('the session log in shards keeps a session from its neighbours whose snapshot is ahead of the stream', async () => {
+    const [one, two] = neighbours();
+    const last = await append(two, 1);
+    await opened.nats.snapshots.save(one, { sequence: last + 500, text: snapshotAt(last + 500) });
+    const fresh = await openPorts(opened.nats.server.url);
+    expect(await fresh.log.append(two, event(2))).toMatchObject({ outcome: 'appended' });
+    await expect(fresh.log.append(one, event(1))).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('throughline repair'),
+    });
+    expect(await fresh.log.append(two, event(3))).toMatchObject({ outcome: 'appended' });
+    await fresh.close();
+  });
+
+  it('the session log in shards finds out that a stream is missing even if another connection listens to everything', async () => {
+    const session = newSession('overheard');
+    await (await jsmOf()).streams.delete(shardStream(shardOf(session, 2)));
+    const overheard = opened.other.connection.subscribe('>', { callback: () => {} });
+    const fresh = await openPorts(opened.nats.server.url);
+    expect(await fresh.log.read(session, { after: 0 })).toEqual({ events: [], through: 0, skipped: 0 });
+    expect(await fresh.log.append(session, event(1))).toMatchObject({ outcome: 'appended' });
+    expect((await fresh.log.read(session, { after: 0 })).events).toHaveLength(1);
+    overheard.unsubscribe();
+    await fresh.close();
+  });
+
+  it('the session log in shards asks for one message where nothing may be new, since a batch makes the server count', async () => {
+    const [one, two] = neighbours();
+    const { log } = opened.other;
+    const first = await append(one, 1);
+    await append(two, 1);
+    const asked = await asking(async () => {
+      expect((await log.read(one, { after: 0 })).through).toBe(first);
+      expect((await log.read(one, { after: first })).events).toEqual([]);
+    });
+    expect(asked).toEqual([
+      { seq: 1, batch: expect.any(Number), next_by_subj: `session.${one}.>` },
+      { seq: first + 1, next_by_subj: `session.${one}.>` },
+    ]);
+    const second = await append(one, 2);
+    // Of what this process has appended it knows that it is there.
+    expect(await asking(() => opened.nats.log.read(one, { after: first }))).toMatchObject([
+      { seq: first + 1, batch: expect.any(Number) },
+    ]);
+    const third = await append(one, 3);
+    const { events } = await log.read(one, { after: first });
+    expect(events.map(({ sequence }) => sequence)).toEqual([second, third]);
+  });
+
+  it('the session log in shards tells how far many sessions have come by a few requests, and then asks for those that moved', async () => {
+    const sessions = Array.from({ length: 60 }, () => newSession('busy'));
+    const newest = new Map<Token, number>();
+    for (const session of sessions) {
+      await opened.nats.log.append(session, TASK);
+      newest.set(session, await append(session, 1));
+    }
+    const { log } = opened.other;
+    const came = async () =>
+      new Map((await log.activity()).map(({ session, sequence }) => [session, sequence]));
+    const asked = await asking(async () => expect((await came()).size).toBeGreaterThan(sessions.length));
+    expect(asked.length).toBeLessThanOrEqual(2);
+    const [moved = newSession('none')] = sessions;
+    newest.set(moved, await append(moved, 2));
+    const again = await asking(async () => {
+      const found = await came();
+      for (const [session, sequence] of newest) expect(found.get(session), session).toBe(sequence);
+    });
+    expect(again).toEqual([{ multi_last: [`session.${moved}.>`] }]);
+  });
+
+  /** What is asked of streams by direct get while `work` runs. */
+  async function asking(work: () => Promise<unknown>): Promise<unknown[]> {
+    const { connection } = opened.nats;
+    const asked: unknown[] = [];
+    const subscription = connection.subscribe('$JS.API.DIRECT.GET.*', {
+      callback: (_, message) => asked.push(message.json()),
+    });
+    await connection.flush();
+    await work();
+    await connection.flush();
+    subscription.unsubscribe();
+    return asked;
+  }
+
+  /** Two new sessions of one shard. */
+  function neighbours(): [Token, Token] {
+    const one = newSession('neighbour');
+    let two = newSession('neighbour');
+    while (shardOf(two, 2) !== shardOf(one, 2)) two = newSession('neighbour');
+    return [one, two];
+  }
+});
+
+describe('on a closed connection', () => {
+  it('the session log on NATS is unavailable at once on a closed connection, and leaves nothing that fails later', async () => {
+    const nats = await startNatsPorts();
+    const ports = await openPorts(nats.server.url, { requestTimeoutMs: 1500 });
+    await ports.close();
+    const session = newSession('closed');
+    const unavailable = expect.objectContaining({ code: 'unavailable' });
+    await expect(ports.log.read(session, { after: 0 })).rejects.toEqual(unavailable);
+    await expect(ports.log.append(session, recorded(1, implementer()))).rejects.toEqual(unavailable);
+    await expect(ports.log.sessions()).rejects.toEqual(unavailable);
+    // Longer than the deadline of the read: a timer that it left behind would end this process with an error.
+    await new Promise((resolve) => setTimeout(resolve, 1600));
+    await nats.close();
+  });
+});
+
+function snapshotAt(sequence: number): string {
+  return `{"after_sequence":${sequence},"state":{}}`;
+}
+
+function sequenceOf(appended: Appended): number {
+  return appended.outcome === 'appended' ? appended.sequence : 0;
+}
+
+function withHeader(name: string, value: string) {
+  const head = headers();
+  head.set(name, value);
+  return head;
+}

@@ -1,0 +1,69 @@
+import type { KV } from 'nats';
+import { describe, expect, it } from 'vitest';
+import { TELEMETRY_BUCKET } from '../../../src/contracts/names.js';
+import { MemoryTelemetryStore } from '../../doubles/memory-telemetry-store.js';
+import { newSession, openPorts, twoOnNats } from './opened.js';
+import { batch, telemetryStoreContract } from './telemetry-store.contract.js';
+
+telemetryStoreContract('in memory', async () => {
+  const store = new MemoryTelemetryStore();
+  return { store, other: store, close: async () => {} };
+});
+
+describe('on NATS', () => {
+  const opened = twoOnNats();
+
+  telemetryStoreContract('on NATS', async () => ({
+    store: opened.nats.telemetry,
+    other: opened.other.telemetry,
+    close: async () => {},
+  }));
+
+  const bucket = (): Promise<KV> =>
+    opened.nats.connection.jetstream().views.kv(TELEMETRY_BUCKET, { bindOnly: true });
+
+  it('the telemetry store on NATS keeps one value for each session, as JSON under its name', async () => {
+    const session = newSession('json');
+    await opened.nats.telemetry.add(session, 'a', batch(1));
+    await opened.nats.telemetry.add(session, 'a', batch(2));
+    const kv = await bucket();
+    expect(JSON.parse((await kv.get(session))?.string() ?? '')).toEqual(
+      await opened.other.telemetry.load(session),
+    );
+    expect((await kv.status()).history).toBe(1);
+  });
+
+  it.each(['', 'none', '{}', 'null', '{"counts":{},"writers":{}}'])(
+    'the telemetry store on NATS counts from the beginning over a damaged value: %j',
+    async (text) => {
+      const session = newSession('damaged');
+      await opened.nats.telemetry.add(session, 'a', batch(1));
+      await (await bucket()).put(session, text);
+      expect(await opened.other.telemetry.load(session)).toBeUndefined();
+      await opened.other.telemetry.add(session, 'a', batch(2));
+      expect((await opened.nats.telemetry.load(session))?.counts.compiles).toBe(1);
+    },
+  );
+
+  it('the telemetry store on NATS makes its bucket again after it was deleted', async () => {
+    const session = newSession('deleted');
+    await opened.nats.telemetry.add(session, 'a', batch(1));
+    const jsm = await opened.nats.connection.jetstreamManager();
+    await jsm.streams.delete(`KV_${TELEMETRY_BUCKET}`);
+    expect(await opened.nats.telemetry.load(session)).toBeUndefined();
+    await expect(opened.nats.telemetry.add(session, 'a', batch(2))).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    await opened.nats.telemetry.add(session, 'a', batch(2));
+    expect((await opened.other.telemetry.load(session))?.counts.compiles).toBe(1);
+  });
+
+  it('the telemetry store on NATS is unavailable on a closed connection', async () => {
+    const ports = await openPorts(opened.nats.server.url);
+    await ports.close();
+    const unavailable = expect.objectContaining({ code: 'unavailable' });
+    const session = newSession('closed');
+    await expect(ports.telemetry.load(session)).rejects.toEqual(unavailable);
+    await expect(ports.telemetry.add(session, 'a', batch(1))).rejects.toEqual(unavailable);
+  });
+});

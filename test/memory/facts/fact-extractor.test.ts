@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import type { ResultField } from '../../../src/contracts/kinds.js';
+import { EXTRACTION_RULES, type ExtractionRule } from '../../../src/memory/facts/extraction-rules.js';
+import { RuleBasedFactExtractor } from '../../../src/memory/facts/fact-extractor.js';
+import { factId, recordedFact, type SessionFactTag } from '../../../src/memory/facts/fact-types.js';
+import { implementer, originOf, reviewer, roleResults, sayings, timeOf } from '../../support/builders.js';
+import * as fc from '../../support/properties.js';
+
+const broken = {
+  name: 'broken',
+  extract: () => {
+    throw new Error('this rule is broken');
+  },
+};
+
+function says(name: string, object: string, field?: ResultField): ExtractionRule {
+  return {
+    name,
+    ...(field && { field }),
+    extract: (_result, taskId) => [recordedFact(taskId, 'says', object, []) ?? []].flat(),
+  };
+}
+
+describe('a rule that fails', () => {
+  it('a rule that fails is reported with its error, and the others still run', () => {
+    const reported: [string, unknown][] = [];
+    const extractor = new RuleBasedFactExtractor({
+      rules: [says('first', 'one'), broken, says('work', 'two', 'tests'), says('review', 'three', 'issues')],
+      onRuleFailure: (rule, error) => reported.push([rule, error]),
+    });
+    expect(sayings(extractor.extractFromImplementer(implementer().result, originOf(1)))).toEqual([
+      '1 says one',
+      '1 says two',
+    ]);
+    expect(sayings(extractor.extractFromReviewer(reviewer().result, originOf(2)))).toEqual([
+      '1 says one',
+      '1 says three',
+    ]);
+    expect(reported).toEqual([
+      ['broken', new Error('this rule is broken')],
+      ['broken', new Error('this rule is broken')],
+    ]);
+  });
+
+  it('a rule that fails is passed over when no listener is given', () => {
+    const extractor = new RuleBasedFactExtractor({ rules: [broken, says('last', 'two')] });
+    expect(sayings(extractor.extractFromImplementer(implementer().result, originOf(1)))).toEqual([
+      '1 says two',
+    ]);
+  });
+
+  it('a rule leaves out one malformed field and no other', () => {
+    const reported: string[] = [];
+    const extractor = new RuleBasedFactExtractor({ onRuleFailure: (rule) => reported.push(rule) });
+    // A result that never passed the contract: what a rule must be guarded against.
+    const malformed = Object.assign(implementer({ follow_up_actions: ['go on'] }).result, {
+      files_modified: 7 as unknown as string[],
+    });
+    expect(sayings(extractor.extractFromImplementer(malformed, originOf(1)))).toEqual([
+      'task:1 completed_with completed',
+      'task:1 summary added the store',
+      'task:1 requires go on',
+    ]);
+    expect(reported).toEqual(['files_modified']);
+  });
+});
+
+describe('a fact', () => {
+  it('a fact carries its dispatch, and the role of the method that found it', () => {
+    const extractor = new RuleBasedFactExtractor({ rules: [says('only', 'x')] });
+    const [found] = extractor.extractFromReviewer(reviewer().result, originOf(7, { role: 'implementer' }));
+    expect(found).toMatchObject({
+      sourceRole: 'reviewer',
+      sourceTaskId: '1',
+      sourceSequence: 7,
+      validFrom: timeOf(7),
+      eventSequence: 0,
+      confidence: 1,
+    });
+    expect(found).not.toHaveProperty('validTo');
+  });
+
+  it('a fact is kept once, as the first rule gave it', () => {
+    const tagged = (name: string, tags: readonly SessionFactTag[]): ExtractionRule => ({
+      name,
+      extract: () => [recordedFact('1', 'says', 'x', tags) ?? []].flat(),
+    });
+    const rules = [tagged('first', ['test']), tagged('second', ['error'])];
+    const extractor = new RuleBasedFactExtractor({ rules });
+    expect(extractor.extract(implementer(), '1')).toMatchObject({
+      facts: [{ object: 'x', tags: ['test'] }],
+      omitted: 0,
+    });
+  });
+});
+
+describe('the extractor', () => {
+  it('the extractor keeps the first facts up to its limit, and counts the others', () => {
+    const extractor = new RuleBasedFactExtractor({ maxFacts: 3 });
+    const returned = implementer({ files_modified: ['a', 'b', 'c'] });
+    const { facts, omitted } = extractor.extract(returned, '1');
+    expect(facts.map((fact) => fact.relation)).toEqual(['completed_with', 'summary', 'modified_by']);
+    expect(omitted).toBe(2);
+  });
+
+  it('the extractor keeps as many facts as fit an event, however long their characters are', () => {
+    const issues = Array.from({ length: 200 }, (_, n) => ({
+      severity: 'minor' as const,
+      file: `${n}/${'😀'.repeat(150)}`,
+      message: '😀'.repeat(500),
+      fix: '😀'.repeat(500),
+    }));
+    const { facts, omitted } = new RuleBasedFactExtractor().extract(reviewer({ issues }), '1');
+    expect(Buffer.byteLength(JSON.stringify(facts))).toBeLessThan(300_000);
+    expect(facts.length).toBeGreaterThan(50);
+    expect(facts.length + omitted).toBeGreaterThan(200);
+  });
+
+  it('the extractor runs every rule of the document, by name', () => {
+    expect(EXTRACTION_RULES.map((rule) => rule.name)).toEqual([
+      'verdict',
+      'summary',
+      'files_modified',
+      'follow_up_actions',
+      'tests',
+      'issues',
+      'required_fixes',
+      'conventions',
+      'facts',
+      'suggestions',
+      'blockers',
+    ]);
+  });
+
+  it('the extractor finds the same facts each time, each once, and fails on no valid result', () => {
+    const failed: string[] = [];
+    const extractor = new RuleBasedFactExtractor({ onRuleFailure: (rule) => failed.push(rule) });
+    fc.assert(
+      fc.property(roleResults, (returned) => {
+        const { facts } = extractor.extract(returned, returned.result.task_id);
+        expect(extractor.extract(returned, returned.result.task_id).facts).toEqual(facts);
+        expect(new Set(facts.map(factId)).size).toBe(facts.length);
+        expect(failed).toEqual([]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,370 @@
+import { describe, expect, it } from 'vitest';
+import { type FactsAsked, rankFacts } from '../../../src/memory/facts/fact-ranking.js';
+import { InMemorySessionFactStore } from '../../../src/memory/facts/fact-store.js';
+import type { SessionFact } from '../../../src/memory/facts/fact-types.js';
+import { factsFrom, implementer, reviewer, roleResults, sayings } from '../../support/builders.js';
+import * as fc from '../../support/properties.js';
+
+function asked(overrides: Partial<FactsAsked> = {}): FactsAsked {
+  return {
+    text: 'check the bounds',
+    taskId: '99',
+    maxFacts: 10,
+    files: [],
+    similar: new Map(),
+    ...overrides,
+  };
+}
+
+function storeOf(...dispatches: readonly (readonly SessionFact[])[]): InMemorySessionFactStore {
+  const store = new InMemorySessionFactStore();
+  for (const facts of dispatches) store.add(facts);
+  return store;
+}
+
+const said = (task_id: string, summary: string, ...files_modified: string[]) =>
+  implementer({ task_id, summary, files_modified });
+/** Summaries of tasks that have nothing to do with anything: what is rare shows among many. */
+const OTHERS = Array.from({ length: 60 }, (_, n) =>
+  factsFrom(100 + n, said(`other-${n}`, `polish screen ${n}`)),
+);
+const shown = (store: InMemorySessionFactStore, overrides: Partial<FactsAsked>) => {
+  const { chosen, rest } = rankFacts(store, asked(overrides));
+  return sayings([...chosen, ...rest].map((each) => each.fact));
+};
+
+describe('what has to do with a task', () => {
+  it('a fact is found by other forms of its words', () => {
+    const store = storeOf(
+      factsFrom(1, reviewer({ required_fixes: ['escape names in the parser'] })),
+      ...OTHERS,
+    );
+    for (const text of ['escaping of each name', 'Parsing is too slow', 'parsers escape twice'])
+      expect(shown(store, { text })).toEqual(['task:1 must_fix escape names in the parser']);
+  });
+
+  it('nothing is chosen of what shares no word, and one common word is not enough', () => {
+    const store = storeOf(...OTHERS);
+    expect(rankFacts(store, asked({ text: 'mend the payment webhook' }))).toEqual({
+      chosen: [],
+      cut: [],
+      rest: [],
+      restTotal: 0,
+      considered: [],
+      total: 0,
+    });
+    expect(shown(store, { text: 'screen reader support' })).toEqual([]);
+    expect(shown(store, { text: 'screen 7' })).toEqual(['task:other-7 summary polish screen 7']);
+  });
+
+  it('of the rest what fits a little comes first, then the newest', () => {
+    const store = storeOf(
+      factsFrom(1, said('near', 'polish the screen of the ledger')),
+      factsFrom(2, said('far', 'paint')),
+      factsFrom(3, said('close', 'rows of the ledger come from two sides')),
+      ...OTHERS,
+    );
+    const { chosen, rest, restTotal } = rankFacts(
+      store,
+      asked({ text: 'lock the rows that come from two sides of a ledger', maxFacts: undefined, rest: 3 }),
+    );
+    expect(sayings(chosen.map((each) => each.fact))).toEqual([
+      'task:close summary rows of the ledger come from two sides',
+    ]);
+    expect(rest.map((each) => each.fact.sourceTaskId)).toEqual(['near', 'other-59', 'other-58']);
+    expect(restTotal).toBeGreaterThan(60);
+  });
+
+  it('without maxFacts all that fits is chosen, the ten that a limit of ten gives first', () => {
+    const store = storeOf(
+      ...Array.from({ length: 25 }, (_, n) =>
+        factsFrom(n + 1, said(`a-${n}`, `import ledger rows, case ${n}`)),
+      ),
+      ...OTHERS,
+    );
+    const about = { text: 'import of ledger rows' };
+    const all = shown(store, { ...about, maxFacts: undefined });
+    expect(all).toHaveLength(25);
+    expect(shown(store, about)).toEqual(all.slice(0, 10));
+  });
+
+  it('what is left goes to the newest facts where they are asked for, in words first', () => {
+    const store = storeOf(
+      factsFrom(1, said('1', 'check bounds', 'src/a.ts')),
+      factsFrom(2, said('2', 'paint')),
+    );
+    expect(shown(store, { rest: 10, maxFacts: 3 })).toEqual([
+      'task:1 summary check bounds',
+      'task:2 summary paint',
+      'task:2 completed_with completed',
+    ]);
+  });
+
+  it('findings on a file that the task will likely touch are chosen without a common word', () => {
+    const issue = { severity: 'minor' as const, file: 'src/a.ts', message: 'leaks' };
+    const store = storeOf(factsFrom(1, reviewer({ issues: [issue] })), ...OTHERS);
+    const { considered } = rankFacts(store, asked({ text: 'go on', files: ['src/b.ts', 'src/a.ts'] }));
+    expect(considered).toMatchObject([{ because: 'file', group: 'findings', matched: [] }]);
+    expect(shown(store, { text: 'go on', files: ['src/b.ts'] })).toEqual([]);
+  });
+
+  it('a finding is chosen for a file that its task changed, and one that names the file in its words', () => {
+    const store = storeOf(
+      factsFrom(1, said('1', 'paint', 'src/a.ts')),
+      factsFrom(2, reviewer({ task_id: '1', required_fixes: ['never swallow it'] })),
+      factsFrom(3, reviewer({ task_id: '3', required_fixes: ['split src/a.ts in two'] })),
+    );
+    expect(shown(store, { text: 'go on', files: ['src/a.ts'] })).toEqual([
+      'task:3 must_fix split src/a.ts in two',
+      'task:1 must_fix never swallow it',
+    ]);
+  });
+
+  it('similar past results bring their summary and what their review demanded', () => {
+    const store = storeOf(
+      factsFrom(1, said('1', 'paint', 'src/a.ts')),
+      factsFrom(2, reviewer({ task_id: '1', required_fixes: ['use oil'] })),
+      ...OTHERS,
+    );
+    const { considered } = rankFacts(store, asked({ text: 'go on', similar: new Map([['1', 0.5]]) }));
+    expect(considered).toMatchObject([
+      { because: 'similar', fact: { object: 'use oil' } },
+      { because: 'similar', fact: { object: 'paint' } },
+    ]);
+  });
+
+  it('what a task did helps to find what it said', () => {
+    const store = storeOf(
+      factsFrom(
+        1,
+        implementer({ task_id: '1', summary: 'rework the invoice export', follow_up_actions: ['ask sales'] }),
+      ),
+      ...OTHERS,
+    );
+    expect(shown(store, { text: 'rework the invoice export' })).toEqual([
+      'task:1 summary rework the invoice export',
+      'task:1 requires ask sales',
+    ]);
+  });
+});
+
+/** A file with eighty findings, and a rule for the whole code base. */
+function busy(file: string): InMemorySessionFactStore {
+  const reviews = Array.from({ length: 80 }, (_, n) =>
+    factsFrom(
+      n + 1,
+      reviewer({
+        task_id: `t${n}`,
+        issues: [
+          { severity: 'critical', file, message: `leak of kind ${n}` },
+          ...(n === 7 ? [{ severity: 'minor' as const, file, message: 'prefer streams' }] : []),
+        ],
+      }),
+    ),
+  );
+  return storeOf(...reviews, ...OTHERS);
+}
+
+describe('the files that lead to facts', () => {
+  it.each([
+    ['named by its path', 'src/store.ts', { text: 'Change src/store.ts' }],
+    ['named by its name', 'src/store.ts', { text: 'Change store.ts', files: ['src/store.ts'] }],
+    ['open', 'src/store.ts', { text: 'go on', open: ['/home/me/project/src/store.ts'] }],
+    ['open, from here', 'src/store.ts', { text: 'go on', open: ['./src/store.ts'] }],
+    ['a named manifest', 'package.json', { text: 'Sort package.json' }],
+  ])('findings and conventions on a file take all places where it is %s', (_, file, overrides) => {
+    const { chosen } = rankFacts(busy(file), asked(overrides));
+    expect(chosen).toHaveLength(10);
+    expect(chosen.filter(({ group }) => group === 'conventions')).toMatchObject([
+      { fact: { object: 'prefer streams' } },
+    ]);
+  });
+
+  it('findings on a file that is only likely take the held places, and explain says so', () => {
+    const { chosen, considered } = rankFacts(
+      busy('src/store.ts'),
+      asked({ text: 'go on', files: ['src/store.ts'] }),
+    );
+    expect(chosen).toHaveLength(3);
+    expect(considered.filter(({ left }) => left === 'held')).toHaveLength(27);
+  });
+
+  it.each(['package.json', 'yarn.lock', 'CHANGELOG.md'])(
+    'a file that most results touch leads nowhere: %s',
+    (file) => {
+      expect(rankFacts(busy(file), asked({ text: 'go on', files: [file] })).chosen).toEqual([]);
+    },
+  );
+});
+
+describe('an answer beside the ledger of its task', () => {
+  const own = storeOf(
+    factsFrom(
+      1,
+      implementer({
+        task_id: '1',
+        summary: 'keep sessions',
+        files_modified: ['src/a.ts'],
+        follow_up_actions: ['write docs'],
+        facts: [
+          { subject: 'sessions', relation: 'decided', object: 'live in redis' },
+          { subject: 'redis', relation: 'listens_on', object: 'port 7000' },
+          { subject: 'loops', relation: 'rule', object: 'never block', tags: ['convention'] },
+        ],
+      }),
+    ),
+    factsFrom(2, reviewer({ task_id: '1', issues: [{ severity: 'minor', message: 'avoid global state' }] })),
+    ...OTHERS,
+  );
+
+  it('what a task decided and said in words is chosen for its next try, and nothing that the ledger shows', () => {
+    const next = { text: 'finish', taskId: '1', besideLedger: true };
+    expect(shown(own, next).toSorted()).toEqual([
+      'loops rule never block',
+      'redis listens_on port 7000',
+      'sessions decided live in redis',
+    ]);
+    expect(shown(own, { ...next, besideLedger: false })).toEqual([]);
+  });
+
+  it('that a file was changed is said beside a ledger only where tags are asked for, and no verdict is', () => {
+    const store = storeOf(factsFrom(1, said('1', 'paint', 'src/walls.ts')), ...OTHERS);
+    const change = 'src/walls.ts modified_by task:1';
+    const about = { text: 'walls', besideLedger: true };
+    expect(shown(store, about)).toEqual([]);
+    const all = { maxFacts: undefined, rest: 100 };
+    expect(shown(store, { ...about, ...all, besideLedger: false })).toContain(change);
+    const beside = shown(store, { ...about, ...all });
+    expect(beside).toHaveLength(1 + OTHERS.length);
+    expect(beside.every((saying) => saying.includes(' summary '))).toBe(true);
+    expect(shown(store, { ...about, tags: ['file_change'] })).toEqual([change]);
+  });
+});
+
+describe('the places of an answer', () => {
+  it('three of ten places are held for findings and conventions, though other facts fit better', () => {
+    const close = Array.from({ length: 12 }, (_, n) =>
+      factsFrom(n + 1, said(`a-${n}`, `rewrite import of ledger rows, case ${n}`)),
+    );
+    const findings = Array.from({ length: 5 }, (_, n) =>
+      factsFrom(
+        n + 50,
+        reviewer({
+          task_id: `b-${n}`,
+          required_fixes: [`lock the ledger of kind ${n} while rows come from two sides at once`],
+        }),
+      ),
+    );
+    const { chosen } = rankFacts(
+      storeOf(...close, ...findings, ...OTHERS),
+      asked({ text: 'rewrite the import of ledger rows' }),
+    );
+    expect(chosen.filter(({ group }) => group === 'findings').length).toBeGreaterThanOrEqual(3);
+    expect(chosen).toHaveLength(10);
+  });
+
+  it('places that nothing is held for go to others', () => {
+    const close = Array.from({ length: 12 }, (_, n) =>
+      factsFrom(n + 1, said(`a-${n}`, `import rows, case ${n}`)),
+    );
+    expect(rankFacts(storeOf(...close), asked({ text: 'import of rows' })).chosen).toHaveLength(10);
+  });
+
+  it('one task does not take all places while others have something to say', () => {
+    const many = Array.from({ length: 20 }, (_, n) => `import rows of case ${n}`);
+    const one = factsFrom(1, implementer({ task_id: '1', follow_up_actions: many }));
+    const store = storeOf(one, factsFrom(2, said('2', 'rows of the import')), ...OTHERS);
+    const { chosen, considered } = rankFacts(store, asked({ text: 'import rows' }));
+    expect(chosen.map((each) => each.fact.sourceTaskId)).toContain('2');
+    expect(considered.some(({ left }) => left === 'one task' || left === 'rank')).toBe(true);
+    expect(rankFacts(storeOf(one), asked({ text: 'import rows' })).chosen).toHaveLength(10);
+  });
+
+  it('near-duplicates count once, but numbers and places tell two matters apart', () => {
+    const store = storeOf(
+      factsFrom(1, reviewer({ task_id: '1', required_fixes: ['close the file handle after an error'] })),
+      factsFrom(2, reviewer({ task_id: '2', required_fixes: ['Close the file handles after errors'] })),
+      factsFrom(3, reviewer({ task_id: '3', required_fixes: ['file case 7', 'file case 8'] })),
+      ...['src/a.ts', 'src/b.ts'].map((file, n) =>
+        factsFrom(
+          n + 4,
+          reviewer({ task_id: `${n + 4}`, issues: [{ severity: 'minor', file, message: 'handle leaks' }] }),
+        ),
+      ),
+    );
+    const { chosen, considered } = rankFacts(store, asked({ text: 'file handle' }));
+    expect(sayings(chosen.map((each) => each.fact)).toSorted()).toEqual([
+      'src/a.ts issue handle leaks',
+      'src/b.ts issue handle leaks',
+      'task:2 must_fix Close the file handles after errors',
+      'task:3 must_fix file case 7',
+      'task:3 must_fix file case 8',
+    ]);
+    expect(considered.find(({ fact: { sourceTaskId } }) => sourceTaskId === '1')).toMatchObject({
+      left: 'near-duplicate',
+      duplicateOf: expect.stringMatching(/^[0-9a-f]{16}$/),
+    });
+  });
+
+  it('an answer keeps every rule, for the same facts in any order of dispatches', () => {
+    const runs = fc
+      .array(roleResults, { maxLength: 12 })
+      .chain((results) =>
+        fc.tuple(
+          fc.constant(results),
+          fc.shuffledSubarray([...results.keys()], { minLength: results.length }),
+        ),
+      );
+    const texts = fc.constantFrom('check the bounds', 'src/a.ts never passed', 'close the file', '');
+    const limits = { maxFacts: fc.option(fc.nat(15), { nil: undefined }), rest: fc.nat(15) };
+    fc.assert(
+      fc.property(runs, texts, fc.record(limits), ([results, order], text, { maxFacts, rest }) => {
+        const facts = results.map((returned, at) => factsFrom(at + 1, returned));
+        const request = asked({
+          ...{ text, maxFacts, rest, taskId: '2', files: ['src/a.ts'] },
+          similar: new Map([['1', 0.4]]),
+        });
+        const store = storeOf(...facts);
+        const found = rankFacts(store, request);
+        expect(rankFacts(storeOf(...order.map((at) => facts[at] ?? [])), request)).toEqual(found);
+        expect(rankFacts(InMemorySessionFactStore.of(store.all()), request)).toEqual(found);
+        const { considered, total } = found;
+        const chosen = [...found.chosen, ...found.rest];
+        expect(chosen.length).toBeLessThanOrEqual(maxFacts ?? Number.POSITIVE_INFINITY);
+        expect(found.rest.length).toBeLessThanOrEqual(Math.min(rest, found.restTotal));
+        expect(considered.length).toBeLessThanOrEqual(30);
+        expect(
+          chosen.every((each) => each.fact.sourceTaskId !== '2' && each.fact.validTo === undefined),
+        ).toBe(true);
+        expect(new Set(chosen.map((each) => each.fact)).size).toBe(chosen.length);
+        expect(found.chosen.length).toBeLessThanOrEqual(total);
+        const left = considered.filter((each) => each.left !== undefined).map((each) => each.fact);
+        expect(left.some((one) => chosen.some((each) => each.fact === one))).toBe(false);
+      }),
+    );
+  });
+
+  it('an answer is the same from an index that was kept up to date and from a new one', () => {
+    const steps = fc.array(
+      fc.oneof(
+        fc.record({ add: roleResults, at: fc.integer({ min: 1, max: 12 }) }),
+        fc.record({ compact: fc.nat(20) }),
+      ),
+      { maxLength: 15 },
+    );
+    fc.assert(
+      fc.property(steps, fc.constantFrom('check the bounds', 'src/a.ts', 'close it'), (changes, text) => {
+        const store = new InMemorySessionFactStore();
+        const request = asked({ text, rest: 10, files: ['src/a.ts'] });
+        for (const change of changes) {
+          rankFacts(store, request);
+          if ('add' in change) store.add(factsFrom(change.at, change.add));
+          else store.compact(change.compact);
+          expect(rankFacts(store, request)).toEqual(
+            rankFacts(InMemorySessionFactStore.of(store.all()), request),
+          );
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,407 @@
+import { describe, expect, it } from 'vitest';
+import type { RoleResult } from '../../../src/contracts/results.js';
+import { InMemorySessionFactStore } from '../../../src/memory/facts/fact-store.js';
+import type { SessionFact } from '../../../src/memory/facts/fact-types.js';
+import {
+  fact,
+  factsFrom,
+  implementer,
+  observer,
+  reviewer,
+  roleResults,
+  sayings,
+  timeOf,
+} from '../../support/builders.js';
+import * as fc from '../../support/properties.js';
+
+function storeOf(...dispatches: readonly (readonly SessionFact[])[]): InMemorySessionFactStore {
+  const store = new InMemorySessionFactStore();
+  for (const facts of dispatches) store.add(facts);
+  return store;
+}
+
+const valid = (store: InMemorySessionFactStore) => sayings(store.getValid());
+const closedFrom = (store: InMemorySessionFactStore, sequence: number) =>
+  store.all().filter((held) => held.sourceSequence === sequence && held.validTo !== undefined);
+
+describe('between dispatches', () => {
+  const first = fact({ sourceSequence: 1, object: 'task:1' });
+  const second = fact({ sourceSequence: 2, object: 'task:2' });
+  const third = fact({ sourceSequence: 3, object: 'task:3' });
+
+  it('between dispatches the newest fact of a subject and relation wins, at its own time', () => {
+    const store = storeOf([first], [second]);
+    expect(store.getValid()).toEqual([second]);
+    expect(store.all()).toEqual([{ ...first, validTo: timeOf(2), closedBy: 2 }, second]);
+    expect(store.count()).toBe(1);
+    expect(store.size()).toBe(2);
+  });
+
+  it.each([
+    [[first, second, third]],
+    [[third, second, first]],
+    [[second, first, third]],
+    [[third, first, second]],
+    [[first, first, third, second, third]],
+  ])('each fact is closed by the next one, in any order of arrival', (arrivals) => {
+    const store = storeOf(...arrivals.map((arrived) => [arrived]));
+    expect(store.all()).toEqual([
+      { ...first, validTo: timeOf(2), closedBy: 2 },
+      { ...second, validTo: timeOf(3), closedBy: 3 },
+      third,
+    ]);
+  });
+
+  it('the same words said again count as the newer fact', () => {
+    const again = fact({ sourceSequence: 4 });
+    expect(storeOf([first], [again]).getValid()).toEqual([again]);
+  });
+
+  it.each([
+    ['another subject', fact({ sourceSequence: 2, subject: 'src/b.ts' })],
+    ['another relation', fact({ sourceSequence: 2, relation: 'issue' })],
+  ])('a fact of %s closes nothing', (_what, other) => {
+    expect(storeOf([first], [other]).getValid()).toEqual([first, other]);
+  });
+
+  it('a fact that was handed in is never changed', () => {
+    const given = Object.freeze(fact({ sourceSequence: 1 }));
+    storeOf([given], [second]);
+    expect(given).toEqual(first);
+  });
+});
+
+describe('within one dispatch', () => {
+  it('three required fixes of one dispatch stay three', () => {
+    const store = storeOf(factsFrom(1, reviewer({ required_fixes: ['a', 'b', 'c'] })));
+    expect(valid(store)).toEqual([
+      'task:1 reviewed_as needs_changes',
+      'task:1 must_fix a',
+      'task:1 must_fix b',
+      'task:1 must_fix c',
+    ]);
+  });
+
+  it('required fixes are replaced together by those of the next review, also when that one arrives first', () => {
+    const before = factsFrom(1, reviewer({ required_fixes: ['a', 'b', 'c'] }));
+    const after = factsFrom(2, reviewer({ required_fixes: ['c', 'd'] }));
+    for (const store of [storeOf(before, after), storeOf(after, before)]) {
+      expect(valid(store)).toEqual([
+        'task:1 reviewed_as needs_changes',
+        'task:1 must_fix c',
+        'task:1 must_fix d',
+      ]);
+      expect(store.size()).toBe(7);
+    }
+  });
+
+  it('failures of one test run stay side by side until the next run', () => {
+    const failed = implementer({ tests: [{ command: 't', passed: false, failures: ['a', 'b'] }] });
+    const passed = implementer({ task_id: '2', tests: [{ command: 't', passed: true }] });
+    const store = storeOf(factsFrom(1, failed));
+    expect(valid(store).filter((saying) => saying.startsWith('test:'))).toHaveLength(2);
+    store.add(factsFrom(2, passed));
+    expect(valid(store).filter((saying) => saying.startsWith('test:'))).toEqual([
+      'test:t test_result passed in task:2',
+    ]);
+  });
+});
+
+describe('a blocker', () => {
+  const stuck = factsFrom(
+    1,
+    implementer({ status: 'blocked', blockers: ['need a key from ops', 'no host'] }),
+  );
+  const open = (...dispatches: readonly (readonly SessionFact[])[]) =>
+    valid(storeOf(...dispatches)).filter((saying) => saying.includes('blocked_by'));
+  const both = ['task:1 blocked_by need a key from ops', 'task:1 blocked_by no host'];
+
+  it.each([
+    ['a result of the same work', implementer()],
+    ['an approval', reviewer({ assessment: 'approved' })],
+  ])('a blocker stands until %s, whatever arrives first', (_what, returned) => {
+    expect(open(stuck)).toEqual(both);
+    const later = factsFrom(2, returned);
+    expect([open(stuck, later), open(later, stuck)]).toEqual([[], []]);
+  });
+
+  it.each([
+    [
+      'the work of another task',
+      implementer({ task_id: '2', blockers: ['no time'] }),
+      ['task:2 blocked_by no time'],
+    ],
+    ['a review that sends it back', reviewer({ required_fixes: ['x'] }), []],
+    ['a note', observer(), []],
+  ])('a blocker is not closed by %s', (_what, returned, more) => {
+    const later = factsFrom(2, returned);
+    expect([open(stuck, later), open(later, stuck)]).toEqual([
+      [...both, ...more],
+      [...both, ...more],
+    ]);
+  });
+
+  it('a blocker is replaced by those of the next result of the work', () => {
+    const still = factsFrom(2, implementer({ status: 'blocked', blockers: ['no host'] }));
+    for (const store of [open(stuck, still), open(still, stuck)])
+      expect(store).toEqual(['task:1 blocked_by no host']);
+  });
+});
+
+describe('a result from before the session', () => {
+  const asked = factsFrom(1, reviewer({ required_fixes: ['close it'] }));
+  const done = factsFrom(2, implementer({ summary: 'closed it' }));
+  const past = (sequence: number, returned: ReturnType<typeof reviewer> | ReturnType<typeof implementer>) =>
+    factsFrom(sequence, { ...returned, result: { ...returned.result, history: true } } as RoleResult);
+
+  it('a result from before the session adds facts, and closes nothing of the session', () => {
+    const imported = [
+      past(3, reviewer({ assessment: 'approved' })),
+      past(4, implementer({ summary: 'began it' })),
+    ];
+    for (const store of [storeOf(asked, done, ...imported), storeOf(...imported, asked, done)]) {
+      expect(valid(store)).toEqual(
+        expect.arrayContaining([
+          'task:1 must_fix close it',
+          'task:1 summary closed it',
+          'task:1 summary began it',
+        ]),
+      );
+      expect(closedFrom(store, 1)).toEqual([]);
+    }
+  });
+
+  it('a result from before the session is closed by what comes later', () => {
+    const store = storeOf(
+      past(1, reviewer({ required_fixes: ['close it'] })),
+      past(2, reviewer({ assessment: 'approved' })),
+    );
+    expect(valid(store)).toEqual(['task:1 reviewed_as approved']);
+    store.add(factsFrom(3, reviewer({ required_fixes: ['again'] })));
+    expect(valid(store)).toEqual(['task:1 reviewed_as needs_changes', 'task:1 must_fix again']);
+  });
+});
+
+describe('an approval', () => {
+  const issue = (file: string) => ({ severity: 'minor' as const, file, message: 'always close it' });
+  const findings = (task_id: string, file: string) =>
+    reviewer({ task_id, required_fixes: ['fix it'], issues: [issue(file)] });
+  const approval = reviewer({ task_id: '1', assessment: 'approved' });
+  const of1 = factsFrom(1, findings('1', 'src/a.ts'));
+  const of2 = factsFrom(2, findings('2', 'src/b.ts'));
+  const approved = factsFrom(3, approval);
+
+  it.each([
+    ['in order', [of1, of2, approved]],
+    ['first', [approved, of2, of1]],
+    ['in between', [of2, approved, of1]],
+  ])(
+    'an approval closes must_fix and issue of its own task, and nothing else: arriving %s',
+    (_when, arrivals) => {
+      const store = storeOf(...arrivals);
+      expect(valid(store)).toEqual([
+        'task:1 convention always close it',
+        'task:2 reviewed_as needs_changes',
+        'src/b.ts issue always close it',
+        'task:2 must_fix fix it',
+        'task:2 convention always close it',
+        'task:1 reviewed_as approved',
+      ]);
+      expect(closedFrom(store, 1).map((held) => [held.relation, held.validTo, held.closedBy])).toEqual([
+        ['reviewed_as', timeOf(3), 3],
+        ['issue', timeOf(3), 3],
+        ['must_fix', timeOf(3), 3],
+      ]);
+    },
+  );
+
+  it('an approval leaves nothing open: what it found itself is closed at once, but for conventions and suggestions', () => {
+    const withIssue = factsFrom(
+      4,
+      reviewer({ assessment: 'approved', issues: [issue('src/c.ts')], required_fixes: ['x'] }),
+    );
+    const later = factsFrom(5, reviewer({ required_fixes: ['once more'] }));
+    expect(valid(storeOf(of1, withIssue))).toEqual([
+      'task:1 reviewed_as approved',
+      'task:1 convention always close it',
+      'task:1 suggested x',
+    ]);
+    for (const store of [
+      storeOf(of1, withIssue),
+      storeOf(withIssue, of1),
+      storeOf([...withIssue].reverse()),
+    ]) {
+      expect(closedFrom(store, 4).map((held) => [held.relation, held.validTo, held.closedBy])).toEqual(
+        expect.arrayContaining([
+          ['issue', timeOf(4), 4],
+          ['must_fix', timeOf(4), 4],
+        ]),
+      );
+    }
+    for (const store of [storeOf(withIssue, later), storeOf(later, withIssue)]) {
+      expect(valid(store)).toEqual([
+        'task:1 convention always close it',
+        'task:1 reviewed_as needs_changes',
+        'task:1 must_fix once more',
+      ]);
+    }
+  });
+
+  it.each([
+    ['an approval without any', approval],
+    ['a review that asks for changes', reviewer()],
+  ])('a suggestion is closed by %s, whatever arrives first', (_what, returned) => {
+    const suggested = factsFrom(1, reviewer({ assessment: 'approved', required_fixes: ['x'] }));
+    const work = factsFrom(2, implementer());
+    const other = factsFrom(3, reviewer({ task_id: '2', assessment: 'approved', required_fixes: ['y'] }));
+    const next = factsFrom(4, returned);
+    const open = (...dispatches: readonly (readonly SessionFact[])[]) =>
+      valid(storeOf(...dispatches)).filter((saying) => saying.includes('suggested'));
+    expect(open(suggested, work, other)).toEqual(['task:1 suggested x', 'task:2 suggested y']);
+    expect(open(suggested, work, other, next)).toEqual(['task:2 suggested y']);
+    expect(open(next, other, work, suggested)).toEqual(['task:2 suggested y']);
+  });
+
+  it('the first of two approvals closes the findings, in either order', () => {
+    const again = factsFrom(4, approval);
+    for (const store of [storeOf(of1, approved, again), storeOf(again, of1, approved)]) {
+      expect(closedFrom(store, 1).map((held) => held.closedBy)).toEqual([3, 3, 3]);
+    }
+  });
+});
+
+describe('findings', () => {
+  const issue = (message: string, file = 'src/a.ts') => ({ severity: 'critical' as const, file, message });
+  const review = (task_id: string, ...messages: string[]) =>
+    reviewer({ task_id, issues: messages.map((message) => issue(message)) });
+  const openOf = (store: InMemorySessionFactStore, relation = 'issue') =>
+    sayings(store.getValid().filter((held) => held.relation === relation));
+
+  it('a finding stays open when a review of another task finds something in the same file', () => {
+    const leak = factsFrom(1, review('1', 'leaks'));
+    const nit = factsFrom(2, review('2', 'a typing error'));
+    for (const store of [storeOf(leak, nit), storeOf(nit, leak)]) {
+      expect(openOf(store)).toEqual(['src/a.ts issue leaks', 'src/a.ts issue a typing error']);
+    }
+  });
+
+  it.each([
+    ['finds something in another file', { issues: [issue('slow', 'src/b.ts')] }, ['src/b.ts issue slow']],
+    ['is blocked and finds nothing', { assessment: 'blocked' as const }, []],
+    ['asks for changes without naming any', {}, []],
+    ['approves', { assessment: 'approved' as const }, []],
+  ])('a review replaces all findings of the last review of its task when it %s', (_what, again, open) => {
+    const first = factsFrom(1, reviewer({ required_fixes: ['close it'], issues: [issue('leaks')] }));
+    const second = factsFrom(2, reviewer(again));
+    for (const store of [storeOf(first, second), storeOf(second, first)]) {
+      expect(openOf(store)).toEqual(open);
+      expect(openOf(store, 'must_fix')).toEqual([]);
+    }
+  });
+
+  it('a finding is not closed by a result that only claims to be a review', () => {
+    const found = factsFrom(1, review('1', 'leaks'));
+    const claimed = fact({
+      subject: 'task:1',
+      relation: 'reviewed_as',
+      object: 'approved',
+      sourceSequence: 2,
+    });
+    expect(openOf(storeOf(found, [claimed]))).toEqual(['src/a.ts issue leaks']);
+  });
+
+  it('the newest review of a task alone decides which findings of it are open, in any order of any dispatches', () => {
+    const arrivals = fc
+      .array(fc.tuple(roleResults, fc.array(fc.nat(1000), { minLength: 1, maxLength: 3 })), { maxLength: 15 })
+      .map((entries) => {
+        const results = entries.map(([returned]) => returned);
+        const shuffled = entries
+          .flatMap(([, keys], index) => keys.map((key) => ({ key, index })))
+          .sort((a, b) => a.key - b.key)
+          .map(({ index }) => index);
+        return { results, shuffled };
+      });
+    fc.assert(
+      fc.property(arrivals, ({ results, shuffled }) => {
+        const dispatches = results.map((returned, index) => factsFrom(index + 1, returned));
+        const store = storeOf(...shuffled.map((index) => dispatches[index] ?? []));
+        // A task that was approved last has none.
+        const newest = new Map(
+          results.flatMap(({ role, result }, index) =>
+            role === 'reviewer'
+              ? [[result.task_id, result.assessment === 'approved' ? undefined : index + 1] as const]
+              : [],
+          ),
+        );
+        const isFinding = (held: SessionFact) => held.relation === 'issue' || held.relation === 'must_fix';
+        expect(store.getValid().filter(isFinding)).toEqual(
+          dispatches
+            .flat()
+            .filter((said) => isFinding(said) && newest.get(said.sourceTaskId) === said.sourceSequence),
+        );
+      }),
+    );
+  });
+});
+
+describe('invalidate', () => {
+  it('invalidate closes the older facts of a subject and relation', () => {
+    const store = storeOf([fact({ sourceSequence: 1 })], [fact({ sourceSequence: 5, subject: 'src/b.ts' })]);
+    const newer = fact({ sourceSequence: 9 });
+    store.invalidate('src/a.ts', 'modified_by', { sequence: 7, at: timeOf(7) });
+    store.invalidate('src/b.ts', 'issue', { sequence: 7, at: timeOf(7) });
+    store.invalidate('src/unknown.ts', 'modified_by', { sequence: 7, at: timeOf(7) });
+    store.add([newer]);
+    expect(store.all().map((held) => held.closedBy)).toEqual([7, undefined, undefined]);
+    expect(store.count()).toBe(2);
+  });
+});
+
+describe('asking', () => {
+  it('asking by tags gives the valid facts that carry one of them', () => {
+    const store = storeOf(
+      [
+        fact({ sourceSequence: 1, tags: ['test', 'error'] }),
+        fact({ sourceSequence: 1, subject: 'b', tags: ['decision'] }),
+      ],
+      [fact({ sourceSequence: 2, tags: ['dependency'] })],
+    );
+    expect(store.getValidByTags(['error'])).toEqual([]);
+    expect(store.getValidByTags([])).toEqual([]);
+    expect(sayings(store.getValidByTags(['decision', 'dependency', 'test']))).toEqual([
+      'b modified_by task:1',
+      'src/a.ts modified_by task:1',
+    ]);
+  });
+
+  it('asking gives the oldest dispatch first, whatever came first', () => {
+    const store = storeOf(
+      ...[5, 2, 9].map((sourceSequence) => [fact({ sourceSequence, subject: `${sourceSequence}` })]),
+    );
+    expect(store.getValid().map((held) => held.sourceSequence)).toEqual([2, 5, 9]);
+  });
+});
+
+describe('in any order and any number of times', () => {
+  it('the same dispatches leave the same facts in any order and any number of times', () => {
+    const arrivals = fc
+      .array(fc.tuple(roleResults, fc.array(fc.nat(1000), { minLength: 1, maxLength: 3 })), { maxLength: 12 })
+      .map((entries) => {
+        const dispatches = entries.map(([returned], index) => factsFrom(index + 1, returned));
+        const shuffled = entries
+          .flatMap(([, keys], index) => keys.map((key) => ({ key, facts: dispatches[index] ?? [] })))
+          .sort((a, b) => a.key - b.key)
+          .map((arrival) => arrival.facts);
+        return { dispatches, shuffled };
+      });
+    fc.assert(
+      fc.property(arrivals, ({ dispatches, shuffled }) => {
+        const clean = storeOf(...dispatches);
+        const store = storeOf(...shuffled);
+        expect(store.all()).toEqual(clean.all());
+        expect(store.count()).toBe(store.getValid().length);
+        expect(InMemorySessionFactStore.of(store.all()).all()).toEqual(store.all());
+      }),
+    );
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { BestLearnings, follow, mostRecent } from '../../../src/memory/learnings/best-learnings.js';
+import type { Learning } from '../../../src/memory/learnings/learnings-state.js';
+import { learningOf, mapOf, someHistory } from '../../support/learning-maps.js';
+import * as fc from '../../support/properties.js';
+
+describe('the best learnings', () => {
+  it('the best learnings are those of a full sort, in whatever order they come', () => {
+    const scored = fc.array(fc.tuple(fc.integer({ min: 1, max: 30 }), fc.constantFrom(0, 0.25, 0.5, 1)));
+    fc.assert(
+      fc.property(scored, fc.integer({ min: 0, max: 6 }), (entries, max) => {
+        const byId = [...new Map(entries).entries()];
+        const best = new BestLearnings(max);
+        for (const [n, score] of byId) best.add(learningOf(n), score);
+        // Later numbers were confirmed later.
+        const sorted = byId.toSorted(([n, a], [m, b]) => b - a || m - n);
+        expect(best.ranked.map(({ learning, score }) => [learning.id, score])).toEqual(
+          sorted.slice(0, max).map(([n, score]) => [learningOf(n).id, score]),
+        );
+      }),
+    );
+  });
+});
+
+describe('the most recent learnings', () => {
+  it('the most recent learnings come newest first, with score 0', () => {
+    const ranked = mostRecent(mapOf(learningOf(2), learningOf(9), learningOf(5)), 2);
+    expect(ranked).toEqual([
+      { learning: learningOf(9), score: 0 },
+      { learning: learningOf(5), score: 0 },
+    ]);
+  });
+});
+
+describe('following the learnings', () => {
+  it('following the learnings reports exactly what came and went', () => {
+    fc.assert(
+      fc.property(someHistory, (history) => {
+        const known = new Map<string, Learning>();
+        const held = new Set<Learning>();
+        for (const learnings of history) {
+          follow(known, learnings, {
+            added: (learning) =>
+              expect(held.has(learning) ? 'twice' : held.add(learning).has(learning)).toBe(true),
+            removed: (learning) => expect(held.delete(learning)).toBe(true),
+          });
+          expect(held).toEqual(new Set(learnings.values()));
+          expect(known).toEqual(learnings);
+        }
+      }),
+    );
+  });
+
+  it('following the learnings touches nothing that has not changed', () => {
+    const learnings = mapOf(learningOf(1), learningOf(2));
+    const known = new Map(learnings);
+    const touched: string[] = [];
+    const changes = {
+      added: (learning: Learning) => touched.push(`added ${learning.content}`),
+      removed: (learning: Learning) => touched.push(`removed ${learning.content}`),
+    };
+    follow(known, learnings, changes);
+    expect(touched).toEqual([]);
+    follow(known, mapOf(...learnings.values(), learningOf(3, 'three')), changes);
+    expect(touched).toEqual(['added three']);
+  });
+});

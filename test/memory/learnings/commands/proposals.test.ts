@@ -1,0 +1,458 @@
+import { describe, expect, it } from 'vitest';
+import {
+  MAX_MANUAL,
+  MAX_MANUAL_OF_SESSION,
+  MAX_WAITING,
+  MAX_WAITING_OF_SESSION,
+} from '../../../../src/memory/learnings/proposal-room.js';
+import { timeOf } from '../../../support/builders.js';
+import { accepted, idOf, observed, Project, proposed } from '../../../support/learning-project.js';
+
+const TEXT = 'Name the field in every error message';
+const NEAR = 'Name the field in every message of an error';
+const id = idOf(TEXT);
+const rejected = { type: 'rejected', data: { proposal: id, by: 'bob' } } as const;
+const retracted = { type: 'retracted', data: { learning: id, by: 'bob' } } as const;
+
+describe('learning.propose', () => {
+  it('learning.propose makes a proposal that waits', () => {
+    const project = new Project();
+    const reply = project.does('learning.propose', {
+      content: ' Name the\nfield ',
+      type: 'pattern',
+      tags: ['api', 'api', '\u200b '],
+      confidence: 0.4,
+      source: { session: 's1', dispatch: 7, note: 'NOT-1' },
+    });
+    expect(reply).toEqual({
+      project: 'demo',
+      proposal: {
+        id: idOf('Name the field'),
+        type: 'pattern',
+        content: 'Name the field',
+        tags: ['api'],
+        source: { session: 's1', dispatch: 7, note: 'NOT-1' },
+        method: 'manual',
+        evidence: [],
+        confidence: 0.4,
+        status: 'pending',
+        extractedAt: timeOf(60),
+      },
+      learning: null,
+      similar: null,
+      existing: false,
+    });
+  });
+
+  it('learning.propose makes an insight without tags when the request says nothing else', () => {
+    const reply = new Project().does('learning.propose', { content: TEXT });
+    expect(reply).toMatchObject({ proposal: { type: 'insight', tags: [], source: {} } });
+    expect(reply.proposal).not.toHaveProperty('confidence');
+  });
+
+  it.each([
+    ['waits', [proposed(TEXT)], 'pending'],
+    ['is in force', [proposed(TEXT), accepted(TEXT)], 'accepted'],
+  ])('learning.propose appends nothing for a text that %s', (_state, given, status) => {
+    const project = new Project(...given);
+    const reply = project.does('learning.propose', { content: TEXT.toUpperCase(), tags: ['new'] });
+    expect(reply).toMatchObject({ existing: true, proposal: { id, status, tags: [], content: TEXT } });
+    expect(project.events).toHaveLength(given.length);
+  });
+
+  it.each([
+    ['turned down', [proposed(TEXT), rejected]],
+    ['taken back', [proposed(TEXT), accepted(TEXT), retracted]],
+  ])('learning.propose opens again what was %s', (_state, given) => {
+    const reply = new Project(...given).does('learning.propose', { content: TEXT });
+    expect(reply).toMatchObject({ existing: false, learning: null, proposal: { id, status: 'pending' } });
+    expect(reply).not.toHaveProperty('retired');
+    expect(reply.proposal).not.toHaveProperty('decidedBy');
+  });
+
+  it('learning.propose says which learning is nearly the same', () => {
+    const reply = new Project(proposed(TEXT), accepted(TEXT)).does('learning.propose', { content: NEAR });
+    expect(reply).toMatchObject({ existing: false, similar: { learning: id, content: TEXT } });
+  });
+
+  it.each(['\u200b\u2060', '\u001b[31m'])(
+    'learning.propose refuses what holds no visible text: %j',
+    (content) => {
+      expect(new Project().refuses('learning.propose', { content })).toMatchObject({
+        code: 'schema_invalid',
+        message: 'content: must contain visible text',
+      });
+    },
+  );
+
+  it.each([
+    [{ content: 'x'.repeat(201) }, 'must be at most 200 characters'],
+    [{ content: ' ' }, 'must not be empty'],
+    [{ content: TEXT, tags: Array.from({ length: 21 }, String) }, 'tags: has 21 entries, the limit is 20'],
+    [{ content: TEXT, confidence: 1.1 }, 'must be 0 to 1'],
+    [{ content: TEXT, source: { session: 'a\u001b[31mb' } }, 'must be 1 to 64 characters of'],
+  ])('learning.propose says what is wrong with %j', (input, message) => {
+    expect(() => new Project().decide('learning.propose', input)).toThrow(message);
+  });
+});
+
+describe('learning.propose, while many proposals made by hand wait', () => {
+  const waiting = (count: number, session?: string) =>
+    Array.from({ length: count }, (_, n) =>
+      proposed(`${session} waits ${n}`, {
+        method: 'manual',
+        source: session === undefined ? {} : { session },
+      }),
+    );
+
+  it.each([
+    ['s1', 'of session s1'],
+    [undefined, 'without a session'],
+  ])('learning.propose refuses more of one session while too many wait: %s', (session, of) => {
+    const project = new Project(...waiting(MAX_MANUAL_OF_SESSION, session));
+    const source = session === undefined ? {} : { session };
+    expect(project.refuses('learning.propose', { content: TEXT, source })).toMatchObject({
+      code: 'limit_reached',
+      message: `${MAX_MANUAL_OF_SESSION} proposals made by hand ${of} are pending, and the limit is ${MAX_MANUAL_OF_SESSION}: decide on some first with "throughline proposals review --project demo"`,
+    });
+    // What stands there already is found again, and another session has places of its own.
+    expect(project.does('learning.propose', { content: `${session} waits 1`, source })).toMatchObject({
+      existing: true,
+    });
+    expect(project.does('learning.propose', { content: TEXT, source: { session: 's2' } })).toMatchObject({
+      existing: false,
+    });
+  });
+
+  it('learning.propose refuses more of a project while too many wait, whatever session is named', () => {
+    const all = Array.from({ length: 5 }, (_, n) => waiting(MAX_MANUAL / 5, `s${n}`)).flat();
+    const project = new Project(
+      ...all,
+      ...Array.from({ length: 9 }, (_, n) => proposed(`Rule ${n}`, { method: 'note' })),
+    );
+    expect(project.refuses('learning.propose', { content: TEXT, source: { session: 'new' } })).toMatchObject({
+      code: 'limit_reached',
+      message: expect.stringContaining(`${MAX_MANUAL} proposals made by hand in project demo are pending`),
+    });
+    project.happens({ type: 'rejected', data: { proposal: idOf('s0 waits 0'), by: 'bob' } });
+    expect(project.does('learning.propose', { content: TEXT })).toMatchObject({ existing: false });
+  });
+});
+
+describe('a list that comes in pages', () => {
+  const TEXTS = ['One', 'Two', 'Three', 'Four', 'Five'];
+
+  it('the pages of a list of proposals repeat and miss none, whatever is proposed and decided meanwhile', () => {
+    const project = new Project(...TEXTS.map((text) => proposed(text)));
+    const first = project.does('proposal.list', { limit: 2 });
+    expect(first).toMatchObject({
+      total: 5,
+      next: idOf('Four'),
+      proposals: [{ content: 'Five' }, { content: 'Four' }],
+    });
+    project.happens({ type: 'rejected', data: { proposal: idOf('Four'), by: 'bob' } });
+    project.happens(proposed('Six'));
+    const second = project.does('proposal.list', { limit: 2, cursor: idOf('Four') });
+    expect(second).toMatchObject({
+      total: 5,
+      next: idOf('Two'),
+      proposals: [{ content: 'Three' }, { content: 'Two' }],
+    });
+    const last = project.does('proposal.list', { limit: 2, cursor: idOf('Two') });
+    expect(last).toMatchObject({ proposals: [{ content: 'One' }] });
+    expect(last).not.toHaveProperty('next');
+  });
+
+  it('a list of learnings, in force or not, goes on where the page before ended', () => {
+    const project = new Project(...TEXTS.flatMap((text) => [proposed(text), accepted(text)]));
+    const first = project.does('learning.list', { limit: 3 });
+    expect(first).toMatchObject({ total: 5, next: idOf('Three') });
+    const second = project.does('learning.list', { limit: 3, cursor: idOf('Three') });
+    expect(second).toMatchObject({ learnings: [{ content: 'Two' }, { content: 'One' }] });
+    expect(second).not.toHaveProperty('next');
+    for (const text of ['One', 'Two']) {
+      project.happens({ type: 'retracted', data: { learning: idOf(text), by: 'bob' } });
+    }
+    const retired = project.does('learning.list', { limit: 1, retired: true });
+    expect(
+      project.does('learning.list', { limit: 1, retired: true, cursor: String(retired.next) }),
+    ).toMatchObject({
+      total: 2,
+      learnings: [{ content: 'One' }],
+    });
+    expect(project.refuses('learning.list', { cursor: idOf('One') })).toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('start again with the first page'),
+    });
+  });
+});
+
+describe('proposal.list', () => {
+  const project = new Project(
+    ...['One', 'Two', 'Three'].map((text) => proposed(text)),
+    accepted('One'),
+    { type: 'rejected', data: { proposal: idOf('Two'), by: 'bob' } },
+    proposed('Four'),
+  );
+
+  it.each([
+    [undefined, ['Four', 'Three']],
+    ['pending', ['Four', 'Three']],
+    ['accepted', ['One']],
+    ['rejected', ['Two']],
+    ['all', ['Four', 'Three', 'Two', 'One']],
+  ] as const)('proposal.list gives the proposals of the status %s, the newest first', (status, texts) => {
+    const reply = project.does('proposal.list', status === undefined ? {} : { status });
+    expect(reply).toEqual({
+      project: 'demo',
+      total: texts.length,
+      proposals: texts.map((content) => expect.objectContaining({ content })),
+    });
+  });
+
+  it('proposal.list says when so many wait that rules make no more', () => {
+    const waiting = Array.from({ length: MAX_WAITING }, (_, n) => proposed(`Wait ${n}`, { method: 'note' }));
+    expect(new Project(...waiting).does('proposal.list', { limit: 1 })).toMatchObject({ rulesPaused: true });
+  });
+
+  it('proposal.list says of which sessions so many wait that rules make no more of theirs', () => {
+    const of = (session: string, count: number) =>
+      Array.from({ length: count }, (_, n) =>
+        proposed(`${session} ${n}`, { method: 'note', source: { session } }),
+      );
+    const given = ['s2', 's1'].flatMap((session) => of(session, MAX_WAITING_OF_SESSION));
+    const reply = new Project(...given, ...of('s3', 3)).does('proposal.list', { limit: 1 });
+    expect(reply).toMatchObject({ sessionsPaused: ['s1', 's2'] });
+    expect(reply).not.toHaveProperty('rulesPaused');
+  });
+
+  it('proposal.list refuses another status by naming those there are', () => {
+    const refused = () => project.decide('proposal.list', JSON.parse('{"status":"open"}'));
+    expect(refused).toThrow('status is "open": use one of pending, accepted, rejected, all');
+  });
+});
+
+describe('proposal.show', () => {
+  it('proposal.show gives the proposal, its learning, what became of it, and what is nearly the same', () => {
+    const project = new Project(proposed(TEXT), accepted(TEXT), proposed(NEAR), accepted(NEAR));
+    project.happens({ type: 'edited', data: { learning: id, tags: ['api'], by: 'bob' } });
+    expect(project.does('proposal.show', { id })).toMatchObject({
+      proposal: { id, status: 'accepted', tags: [] },
+      learning: { id, tags: ['api'] },
+      similar: { learning: idOf(NEAR), similarity: 0.78 },
+    });
+    project.happens(retracted);
+    expect(project.does('proposal.show', { id })).toMatchObject({
+      learning: null,
+      retired: { how: 'retracted', by: 'bob' },
+    });
+  });
+
+  it('proposal.show compares what an edited learning says now', () => {
+    const project = new Project(proposed(TEXT), accepted(TEXT), proposed(NEAR), accepted(NEAR));
+    project.happens({ type: 'edited', data: { learning: id, content: 'Close the file', by: 'bob' } });
+    expect(project.does('proposal.show', { id })).toMatchObject({ similar: null });
+  });
+
+  it('proposal.show gives the learning that the proposal was merged into', () => {
+    const project = new Project(proposed(TEXT), accepted(TEXT), proposed(NEAR));
+    project.does('proposal.accept', { id: idOf(NEAR), merge: true });
+    expect(project.does('proposal.show', { id: idOf(NEAR) })).toMatchObject({
+      proposal: { mergedInto: id },
+      learning: { id, content: TEXT },
+    });
+  });
+});
+
+describe('proposal.accept', () => {
+  it('proposal.accept makes a learning of the proposal, and says who accepted it', () => {
+    const project = new Project(proposed(TEXT));
+    const reply = project.does('proposal.accept', { id, by: 'ann' });
+    expect(reply).toMatchObject({
+      proposal: { status: 'accepted', decidedBy: 'ann', decidedAt: timeOf(120) },
+      learning: { id, content: TEXT, confirmedAt: timeOf(120) },
+    });
+    expect(project.learnings()).toEqual([TEXT]);
+  });
+
+  it.each([
+    [undefined, 'unknown'],
+    ['\u200b', 'unknown'],
+    ['ann\n\u001b[31mroot', 'ann root'],
+  ])('proposal.accept with %j as `by` records %s', (by, expected) => {
+    const reply = new Project(proposed(TEXT)).does('proposal.accept', by === undefined ? { id } : { id, by });
+    expect(reply).toMatchObject({ proposal: { decidedBy: expected } });
+  });
+
+  it.each([
+    ['accepted', accepted(TEXT, 'ann')],
+    ['rejected', { type: 'rejected', data: { proposal: id, by: 'ann' } } as const],
+  ])('a second decision is told who %s the proposal and when', (status, decision) => {
+    for (const name of ['proposal.accept', 'proposal.reject'] as const) {
+      expect(new Project(proposed(TEXT), decision).refuses(name, { id, by: 'bob' })).toEqual({
+        kind: 'refuse',
+        code: 'already_decided',
+        message: `proposal ${id} was ${status} by ann at ${timeOf(120)}`,
+        details: { id, status, decidedBy: 'ann', decidedAt: timeOf(120) },
+      });
+    }
+  });
+
+  describe('of what a learning says nearly', () => {
+    const evidence = [{ session: 's2', dispatch: 9, task: '4' }];
+    const given = [proposed(TEXT), accepted(TEXT), proposed(NEAR, { evidence })];
+    const near = { id: idOf(NEAR) };
+
+    it('proposal.accept refuses a near-duplicate, with the learning and the two ways out', () => {
+      const refusal = new Project(...given).refuses('proposal.accept', near);
+      expect(refusal).toMatchObject({
+        code: 'near_duplicate',
+        details: { proposal: near.id, learning: id, content: TEXT, similarity: 0.78 },
+      });
+      expect(refusal.message).toBe(
+        `learning ${id} says nearly the same (0.78): "${TEXT}". ` +
+          'Accept with merge to add the evidence to it, or with separate to keep both',
+      );
+    });
+
+    it('proposal.accept with merge adds the evidence to the learning, and is on record', () => {
+      const project = new Project(...given);
+      const reply = project.does('proposal.accept', { ...near, merge: true, by: 'ann' });
+      expect(reply).toMatchObject({
+        proposal: { status: 'accepted', decidedBy: 'ann', mergedInto: id },
+        learning: { id, content: TEXT, evidence },
+      });
+      expect(project.learnings()).toEqual([TEXT]);
+      expect(project.events.at(-1)?.event).toMatchObject({ type: 'accepted', data: { merged_into: id } });
+    });
+
+    it('proposal.accept with separate keeps both', () => {
+      const project = new Project(...given);
+      expect(project.does('proposal.accept', { ...near, separate: true })).toMatchObject({
+        learning: { id: near.id },
+        similar: { learning: id },
+      });
+      expect(project.learnings()).toEqual([TEXT, NEAR]);
+    });
+
+    it('proposal.accept refuses merge and separate at once, and a merge into nothing', () => {
+      expect(
+        new Project(...given).refuses('proposal.accept', { ...near, merge: true, separate: true }),
+      ).toMatchObject({
+        code: 'schema_invalid',
+        message: 'merge: cannot be combined with separate',
+      });
+      expect(new Project(proposed(TEXT)).refuses('proposal.accept', { id, merge: true })).toMatchObject({
+        code: 'not_found',
+      });
+    });
+
+    it('proposal.accept compares with learnings in force only', () => {
+      const project = new Project(...given, retracted);
+      expect(project.does('proposal.accept', near)).toMatchObject({ learning: { id: near.id } });
+      expect(new Project(proposed(TEXT), proposed(NEAR)).does('proposal.accept', near)).toMatchObject({
+        similar: null,
+      });
+    });
+
+    it('proposal.accept never takes the opposite for the same', () => {
+      const opposite = 'Never name the field in every error message';
+      const project = new Project(proposed(TEXT), accepted(TEXT), proposed(opposite));
+      expect(project.does('proposal.accept', { id: idOf(opposite) })).toMatchObject({ similar: null });
+    });
+  });
+
+  describe('of the very text of a learning', () => {
+    const other = 'Close the file';
+    const given = [
+      ...[proposed(other), accepted(other), proposed(TEXT)],
+      { type: 'edited' as const, data: { learning: idOf(other), content: `${TEXT}!`, by: 'bob' } },
+    ];
+
+    it.each([{}, { separate: true }])(
+      'proposal.accept refuses the very text of a learning, whatever is asked: %j',
+      (more) => {
+        const refusal = new Project(...given).refuses('proposal.accept', { id, ...more });
+        expect(refusal.code).toBe('near_duplicate');
+        expect(refusal.message).toBe(
+          `learning ${idOf(other)} says the same: "${TEXT}!". ` +
+            'Accept with merge to add the evidence to it, or reject the proposal',
+        );
+      },
+    );
+
+    it('proposal.accept refuses the very text of a learning beside one that has the same words in another order', () => {
+      const order = 'In every error message name the field';
+      const project = new Project(proposed(order), accepted(order), ...given);
+      expect(project.refuses('proposal.accept', { id, separate: true })).toMatchObject({
+        details: { learning: idOf(other) },
+      });
+    });
+
+    it('proposal.accept may merge the very text of a learning', () => {
+      const project = new Project(...given);
+      project.does('proposal.accept', { id, merge: true });
+      expect(project.learnings()).toEqual([`${TEXT}!`]);
+    });
+  });
+});
+
+describe('proposal.reject', () => {
+  it('proposal.reject turns a proposal down with the reason, and keeps it on record', () => {
+    const project = new Project(proposed(TEXT));
+    const reply = project.does('proposal.reject', { id, by: 'bob', reason: 'too\nvague' });
+    expect(reply).toMatchObject({
+      proposal: { status: 'rejected', decidedBy: 'bob', reason: 'too vague' },
+      learning: null,
+    });
+    expect(project.does('proposal.list', { status: 'rejected' })).toMatchObject({ proposals: [{ id }] });
+  });
+
+  it('proposal.reject leaves out a reason that says nothing', () => {
+    const reply = new Project(proposed(TEXT)).does('proposal.reject', { id, reason: '\u200b' });
+    expect(reply.proposal).not.toHaveProperty('reason');
+  });
+
+  it('a rule that proposes the same again does not reopen a rejected proposal', () => {
+    const project = new Project(proposed(TEXT, { method: 'recurring_fix' }), rejected);
+    project.happens(observed(9, [{ id, kind: 'fix', text: TEXT }]));
+    project.happens(proposed(TEXT, { method: 'recurring_fix' }));
+    expect(project.does('proposal.show', { id })).toMatchObject({ proposal: { status: 'rejected' } });
+  });
+});
+
+describe('an id', () => {
+  const project = new Project(
+    proposed('a', { proposal: 'abc000000001' }),
+    proposed('b', { proposal: 'abc000000002' }),
+    proposed('c', { proposal: 'abd000000003' }),
+  );
+  const found = (given: string) => project.does('proposal.show', { id: given });
+
+  it.each(['abd000000003', 'abd', 'ABD00', ' abd0 '])(
+    'the id of a proposal is %j, or a prefix that fits only one',
+    (given) => {
+      expect(found(given)).toMatchObject({ proposal: { id: 'abd000000003' } });
+    },
+  );
+
+  it('the id of a proposal is refused when it fits more than one, with those that it fits', () => {
+    for (const name of ['proposal.show', 'proposal.accept', 'proposal.reject'] as const) {
+      expect(project.refuses(name, { id: 'abc' })).toMatchObject({
+        code: 'ambiguous',
+        message: 'proposal "abc" could be abc000000001, abc000000002: give more of the id',
+        details: { id: 'abc', candidates: ['abc000000001', 'abc000000002'] },
+      });
+    }
+  });
+
+  it.each(['ab', 'a', 'abcd', 'zzz', 'abd0000000031', '*', '__proto__'])(
+    'the id of a proposal is not found when it fits none: %j',
+    (given) => {
+      expect(project.refuses('proposal.show', { id: given })).toMatchObject({
+        code: 'not_found',
+        message: expect.stringContaining('throughline proposals ls --status all'),
+      });
+    },
+  );
+});

@@ -1,0 +1,292 @@
+import { describe, expect, it } from 'vitest';
+import { withEvidence } from '../../../src/memory/learnings/harvest.js';
+import { viewOf } from '../../../src/memory/learnings/learnings-state.js';
+import { timeOf } from '../../support/builders.js';
+import {
+  accepted,
+  bytesOf,
+  folded,
+  foldedFrom,
+  idOf,
+  observed,
+  proposed,
+  storedEvents,
+} from '../../support/learning-project.js';
+
+const TEXT = 'Name the field';
+const OTHER = 'Close the file';
+const id = idOf(TEXT);
+const rejected = { type: 'rejected', data: { proposal: id, by: 'bob', reason: 'no' } } as const;
+const retracted = { type: 'retracted', data: { learning: id, by: 'bob', reason: 'old' } } as const;
+const superseded = {
+  type: 'superseded',
+  data: { learning: id, replacement: idOf(OTHER), by: 'bob' },
+} as const;
+const edited = {
+  type: 'edited' as const,
+  data: { learning: id, content: 'Name it', tags: ['x'], by: 'bob' },
+};
+const demand = { id, kind: 'fix', text: TEXT } as const;
+const source = { session: 's1', note: 'NOT-1' };
+
+describe('a proposal', () => {
+  it('a proposal waits, and is not a learning', () => {
+    const state = folded(proposed(TEXT, { tags: ['api'], confidence: 0.8, source }));
+    expect([...state.entries.values()]).toEqual([
+      {
+        proposal: {
+          id,
+          type: 'insight',
+          content: TEXT,
+          tags: ['api'],
+          confidence: 0.8,
+          method: 'manual',
+          source,
+          evidence: [],
+          extractedAt: timeOf(60),
+          status: 'pending',
+        },
+      },
+    ]);
+    expect(state.active.size).toBe(0);
+    expect(state).toMatchObject({ sequence: 1, lastEventAt: timeOf(60) });
+  });
+
+  it('a proposal becomes a learning once it is accepted, and stays on record with who and when', () => {
+    const state = folded(proposed(TEXT, { confidence: 0.8, source }), accepted(TEXT, 'ann'));
+    expect([...state.active.values()]).toEqual([
+      {
+        id,
+        type: 'insight',
+        content: TEXT,
+        tags: [],
+        source,
+        evidence: [],
+        confidence: 0.8,
+        extractedAt: timeOf(60),
+        confirmedAt: timeOf(120),
+      },
+    ]);
+    expect(state.entries.get(id)?.proposal).toMatchObject({
+      status: 'accepted',
+      decidedBy: 'ann',
+      decidedAt: timeOf(120),
+    });
+    expect(state.entries.get(id)?.learning).toBe(state.active.get(id));
+  });
+
+  it('a rejected proposal does not become a learning', () => {
+    const state = folded(proposed(TEXT), rejected);
+    expect(state.active.size).toBe(0);
+    expect(state.entries.get(id)?.proposal).toMatchObject({
+      status: 'rejected',
+      decidedBy: 'bob',
+      decidedAt: timeOf(120),
+      reason: 'no',
+    });
+  });
+
+  it('a proposal keeps its first decision', () => {
+    const one = folded(proposed(TEXT), rejected, accepted(TEXT));
+    expect(one.entries).toEqual(folded(proposed(TEXT), rejected).entries);
+    expect(one.active.size).toBe(0);
+    const other = folded(proposed(TEXT), accepted(TEXT), rejected);
+    expect(other.entries).toEqual(folded(proposed(TEXT), accepted(TEXT)).entries);
+    expect(other.active.size).toBe(1);
+  });
+
+  it('a proposal is changed by an edit while it waits, and no more once it is rejected', () => {
+    const state = folded(proposed(TEXT), edited);
+    expect(state.entries.get(id)?.proposal).toMatchObject({ id, content: 'Name it', tags: ['x'] });
+    const decided = folded(proposed(TEXT), rejected, edited);
+    expect(decided.entries.get(id)?.proposal).toMatchObject({ content: TEXT, tags: [] });
+  });
+
+  it('a proposal that does not exist cannot be decided on', () => {
+    const state = folded(accepted(TEXT), rejected, edited, superseded, retracted);
+    expect(state.entries.size + state.active.size).toBe(0);
+    expect(state.sequence).toBe(5);
+  });
+
+  it.each([
+    ['pending', [proposed(TEXT)]],
+    ['in force', [proposed(TEXT), accepted(TEXT)]],
+  ])('a proposal changes nothing when it is made again while %s', (_state, given) => {
+    const again = proposed(TEXT, { tags: ['later'], method: 'note' });
+    expect(folded(...given, again).entries).toEqual(folded(...given).entries);
+  });
+
+  it.each([
+    ['rejected', [proposed(TEXT), rejected]],
+    ['retracted', [proposed(TEXT), accepted(TEXT), retracted]],
+    ['superseded', [proposed(OTHER), accepted(OTHER), proposed(TEXT), accepted(TEXT), superseded]],
+  ])('a proposal that was %s is opened again by a person, and by no rule', (_state, given) => {
+    const before = folded(...given);
+    for (const method of ['note', 'recurring_fix', 'recurring_issue', 'convention'] as const) {
+      const state = folded(...given, proposed(TEXT, { method }));
+      expect(state.entries).toEqual(before.entries);
+      expect(state.active).toEqual(before.active);
+    }
+    const state = folded(...given, proposed(TEXT, { tags: ['again'] }));
+    expect(viewOf(state).pending).toMatchObject([{ id, status: 'pending', tags: ['again'] }]);
+    expect(state.entries.get(id)).not.toHaveProperty('retired');
+    expect(state.active.has(id)).toBe(false);
+    const once = folded(...given, proposed(TEXT), accepted(TEXT, 'cleo'));
+    expect(once.active.get(id)).toMatchObject({ id, content: TEXT });
+  });
+
+  it('a proposal stands last of those that wait when it is opened again; the newest is shown first', () => {
+    const state = folded(proposed(TEXT), proposed(OTHER), rejected, proposed(TEXT));
+    expect(viewOf(state).pending.map(({ content }) => content)).toEqual([TEXT, OTHER]);
+  });
+});
+
+describe('a learning', () => {
+  const given = [proposed(TEXT, { tags: ['api'] }), accepted(TEXT)];
+
+  it('a learning is changed by an edit under the same id; what was proposed stays on record', () => {
+    const state = folded(...given, edited);
+    expect(state.active.get(id)).toMatchObject({ id, content: 'Name it', tags: ['x'], type: 'insight' });
+    expect(state.entries.get(id)?.learning).toBe(state.active.get(id));
+    expect(state.entries.get(id)?.proposal).toMatchObject({ content: TEXT, tags: ['api'] });
+  });
+
+  it('a retracted learning is out of force, and says who took it back', () => {
+    const state = folded(...given, retracted);
+    expect(state.active.size).toBe(0);
+    expect(state.entries.get(id)).toMatchObject({
+      learning: { content: TEXT },
+      retired: { how: 'retracted', at: timeOf(180), by: 'bob', reason: 'old' },
+    });
+  });
+
+  it('a superseded learning is out of force, and says what took its place', () => {
+    const state = folded(...given, proposed(OTHER), accepted(OTHER), superseded);
+    expect([...state.active.keys()]).toEqual([idOf(OTHER)]);
+    expect(state.entries.get(id)?.retired).toEqual({
+      how: 'superseded',
+      at: timeOf(300),
+      by: 'bob',
+      replacement: idOf(OTHER),
+    });
+  });
+
+  it('a learning is taken away once: what comes later changes nothing', () => {
+    const state = folded(...given, retracted, superseded, edited);
+    expect(state.entries).toEqual(folded(...given, retracted).entries);
+  });
+});
+
+describe('a merge', () => {
+  const evidence = [{ session: 's2', dispatch: 9, task: '4' }];
+  const merged = { type: 'accepted', data: { proposal: idOf(OTHER), by: 'bob', merged_into: id } } as const;
+  const given = [
+    proposed(TEXT, { evidence: [{ session: 's1', dispatch: 3, task: '1' }] }),
+    accepted(TEXT),
+    proposed(OTHER, { evidence, method: 'recurring_fix' }),
+  ];
+
+  it('a merge adds the evidence to the learning and makes no new one, and is on record', () => {
+    const state = folded(...given, merged);
+    expect([...state.active.keys()]).toEqual([id]);
+    expect(state.active.get(id)?.evidence.map(({ dispatch }) => dispatch)).toEqual([3, 9]);
+    const { proposal, learning } = state.entries.get(idOf(OTHER)) ?? {};
+    expect(proposal).toMatchObject({ status: 'accepted', mergedInto: id, decidedBy: 'bob', evidence });
+    expect(learning).toBeUndefined();
+  });
+
+  it('a merge lets what reviews demand later in the words of one count for the other', () => {
+    const demands = [{ id: idOf(OTHER), kind: 'fix', text: OTHER } as const];
+    const state = folded(...given, merged, observed(20, demands, { session: 's3', task: '7' }));
+    expect(state.active.get(id)?.evidence.map(({ dispatch }) => dispatch)).toEqual([3, 9, 20]);
+  });
+});
+
+describe('what reviews demand', () => {
+  it('a review’s demand is remembered with the tasks it was made in, without being proposed', () => {
+    const state = folded(observed(3, [demand]), observed(5, [demand], { task: '2' }));
+    expect(state.entries.size).toBe(0);
+    expect(state.observations.get(id)).toEqual({
+      kind: 'fix',
+      text: TEXT,
+      first: 3,
+      evidence: [
+        { session: 's1', dispatch: 3, task: '1' },
+        { session: 's1', dispatch: 5, task: '2' },
+      ],
+    });
+  });
+
+  it('a review’s demand makes a proposal surer while it waits, and leaves one of a person as sure as it was', () => {
+    const later = [observed(3, [demand]), observed(5, [demand], { task: '2' })];
+    const rule = folded(proposed(TEXT, { method: 'recurring_fix', confidence: 0.5 }), ...later);
+    expect(rule.entries.get(id)?.proposal).toMatchObject({ confidence: 0.67 });
+    const person = folded(proposed(TEXT, { confidence: 0.1 }), ...later);
+    expect(person.entries.get(id)?.proposal).toMatchObject({ confidence: 0.1 });
+    expect(person.entries.get(id)?.proposal.evidence).toHaveLength(2);
+  });
+
+  it('a review’s demand counts for a learning, and not for what was turned down', () => {
+    const later = observed(5, [demand]);
+    const held = folded(proposed(TEXT, { method: 'recurring_fix', confidence: 0.5 }), accepted(TEXT), later);
+    expect(held.active.get(id)).toMatchObject({ confidence: 0.5, evidence: [{ dispatch: 5 }] });
+    expect(held.entries.get(id)?.proposal.evidence).toEqual([]);
+    const turnedDown = folded(proposed(TEXT), rejected, later);
+    expect(turnedDown.entries).toEqual(folded(proposed(TEXT), rejected).entries);
+  });
+});
+
+describe('an event that comes twice', () => {
+  const events = storedEvents([
+    proposed(TEXT, { method: 'recurring_fix' }),
+    observed(3, [demand]),
+    edited,
+    accepted(TEXT),
+    proposed(OTHER),
+    { type: 'accepted', data: { proposal: idOf(OTHER), by: 'x', merged_into: id } },
+    observed(8, [demand], { task: '2' }),
+    edited,
+    retracted,
+    proposed(TEXT),
+    rejected,
+  ]);
+
+  it('a repeated event changes nothing right after the first one', () => {
+    expect(bytesOf(foldedFrom(events.flatMap((stored) => [stored, stored])))).toBe(
+      bytesOf(foldedFrom(events)),
+    );
+  });
+
+  it('a repeated event does not set the time back', () => {
+    const late = { sequence: 99, event: events[0]?.event ?? expect.fail() };
+    const state = foldedFrom([...events, late]);
+    expect(state.lastEventAt).toBe(events.at(-1)?.event.at);
+    expect(state.sequence).toBe(99);
+  });
+});
+
+describe('evidence', () => {
+  const at = (dispatch: number, task = String(dispatch)) => ({ session: 's', dispatch, task });
+  const sequences = (evidence: readonly { dispatch: number }[]) => evidence.map(({ dispatch }) => dispatch);
+
+  it('evidence is one dispatch for each task, the newest', () => {
+    expect(withEvidence([at(3, 'a'), at(4, 'b')], [at(9, 'a'), at(1, 'b')])).toEqual([
+      at(4, 'b'),
+      at(9, 'a'),
+    ]);
+  });
+
+  it('evidence keeps tasks of the same name in two sessions apart', () => {
+    const [one, two] = [at(3, '1'), { ...at(4, '1'), session: 't' }];
+    expect(withEvidence([one], [two])).toEqual([one, two]);
+    expect(
+      withEvidence([{ session: 'a', dispatch: 1, task: 'b' }], [{ session: 'ab', dispatch: 2, task: '' }]),
+    ).toHaveLength(2);
+  });
+
+  it('evidence is bounded to the newest twenty', () => {
+    const all = Array.from({ length: 30 }, (_, index) => at(index + 1));
+    expect(sequences(withEvidence(all.slice(0, 15), all.slice(15)))).toEqual(sequences(all.slice(10)));
+    expect(sequences(withEvidence(all.slice(15), all.slice(0, 15)))).toEqual(sequences(all.slice(10)));
+  });
+});

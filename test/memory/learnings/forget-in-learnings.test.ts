@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import type { LearningEvent } from '../../../src/contracts/learning-events.js';
+import type { Unstamped } from '../../../src/contracts/outcome.js';
+import { evolveLearnings } from '../../../src/memory/learnings/evolve-learnings.js';
+import { withoutSession } from '../../../src/memory/learnings/forget-in-learnings.js';
+import { encodeLearnings, learningsCheckpoint } from '../../../src/memory/learnings/learnings-snapshot.js';
+import { emptyLearnings, type LearningState } from '../../../src/memory/learnings/learnings-state.js';
+import { learning, proposal } from '../../support/learnings.js';
+import * as fc from '../../support/properties.js';
+import { histories } from './histories.js';
+
+const AT = '2026-01-01T00:00:00.000Z';
+const KEEP = { withLearnings: false };
+
+function withEntries(...entries: ReturnType<typeof proposal>[]): LearningState {
+  const state = emptyLearnings('demo');
+  for (const each of entries) state.entries.set(each.id, { proposal: each });
+  return state;
+}
+const from = (session: string, dispatch = 1) => ({ session, dispatch, task: `t${dispatch}` });
+
+describe('forgetting a session in learnings', () => {
+  test('removes a proposal that rests on it alone, and keeps one that another session speaks for as well', () => {
+    const alone = proposal({ id: 'aaaaaaaaaaaa', source: { session: 'gone', note: 'NOT-1' } });
+    const shared = proposal({
+      ...{ id: 'bbbbbbbbbbbb', method: 'recurring_fix', source: { session: 'gone', dispatch: 1 } },
+      ...{ evidence: [from('gone'), from('other', 2), from('other', 3)], confidence: 0.75 },
+    });
+
+    const { state, forgotten } = withoutSession(withEntries(alone, shared), 'gone', KEEP);
+
+    expect([...state.entries.keys()]).toEqual(['bbbbbbbbbbbb']);
+    const left = state.entries.get('bbbbbbbbbbbb')?.proposal;
+    expect(left).toMatchObject({
+      source: {},
+      evidence: [from('other', 2), from('other', 3)],
+      confidence: 0.67,
+    });
+    expect(forgotten).toMatchObject({ proposals: 1, learnings: 0, evidence: 2 });
+  });
+
+  test('keeps an accepted learning, without what names the session, unless learnings are to go as well', () => {
+    const source = { session: 'gone', note: 'NOT-1' };
+    const state = withEntries(proposal({ status: 'accepted', source }));
+    const accepted = learning({ source });
+    state.entries.set(accepted.id, {
+      proposal: proposal({ status: 'accepted', source }),
+      learning: accepted,
+    });
+    state.active.set(accepted.id, accepted);
+
+    const kept = withoutSession(state, 'gone', KEEP);
+    const removed = withoutSession(state, 'gone', { withLearnings: true });
+
+    expect(kept.state.active.get(accepted.id)).toEqual({ ...accepted, source: {} });
+    expect(kept.forgotten.evidence).toBe(1);
+    expect(removed.state.active.size).toBe(0);
+    expect(removed.forgotten.learnings).toBe(1);
+  });
+
+  test('forgets what its reviews demanded, and leaves other sessions alone', () => {
+    const state = emptyLearnings('demo');
+    const observed = { kind: 'fix', text: 'close it', first: 1 } as const;
+    state.observations.set('cccccccccccc', { ...observed, evidence: [from('gone')] });
+    state.observations.set('dddddddddddd', { ...observed, evidence: [from('gone'), from('other', 2)] });
+
+    const { state: rest } = withoutSession(state, 'gone', KEEP);
+
+    expect([...rest.observations]).toEqual([['dddddddddddd', { ...observed, evidence: [from('other', 2)] }]]);
+    expect(withoutSession(rest, 'gone', KEEP).forgotten).toEqual({ evidence: 0, proposals: 0, learnings: 0 });
+  });
+});
+
+test('a checkpoint folds into the state that it carries, whatever was folded before, and no word of the session is left', () => {
+  fc.assert(
+    fc.property(histories(40), histories(20), (before, others) => {
+      const { state: rest } = withoutSession(folded(before), 's1', { withLearnings: true });
+      const data = learningsCheckpoint(rest, 'session_forgotten');
+      const sequence = 1000;
+      const checkpoint = { sequence, event: { v: 1, type: 'checkpoint', at: AT, data } as LearningEvent };
+
+      const fresh = emptyLearnings('demo');
+      evolveLearnings(fresh, checkpoint);
+      const late = folded(others);
+      evolveLearnings(late, checkpoint);
+
+      const carried = shown(rest);
+      expect(shown(fresh)).toEqual(carried);
+      expect(shown(late)).toEqual(carried);
+      expect(JSON.stringify(carried)).not.toContain('"s1"');
+    }),
+  );
+});
+
+function folded(events: readonly Unstamped<LearningEvent>[]): LearningState {
+  const state = emptyLearnings('demo');
+  for (const [index, { type, data }] of events.entries()) {
+    const event = { v: 1, type, at: AT, data } as LearningEvent;
+    evolveLearnings(state, { sequence: index + 1, event });
+  }
+  return state;
+}
+
+/** What a state says, apart from where it stands. */
+function shown(state: LearningState): object {
+  const { entries, active, observations } = JSON.parse(encodeLearnings(state, AT)).state;
+  return { entries, active, observations };
+}

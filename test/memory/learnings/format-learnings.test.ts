@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import {
+  formatCompactProposals,
+  formatRelevantLearnings,
+} from '../../../src/memory/learnings/learning-text.js';
+import { inPrompt, proposal, ranked } from '../../support/learnings.js';
+import * as fc from '../../support/properties.js';
+
+const THREE = [
+  ranked(0.89, { content: 'Prefers explicit error handling over silent failures' }),
+  ranked(0.836, { content: 'Uses Zod for all schema validation' }),
+  ranked(0.7649, { type: 'insight', content: 'ACR confidence threshold 0.7 balances recall/precision' }),
+];
+
+describe('formatRelevantLearnings', () => {
+  it.each(['hybrid', 'semantic', 'lexical'] as const)(
+    'T-22.1: the relevant learnings are lines without scores, found by %s',
+    (method) => {
+      expect(formatRelevantLearnings(inPrompt({ method, ranked: THREE, total: 15 }))).toBe(
+        [
+          'Relevant learnings (3/15):',
+          '  - pattern: Prefers explicit error handling over silent failures',
+          '  - pattern: Uses Zod for all schema validation',
+          '  - insight: ACR confidence threshold 0.7 balances recall/precision',
+        ].join('\n'),
+      );
+    },
+  );
+
+  it('T-22.2: the learnings are called recent where only recency chose', () => {
+    const recent = THREE.map(({ learning }) => ({ learning, score: 0 }));
+    expect(formatRelevantLearnings(inPrompt({ method: 'recency', ranked: recent, total: 15 }))).toBe(
+      [
+        'Recent learnings (3/15):',
+        '  - pattern: Prefers explicit error handling over silent failures',
+        '  - pattern: Uses Zod for all schema validation',
+        '  - insight: ACR confidence threshold 0.7 balances recall/precision',
+      ].join('\n'),
+    );
+  });
+
+  it.each(['hybrid', 'semantic', 'lexical', 'recency'] as const)(
+    'T-22.3: the text of no relevant learnings is empty, %s',
+    (method) => {
+      expect(formatRelevantLearnings(inPrompt({ method, total: 3 }))).toBe('');
+    },
+  );
+
+  it('T-22.3: keeps any text of a learning to one line below the header', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ unit: 'binary', maxLength: 300 }), { minLength: 1, maxLength: 5 }),
+        (texts) => {
+          const section = formatRelevantLearnings(
+            inPrompt({ ranked: texts.map((content) => ranked(0.5, { content })), total: 9 }),
+          );
+          const [header, ...lines] = section.split('\n');
+          expect(header).toBe(`Relevant learnings (${texts.length}/9):`);
+          expect(lines).toHaveLength(texts.length);
+          for (const line of lines) expect(line).toMatch(/^ {2}- pattern: /);
+        },
+      ),
+    );
+  });
+});
+
+describe('formatCompactProposals', () => {
+  const REVIEW = 'throughline proposals review';
+
+  it('T-22.4: the compact proposals are an index: five characters of the id, type, text, confidence, and how to review', () => {
+    const pending = [
+      proposal({ id: 'abc12def4567', content: 'Prefers explicit errors', confidence: 0.8249 }),
+      proposal({ id: 'def45abc1234', type: 'insight', content: 'TypeScript strict mode', confidence: 0.7 }),
+      proposal({ id: '012345678901', type: 'self_knowledge', content: 'Forgets tests' }),
+    ];
+    expect(formatCompactProposals(pending, REVIEW)).toBe(
+      [
+        'Pending proposals (3):',
+        '  abc12 pattern  "Prefers explicit errors" (0.82)',
+        '  def45 insight  "TypeScript strict mode" (0.70)',
+        '  01234 self_knowledge "Forgets tests" (N/A)',
+        '',
+        'Review: `throughline proposals review`',
+      ].join('\n'),
+    );
+  });
+
+  it('T-22.5: the text of no proposals is empty', () => {
+    expect(formatCompactProposals([], REVIEW)).toBe('');
+  });
+
+  it('T-22.6: the compact proposals cut a long text to 40 characters, the ellipsis among them', () => {
+    const content = 'Prefers explicit error handling over silent failures, '.repeat(3);
+    const [, line] = formatCompactProposals([proposal({ content })], REVIEW).split('\n');
+    const text = /"(.*)"/.exec(line ?? '')?.[1] ?? '';
+    expect(text).toBe('Prefers explicit error handling over ...');
+    expect(text).toHaveLength(40);
+  });
+
+  it('the compact proposals show five of many, and how many there are', () => {
+    const pending = Array.from({ length: 12 }, (_, index) => proposal({ content: `number ${index}` }));
+    const lines = formatCompactProposals(pending, REVIEW).split('\n');
+    expect(lines[0]).toBe('Pending proposals (12):');
+    expect(lines.filter((line) => line.includes('"number'))).toHaveLength(5);
+    expect(lines[6]).toBe('  ...');
+  });
+});

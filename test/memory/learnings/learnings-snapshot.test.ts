@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import type { StoredLearningEvent } from '../../../src/contracts/learning-events.js';
+import { decideLearning } from '../../../src/memory/learnings/decide-learning.js';
+import { evolveLearnings } from '../../../src/memory/learnings/evolve-learnings.js';
+import { decodeLearnings, encodeLearnings } from '../../../src/memory/learnings/learnings-snapshot.js';
+import { emptyLearnings, type LearningState } from '../../../src/memory/learnings/learnings-state.js';
+import {
+  accepted,
+  bytesOf,
+  folded,
+  foldedFrom,
+  idOf,
+  observed,
+  PROJECT,
+  proposed,
+  storedEvents,
+} from '../../support/learning-project.js';
+import * as fc from '../../support/properties.js';
+import { histories } from './histories.js';
+
+const NOW = '2026-02-01T00:00:00.000Z';
+
+function restored(text: string): LearningState {
+  const decoded = decodeLearnings(PROJECT, text);
+  if (!decoded.ok) throw new Error(decoded.reason);
+  return decoded.state;
+}
+
+/** What a state answers. */
+function said(state: LearningState): unknown {
+  const decisions = [
+    ...[false, true].map((retired) => decideLearning('learning.list', state, { retired, limit: 100 })),
+    decideLearning('proposal.list', state, { status: 'all', limit: 100 }),
+    ...[...state.entries.keys()].map((id) => decideLearning('proposal.show', state, { id })),
+  ];
+  return decisions.map((decision) => decision.kind === 'answer' && decision.reply(state));
+}
+
+/** Folds the events, and at every cut checks that its snapshot with the tail gives what the whole log gives. */
+function expectEveryCutToAgree(events: readonly StoredLearningEvent[]): void {
+  const whole = foldedFrom(events);
+  const state = emptyLearnings(PROJECT);
+  for (let cut = 0; cut <= events.length; cut += 1) {
+    const loaded = restored(bytesOf(state));
+    expect(loaded).toEqual(state);
+    expect(bytesOf(loaded)).toBe(bytesOf(state));
+    for (const event of events.slice(cut)) evolveLearnings(loaded, event);
+    expect(bytesOf(loaded)).toBe(bytesOf(whole));
+    expect(said(loaded)).toEqual(said(whole));
+    for (const event of events.slice(cut, cut + 1)) evolveLearnings(state, event);
+  }
+}
+
+describe('snapshot and tail', () => {
+  it('snapshot and tail of learnings are the full replay at every cut, byte for byte', () => {
+    fc.assert(
+      fc.property(histories(30), (history) => expectEveryCutToAgree(storedEvents(history))),
+      { numRuns: 60 },
+    );
+  });
+
+  it('the test histories of snapshot and tail hold events that change something', () => {
+    const seen = { active: 0, pending: 0, retired: 0, merged: 0, edited: 0 };
+    for (const history of fc.sample(histories(30), { numRuns: 500, seed: 1 })) {
+      for (const { proposal, learning, retired } of folded(...history).entries.values()) {
+        if (retired) seen.retired += 1;
+        else if (learning) seen.active += 1;
+        if (proposal.status === 'pending') seen.pending += 1;
+        if (proposal.mergedInto !== undefined) seen.merged += 1;
+        if (learning && learning.content !== proposal.content) seen.edited += 1;
+      }
+    }
+    const rare = Object.entries(seen).filter(([, count]) => count < 20);
+    expect(rare).toEqual([]);
+  });
+});
+
+describe('what always holds', () => {
+  it('a learning in force was accepted, not merged and not taken away, and stands in its entry', () => {
+    fc.assert(
+      fc.property(histories(40), (history) => {
+        const { entries, active } = folded(...history);
+        for (const [id, learning] of active) {
+          const entry = entries.get(id);
+          expect(entry?.learning).toBe(learning);
+          expect(entry?.proposal).toMatchObject({ id, status: 'accepted' });
+          expect(entry?.proposal).not.toHaveProperty('mergedInto');
+          expect(entry).not.toHaveProperty('retired');
+        }
+        for (const [id, { proposal, retired, learning }] of entries) {
+          expect(proposal.id).toBe(id);
+          expect(active.has(id)).toBe(learning !== undefined && retired === undefined);
+        }
+      }),
+    );
+  });
+});
+
+const EVENTS = [
+  proposed('Name it', { tags: ['api'], confidence: 0.5, source: { session: 's1', note: 'NOT-1' } }),
+  accepted('Name it'),
+  observed(3, [{ id: idOf('Close it'), kind: 'fix', text: 'Line one\u2028"two"' }]),
+];
+
+describe('the text of a snapshot', () => {
+  const text = encodeLearnings(folded(...EVENTS), NOW);
+
+  it('the text of a snapshot is one line of after_sequence, created_at, project, v and state, in that order', () => {
+    expect(Object.keys(JSON.parse(text))).toEqual(['after_sequence', 'created_at', 'project', 'v', 'state']);
+    expect(
+      text.startsWith(`{"after_sequence":3,"created_at":"${NOW}","project":"${PROJECT}","v":1,"state":{`),
+    ).toBe(true);
+    expect(text).not.toMatch(/[\n\r]/);
+  });
+
+  it('an empty project has such a snapshot text too', () => {
+    expect(restored(encodeLearnings(emptyLearnings(PROJECT), NOW))).toEqual(emptyLearnings(PROJECT));
+  });
+
+  it('the text of a snapshot says nothing twice: a learning that says what was proposed is not written again', () => {
+    expect(text.split('Name it')).toHaveLength(2);
+  });
+
+  it('the text of a snapshot is refused for any other project', () => {
+    expect(decodeLearnings('elsewhere', text)).toMatchObject({ ok: false });
+  });
+
+  it('the text of a snapshot does not change with a state that moves on', () => {
+    const state = folded(...EVENTS);
+    const copy = restored(encodeLearnings(state, NOW));
+    const [stored = expect.fail()] = storedEvents([
+      { type: 'retracted', data: { learning: idOf('Name it'), by: 'bob' } },
+    ]);
+    evolveLearnings(state, { ...stored, sequence: 4 });
+    expect(encodeLearnings(copy, NOW)).toBe(text);
+    expect(encodeLearnings(state, NOW)).not.toBe(text);
+  });
+});
+
+describe('a snapshot that cannot be used', () => {
+  const whole = encodeLearnings(folded(...EVENTS), NOW);
+  const changed = (change: (parsed: Record<string, unknown>) => object) =>
+    JSON.stringify(change(JSON.parse(whole)));
+  const inState = (more: object) =>
+    changed((parsed) => ({ ...parsed, state: { ...Object(parsed.state), ...more } }));
+
+  it.each([
+    ['cut off', whole.slice(0, -5), 'not JSON'],
+    ['empty', '', 'not JSON'],
+    ['of a later version', changed((parsed) => ({ ...parsed, v: 2 })), 'v: '],
+    ['without a version', changed(({ v: _, ...parsed }) => parsed), 'v: '],
+    [
+      'with a negative sequence',
+      changed((parsed) => ({ ...parsed, after_sequence: -1 })),
+      'after_sequence: ',
+    ],
+    [
+      'with a text for a sequence',
+      changed((parsed) => ({ ...parsed, after_sequence: '3' })),
+      'after_sequence: ',
+    ],
+    ['without a state', changed(({ state: _, ...parsed }) => parsed), 'state: '],
+    [
+      'with the state of a session',
+      changed((parsed) => ({ ...parsed, state: { facts: [] } })),
+      'state.last_event_at: ',
+    ],
+    ['with an unknown status', whole.replace('"accepted"', '"liked"'), 'state.entries.0.proposal.status: '],
+    ['with an unknown type', whole.replace('"insight"', '"gossip"'), 'state.entries.0.proposal.type: '],
+    ['with an id that is none', whole.replaceAll(idOf('Name it'), 'x'), 'state.entries.0.proposal.id: '],
+    ['with an unknown kind', whole.replace('"fix"', '"wish"'), 'state.observations.0.kind: '],
+    ['with a learning that is not there', inState({ active: ['0123456789ab'] }), 'state.active.0: '],
+  ])('a snapshot that cannot be used is refused with the reason: %s', (_what, text, reason) => {
+    expect(text).not.toBe(whole);
+    expect(decodeLearnings(PROJECT, text)).toEqual({ ok: false, reason: expect.stringContaining(reason) });
+  });
+
+  it.each(['null', '[]', '7', '"text"', '{}'])('a snapshot is refused when it is %s', (text) => {
+    expect(decodeLearnings(PROJECT, text)).toMatchObject({ ok: false, reason: expect.stringMatching(/\w/) });
+  });
+});

@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { redactJson, redactText } from '../../../src/memory/redaction/redactor.js';
+import { mayHoldSecret, RULE_HINTS } from '../../../src/memory/redaction/secret-hints.js';
+import { SECRET_PATTERNS } from '../../../src/memory/redaction/secret-patterns.js';
+import {
+  ruleNames,
+  scannerFor,
+  secretlintScanner,
+} from '../../../src/memory/redaction/secretlint-scanner.js';
+import { hostileTexts } from '../../support/builders.js';
+import { cpuMs } from '../../support/cpu-time.js';
+import * as fc from '../../support/properties.js';
+import { leaks, planted, SECRETS } from '../../support/secrets.js';
+
+const scanner = secretlintScanner();
+/** Without the hints: every rule on every text. */
+const everything = { mayHold: () => true, find: (text: string) => scanner.find(`${text} sk-ant- `) };
+const around = fc.oneof(
+  fc.constantFrom('', ' ', '\n', '"', "'", '(', 'see: ', '\t', '= ', '. ', '、'),
+  hostileTexts.map((text) => `${text} `),
+);
+const after = fc.oneof(
+  fc.constantFrom('', ' ', '\n', '"', ')', ', then', '。'),
+  hostileTexts.map((text) => ` ${text}`),
+);
+
+describe('the scanner', () => {
+  it('the scanner knows for each rule of secretlint what a secret of it holds', () => {
+    expect(ruleNames().sort()).toEqual(Object.keys(RULE_HINTS).sort());
+  });
+
+  it('the scanner is tested with secrets of every rule', () => {
+    const rules = [...ruleNames(), ...SECRET_PATTERNS.map(({ rule }) => rule)].filter(
+      (rule) => rule !== 'gcp',
+    );
+    expect(Object.keys(SECRETS).sort()).toEqual([...new Set(rules)].sort());
+  });
+
+  it.each(Object.entries(SECRETS))(
+    'the scanner finds secrets of rule %s, by that rule, and its hint finds all of them',
+    (rule, arbitrary) => {
+      let byRule = 0;
+      fc.assert(
+        fc.property(arbitrary, ({ text, secret }) => {
+          const found = scanner.find(`see ${text} there`);
+          if (found.some((each) => each.rule === rule)) byRule += 1;
+          expect([scanner.mayHold(text), mayHoldSecret(text)]).toEqual([true, true]);
+          expect(leaks(redactText(text, scanner).value, secret)).toBe(false);
+        }),
+      );
+      expect(byRule).toBeGreaterThan(10);
+    },
+  );
+
+  it('the scanner misses no secret by its hints, whatever stands around it', () => {
+    fc.assert(
+      fc.property(around, planted, after, (before, { text }, behind) => {
+        const whole = before + text + behind;
+        if (everything.find(whole).length > 0) expect(scanner.mayHold(whole)).toBe(true);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('the scanner misses no secret in JSON, in whatever way its characters are written', () => {
+    const written = fc.record({ escaping: fc.option(fc.nat(), { freq: 1 }), slashes: fc.boolean() });
+    const breaks = fc.oneof(fc.constantFrom('\n', '\t', '\r\n', '"', '\\', '\b', '\f'), around);
+    fc.assert(
+      fc.property(breaks, planted, after, written, (before, { text }, behind, { escaping, slashes }) => {
+        const head = '{"summary":"';
+        const body = JSON.stringify({ summary: before + text + behind });
+        // A character that stands for itself, anywhere in the body's text, written by its number.
+        const places = [...body.matchAll(/(?<!\\u?[0-9a-f]{0,3})[A-Za-z0-9_.:@-]/g)]
+          .map(({ index }) => index)
+          .filter((index) => index >= head.length);
+        const place = escaping === null ? undefined : places[escaping % places.length];
+        const number = body
+          .charCodeAt(place ?? 0)
+          .toString(16)
+          .padStart(4, '0');
+        const escaped =
+          place === undefined ? body : `${body.slice(0, place)}\\u${number}${body.slice(place + 1)}`;
+        const source = slashes ? escaped.replaceAll('/', '\\/') : escaped;
+        const walked = redactJson(JSON.parse(source), scanner);
+        expect(redactJson(JSON.parse(source), scanner, { source })).toEqual(walked);
+        if (['', '\n', '\t', '"'].includes(before)) expect(walked.found).not.toEqual({});
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it.each([
+    'completed the task; see https://example.com/a?b=c@d and mail me at a@b.io',
+    'task-12 disk-1 sk-learn risk-averse-management-of-things',
+    `const key = "value"; TOKEN=$TOKEN PASSWORD=\${PASSWORD} API_KEY=<key>`,
+    `postgres://user:password@localhost/db and redis://:\${REDIS_PASSWORD}@cache`,
+    'the file begins with -----BEGIN PRIVATE KEY----- and ends with an END line',
+    'git@github.com:o/r.git, npm_config_cache, hf_hub, gh_pages, ops_team',
+    'a digest: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    'http://127.0.0.1:4222 nats://h1:4222,nats://h2:4222',
+    'account_id = 123456789012',
+  ])('the scanner leaves alone: %s', (text) => {
+    expect(redactText(text, scanner)).toEqual({ value: text, found: {} });
+  });
+
+  it('the scanner is not switched off by what a text says', () => {
+    const [sample] = fc.sample(SECRETS.github ?? fc.constant({ text: '', secret: '' }), {
+      numRuns: 1,
+      seed: 1,
+    });
+    const text = `// secretlint-disable\n${sample?.text} // secretlint-disable-line`;
+    expect(leaks(redactText(text, scanner).value, sample?.secret ?? '')).toBe(false);
+  });
+
+  it.each(['npm_', 'KEY=a1234567', '://@', '.eyJ'])(
+    'a body of 1 MB in short texts that each hold the hint %s is redacted within two seconds',
+    (text) => {
+      const texts = Array.from({ length: 1_000_000 / (text.length + 3) }, () => text);
+      expect(cpuMs(() => redactJson({ files_modified: texts }, scanner))).toBeLessThan(2000);
+    },
+  );
+
+  it('the scanner takes no longer for hostile texts', () => {
+    const size = 256 * 1024;
+    const pieces = [
+      `SG.${'a'.repeat(128)}.${'b'.repeat(400)} `,
+      'http://',
+      '://a:b@',
+      'KEY=KEY=',
+      'figd_',
+      'eyJaaaaaaaaa.',
+      '-----BEGIN PRIVATE KEY-----',
+      `-----BEGIN PRIVATE KEY-----${' '.repeat(5000)}`,
+      `Bearer ${'a'.repeat(5000)}`,
+      `secretaccesskey${' '.repeat(70)}`,
+      '_',
+      `xoxb-${'a-'.repeat(500)}`,
+    ];
+    for (const piece of pieces) {
+      const text = piece.repeat(Math.ceil(size / piece.length));
+      const took = cpuMs(() => redactText(text, scanner));
+      expect(took, piece.slice(0, 20)).toBeLessThan(2000);
+    }
+  });
+
+  it('the scanner is off where the configuration says so', () => {
+    const off = scannerFor({ redact: false });
+    fc.assert(
+      fc.property(planted, ({ text }) => {
+        expect(redactText(text, off).value).toBe(text);
+      }),
+    );
+  });
+
+  it('the scanner comes from a rule set without dependencies of its own', () => {
+    const file = new URL(
+      '../../node_modules/@secretlint/secretlint-rule-preset-recommend/package.json',
+      import.meta.url,
+    );
+    expect(JSON.parse(readFileSync(file, 'utf8'))).not.toHaveProperty('dependencies');
+  });
+});

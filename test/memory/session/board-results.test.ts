@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import type { RoleResult } from '../../../src/contracts/results.js';
+import type { FactRecorded, SessionEvent } from '../../../src/contracts/session-events.js';
+import { addBoardResult } from '../../../src/memory/session/board-results.js';
+import { runStatus } from '../../../src/memory/session/run-status.js';
+import { seenState } from '../../../src/memory/session/session-state.js';
+import { recorded, reviewer } from '../../support/builders.js';
+import { APPROVED, blocked, completed, digest, failed, needsChanges } from '../../support/ledgers.js';
+import { type Played, timeAt, withTasks } from '../../support/played.js';
+import * as fc from '../../support/properties.js';
+
+/** The event of a result of a board task, published so many minutes after the first event. */
+function published(sequence: number, minutes: number, returned: RoleResult, id?: string): FactRecorded {
+  const { dispatch, ...data } = recorded(sequence, returned, id).data;
+  return {
+    ...recorded(sequence, returned),
+    at: timeAt(minutes),
+    data: { ...data, dispatch: { ...dispatch, task: 'TAS-1', at: timeAt(minutes) } },
+  };
+}
+
+const CLAIM = { task: 'TAS-1', agent: 'x', iteration: 0 };
+const seen = (played: Played, id = 'TAS-1') => seenState(played.state).board.tasks.get(id);
+/** A board of two tasks, the first moved by these results, one a minute from the tenth on. */
+function moved(...returned: readonly RoleResult[]): Played {
+  const played = withTasks('a', 'b');
+  for (const [index, each] of returned.entries()) played.foldWhole(published(index + 1, 10 + index, each));
+  return played;
+}
+
+describe('a result of a board task', () => {
+  it.each([
+    ['work that is done', [completed()], 'in_progress', undefined],
+    ['work that failed', [failed()], 'in_progress', undefined],
+    ['work that is blocked', [blocked('No docker')], 'blocked', 'No docker'],
+    ['an approval', [completed(), APPROVED], 'completed', undefined],
+    [
+      'a review that asks for changes',
+      [completed(), needsChanges('Close the file')],
+      'in_progress',
+      'Close the file',
+    ],
+    [
+      'a review that is blocked',
+      [completed(), reviewer({ assessment: 'blocked', summary: 'Which API?' })],
+      'blocked',
+      'Which API?',
+    ],
+    ['work after a block', [blocked('No docker'), completed()], 'in_progress', undefined],
+    ['work after an approval', [APPROVED, completed()], 'in_progress', undefined],
+  ] as const)('a result of a board task moves it: %s', (_, returned, status, reason) => {
+    const played = moved(...returned);
+    expect(seen(played)).toMatchObject({ status, updated_at: timeAt(9 + returned.length) });
+    expect(seen(played)?.reason).toBe(reason);
+    expect(seen(played, 'TAS-2')).toMatchObject({ status: 'remaining' });
+  });
+
+  it('a result of a board task is one for commands, replies and status alike', () => {
+    const played = moved(completed(), APPROVED);
+    expect(played.when('task-list', { status: 'completed' })).toMatchObject({
+      reply: { tasks: [{ id: 'TAS-1' }] },
+    });
+    expect(played.when('task-list', {})).toMatchObject({
+      reply: { tasks: [{ status: 'completed', result: { dispatch: 2, outcome: 'reviewer_approved' } }, {}] },
+    });
+    played.after('task-depends', { id: '2', dependsOn: '1' });
+    expect(played.when('task-next', {})).toMatchObject({ reply: { task: { id: 'TAS-2' } } });
+    expect(runStatus(played.state)).toMatchObject({
+      session: { board: { completed: 1, ready: 1 } },
+      tasks: [{ task: 'TAS-1', board: 'completed', last_outcome: 'reviewer_approved' }],
+    });
+    played.after('task-status', { id: '2', status: 'completed' });
+    expect(played.when('session-complete', {})).toHaveProperty('event');
+  });
+
+  it('a result of a board task gives way to a command that came later, and counts again once there is a newer one', () => {
+    const played = moved(completed(), APPROVED);
+    played.wait(20).after('task-status', { id: '1', status: 'remaining' });
+    expect(seen(played)).toMatchObject({ status: 'remaining' });
+    expect(seen(played)).not.toHaveProperty('result');
+    played.foldWhole(published(3, 60, APPROVED));
+    expect(seen(played)).toMatchObject({ status: 'completed' });
+  });
+
+  it('a result of a board task that was published before a command changes nothing when it arrives after it', () => {
+    const played = withTasks('a')
+      .wait(20)
+      .after('task-status', { id: '1', status: 'blocked', reason: 'wait' });
+    played.foldWhole(published(1, 10, APPROVED));
+    expect(seen(played)).toMatchObject({ status: 'blocked', reason: 'wait' });
+  });
+
+  it('a result of a board task stands when something else than the status is changed', () => {
+    const played = moved(completed()).wait(20);
+    played.after('task-priority', { id: '1', priority: 0 }).after('task-content', { id: '1', content: 'c' });
+    expect(seen(played)).toMatchObject({ status: 'in_progress', priority: 0, content: 'c' });
+  });
+
+  it('a result of a board task stands when its iteration ends, and the claim is free', () => {
+    const played = withTasks('a').after('task-next', { claim: 'x' });
+    played
+      .foldWhole(published(1, 10, completed()))
+      .wait(10)
+      .after('iteration-complete', {});
+    expect(seen(played)).toMatchObject({ status: 'in_progress' });
+    expect(seen(played)).not.toHaveProperty('claimed_by');
+    expect(played.when('task-next', { claim: 'y' })).toMatchObject({ reply: { task: null } });
+  });
+
+  it('a result of a board task that sends it back has the next agent take it, before what is ready', () => {
+    const played = moved(completed(), needsChanges('Close the file'));
+    played.after('task-priority', { id: '2', priority: 0 }).wait(20);
+    expect(played.when('task-next', { claim: 'x' })).toMatchObject({ reply: { task: { id: 'TAS-1' } } });
+    expect(seen(played)).toMatchObject({ status: 'in_progress', claimed_by: 'x' });
+    expect(played.when('task-next', { claim: 'y' })).toMatchObject({ reply: { task: { id: 'TAS-2' } } });
+  });
+
+  it('a result of a board task hands it in: who held it may claim another, until it is sent back', () => {
+    const played = withTasks('a', 'b').after('task-next', { claim: 'x' });
+    played.foldWhole(published(1, 10, completed())).wait(10);
+    expect(played.when('task-next', { claim: 'x' })).toMatchObject({ reply: { task: { id: 'TAS-2' } } });
+    played.after('task-status', { id: '2', status: 'completed' });
+    played.foldWhole(published(2, 40, needsChanges('x')));
+    expect(played.when('task-next', { claim: 'x' })).toMatchObject({ reply: { task: { id: 'TAS-1' } } });
+  });
+
+  it.each([
+    ['done work does not reopen what was completed', 'completed', completed(), 'completed'],
+    ['a review does', 'completed', needsChanges('x'), 'in_progress'],
+    ['nothing reopens what was cancelled', 'cancelled', needsChanges('x'), 'cancelled'],
+  ] as const)('a result of a board task respects what was said by hand: %s', (_, by, returned, status) => {
+    const played = withTasks('a').after('task-status', { id: '1', status: by });
+    expect(seen(played.foldWhole(published(1, 10, returned)))).toMatchObject({ status });
+  });
+
+  it('a result of a board task changes nothing where the session says so, until it says otherwise', () => {
+    const played = moved(completed(), APPROVED).after('session-open', {
+      settings: { boardFollowsResults: false },
+    });
+    expect(seen(played)).toMatchObject({ status: 'remaining' });
+    played.after('session-open', { settings: { boardFollowsResults: true } });
+    expect(seen(played)).toMatchObject({ status: 'completed' });
+  });
+
+  it('a result of a board task that is published again changes nothing, whatever came in between', () => {
+    const played = withTasks('a').foldWhole(published(1, 10, APPROVED, 'run:1'));
+    played.foldWhole(published(2, 11, needsChanges('x'), 'run:2'));
+    played.foldWhole(published(3, 12, APPROVED, 'run:1')).foldWhole(published(1, 10, APPROVED, 'run:1'));
+    expect(seen(played)).toMatchObject({ status: 'in_progress', result: { dispatch: 2 } });
+  });
+
+  it('a result of a board task gives the same board in whatever order it and the others arrive', () => {
+    const returned = [completed(), APPROVED, needsChanges('x'), blocked('y'), failed()];
+    const results = fc.uniqueArray(fc.tuple(fc.nat(60), fc.constantFrom(...returned)), {
+      selector: ([minutes]) => minutes,
+      minLength: 1,
+      maxLength: 6,
+    });
+    const claim = { v: 1, type: 'task.claimed', at: timeAt(30), data: CLAIM } as const;
+    const told = (events: readonly SessionEvent[]) => {
+      const played = withTasks('a');
+      for (const event of events) played.foldWhole(event);
+      return seen(played);
+    };
+    const orders = results.chain((some) => {
+      const sorted = some.toSorted(([a], [b]) => a - b);
+      const events = sorted.map(([minutes, of], at) => published(at + 1, minutes, of));
+      const all: SessionEvent[] = [...events, claim];
+      return fc.tuple(
+        fc.constant(all.toSorted((a, b) => (a.at < b.at ? -1 : 1))),
+        fc.shuffledSubarray(all, { minLength: all.length }),
+      );
+    });
+    fc.assert(
+      fc.property(orders, ([inOrder, shuffled]) => {
+        expect(told(shuffled)).toEqual(told(inOrder));
+      }),
+    );
+  });
+});
+
+describe('the results of board tasks', () => {
+  const add = (
+    results: Parameters<typeof addBoardResult>[0],
+    task: string,
+    sequence: number,
+    returned = completed(),
+  ) => addBoardResult(results, { task, sequence, at: timeAt(sequence) }, digest(returned));
+
+  it('the results of board tasks are those with the id of one, the newest of each', () => {
+    const results: Parameters<typeof addBoardResult>[0] = new Map();
+    for (const task of ['2.1', 'TAS-0', 'TAS-01', 'TAS-x', 'MYTAS-1']) add(results, task, 1);
+    expect(results.size).toBe(0);
+    add(results, 'TAS-1', 5, APPROVED);
+    add(results, 'TAS-1', 4);
+    expect([...results.values()]).toMatchObject([{ task: 'TAS-1', sequence: 5, verdict: 'approved' }]);
+  });
+
+  it('the results of board tasks leave out what is from before the session', () => {
+    const results: Parameters<typeof addBoardResult>[0] = new Map();
+    add(results, 'TAS-1', 1, completed({ history: true }));
+    expect(results.size).toBe(0);
+  });
+
+  it('the results of board tasks are as many as a board has tasks, the newest ones', () => {
+    const results: Parameters<typeof addBoardResult>[0] = new Map();
+    for (let n = 1; n <= 5001; n += 1) add(results, `TAS-${n}`, n);
+    expect([results.size, results.has('TAS-1'), results.has('TAS-5001')]).toEqual([5000, false, true]);
+  });
+});

@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_ITERATIONS } from '../../../../src/memory/session/iterations.js';
+import { argumentsOf, Played, timeAt, withTasks } from '../../../support/played.js';
+
+describe('iteration-start', () => {
+  it('iteration-start begins the first iteration, and then the next', () => {
+    const played = new Played();
+    expect(played.when('iteration-start', {})).toEqual({
+      event: { type: 'iteration.started', data: { number: 1 } },
+      reply: { iteration: { number: 1, started_at: timeAt(0), complete: false, tasks_worked: [] } },
+    });
+    expect(played.when('iteration-start', {})).toMatchObject({ reply: { iteration: { number: 2 } } });
+  });
+
+  it('iteration-start ends the iteration that still ran, which stays incomplete', () => {
+    const played = new Played().after('iteration-start', {}).after('iteration-start', {});
+    expect(played.state.history.iterations).toEqual([
+      { number: 1, started_at: timeAt(0), ended_at: timeAt(1), complete: false, tasks_worked: [] },
+      { number: 2, started_at: timeAt(1), complete: false, tasks_worked: [] },
+    ]);
+  });
+
+  it('iteration-start takes a number that lies ahead, and refuses one that has been used', () => {
+    const played = new Played();
+    expect(played.when('iteration-start', { number: 5 })).toMatchObject({
+      reply: { iteration: { number: 5 } },
+    });
+    for (const number of [5, 4]) {
+      expect(played.when('iteration-start', { number })).toMatchObject({
+        refused: { code: 'conflict', message: expect.stringMatching(/iteration 5 has been started: use 6/) },
+      });
+    }
+    expect(played.when('iteration-start', {})).toMatchObject({ reply: { iteration: { number: 6 } } });
+    expect(() => argumentsOf('iteration-start', { number: 0 })).toThrow(/^number: /);
+  });
+
+  it('iteration-start forgets the oldest iterations beyond the limit', () => {
+    const played = new Played();
+    for (let n = 1; n <= MAX_ITERATIONS + 3; n += 1) played.after('iteration-start', {});
+    const { iterations } = played.state.history;
+    expect([iterations.length, iterations[0]?.number]).toEqual([MAX_ITERATIONS, 4]);
+    expect(played.when('iteration-summary', { number: 3, summary: 'late' })).toMatchObject({
+      refused: { code: 'not_found', message: 'no iteration 3 is known: use 503 or leave it out' },
+    });
+  });
+});
+
+describe('iteration-complete', () => {
+  it('iteration-complete ends the newest iteration, or the one that is named; a second time nothing happens', () => {
+    const played = new Played().after('iteration-start', {}).after('iteration-start', {});
+    const first = played.when('iteration-complete', {});
+    expect(first.event).toEqual({ type: 'iteration.completed', data: { number: 2 } });
+    expect(first.reply).toMatchObject({ iteration: { number: 2, ended_at: timeAt(2), complete: true } });
+    expect(played.when('iteration-complete', {})).toEqual({ reply: first.reply });
+    expect(played.when('iteration-complete', { number: 1 })).toMatchObject({
+      reply: { iteration: { number: 1, complete: true } },
+    });
+  });
+
+  it('iteration-complete refuses an iteration that is not there', () => {
+    expect(new Played().after('iteration-start', {}).when('iteration-complete', { number: 2 })).toMatchObject(
+      {
+        refused: { code: 'not_found', message: 'no iteration 2 is known: use 1 or leave it out' },
+      },
+    );
+  });
+});
+
+describe('iteration-summary', () => {
+  it('iteration-summary is kept with the tasks that were worked on: those recorded, and those it names', () => {
+    const played = withTasks('a', 'b', 'c').after('iteration-start', {});
+    played.after('task-status', { id: '2', status: 'completed' });
+    const { event, reply } = played.when('iteration-summary', {
+      summary: ' Done b ',
+      tasksWorked: ['3', 'tas-2'],
+    });
+    expect(event).toEqual({
+      type: 'iteration.summary',
+      data: { number: 1, summary: 'Done b', tasks_worked: ['TAS-3', 'TAS-2'] },
+    });
+    expect(reply).toMatchObject({ iteration: { summary: 'Done b', tasks_worked: ['TAS-2', 'TAS-3'] } });
+  });
+
+  it('iteration-summary is refused the second time, showing the first', () => {
+    const played = new Played().after('iteration-start', {}).after('iteration-summary', { summary: 'first' });
+    expect(played.when('iteration-summary', { summary: 'second' })).toEqual({
+      refused: {
+        code: 'summary_exists',
+        message: 'iteration 1 already has a summary: set replace to replace it',
+        details: { summary: 'first' },
+      },
+    });
+    expect(played.state.history.iterations).toMatchObject([{ summary: 'first' }]);
+  });
+
+  it('iteration-summary replaces the first summary when told to', () => {
+    const played = new Played().after('iteration-start', {}).after('iteration-summary', { summary: 'first' });
+    expect(played.when('iteration-summary', { summary: 'second', replace: true })).toMatchObject({
+      reply: { iteration: { number: 1, summary: 'second' } },
+    });
+  });
+
+  it('iteration-summary is one for each iteration, also for an earlier one and one that has ended', () => {
+    const played = new Played().after('iteration-start', {}).after('iteration-summary', { summary: 'one' });
+    played.after('iteration-complete', {}).after('iteration-start', {}).after('iteration-complete', {});
+    expect(played.when('iteration-summary', { summary: 'two' })).toMatchObject({
+      reply: { iteration: { number: 2, summary: 'two', complete: true } },
+    });
+    expect(played.when('iteration-summary', { summary: 'x', number: 1 })).toMatchObject({
+      refused: { code: 'summary_exists' },
+    });
+    expect(played.when('iteration-list', {}).reply).toMatchObject({
+      iterations: [
+        { number: 1, summary: 'one' },
+        { number: 2, summary: 'two' },
+      ],
+    });
+  });
+
+  it('iteration-summary needs a text, and tasks that exist', () => {
+    const played = withTasks('a').after('iteration-start', {});
+    expect(played.when('iteration-summary', { summary: 'x', tasksWorked: '2' })).toMatchObject({
+      refused: { code: 'not_found', details: { id: '2' } },
+    });
+    expect(() => argumentsOf('iteration-summary', { summary: ' ' })).toThrow(/^summary: /);
+  });
+});
+
+describe('the work of an iteration', () => {
+  it('the work of an iteration is what was done in it', () => {
+    const played = withTasks('a', 'b').after('iteration-start', {});
+    played.after('task-status', { id: '1', status: 'completed' });
+    played.after('iteration-start', {}).after('task-next', { claim: 'x' });
+    expect(played.state.history.iterations.map(({ tasks_worked }) => tasks_worked)).toEqual([
+      ['TAS-1'],
+      ['TAS-2'],
+    ]);
+  });
+});
+
+describe('the first write of an iteration', () => {
+  it.each([
+    ['a claim', 'task-next', { claim: 'x' }, { worked: ['TAS-1'] }],
+    ['a task in progress', 'task-status', { id: '1', status: 'in_progress' }, { worked: ['TAS-1'] }],
+    ['a note', 'note-add', { content: 'No docker' }, { worked: [] }],
+    ['a summary', 'iteration-summary', { summary: 'Read the spec' }, { worked: [] }],
+  ] as const)('the first write of an iteration opens it: %s', (_, tool, args, { worked }) => {
+    const played = withTasks('a').after(tool, args);
+    const opened = { number: 1, started_at: timeAt(1), complete: false, tasks_worked: worked };
+    expect(played.state.history.iterations).toMatchObject([opened]);
+    played.after('note-add', { content: 'later' }).after('iteration-complete', {});
+    expect(played.state.history.iterations).toMatchObject([{ ...opened, complete: true }]);
+    played.after(tool, { ...args, ...(tool === 'iteration-summary' && { summary: 'More' }) });
+    expect(played.state.history.iterations.map(({ number }) => number)).toEqual([1, 2]);
+  });
+
+  it('the first write of an iteration may be its end', () => {
+    const played = new Played().after('iteration-complete', {});
+    expect(played.state.history.iterations).toMatchObject([{ number: 1, complete: true }]);
+    expect(played.when('iteration-complete', {})).not.toHaveProperty('event');
+  });
+
+  it('the first write of an iteration is not a task that someone adds, nor a message', () => {
+    const played = withTasks('a').after('inbox-add', { content: 'x' });
+    played.after('task-status', { id: '1', status: 'cancelled' });
+    expect(played.state.history.iterations).toEqual([]);
+  });
+
+  it('the first write of an iteration may come before it is started: one that holds notes at most is taken over', () => {
+    const played = withTasks('a').after('note-add', { content: 'x' }).after('iteration-start', {});
+    expect(played.state.history.iterations).toEqual([
+      { number: 1, started_at: timeAt(1), complete: false, tasks_worked: [] },
+    ]);
+    played.after('iteration-complete', {}).after('task-next', { claim: 'x' });
+    expect(played.when('iteration-start', { number: 2 })).toMatchObject({
+      reply: { iteration: { number: 2 } },
+    });
+    expect(played.when('iteration-start', { number: 2 })).toMatchObject({ refused: { code: 'conflict' } });
+  });
+
+  it('the first write of an iteration leaves an earlier claim to the next one that is started', () => {
+    const played = withTasks('a').after('task-next', { claim: 'x' }).after('iteration-start', {});
+    expect(played.state.history.iterations.map(({ number }) => number)).toEqual([1, 2]);
+    expect(played.task('TAS-1')).toMatchObject({ status: 'remaining' });
+  });
+
+  it('the same summary sent again after the end is refused as the one that is there', () => {
+    const played = new Played().after('iteration-summary', { summary: 'x' }).after('iteration-complete', {});
+    expect(played.when('iteration-summary', { summary: 'x' })).toMatchObject({
+      refused: { code: 'summary_exists' },
+    });
+  });
+});

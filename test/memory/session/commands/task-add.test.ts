@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import { argumentsOf, Played, timeAt, withTasks } from '../../../support/played.js';
+import * as fc from '../../../support/properties.js';
+
+describe('task-add', () => {
+  it('task-add adds TAS-1 with its defaults, and answers with the whole task', () => {
+    const { event, reply } = new Played().when('task-add', { content: 'Write the parser' });
+    expect(event).toEqual({
+      type: 'task.added',
+      data: {
+        task: 'TAS-1',
+        content: 'Write the parser',
+        status: 'remaining',
+        priority: 2,
+        depends_on: [],
+        iteration: 0,
+      },
+    });
+    expect(reply).toEqual({
+      task: {
+        id: 'TAS-1',
+        content: 'Write the parser',
+        status: 'remaining',
+        priority: 2,
+        depends_on: [],
+        created_at: timeAt(0),
+        updated_at: timeAt(0),
+        iteration: 0,
+        unresolved: [],
+      },
+    });
+  });
+
+  it('task-add counts on, past 9 and past the tasks that were deleted', () => {
+    const played = withTasks(...'abcdefghij');
+    expect([...played.state.board.tasks.keys()].slice(-2)).toEqual(['TAS-9', 'TAS-10']);
+    played.after('task-delete', { id: 'TAS-10' }).after('task-delete', { id: 'TAS-3' });
+    expect(played.when('task-add', { content: 'k' })).toMatchObject({ reply: { task: { id: 'TAS-11' } } });
+    for (const id of [...played.state.board.tasks.keys()]) played.after('task-delete', { id });
+    expect(played.when('task-add', { content: 'l' })).toMatchObject({ reply: { task: { id: 'TAS-12' } } });
+  });
+
+  it.each([0, 1, 2, 3, 4])('task-add takes priority %i', (priority) => {
+    const { event, reply } = new Played().when('task-add', { content: 'x', priority });
+    expect(event).toMatchObject({ data: { priority } });
+    expect(reply).toMatchObject({ task: { priority } });
+  });
+
+  it.each([-1, 5, 1.5, Number.NaN, '0', null])(
+    'task-add refuses %j as a priority and says which there are',
+    (priority) => {
+      expect(() => argumentsOf('task-add', { content: 'x', priority })).toThrow(
+        expect.objectContaining({
+          code: 'schema_invalid',
+          message: expect.stringMatching(/^priority: .*from 0 \(critical\) to 4 \(backlog\)/),
+        }),
+      );
+    },
+  );
+
+  it.each(['', '  \n\t', undefined, 7, 'x'.repeat(10_001)])('task-add refuses the content %j', (content) => {
+    expect(() => argumentsOf('task-add', { content })).toThrow(
+      expect.objectContaining({
+        code: 'schema_invalid',
+        message: expect.stringMatching(/^content(: must | is missing$| is 7: use text$)/),
+      }),
+    );
+  });
+
+  it('task-add trims the content, and keeps what is inside', () => {
+    const { reply } = new Played().when('task-add', { content: '\n  two\n  lines \t' });
+    expect(reply).toMatchObject({ task: { content: 'two\n  lines' } });
+  });
+
+  it('task-add takes a status, and dependencies once each, however their ids are written', () => {
+    const { reply } = withTasks('a', 'b').when('task-add', {
+      content: 'c',
+      status: 'blocked',
+      dependsOn: ['2', 'tas-1', 'TAS-2'],
+    });
+    expect(reply).toMatchObject({
+      task: {
+        status: 'blocked',
+        depends_on: ['TAS-2', 'TAS-1'],
+        unresolved: [
+          { id: 'TAS-2', why: 'remaining' },
+          { id: 'TAS-1', why: 'remaining' },
+        ],
+      },
+    });
+  });
+
+  it('task-add takes one dependency without a list around it', () => {
+    expect(withTasks('a').when('task-add', { content: 'b', dependsOn: '1' })).toMatchObject({
+      event: { data: { depends_on: ['TAS-1'] } },
+    });
+  });
+
+  it('task-add refuses a dependency that is not there', () => {
+    const played = withTasks('a');
+    expect(played.when('task-add', { content: 'b', dependsOn: ['TAS-1', 'TAS-2'] })).toEqual({
+      refused: { code: 'not_found', message: 'no task "TAS-2"; known: TAS-1', details: { id: 'TAS-2' } },
+    });
+    expect(played.state.board.lastNumber, 'no number was used up').toBe(1);
+  });
+
+  it('task-add notes the iteration that runs', () => {
+    const played = new Played().after('iteration-start', {}).after('iteration-start', {});
+    expect(played.when('task-add', { content: 'a' })).toMatchObject({ reply: { task: { iteration: 2 } } });
+  });
+});
+
+describe('a task with the same content', () => {
+  it.each([
+    'Write the Parser',
+    '  Write the Parser\n',
+    'WRITE THE PARSER',
+    'write the parser',
+    'Ｗrite the Parser',
+  ])('a task with the same content is refused with the id of the open one: %j', (content) => {
+    const refused = withTasks('other', 'Write the Parser').when('task-add', { content });
+    expect(refused).toEqual({
+      refused: {
+        code: 'duplicate',
+        message: 'TAS-2 has the same content and is remaining: use that one',
+        details: { id: 'TAS-2' },
+      },
+    });
+  });
+
+  it.each(['remaining', 'in_progress', 'blocked'] as const)(
+    'a task with the same content is refused while the other is %s',
+    (status) => {
+      const played = withTasks('a').after('task-status', { id: '1', status });
+      expect(played.when('task-add', { content: 'A' })).toMatchObject({ refused: { code: 'duplicate' } });
+    },
+  );
+
+  it.each(['completed', 'cancelled'] as const)(
+    'a task with the same content may be added when the other is %s',
+    (status) => {
+      const played = withTasks('a').after('task-status', { id: '1', status });
+      expect(played.when('task-add', { content: 'a' })).toMatchObject({ reply: { task: { id: 'TAS-2' } } });
+    },
+  );
+
+  it('a task with the same content may be added when the other was deleted', () => {
+    const played = withTasks('a').after('task-delete', { id: '1' });
+    expect(played.when('task-add', { content: 'a' })).toMatchObject({ reply: { task: { id: 'TAS-2' } } });
+  });
+
+  it('a task is another one when words or inner spaces differ', () => {
+    const played = withTasks('write the parser');
+    for (const content of ['write  the parser', 'write the parsers', 'writethe parser']) {
+      expect(played.when('task-add', { content })).toHaveProperty('event');
+    }
+  });
+
+  it('a task with the same content is refused for any text, in any case and padding', () => {
+    const text = fc.string({ unit: 'grapheme', minLength: 1 }).filter((content) => content.trim() !== '');
+    fc.assert(
+      fc.property(text, (content) => {
+        const played = withTasks(content);
+        const again = played.when('task-add', { content: `\t${content} ` });
+        expect(again).toMatchObject({ refused: { code: 'duplicate', details: { id: 'TAS-1' } } });
+      }),
+    );
+  });
+});

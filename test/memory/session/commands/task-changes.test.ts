@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { TASK_STATUSES } from '../../../../src/contracts/task-events.js';
+import type { CommandName } from '../../../../src/contracts/tool-requests.js';
+import { argumentsOf, timeAt, withTasks } from '../../../support/played.js';
+
+describe('a reason', () => {
+  it('a reason is kept with the status that it explains, and goes with it', () => {
+    const played = withTasks('a').after('task-status', { id: '1', status: 'blocked', reason: 'no access' });
+    expect(played.state.board.tasks.get('TAS-1')).toMatchObject({ status: 'blocked', reason: 'no access' });
+    played.after('task-status', { id: '1', status: 'remaining' });
+    expect(played.state.board.tasks.get('TAS-1')).not.toHaveProperty('reason');
+  });
+});
+
+describe('a task that is reopened', () => {
+  it('a task cannot be reopened while an open one has the same content', () => {
+    const played = withTasks('a')
+      .after('task-status', { id: '1', status: 'completed' })
+      .after('task-add', { content: 'A ' });
+    expect(played.when('task-status', { id: '1', status: 'remaining' })).toMatchObject({
+      refused: { code: 'duplicate', details: { id: 'TAS-2' } },
+    });
+    expect(played.when('task-status', { id: '1', status: 'cancelled' })).toMatchObject({
+      event: { type: 'task.status' },
+    });
+  });
+});
+
+describe('task-status', () => {
+  it.each(TASK_STATUSES)('task-status sets %s, and notes the iteration and the reason', (status) => {
+    const played = withTasks('a').after('iteration-start', {});
+    const { event, reply } = played.when('task-status', { id: '1', status, reason: ' because ' });
+    expect(event).toEqual({
+      type: 'task.status',
+      data: { task: 'TAS-1', status, reason: 'because', iteration: 1 },
+    });
+    expect(reply).toMatchObject({ task: { id: 'TAS-1', status, iteration: 1, updated_at: timeAt(2) } });
+  });
+
+  it('task-status counts as work of the iteration, once a task', () => {
+    const played = withTasks('a', 'b').after('iteration-start', {});
+    for (const id of ['2', '1', '2']) played.after('task-status', { id, status: 'in_progress' });
+    expect(played.state.history.iterations).toMatchObject([{ tasks_worked: ['TAS-2', 'TAS-1'] }]);
+  });
+
+  it('task-status has no reason unless one is given', () => {
+    const { event } = withTasks('a').when('task-status', { id: '1', status: 'blocked' });
+    expect(event?.data).not.toHaveProperty('reason');
+  });
+
+  it.each(['done', 'IN_PROGRESS', '', undefined])('refuses %j and says which there are', (status) => {
+    expect(() => argumentsOf('task-status', { id: '1', status })).toThrow(
+      /^status is .*: use one of remaining, in_progress, completed, blocked, cancelled$/,
+    );
+  });
+});
+
+describe('task-priority', () => {
+  it('task-priority sets the priority, critical included, and leaves the iteration alone', () => {
+    const played = withTasks('a').after('iteration-start', {});
+    const { event, reply } = played.when('task-priority', { id: '1', priority: 0 });
+    expect(event).toEqual({ type: 'task.priority', data: { task: 'TAS-1', priority: 0, iteration: 1 } });
+    expect(reply).toMatchObject({ task: { priority: 0, iteration: 0, updated_at: timeAt(2) } });
+    expect(played.state.history.iterations).toMatchObject([{ tasks_worked: [] }]);
+  });
+
+  it.each([
+    [-1, 'priority: must be a whole number from 0 (critical) to 4 (backlog)'],
+    [5, 'priority: must be a whole number from 0 (critical) to 4 (backlog)'],
+    [0.5, 'priority: must be a whole number from 0 (critical) to 4 (backlog) (got 0.5)'],
+    ['high', 'priority: must be a whole number from 0 (critical) to 4 (backlog) (got "high")'],
+    [undefined, 'priority is missing'],
+  ])('refuses %j', (priority, message) => {
+    expect(() => argumentsOf('task-priority', { id: '1', priority })).toThrow(message);
+  });
+});
+
+describe('task-content', () => {
+  it('task-content changes the text', () => {
+    const { event, reply } = withTasks('a').when('task-content', { id: '1', content: ' b ' });
+    expect(event).toEqual({ type: 'task.content', data: { task: 'TAS-1', content: 'b', iteration: 0 } });
+    expect(reply).toMatchObject({ task: { id: 'TAS-1', content: 'b', created_at: timeAt(0) } });
+  });
+
+  it('task-content refuses the text of another open task, but not its own in other letters', () => {
+    const played = withTasks('a', 'b');
+    expect(played.when('task-content', { id: '1', content: 'B ' })).toMatchObject({
+      refused: { code: 'duplicate', details: { id: 'TAS-2' } },
+    });
+    expect(played.when('task-content', { id: '1', content: 'A' })).toMatchObject({
+      reply: { task: { content: 'A' } },
+    });
+    played.after('task-status', { id: '2', status: 'completed' });
+    expect(played.when('task-content', { id: '1', content: 'b' })).toHaveProperty('event');
+  });
+});
+
+describe('task-delete', () => {
+  it('task-delete takes the task away and says which', () => {
+    const played = withTasks('a', 'b');
+    expect(played.when('task-delete', { id: 'tas-1' })).toEqual({
+      event: { type: 'task.deleted', data: { task: 'TAS-1', iteration: 0 } },
+      reply: { task: null, deleted: 'TAS-1' },
+    });
+    expect([...played.state.board.tasks.keys()]).toEqual(['TAS-2']);
+    expect(played.when('task-delete', { id: 'TAS-1' })).toMatchObject({ refused: { code: 'not_found' } });
+  });
+});
+
+describe('task-list', () => {
+  it('task-list lists all tasks in the order of their numbers, or those of one status', () => {
+    const played = withTasks(...'abcdefghijk').after('task-status', { id: '2', status: 'completed' });
+    played.after('task-status', { id: '10', status: 'completed' });
+    const ids = (tasks: unknown) => (tasks as { tasks: { id: string }[] }).tasks.map(({ id }) => id);
+    expect(ids(played.when('task-list', {}).reply)).toEqual(
+      Array.from({ length: 11 }, (_, n) => `TAS-${n + 1}`),
+    );
+    expect(ids(played.when('task-list', { status: 'completed' }).reply)).toEqual(['TAS-2', 'TAS-10']);
+    expect(played.when('task-list', { status: 'blocked' })).toEqual({ reply: { tasks: [] } });
+  });
+});
+
+describe('every command on one task', () => {
+  const calls: { [Name in CommandName]?: object } = {
+    'task-status': { status: 'blocked' },
+    'task-priority': { priority: 1 },
+    'task-content': { content: 'new' },
+    'task-depends': { dependsOn: '1' },
+    'task-undepends': { dependsOn: '1' },
+    'task-delete': {},
+    'task-release': {},
+  };
+  const names = Object.keys(calls) as (keyof typeof calls)[];
+
+  it.each(names)('%s refuses an id that is unknown, and one that fits two', (name) => {
+    const played = withTasks('a', 'b');
+    const given = (id: string) => argumentsOf(name, { id, ...calls[name] });
+    expect(played.when(name, given('TAS-7'))).toMatchObject({
+      refused: { code: 'not_found', details: { id: 'TAS-7' } },
+    });
+    expect(played.when(name, given('TAS'))).toMatchObject({
+      refused: { code: 'ambiguous', details: { candidates: ['TAS-1', 'TAS-2'] } },
+    });
+    expect(() => argumentsOf(name, calls[name] ?? {})).toThrow(/^id is missing/);
+    expect(played.events).toHaveLength(2);
+  });
+});

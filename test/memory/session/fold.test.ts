@@ -1,0 +1,282 @@
+import { describe, expect, it } from 'vitest';
+import { factId } from '../../../src/memory/facts/fact-types.js';
+import { REMEMBERED_RESULTS } from '../../../src/memory/session/counted-dispatches.js';
+import { WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
+import { evolve } from '../../../src/memory/session/evolve-session.js';
+import {
+  DEFAULT_LIMITS,
+  emptyState,
+  factsOf,
+  noDispatches,
+} from '../../../src/memory/session/session-state.js';
+import {
+  implementer,
+  recorded,
+  rejected,
+  reviewer,
+  sayings,
+  stored,
+  timeOf,
+} from '../../support/builders.js';
+import * as fc from '../../support/properties.js';
+import {
+  type DispatchEvent,
+  foldedInOrder,
+  jittered,
+  permuted,
+  said,
+  unread,
+  withoutRepeats,
+} from './arrivals.js';
+
+const LIMITS = [DEFAULT_LIMITS, { ...DEFAULT_LIMITS, maxFacts: 20 }];
+
+function countsAfter(events: readonly DispatchEvent[]): object {
+  return foldedInOrder(events, DEFAULT_LIMITS).dispatches.current().counts;
+}
+
+describe.each(LIMITS)('with at most $maxFacts facts, the fold', (limits) => {
+  it('the fold of dispatches in any order, any number of times, is that of each once in order', () => {
+    fc.assert(
+      fc.property(permuted(60), ({ clean, arrived }) => {
+        expect(said(foldedInOrder(arrived, limits))).toEqual(said(foldedInOrder(clean, limits)));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('the fold of a log that is cut off is that of the dispatches that had arrived', () => {
+    fc.assert(
+      fc.property(permuted(40), fc.double({ min: 0, max: 1, noNaN: true }), ({ clean, arrived }, share) => {
+        const prefix = arrived.slice(0, Math.ceil(share * arrived.length));
+        const recordedOnes = new Set(
+          prefix.flatMap(({ type, data }) => (type === 'fact.recorded' ? data.dispatch.sequence : [])),
+        );
+        const there = new Set(prefix.map(({ data }) => data.dispatch.sequence));
+        const cleanPrefix = clean
+          .filter(({ data }) => there.has(data.dispatch.sequence))
+          // Of both events of a dispatch, only the rejection may have arrived so far.
+          .map((event) =>
+            event.type === 'fact.recorded' && !recordedOnes.has(event.data.dispatch.sequence)
+              ? unread(event)
+              : event,
+          );
+        expect(said(foldedInOrder(prefix, limits))).toEqual(said(foldedInOrder(cleanPrefix, limits)));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('the fold of a session is the same however often it is read in between', () => {
+    fc.assert(
+      fc.property(permuted(40), fc.infiniteStream(fc.boolean()), ({ arrived }, reads) => {
+        const state = emptyState('demo', limits);
+        for (const event of stored(arrived)) {
+          evolve(state, event);
+          if (reads.next().value) factsOf(state);
+        }
+        expect(said(state)).toEqual(said(foldedInOrder(arrived, limits)));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('the fold of more dispatches than the window holds is exact while none is overtaken by a whole window', () => {
+    fc.assert(
+      fc.property(jittered(3 * WINDOW_LENGTH), ({ clean, arrived }) => {
+        expect(said(foldedInOrder(arrived, limits))).toEqual(said(foldedInOrder(clean, limits)));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it.each([
+    ['permuted within the window', permuted(60), 60],
+    ['late by less than the window', jittered(3 * WINDOW_LENGTH), 20],
+  ] as const)(
+    'the fold of results that are published again and again is that of each result once: %s',
+    (_how, arrivals, numRuns) => {
+      fc.assert(
+        fc.property(arrivals, ({ clean, arrived }) => {
+          const { dispatches } = foldedInOrder(arrived, limits);
+          expect(clean.every(({ data }) => dispatches.has(data.dispatch.sequence))).toBe(true);
+          const once = foldedInOrder(withoutRepeats(clean), limits);
+          expect(said(foldedInOrder(arrived, limits)).current).toEqual(said(once).current);
+        }),
+        { numRuns },
+      );
+    },
+  );
+
+  it('the fold of a session counts a dispatch that comes later than the window once, and so any that is repeated', () => {
+    fc.assert(
+      fc.property(permuted(4 * WINDOW_LENGTH, fc.constant(undefined)), ({ clean, arrived }) => {
+        const state = foldedInOrder(arrived, limits);
+        const counts = state.dispatches.current().counts;
+        expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(clean.length);
+        expect(clean.every(({ data }) => state.dispatches.has(data.dispatch.sequence))).toBe(true);
+        expect(factsOf(state).size()).toBeLessThanOrEqual(limits.maxFacts * 1.25);
+        expect(
+          new Set(
+            factsOf(state)
+              .all()
+              .map((fact) => `${factId(fact)} ${fact.sourceSequence}`),
+          ).size,
+        ).toBe(factsOf(state).size());
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
+
+describe('a result that is published again', () => {
+  const counted = (events: readonly DispatchEvent[]) => {
+    const { rejected: _, ...recordedOnes } = foldedInOrder(events, DEFAULT_LIMITS).dispatches.current()
+      .counts;
+    return Object.values(recordedOnes).reduce((sum, count) => sum + count, 0);
+  };
+  const returned = implementer({ summary: 'said', intent_id: 'parser' });
+
+  it('a result that is published again counts once, also when its dispatches come later than the window', () => {
+    fc.assert(
+      fc.property(permuted(4 * WINDOW_LENGTH), ({ clean, arrived }) => {
+        const isRecorded = ({ type }: DispatchEvent) => type === 'fact.recorded';
+        expect(counted(arrived.filter(isRecorded))).toBe(withoutRepeats(clean.filter(isRecorded)).length);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('a result that is published again changes no fact, count, ledger or trace, and its dispatch is known', () => {
+    const first = recorded(1, returned, 'r1');
+    const other = recorded(3, reviewer({ required_fixes: ['a'] }), 'r2');
+    const once = foldedInOrder([first, other], DEFAULT_LIMITS);
+    for (const events of [
+      [first, recorded(2, returned, 'r1'), other, recorded(4, returned, 'r1')],
+      [recorded(4, returned, 'r1'), other, recorded(2, returned, 'r1'), first],
+    ]) {
+      const state = foldedInOrder(events, DEFAULT_LIMITS);
+      expect(said(state).current).toEqual(said(once).current);
+      expect([1, 2, 3, 4].map((sequence) => state.dispatches.has(sequence))).toEqual(Array(4).fill(true));
+      expect(state.dispatches.newest()).toBe(4);
+    }
+  });
+
+  it('a result that is published again counts where it was rejected before: that uses up no id', () => {
+    const events = [rejected(1), recorded(2, returned, 'r1'), rejected(3), recorded(4, returned, 'r1')];
+    const { counts } = foldedInOrder(events, DEFAULT_LIMITS).dispatches.current();
+    expect(counts).toMatchObject({ implementer: 1, rejected: 2 });
+  });
+
+  it('a result that is published again counts for each session of its own', () => {
+    const sessions = ['one', 'other'].map((session) =>
+      stored([recorded(1, returned, 'r1')]).reduce(evolve, emptyState(session)),
+    );
+    expect(sessions.map((state) => state.dispatches.current().counts.implementer)).toEqual([1, 1]);
+  });
+
+  it('a result that is published again after 2,000 others counts again, and not after fewer', () => {
+    const others = Array.from({ length: REMEMBERED_RESULTS - 1 }, (_, n) =>
+      recorded(n + 2, implementer(), `id ${n}`),
+    );
+    const before = [recorded(1, returned, 'r1'), ...others];
+    expect(counted([...before, recorded(3000, returned, 'r1')])).toBe(REMEMBERED_RESULTS);
+    const one = recorded(2999, implementer(), 'one more');
+    expect(counted([...before, one, recorded(3000, returned, 'r1')])).toBe(REMEMBERED_RESULTS + 2);
+  });
+});
+
+describe('a dispatch later than the window', () => {
+  const recent = Array.from({ length: WINDOW_LENGTH + 10 }, (_, index) =>
+    recorded(
+      index + 2,
+      implementer({ task_id: '2', summary: `step ${index}`, files_modified: [`f${index}`] }),
+    ),
+  );
+  const late = recorded(1, implementer({ files_modified: ['late.ts', 'f0'] }));
+
+  it('a dispatch later than the window is folded too, and closed by what was newer', () => {
+    const state = foldedInOrder([...recent, late], DEFAULT_LIMITS);
+    const ofLate = factsOf(state)
+      .all()
+      .filter((fact) => fact.sourceSequence === 1);
+    expect(ofLate.map(({ subject, closedBy }) => [subject, closedBy])).toEqual([
+      ['task:1', undefined],
+      ['task:1', undefined],
+      ['late.ts', undefined],
+      ['f0', 2],
+    ]);
+    expect(said(state)).toMatchObject({ current: { counts: { implementer: recent.length + 1 } } });
+  });
+
+  it('a dispatch later than the window is counted once when it comes again', () => {
+    const again = foldedInOrder([...recent, late, late, ...recent, late], DEFAULT_LIMITS);
+    expect(said(again)).toEqual(said(foldedInOrder([...recent, late], DEFAULT_LIMITS)));
+  });
+});
+
+describe('evolve', () => {
+  const given = recorded(4, reviewer({ required_fixes: ['a', 'b', 'c'] }));
+
+  it('evolve keeps the three required fixes of a review, with their dispatch and their event', () => {
+    const state = evolve(emptyState('demo'), { sequence: 9, event: given });
+    expect(sayings(factsOf(state).getValid())).toEqual([
+      'task:1 reviewed_as needs_changes',
+      'task:1 must_fix a',
+      'task:1 must_fix b',
+      'task:1 must_fix c',
+    ]);
+    expect(factsOf(state).getValid()[1]).toMatchObject({
+      sourceSequence: 4,
+      sourceTaskId: '1',
+      sourceRole: 'reviewer',
+      validFrom: timeOf(4),
+      eventSequence: 9,
+    });
+  });
+
+  it('evolve moves to the sequence of each event, gaps and all, and to the newest and the oldest time', () => {
+    const early = recorded(2, implementer());
+    const state = [
+      { sequence: 5, event: given },
+      { sequence: 8, event: early },
+    ].reduce(evolve, emptyState('demo'));
+    expect(state).toMatchObject({ sequence: 8, lastEventAt: timeOf(4), startedAt: timeOf(2) });
+  });
+
+  it('evolve moves on over an event that says nothing new', () => {
+    const state = foldedInOrder([given, given], DEFAULT_LIMITS);
+    expect(state.sequence).toBe(2);
+    expect(said(state)).toEqual(said(foldedInOrder([given], DEFAULT_LIMITS)));
+  });
+
+  it('evolve counts a dispatch that was rejected and recorded as recorded, in either order', () => {
+    const counts = { ...noDispatches(), reviewer: 1 };
+    expect(countsAfter([given, rejected(4)])).toEqual(counts);
+    expect(countsAfter([rejected(4), given])).toEqual(counts);
+    expect(countsAfter([rejected(4), given, rejected(4)])).toEqual(counts);
+    expect(countsAfter([rejected(4), rejected(4), rejected(5)])).toEqual({
+      ...counts,
+      reviewer: 0,
+      rejected: 2,
+    });
+  });
+});
+
+describe('two sessions', () => {
+  it('two sessions know nothing of each other, though their dispatches share one stream', () => {
+    fc.assert(
+      fc.property(permuted(20), permuted(20), (one, other) => {
+        const [first, second] = [emptyState('one'), emptyState('other')];
+        const longer = Math.max(one.arrived.length, other.arrived.length);
+        for (let index = 0; index < longer; index += 1) {
+          for (const event of stored(one.arrived).slice(index, index + 1)) evolve(first, event);
+          for (const event of stored(other.arrived).slice(index, index + 1)) evolve(second, event);
+        }
+        expect(said(first)).toEqual(said(foldedInOrder(one.arrived, DEFAULT_LIMITS)));
+        expect(said(second)).toEqual(said(foldedInOrder(other.arrived, DEFAULT_LIMITS)));
+      }),
+      { numRuns: 20 },
+    );
+  });
+});

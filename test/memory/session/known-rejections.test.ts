@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
+import { ROLES } from '../../../src/contracts/kinds.js';
+import { WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
+import { unreadableTasks } from '../../../src/memory/session/known-rejections.js';
+import { DEFAULT_LIMITS, rejectionsOf } from '../../../src/memory/session/session-state.js';
+import { implementer, observer, recorded, rejected, reviewer } from '../../support/builders.js';
+import { type DispatchEvent, foldedInOrder } from './arrivals.js';
+
+const rejectionsAfter = (events: readonly DispatchEvent[]) =>
+  rejectionsOf(foldedInOrder(events, DEFAULT_LIMITS));
+const unreadAfter = (...events: DispatchEvent[]) =>
+  unreadableTasks(rejectionsAfter(events)).map(({ task, dispatch }) => `${task}: ${dispatch}`);
+const manyOthers = (first: number) =>
+  Array.from({ length: WINDOW_LENGTH + 5 }, (_, index) =>
+    recorded(first + index, implementer({ task_id: 'other' })),
+  );
+
+describe('the rejections of a session', () => {
+  it('a session remembers what was rejected, why, and what would fix it', () => {
+    const rejection = rejected(7, { role: 'reviewer', task: '2', fix: 'add an assessment' });
+    expect(rejectionsAfter([rejected(4), rejection])).toEqual([
+      { sequence: 4, event: 1, error: { code: 'schema_invalid', reason: 'status is missing' } },
+      {
+        ...{ sequence: 7, event: 2, role: 'reviewer', task: '2' },
+        error: { code: 'schema_invalid', reason: 'status is missing', fix: 'add an assessment' },
+      },
+    ]);
+  });
+
+  it('a session remembers the newest hundred rejections, in the order of their dispatches', () => {
+    const events = Array.from({ length: 150 }, (_, index) => rejected(((index * 7) % 150) + 1));
+    expect(rejectionsAfter(events).map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: 100 }, (_, index) => index + 51),
+    );
+  });
+
+  it('a session keeps so much of a long reason and its fix', () => {
+    const [kept] = rejectionsAfter([rejected(1, { reason: 'x'.repeat(5000), fix: 'y'.repeat(5000) })]);
+    expect([kept?.error.reason.length, kept?.error.fix?.length]).toEqual([300, 300]);
+  });
+
+  it('a session forgets the rejection of a dispatch that was recorded after all', () => {
+    expect(rejectionsAfter([rejected(4, { task: '1' }), recorded(4, implementer())])).toEqual([]);
+  });
+});
+
+describe('a result that could not be read', () => {
+  const wrong = rejected(5, { role: 'implementer', task: '1' });
+
+  it('a result that could not be read stands for its task until a later one of its task and role can be read', () => {
+    expect(unreadAfter(wrong)).toEqual(['1: 5']);
+    expect(unreadAfter(wrong, recorded(6, implementer({ task_id: '2' })))).toEqual(['1: 5']);
+    expect(unreadAfter(wrong, recorded(6, implementer()))).toEqual([]);
+    expect(unreadAfter(wrong, recorded(6, reviewer()))).toEqual(['1: 5']);
+    expect(unreadAfter(wrong, recorded(6, observer()))).toEqual(['1: 5']);
+    expect(unreadAfter(wrong, recorded(6, implementer()), rejected(7, { task: '1' }))).toEqual(['1: 7']);
+  });
+
+  it('a result that could not be read stands for its task by the order of dispatches, whatever arrives first', () => {
+    expect(unreadAfter(recorded(4, implementer()), wrong)).toEqual(['1: 5']);
+    expect(unreadAfter(wrong, recorded(4, implementer()))).toEqual(['1: 5']);
+    expect(unreadAfter(recorded(6, implementer()), wrong)).toEqual([]);
+    expect(unreadAfter(rejected(9, { task: '1' }), wrong)).toEqual(['1: 9']);
+  });
+
+  it('a result that could not be read stands for no task once a later one was read, however late it comes', () => {
+    expect(unreadAfter(recorded(6, implementer()), ...manyOthers(10), wrong)).toEqual([]);
+    expect(unreadAfter(wrong, recorded(6, implementer()), ...manyOthers(10))).toEqual([]);
+    expect(unreadAfter(recorded(4, implementer()), ...manyOthers(10), wrong)).toEqual(['1: 5']);
+  });
+
+  it('a result of no known role is made up for by work and by reviews, not by notes', () => {
+    const unknown = rejected(5, { task: '1' });
+    expect(unreadAfter(unknown, recorded(6, implementer()))).toEqual([]);
+    expect(unreadAfter(unknown, recorded(6, reviewer()))).toEqual([]);
+    expect(unreadAfter(unknown, recorded(6, observer()))).toEqual(['1: 5']);
+  });
+
+  it('a result that was published as that of another role is made up for by either of them', () => {
+    const parsed = parseDispatchBody(
+      new TextEncoder().encode('{"task_id":"1","assessment":"approved"}'),
+      'implementer',
+      1000,
+    );
+    const fault = parsed.ok ? undefined : parsed;
+    const misplaced = rejected(5, {
+      role: 'implementer',
+      task: '1',
+      reason: fault?.reason ?? '',
+      fix: fault?.fix ?? '',
+      ...(fault?.meant && { meant: fault.meant }),
+    });
+    expect(rejectionsAfter([misplaced]).map(({ error }) => error.meant)).toEqual(['reviewer']);
+    expect(unreadAfter(misplaced, recorded(6, observer()))).toEqual(['1: 5']);
+    expect(unreadAfter(misplaced, recorded(6, reviewer()))).toEqual([]);
+    expect(unreadAfter(misplaced, recorded(6, implementer()))).toEqual([]);
+  });
+
+  it('what a rejection says in words is not read: only its field says which role it was meant for', () => {
+    const fix = 'publish it on dispatch.<session>.reviewer';
+    const misplaced = { role: 'implementer', task: '1', fix } as const;
+    expect(unreadAfter(rejected(5, misplaced), recorded(6, reviewer()))).toEqual(['1: 5']);
+    const worded = rejected(5, { ...misplaced, fix: 'send it as a review', meant: 'reviewer' });
+    expect(unreadAfter(worded, recorded(6, reviewer()))).toEqual([]);
+  });
+
+  it.each(ROLES)('late and in order, the same results make up for a rejection of %s', (role) => {
+    const one = rejected(5, { role, task: '1' });
+    for (const returned of [implementer(), reviewer(), observer()]) {
+      const read = recorded(6, returned);
+      const inOrder = unreadAfter(one, read, ...manyOthers(10));
+      expect(inOrder).toEqual(returned.role === role ? [] : ['1: 5']);
+      expect(unreadAfter(read, ...manyOthers(10), one)).toEqual(inOrder);
+    }
+  });
+
+  it('a result whose task could not be read stands for none', () => {
+    expect(unreadAfter(rejected(5))).toEqual([]);
+  });
+});

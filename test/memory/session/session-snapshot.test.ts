@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import type { StoredEvent } from '../../../src/contracts/session-events.js';
+import { REMEMBERED_RESULTS } from '../../../src/memory/session/counted-dispatches.js';
+import { WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
+import { evolve } from '../../../src/memory/session/evolve-session.js';
+import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
+import {
+  DEFAULT_LIMITS,
+  emptyState,
+  type SessionLimits,
+  type SessionState,
+} from '../../../src/memory/session/session-state.js';
+import { implementer, recorded, rejected, reviewer, stored } from '../../support/builders.js';
+import * as fc from '../../support/properties.js';
+import { folded, jittered, permuted, said } from './arrivals.js';
+
+const NOW = '2026-02-01T00:00:00.000Z';
+/** Number of events. */
+const LONG = 30;
+const bytes = (state: SessionState) => encodeSnapshot(state, NOW);
+
+function restored(text: string): SessionState {
+  const decoded = decodeSnapshot('demo', text);
+  if (!decoded.ok) throw new Error(decoded.reason);
+  return decoded.state;
+}
+
+/** Folds the events, and at every cut checks its snapshot, and that with the tail it gives what the whole log gives. */
+function expectEveryCutToAgree(events: readonly StoredEvent[], limits: SessionLimits): void {
+  const whole = folded(events, limits);
+  const [end, saidAtEnd] = [bytes(whole), said(whole)];
+  const state = emptyState('demo', limits);
+  for (let cut = 0; cut <= events.length; cut += 1) {
+    const text = bytes(state);
+    const loaded = restored(text);
+    expect(bytes(loaded)).toBe(text);
+    // Of a long log every seventh tail is enough: each is nearly as long as the log.
+    if (events.length <= LONG || cut % 7 === 0 || cut > events.length - LONG) {
+      for (const event of events.slice(cut)) evolve(loaded, event);
+      expect(bytes(loaded)).toBe(end);
+      // Not in the snapshot, but made from it: what a prompt is compiled from.
+      expect(said(loaded)).toEqual(saidAtEnd);
+    }
+    for (const event of events.slice(cut, cut + 1)) evolve(state, event);
+  }
+}
+
+describe('snapshot and tail', () => {
+  it('snapshot and tail are the full replay with results from before the session', () => {
+    const past = (sequence: number) =>
+      recorded(sequence, implementer({ task_id: `old-${sequence % 3}`, history: true }));
+    const now = (sequence: number) => recorded(sequence, implementer({ task_id: `new-${sequence % 3}` }));
+    const events = stored(
+      [1, 2, 3, 4, 5, 6].map((sequence) => (sequence % 2 === 0 ? now(sequence) : past(sequence))),
+    );
+    expectEveryCutToAgree(events, DEFAULT_LIMITS);
+    expect([...folded(events, DEFAULT_LIMITS).dispatches.current().ledgers.keys()]).toEqual([
+      'new-2',
+      'new-1',
+      'new-0',
+    ]);
+  });
+
+  it.each([DEFAULT_LIMITS, { ...DEFAULT_LIMITS, maxFacts: 12 }])(
+    'snapshot and tail are the full replay at every cut, byte for byte: %j',
+    (limits) => {
+      fc.assert(
+        fc.property(permuted(12), ({ arrived }) => expectEveryCutToAgree(stored(arrived), limits)),
+        { numRuns: 25 },
+      );
+    },
+  );
+
+  it.each([DEFAULT_LIMITS, { ...DEFAULT_LIMITS, maxFacts: 20 }])(
+    'snapshot and tail are the full replay beyond the window too: %j',
+    (limits) => {
+      const late = fc.tuple(jittered(WINDOW_LENGTH + 12), permuted(3)).map(([jitter, { arrived }]) =>
+        // The last ones repeat the oldest sequences: some known, some later than the window.
+        stored([...jitter.arrived.slice(3), ...arrived]),
+      );
+      fc.assert(
+        fc.property(late, (events) => expectEveryCutToAgree(events, limits)),
+        { numRuns: 2 },
+      );
+    },
+  );
+
+  it('snapshot and tail are the full replay while results are forgotten', () => {
+    const results = REMEMBERED_RESULTS + WINDOW_LENGTH + 20;
+    const id = (n: number) => `id ${n % (REMEMBERED_RESULTS + 5)}`;
+    const events = stored(Array.from({ length: results }, (_, n) => recorded(n + 1, implementer(), id(n))));
+    const before = events.slice(0, results - 30);
+    const loaded = restored(bytes(folded(before, DEFAULT_LIMITS)));
+    for (const event of events.slice(before.length)) evolve(loaded, event);
+    const whole = folded(events, DEFAULT_LIMITS);
+    expect(bytes(loaded)).toBe(bytes(whole));
+    expect(said(loaded)).toEqual(said(whole));
+    // The oldest were forgotten, and counted again.
+    expect(whole.dispatches.current().counts.implementer).toBe(results);
+    expect(whole.dispatches.current().results.size).toBe(REMEMBERED_RESULTS);
+  });
+
+  it('snapshot and tail are the full replay of what was written as JSON and read back', () => {
+    fc.assert(
+      fc.property(permuted(20), ({ arrived }) => {
+        const events = stored(arrived);
+        const throughJson: StoredEvent[] = JSON.parse(JSON.stringify(events));
+        expect(bytes(folded(throughJson, DEFAULT_LIMITS))).toBe(bytes(folded(events, DEFAULT_LIMITS)));
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+const EVENTS = stored([
+  recorded(3, reviewer({ required_fixes: ['a', 'b'] })),
+  recorded(5, implementer({ files_modified: ['src/a.ts'], summary: 'line one\nline two\u2028' })),
+  rejected(6),
+  recorded(9, reviewer({ assessment: 'approved' })),
+]);
+
+describe('the text of a snapshot', () => {
+  const text = bytes(folded(EVENTS, DEFAULT_LIMITS));
+
+  it('the text of a snapshot is one line of after_sequence, created_at, session, v, last_command and state, in that order', () => {
+    expect(text).not.toMatch(/[\n\r\u2028\u2029]/);
+    expect(Object.keys(JSON.parse(text))).toEqual([
+      ...['after_sequence', 'created_at', 'session', 'v', 'last_command', 'state'],
+    ]);
+    const head = `{"after_sequence":4,"created_at":"${NOW}","session":"demo","v":1,"last_command":0,"state":{"limits":`;
+    expect(text.startsWith(head)).toBe(true);
+  });
+
+  it('the text of a snapshot shows the counts and ledgers of now, the newest dispatches included', () => {
+    const { state } = JSON.parse(text);
+    expect(state.counts).toMatchObject({ implementer: 1, reviewer: 2, rejected: 1 });
+    expect(state.ledgers).toEqual([
+      expect.objectContaining({
+        task: '1',
+        dispatches: 3,
+        last_outcome: 'reviewer_approved',
+        stalled: false,
+      }),
+    ]);
+    expect(state.settled.ledgers).toEqual([]);
+  });
+
+  it('the text of a snapshot says when it was made, and is of no use to another session', () => {
+    const decoded = decodeSnapshot('demo', text);
+    expect(decoded).toMatchObject({ ok: true, createdAt: NOW, state: { session: 'demo', sequence: 4 } });
+    expect(decodeSnapshot('elsewhere', text)).toEqual({ ok: false, reason: 'it belongs to session demo' });
+  });
+
+  it('an empty session has such a snapshot text too', () => {
+    expect(bytes(restored(bytes(emptyState('demo'))))).toBe(bytes(emptyState('demo')));
+  });
+
+  it('the text of a snapshot does not change with a state that moves on', () => {
+    const state = folded(EVENTS, DEFAULT_LIMITS);
+    const before = bytes(state);
+    const copy = restored(before);
+    evolve(state, { sequence: 5, event: recorded(10, implementer()) });
+    expect(bytes(copy)).toBe(before);
+    expect(bytes(state)).not.toBe(before);
+  });
+});
+
+describe('a snapshot that cannot be used', () => {
+  const whole = bytes(folded(EVENTS, DEFAULT_LIMITS));
+  const changed = (change: (parsed: Record<string, unknown>) => object) =>
+    JSON.stringify(change(JSON.parse(whole)));
+
+  it.each([
+    ['cut off', whole.slice(0, -5), 'not JSON'],
+    ['empty', '', 'not JSON'],
+    ['of another version', changed((parsed) => ({ ...parsed, v: 2 })), 'v: '],
+    ['of no session', changed(({ session: _, ...parsed }) => parsed), 'session: '],
+    ['of a later version', changed((parsed) => ({ ...parsed, v: 4 })), 'v: '],
+    ['without a version', changed(({ v: _, ...parsed }) => parsed), 'v: '],
+    [
+      'with a negative sequence',
+      changed((parsed) => ({ ...parsed, after_sequence: -1 })),
+      'after_sequence: ',
+    ],
+    [
+      'with a text for a sequence',
+      changed((parsed) => ({ ...parsed, after_sequence: '4' })),
+      'after_sequence: ',
+    ],
+    ['without a state', changed(({ state: _, ...parsed }) => parsed), 'state: '],
+    ['with another state', changed((parsed) => ({ ...parsed, state: { facts: [] } })), 'state.limits: '],
+    [
+      'with an unknown tag',
+      whole.replace('"decision"', '"gossip"'),
+      'state.window.recent.0.facts.0.tags.0: ',
+    ],
+    [
+      'with keys of results that are cut off',
+      whole.replace('"results":""', '"results":"abc"'),
+      'state.results: must be keys of 12 characters',
+    ],
+    ['with an unknown kind', whole.replace('"recorded"', '"dreamt"'), 'state.window.recent.0.kind: '],
+  ])('a snapshot that cannot be used is refused with the reason: %s', (_what, text, reason) => {
+    expect(decodeSnapshot('demo', text)).toEqual({ ok: false, reason: expect.stringContaining(reason) });
+  });
+
+  it.each(['null', '[]', '7', '"text"'])('a snapshot is refused when it is %s', (text) => {
+    expect(decodeSnapshot('demo', text)).toMatchObject({ ok: false, reason: expect.stringMatching(/\w/) });
+  });
+});

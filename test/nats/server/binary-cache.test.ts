@@ -1,0 +1,46 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cacheDirOf, installIntoCache } from '../../../src/nats/server/server-version.js';
+
+describe('cacheDirOf', () => {
+  it.each([
+    [{ XDG_CACHE_HOME: '/xdg' }, '/xdg/throughline'],
+    [{ XDG_CACHE_HOME: 'relative' }, '/me/.cache/throughline'],
+    [{ XDG_CACHE_HOME: '' }, '/me/.cache/throughline'],
+  ])('the cache folder for %j is %s', (env, expected) => {
+    expect(cacheDirOf(env, '/me')).toBe(expected);
+  });
+});
+
+describe('installIntoCache', () => {
+  let root: string;
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'throughline-cache-'));
+  });
+  afterEach(() => rm(root, { recursive: true }));
+
+  it('installing into the cache keeps what was there when the build fails, and removes its own folder', async () => {
+    const target = join(root, 'tool');
+    await writeFile(target, 'old');
+    const build = async (folder: string) => {
+      await writeFile(join(folder, 'tool'), 'half');
+      throw new Error('out of disk');
+    };
+    await expect(installIntoCache(target, build)).rejects.toThrow('out of disk');
+    expect(await readFile(target, 'utf8')).toBe('old');
+    expect(await readdir(root)).toEqual(['tool']);
+  });
+
+  it('installing into the cache replaces the program in one step', async () => {
+    const target = join(root, 'tool');
+    await writeFile(target, 'old');
+    await installIntoCache(target, async (folder) => {
+      await writeFile(join(folder, 'built'), 'new');
+      expect(await readFile(target, 'utf8')).toBe('old');
+      return join(folder, 'built');
+    });
+    expect(await readFile(target, 'utf8')).toBe('new');
+  });
+});

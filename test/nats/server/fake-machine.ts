@@ -1,0 +1,58 @@
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { executablesOnPath } from '../../../src/nats/server/probe-binary.js';
+import type { FindOptions } from '../../../src/nats/server/server-search.js';
+
+/** A machine with nothing on its PATH but the programs that a test puts there. */
+export interface FakeMachine extends AsyncDisposable {
+  readonly root: string;
+  /** Search options for this machine; `progress` collects into `lines`. */
+  readonly options: FindOptions;
+  readonly lines: readonly string[];
+  /** Puts a shell script on PATH, or at another path under the root, and answers with where it is. */
+  program(name: string, body: string): Promise<string>;
+  /** Makes a program of the real machine available under its own name. */
+  borrow(name: string): Promise<void>;
+}
+
+/** The body of a script that passes for a nats-server of that version. */
+export function serverOfVersion(version: string): string {
+  return `echo "nats-server: v${version}"`;
+}
+
+/** A fresh fake machine, a Linux on amd64 without network. Removed on disposal. */
+export async function fakeMachine(overrides: Partial<FindOptions> = {}): Promise<FakeMachine> {
+  const root = await mkdtemp(join(tmpdir(), 'throughline-find-'));
+  const bin = join(root, 'bin');
+  await mkdir(bin);
+  const lines: string[] = [];
+  const options: FindOptions = {
+    cacheDir: join(root, 'cache'),
+    platform: 'linux',
+    arch: 'x64',
+    progress: (line) => lines.push(line),
+    // Port 9 refuses at once on any machine that tests run on: no test reaches the network.
+    releaseBaseUrl: 'http://127.0.0.1:9',
+    ...overrides,
+    env: { PATH: bin, ...overrides.env },
+  };
+  return {
+    root,
+    options,
+    lines,
+    async program(name, body) {
+      const path = join(bin, name);
+      await mkdir(join(path, '..'), { recursive: true });
+      await writeFile(path, `#!/bin/sh\n${body}\n`);
+      await chmod(path, 0o755);
+      return path;
+    },
+    async borrow(name) {
+      const [real] = await executablesOnPath(name, process.env);
+      if (real === undefined) throw new Error(`this test needs ${name}`);
+      await symlink(real, join(bin, name));
+    },
+    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+  };
+}

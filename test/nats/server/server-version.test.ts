@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { NATS_SERVER_PIN } from '../../../src/nats/server/server-pin.js';
+import {
+  compareServerVersions,
+  formatServerVersion,
+  isSupportedServer,
+  parseServerVersion,
+  requireSupportedServer,
+  type ServerVersion,
+} from '../../../src/nats/server/server-version.js';
+
+function version(text: string): ServerVersion {
+  const parsed = parseServerVersion(text);
+  if (parsed === undefined) throw new Error(`no version in ${text}`);
+  return parsed;
+}
+
+describe('parseServerVersion', () => {
+  it.each([
+    ['nats-server: v2.15.0\n', '2.15.0'],
+    ['2.15.0-RC.1', '2.15.0-RC.1'],
+    ['v2.9.10', '2.9.10'],
+    ['nats-server: v2.10.7-beta', '2.10.7-beta'],
+  ])('the version parser reads %j as %s', (text, expected) => {
+    expect(formatServerVersion(version(text))).toBe(expected);
+  });
+
+  it.each(['', 'nats-server', 'v2.15', 'version two'])(
+    'the version parser finds no version in %j',
+    (text) => {
+      expect(parseServerVersion(text)).toBeUndefined();
+    },
+  );
+});
+
+describe('compareServerVersions', () => {
+  it('versions are ordered by number, not by text, and a prerelease comes before its release', () => {
+    const shuffled = ['2.12.0', '2.9.10', '2.15.0', '2.15.0-RC.10', '2.15.0-RC.2', '10.0.0', '2.12.1'];
+    const sorted = shuffled.map(version).toSorted(compareServerVersions).map(formatServerVersion);
+    expect(sorted).toEqual(['2.9.10', '2.12.0', '2.12.1', '2.15.0-RC.2', '2.15.0-RC.10', '2.15.0', '10.0.0']);
+  });
+
+  it('a version is equal to itself', () => {
+    expect(compareServerVersions(version('2.15.0-RC.1'), version('v2.15.0-RC.1'))).toBe(0);
+  });
+});
+
+describe('requireSupportedServer', () => {
+  it('the version check accepts the minimum and the pinned version', () => {
+    requireSupportedServer(NATS_SERVER_PIN.minimum, 'nats://x');
+    requireSupportedServer(NATS_SERVER_PIN.version, 'nats://x');
+    expect(isSupportedServer('2.12.0-RC.1')).toBe(false);
+  });
+
+  it.each(['2.11.9', '2.9.10', 'unknown'])(
+    'the version check refuses %s, naming the found and the needed version',
+    (found) => {
+      expect(() => requireSupportedServer(found, 'nats://x:4222')).toThrowError(
+        expect.objectContaining({
+          code: 'server_unsupported',
+          message: `nats://x:4222 is nats-server ${found}: 2.12.0 or newer is needed`,
+        }),
+      );
+    },
+  );
+});

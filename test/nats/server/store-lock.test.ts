@@ -1,0 +1,207 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { identityOf, isRunning } from '../../../src/nats/server/process-identity.js';
+import { startNatsServer } from '../../../src/nats/server/server-process.js';
+import { isOwnHost, lockStore, storeUse } from '../../../src/nats/server/store-lock.js';
+import { type Contender, startContender } from '../../support/contender.js';
+import { nativeSource } from '../../support/nats-native.js';
+import { soon } from '../../support/soon.js';
+
+const releases: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const release of releases.splice(0).reverse()) await release();
+});
+
+async function started(storeDir: string) {
+  const server = await startNatsServer({ source: await nativeSource(), storeDir });
+  releases.push(() => server.stop());
+  return server;
+}
+
+async function newStore(): Promise<string> {
+  const storeDir = await mkdtemp(join(tmpdir(), 'throughline-lock-'));
+  releases.push(() => rm(storeDir, { recursive: true, force: true }));
+  return storeDir;
+}
+
+async function contenders(count: number): Promise<Contender[]> {
+  const all = await Promise.all(Array.from({ length: count }, () => startContender()));
+  for (const each of all) releases.push(() => each.kill());
+  return all;
+}
+
+describe('a store', () => {
+  it('a store that a server uses is refused to a second one, with both processes and the fix in the message', async () => {
+    const storeDir = await newStore();
+    const first = await started(storeDir);
+    await expect(started(storeDir)).rejects.toMatchObject({
+      code: 'store_in_use',
+      message: expect.stringMatching(
+        new RegExp(`in use by .* process ${first.pid}, which process ${process.pid} started: stop .*--store`),
+      ),
+    });
+  });
+
+  it('a store is one store by whichever path it is reached', async () => {
+    const storeDir = await newStore();
+    const link = `${storeDir}-link`;
+    await symlink(storeDir, link);
+    releases.push(() => rm(link));
+    await started(storeDir);
+    await expect(started(link)).rejects.toMatchObject({ code: 'store_in_use' });
+  });
+
+  it('a store is refused also while the server that uses it stands still', async () => {
+    const storeDir = await newStore();
+    const first = await started(storeDir);
+    process.kill(first.pid, 'SIGSTOP');
+    releases.push(async () => process.kill(first.pid, 'SIGCONT'));
+    await expect(started(storeDir)).rejects.toMatchObject({
+      code: 'store_in_use',
+      message: expect.stringContaining(`process ${first.pid}`),
+    });
+  });
+
+  it('a store is free again when its server was stopped, when it was killed, and when none came up', async () => {
+    const storeDir = await newStore();
+    await (await started(storeDir)).stop();
+    await (await started(storeDir)).kill();
+    const source = await nativeSource();
+    await expect(startNatsServer({ source, storeDir, extraConfig: 'nonsense: 1' })).rejects.toThrow();
+    await started(storeDir);
+    expect((await readdir(storeDir)).filter((name) => name.startsWith('throughline-'))).toHaveLength(1);
+  });
+
+  it('a store is free when the process that its lock names has ended and another has its number', async () => {
+    const storeDir = await newStore();
+    const another = { pid: process.pid, started: 'long ago' };
+    const server = { ...another, host: '127.0.0.1', port: 1, serverName: 'gone' };
+    await writeFile(
+      join(storeDir, 'throughline-server.7.lock'),
+      JSON.stringify({ starter: another, server }),
+    );
+    await lockStore(storeDir);
+    await expect(lockStore(storeDir)).rejects.toMatchObject({ code: 'store_in_use' });
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'a store is free when its lock names a process without its start, as one in a repository may',
+    async () => {
+      const storeDir = await newStore();
+      const starter = { pid: process.pid };
+      await writeFile(join(storeDir, 'throughline-server.7.lock'), JSON.stringify({ starter }));
+      expect(await storeUse(storeDir)).toBeUndefined();
+    },
+  );
+
+  it('a server of another machine that a lock names is not asked', async () => {
+    const own = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+    for (const host of [
+      '127.0.0.1',
+      '127.1.2.3',
+      'localhost',
+      '0.0.0.0',
+      '::',
+      ...own.map((each) => each.address),
+    ])
+      expect(isOwnHost(host), host).toBe(true);
+    for (const host of ['192.0.2.1', 'nats.example.org', '127.0.0.1.example.org', '::ffff:192.0.2.1', ''])
+      expect(isOwnHost(host), host).toBe(false);
+  });
+
+  it('a store is free when its lock cannot be read', async () => {
+    const storeDir = await newStore();
+    await writeFile(join(storeDir, 'throughline-server.7.lock'), '{');
+    await lockStore(storeDir);
+  });
+
+  it('a store goes to exactly one of several processes that want it at the same moment, round after round', async () => {
+    const storeDir = await newStore();
+    const all = await contenders(3);
+    for (let round = 0; round < 60; round += 1) {
+      const at = Date.now() + 8;
+      const outcomes = await Promise.all(all.map((each) => each.lock(storeDir, at)));
+      const won = outcomes.filter((outcome) => outcome === 'locked');
+      expect(won, `round ${round}: ${outcomes.join(', ')}`).toHaveLength(1);
+      const winner = all[outcomes.indexOf('locked')];
+      expect(outcomes.filter((outcome) => outcome === `store_in_use ${winner?.pid}`)).toHaveLength(2);
+      // The next round finds the lock of a process that is gone.
+      if (round % 10 === 9) {
+        await winner?.kill();
+        const [fresh] = await contenders(1);
+        if (fresh !== undefined && winner !== undefined) all[all.indexOf(winner)] = fresh;
+      } else await winner?.release();
+    }
+  });
+});
+
+describe('a process is not taken for one that runs', () => {
+  it('a process is not taken for running when another has its number', () => {
+    const identity = identityOf(process.pid);
+    expect(isRunning(identity)).toBe(true);
+    expect(isRunning({ ...identity, started: 'another time' })).toBe(false);
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'a process is not taken for running when it ended and its parent has not collected it yet',
+    async () => {
+      const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 600'], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      releases.push(async () => parent.kill('SIGKILL'));
+      const [pid] = await once(parent.stdout.setEncoding('utf8'), 'data');
+      await soon(() => expect(isRunning({ pid: Number(pid) })).toBe(false));
+    },
+  );
+});
+
+describe('a store that cannot be used is said in one line, at once:', () => {
+  it.each([
+    ['where the system takes no folder', () => '/proc/throughline'],
+    ['where the system takes no folder, further down', () => '/proc/throughline/deep/er'],
+    [
+      'with a file in its place',
+      async () => {
+        const path = join(await newStore(), 'file');
+        await writeFile(path, '');
+        return path;
+      },
+    ],
+    [
+      'below a file',
+      async () => {
+        const path = join(await newStore(), 'file');
+        await writeFile(path, '');
+        return join(path, 'store');
+      },
+    ],
+    [
+      'with a link in its place that leads nowhere',
+      async () => {
+        const path = join(await newStore(), 'link');
+        await symlink('/nowhere/at/all', path);
+        return path;
+      },
+    ],
+    ['with a name that is too long', async () => join(await newStore(), 'x'.repeat(300))],
+    ['with a path that is too long', async () => join(await newStore(), ...Array(50).fill('x'.repeat(200)))],
+  ])('a store that cannot be used is reported in one line, at once: %s', async (_what, pathOf) => {
+    const storeDir = await pathOf();
+    await expect(started(storeDir)).rejects.toMatchObject({
+      code: 'store_unusable',
+      message: expect.stringMatching(
+        /^the store .* cannot be used \(E[A-Z]+: [^\n]*\): choose another .* --store$/,
+      ),
+    });
+  });
+
+  it('a new store makes the missing folders above it', async () => {
+    const storeDir = join(await newStore(), 'one', 'two');
+    await mkdir(join(storeDir, '..'), { recursive: true });
+    await (await started(storeDir)).stop();
+  });
+});

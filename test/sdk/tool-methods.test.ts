@@ -1,0 +1,17 @@
+import { describe, expectTypeOf, it } from 'vitest';
+import type { TaskView } from '../../src/memory/session/commands/task-commands.js';
+import type { InboxMessage, Note } from '../../src/memory/session/notebook.js';
+import type { Tools } from '../../src/sdk/tool-methods.js';
+
+type ReplyOf<Name extends keyof Tools> = Awaited<ReturnType<Tools[Name]>>;
+
+describe('the replies of tools', () => {
+  it('a tool replies with what it worked on; only the next task and what was deleted can be null', () => {
+    expectTypeOf<ReplyOf<'taskNext'>['task']>().toEqualTypeOf<TaskView | null>();
+    expectTypeOf<ReplyOf<'taskAdd'>['task']>().toEqualTypeOf<TaskView>();
+    expectTypeOf<ReplyOf<'taskRelease'>['task']>().toEqualTypeOf<TaskView>();
+    expectTypeOf<ReplyOf<'taskDelete'>['task']>().toEqualTypeOf<null>();
+    expectTypeOf<ReplyOf<'noteEdit'>['note']>().toEqualTypeOf<Note>();
+    expectTypeOf<ReplyOf<'inboxMarkRead'>['message']>().toEqualTypeOf<InboxMessage>();
+  });
+});
