@@ -11,7 +11,6 @@ import { archivedSince, asSession, type IsMine } from '../common/archived-record
 import { importing } from '../common/forgotten-results.js';
 import type { Archiver } from './archive-session.js';
 
-/** How a name becomes a session whose events come from a file. */
 export interface NewSessionPorts {
   readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
   readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten' | 'change'>;
@@ -20,9 +19,9 @@ export interface NewSessionPorts {
 }
 
 /**
- * Makes sure that a name is free: without events, a snapshot that stands for some, or a record.
+ * Requires that a name is free: no events, no snapshot, no record.
  *
- * @param fix what to do where it is not
+ * @param fix advice in the error
  * @throws ThroughlineError `session_exists`, `session_importing`, `session_forgotten` while it is being forgotten
  */
 export async function requireFree(
@@ -37,10 +36,9 @@ export async function requireFree(
 }
 
 /**
- * From now on it is a session: archived, where its events say so, so that no result ever comes in between.
+ * Turns an import into a session: archived if its events say so, atomically, so that no result gets in between.
  *
- * @param isMine whether the record is still that of the import that asks
- * @returns `false` where it is not: another process has done it, or the session was forgotten
+ * @returns `false` if the record does not belong to the import: another process has done it, or the session was forgotten
  */
 export async function becomeSession(
   ports: NewSessionPorts,
@@ -62,12 +60,12 @@ const SAYING_ARCHIVED: ReadonlySet<string> = new Set([
   'session.reopened',
 ]);
 
-/** Whether its events say that it is archived: of these alone, since it may be long, and is not to be read as a session yet. */
+/** Folds only the events that archive: the log may be long, and is not a session yet. */
 async function archivedIn(
   { log }: Pick<NewSessionPorts, 'log'>,
   session: Token,
 ): Promise<Charter['archived']> {
-  // Events of one type alone may be read from a replica that lags behind; after this the others are not.
+  // A read by type may be served by a lagging replica; after this call reads are up to date.
   await log.newest(session);
   const state = emptyState(session);
   for await (const stored of eventsOf(log, session))

@@ -9,12 +9,11 @@ import { type Archiver, createArchiver } from './archive-session.js';
 import type { RetentionPorts } from './follow-retention.js';
 import type { LearningsPorts } from './forget-learnings.js';
 
-/** The largest message that a server takes which says nothing of it. */
+/** Used if the server does not announce its maximum payload. */
 const USUAL_PAYLOAD = 1024 * 1024;
-/** Room in a message for subject and headers. */
+/** Size of subject and headers. */
 const ENVELOPE_BYTES = 4096;
 
-/** Archives sessions on these ports. */
 export function openArchiver(
   nats: NatsPorts,
   { reader, writer }: Pick<Sessions, 'reader' | 'writer'>,
@@ -34,7 +33,6 @@ export function openArchiver(
   });
 }
 
-/** All that it takes to follow the rules of retention. */
 export function openRetention(
   nats: NatsPorts,
   sessions: Pick<Sessions, 'reader' | 'writer'>,

@@ -61,13 +61,12 @@ import { createTimelineService } from './timeline-service.js';
 import { createTraceEntries } from './trace-entries.js';
 import { createTraceService } from './trace-service.js';
 
-/** Longest wait for a part of the health. */
 const HEALTH_PART_MS = 1500;
 const ALL_SERVICES = [EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE, KEEPER_SERVICE];
-/** The largest message that a server takes which says nothing of it. */
+/** Used if the server does not announce its maximum payload. */
 const USUAL_PAYLOAD = 1024 * 1024;
 
-/** The service `session-tools`: tools, runs and traces. */
+/** Serves `session-tools`: tools, runs and traces. */
 export async function serveTools(
   nats: NatsPorts,
   sessions: Sessions,
