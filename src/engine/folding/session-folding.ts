@@ -38,7 +38,7 @@ export interface SessionReaderOptions {
   /** Called after each load that folded something. */
   readonly onFolded?: (folded: FoldedSession) => void;
   /** Returns the session's generation; throws while it must not be read. Default: a single generation. */
-  readonly lifeOf?: (session: Token) => string;
+  readonly generationOf?: (session: Token) => string;
 }
 
 export function createSessionReader(options: SessionReaderOptions): SessionReader {

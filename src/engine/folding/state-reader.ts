@@ -28,7 +28,7 @@ interface StateReaderOptions<State extends Sequenced, Event extends { readonly t
    * Returns the key's generation: cached states of another generation are discarded. Throws while the key must not be read.
    * Default: a single generation.
    */
-  readonly lifeOf?: (key: Token) => string;
+  readonly generationOf?: (key: Token) => string;
 }
 
 export interface Sequenced {
@@ -48,7 +48,7 @@ export interface Folded<State> {
   sinceSnapshot: number;
   /** Epoch of the log at the last read; `undefined` before the first read. */
   epoch: string | undefined;
-  readonly life: string;
+  readonly generation: string;
 }
 
 export interface Loaded<State> {
@@ -66,7 +66,7 @@ interface Decidable<State> {
 }
 
 /** The fate of an appended event: it counts, lost to another command, or is not visible yet. */
-export type Standing = 'counts' | 'refused' | 'unseen';
+export type AppendFate = 'counts' | 'refused' | 'unseen';
 
 /** A command waits for this many events; with more, it is decided on a fork with the commands alone. */
 const MOST_FOR_COMMAND = 32;
@@ -78,7 +78,7 @@ const CATCH_UP_EVERY_MS = 25;
 interface Ahead<State> {
   readonly state: State;
   readonly epoch: string | undefined;
-  readonly life: string;
+  readonly generation: string;
 }
 
 interface Reads<State> {
@@ -119,10 +119,10 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
   /** Returns the state with every command stored when this was called; other events do not affect decisions. */
   async loadForCommand(key: Token): Promise<Decidable<State>> {
     const { log, folding } = this.#options;
-    const life = this.#lifeOf(key);
+    const generation = this.#lifeOf(key);
     if (folding.fork === undefined) return this.#wholeForCommand(key);
     let ahead = this.#ahead.get(key);
-    if (ahead === undefined || ahead.life !== life) {
+    if (ahead === undefined || ahead.generation !== generation) {
       this.#ahead.delete(key);
       const { folded, isWhole } = await this.#glance(key, MOST_FOR_COMMAND);
       if (isWhole) return { state: folded.state, folded };
@@ -130,7 +130,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     }
     const { state, epoch } = ahead;
     const read = await log.read(key, { after: state.sequence, commands: true });
-    if (read.epoch !== epoch || this.#lifeOf(key) !== life) {
+    if (read.epoch !== epoch || this.#lifeOf(key) !== generation) {
       this.#ahead.delete(key);
       return this.#wholeForCommand(key);
     }
@@ -171,7 +171,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
   }
 
   /** Folds the commands through an appended one on a fork, and returns that event's fate. */
-  async foldThrough(key: Token, state: State, sequence: number): Promise<Standing> {
+  async foldThrough(key: Token, state: State, sequence: number): Promise<AppendFate> {
     const { log } = this.#options;
     const read = await log.read(key, { after: state.sequence, through: sequence, commands: true });
     this.#foldCommands(state, read);
@@ -231,7 +231,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
   }
 
   #lifeOf(key: Token): string {
-    return this.#options.lifeOf?.(key) ?? '';
+    return this.#options.generationOf?.(key) ?? '';
   }
 
   /** Number of cached states. */
@@ -268,8 +268,8 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     return reads.running;
   }
 
-  #goAhead({ key, epoch, life }: Folded<State>, state: State) {
-    const ahead = { state, epoch, life };
+  #goAhead({ key, epoch, generation }: Folded<State>, state: State) {
+    const ahead = { state, epoch, generation };
     this.#ahead.set(key, ahead);
     this.#catchUp(key);
     return ahead;
@@ -305,18 +305,18 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
 
   async #refresh(key: Token, limit?: number): Promise<Loaded<State>> {
     const { log, snapshots, onFolded, folding, logger } = this.#options;
-    const life = this.#lifeOf(key);
+    const generation = this.#lifeOf(key);
     const kept = this.#folded.get(key);
-    const cached = kept?.life === life ? kept : undefined;
+    const cached = kept?.generation === generation ? kept : undefined;
     if (cached === undefined) this.counts.misses += 1;
     else this.counts.hits += 1;
     const snapshot = cached === undefined ? await snapshots.load(key) : undefined;
-    const folded = cached ?? (await this.#start(key, snapshot, life));
+    const folded = cached ?? (await this.#start(key, snapshot, generation));
     const range = { after: folded.state.sequence, ...(limit !== undefined && { limit }) };
     const read = await log.read(key, range);
     // The cache must not hold a state whose fold threw halfway.
     this.#folded.delete(key);
-    if (this.#lifeOf(key) !== life) return this.#refresh(key, limit);
+    if (this.#lifeOf(key) !== generation) return this.#refresh(key, limit);
     if (folded.epoch !== undefined && folded.epoch !== read.epoch) {
       logger.warn(
         { [folding.format.kind]: key },
@@ -364,12 +364,12 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
   }
 
   /** Starts a fold from the newest usable snapshot, or from the empty state. */
-  async #start(key: Token, snapshot: StoredSnapshot | undefined, life: string): Promise<Folded<State>> {
+  async #start(key: Token, snapshot: StoredSnapshot | undefined, generation: string): Promise<Folded<State>> {
     const { folding, logger, snapshots } = this.#options;
     const decoded = snapshot && folding.decode(key, snapshot.text);
     if (decoded?.ok) {
       const { state } = decoded;
-      return { key, state, snapshotSequence: state.sequence, sinceSnapshot: 0, epoch: undefined, life };
+      return { key, state, snapshotSequence: state.sequence, sinceSnapshot: 0, epoch: undefined, generation };
     }
     if (decoded !== undefined) {
       logger.warn(
@@ -378,8 +378,15 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
       );
     }
     if (snapshot !== undefined && snapshot.sequence > 0) {
-      return this.#start(key, await snapshots.loadAtOrBefore(key, snapshot.sequence - 1), life);
+      return this.#start(key, await snapshots.loadAtOrBefore(key, snapshot.sequence - 1), generation);
     }
-    return { key, state: folding.empty(key), snapshotSequence: 0, sinceSnapshot: 0, epoch: undefined, life };
+    return {
+      key,
+      state: folding.empty(key),
+      snapshotSequence: 0,
+      sinceSnapshot: 0,
+      epoch: undefined,
+      generation,
+    };
   }
 }

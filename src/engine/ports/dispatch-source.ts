@@ -20,12 +20,12 @@ export interface DispatchSource {
   /**
    * Delivers dispatches to `handler` until closed. The handler must not throw.
    *
-   * @param hasRoom backpressure: returns true if more may be fetched; called after each settled delivery. Dispatches in flight
+   * @param hasCapacity backpressure: returns true if more may be fetched; called after each settled delivery. Dispatches in flight
    *   still arrive.
    */
   consume(
     handler: (delivery: DispatchDelivery) => void,
-    hasRoom?: () => boolean,
+    hasCapacity?: () => boolean,
   ): Promise<DispatchConsumption>;
 }
 

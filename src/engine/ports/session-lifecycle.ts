@@ -61,7 +61,11 @@ export interface SessionLifecycle {
    * @param ownsRecord checks the current record (compare-and-set). Default: always true
    * @returns `false` if that returned false, so that nothing was recorded
    */
-  forgot(session: Token, at: string, isMine?: (there: Forgotten | undefined) => boolean): Promise<boolean>;
+  forgot(
+    session: Token,
+    at: string,
+    ownsRecord?: (there: Forgotten | undefined) => boolean,
+  ): Promise<boolean>;
 
   /**
    * Removes the tombstones of sessions forgotten before a time, ISO 8601 in UTC, and returns their number; other processes may

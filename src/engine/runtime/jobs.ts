@@ -33,7 +33,7 @@ export interface JobsOptions {
 const TTL_MS = 10_000;
 /** Poll interval for a job that another process does. */
 const LOOK_MS = 250;
-export const LEFT_EVERY_MS = 2000;
+export const RESUME_EVERY_MS = 2000;
 
 export class Jobs {
   readonly #kind: JobKind;

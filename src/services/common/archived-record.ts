@@ -3,12 +3,12 @@ import type { ArchivedAs, DecideArchived } from '../../engine/ports/session-life
 
 /** Decisions for `SessionLifecycle.change`. A record of an import in progress is changed only by that import. */
 
-export type IsMine = (there: Archived | undefined) => boolean;
+export type OwnsRecord = (there: Archived | undefined) => boolean;
 
 type Archiving = Pick<Archived, 'at' | 'reason' | 'idle_since'>;
 
 /** Archives a session whose log must still be compacted. A record of the same archiving stays. */
-export function asArchived(archiving: Archiving): DecideArchived {
+export function archiving(archiving: Archiving): DecideArchived {
   return (there) => {
     if (!isWhole(there) || there?.at === archiving.at) return 'keep';
     return { ...archiving, pending: true };
@@ -16,12 +16,12 @@ export function asArchived(archiving: Archiving): DecideArchived {
 }
 
 /** Restores a lost record of an archived session. */
-export function asArchivedAgain(archiving: Archiving): DecideArchived {
+export function archivedAgain(archiving: Archiving): DecideArchived {
   return (there) => (there === undefined ? { ...archiving, pending: true } : 'keep');
 }
 
 /** Marks the log as replaced by its checkpoint. */
-export function asSettled(at: string): DecideArchived {
+export function archivingDone(at: string): DecideArchived {
   return (there) => {
     if (there?.at !== at || there.pending === undefined) return 'keep';
     const { pending: _, ...fields } = fieldsOf(there);
@@ -29,25 +29,25 @@ export function asSettled(at: string): DecideArchived {
   };
 }
 
-export const asReopened: DecideArchived = (there) => (isWhole(there) ? 'remove' : 'keep');
+export const reopened: DecideArchived = (there) => (isWhole(there) ? 'remove' : 'keep');
 
 /** Ends an import: the name becomes a session, archived or not. */
-export function asSession(isMine: IsMine, archiving: Archiving | undefined): DecideArchived {
+export function importDone(ownsRecord: OwnsRecord, archiving: Archiving | undefined): DecideArchived {
   return (there) => {
-    if (!isMine(there)) return 'keep';
+    if (!ownsRecord(there)) return 'keep';
     return archiving === undefined ? 'remove' : { ...archiving, pending: true };
   };
 }
 
 /** Ends an import: the name is free again. */
-export function asFree(isMine: IsMine): DecideArchived {
-  return (there) => (isMine(there) ? 'remove' : 'keep');
+export function releaseName(ownsRecord: OwnsRecord): DecideArchived {
+  return (there) => (ownsRecord(there) ? 'remove' : 'keep');
 }
 
 /** Marks an import as ready for events: all processes know that the name is reserved, and nothing is stored under it. */
-export function asReady(isMine: IsMine): DecideArchived {
+export function importReady(ownsRecord: OwnsRecord): DecideArchived {
   return (there) => {
-    if (there?.importing === undefined || !isMine(there)) return 'keep';
+    if (there?.importing === undefined || !ownsRecord(there)) return 'keep';
     return { ...fieldsOf(there), importing: { ...there.importing, ready: true } };
   };
 }

@@ -10,7 +10,7 @@ export type Forgetting = Pick<SessionLifecycle, 'archived' | 'forgotten' | 'refr
 export const HELD_BACK_MS = 1000;
 
 /** Decides if a result may become an event: never if it was stored before its session was forgotten, and later during that. */
-export function standingOf(
+export function admission(
   lifecycle: Forgetting | undefined,
   session: Token,
   dispatch: number,
@@ -28,13 +28,11 @@ export function standingOf(
  *
  * @throws ThroughlineError `session_forgotten` while it is being forgotten, `session_importing` while it is being imported
  */
-export function lifeBy(lifecycle: Forgetting): (session: Token) => string {
-  return (session) => {
-    requireWhole(session, lifecycle.archived(session));
-    const record = lifecycle.forgotten(session);
-    if (record?.status !== 'forgetting') return record?.at ?? '';
-    throw beingForgotten(session);
-  };
+export function generationOf(lifecycle: Forgetting, session: Token): string {
+  requireWhole(session, lifecycle.archived(session));
+  const record = lifecycle.forgotten(session);
+  if (record?.status === 'forgetting') throw beingForgotten(session);
+  return record?.at ?? '';
 }
 
 /**
@@ -43,17 +41,15 @@ export function lifeBy(lifecycle: Forgetting): (session: Token) => string {
  *
  * @throws ThroughlineError `session_forgotten`
  */
-export async function sameLife(
+export async function generationGuard(
   lifecycle: Forgetting | undefined,
   session: Token,
 ): Promise<() => Promise<void>> {
-  if (lifecycle === undefined) return async () => {};
-  await lifecycle.refreshed();
-  const lifeOf = lifeBy(lifecycle);
-  const life = lifeOf(session);
+  await lifecycle?.refreshed();
+  const generation = lifecycle && generationOf(lifecycle, session);
   return async () => {
-    await lifecycle.refreshed();
-    if (lifeOf(session) !== life) throw beingForgotten(session);
+    await lifecycle?.refreshed();
+    if ((lifecycle && generationOf(lifecycle, session)) !== generation) throw beingForgotten(session);
   };
 }
 

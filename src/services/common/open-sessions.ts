@@ -17,7 +17,7 @@ import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import { onReconnect } from '../../nats/connection/connection-states.js';
 import { requestJson } from '../../nats/connection/nats-client-transport.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { type Forgetting, lifeBy } from './forgotten-results.js';
+import { type Forgetting, generationOf } from './forgotten-results.js';
 import { ProgressTracker } from './progress-tracker.js';
 import type { Serving, Sessions } from './service-context.js';
 import { SessionFeed } from './session-feed.js';
@@ -71,7 +71,7 @@ export function sessionReader(nats: NatsPorts, config: Config, logger: Logger, l
     maxSessions: config.maxCached,
     maxBytes: config.cacheMb * 1_000_000,
     onFolded: (folded) => writer.folded(folded),
-    ...(lifecycle !== undefined && { lifeOf: lifeBy(lifecycle) }),
+    ...(lifecycle !== undefined && { generationOf: (session: Token) => generationOf(lifecycle, session) }),
   });
   return { reader, writer };
 }

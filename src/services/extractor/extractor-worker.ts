@@ -22,12 +22,12 @@ import { RuleBasedFactExtractor } from '../../memory/facts/fact-extractor.js';
 import { addCounts, redactJson, type SecretCounts } from '../../memory/redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../../memory/redaction/secret-scanner.js';
 import { recordOf } from '../../shared/is-object.js';
-import { type Forgetting, HELD_BACK_MS, sameLife, standingOf } from '../common/forgotten-results.js';
+import { admission, type Forgetting, generationGuard, HELD_BACK_MS } from '../common/forgotten-results.js';
 import { archivedResult } from '../lifecycle/archived-faults.js';
 import { LateGuard } from './late-guard.js';
 import { type Held, isRefusal, type SetAside, setAsideOf } from './session-lane.js';
 import { SessionLanes } from './session-lanes.js';
-import { type WorkOutcome, workInTurns } from './session-turns.js';
+import { processRoundRobin, type WorkOutcome } from './session-turns.js';
 
 /**
  * The extractor: fetch a dispatch, wait for its session's turn, validate it, extract its facts, append ONE event, then
@@ -128,7 +128,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     }
     const refreshing = ports.lifecycle?.refreshed();
     if (refreshing !== undefined) return refreshing.then(() => process(held));
-    const standing = standingOf(ports.lifecycle, session, delivery.sequence);
+    const standing = admission(ports.lifecycle, session, delivery.sequence);
     if (standing !== 'counts') return Promise.resolve(standing === 'forgotten' ? DONE : HELD_BACK);
     const { foreign } = delivery;
     if (foreign !== undefined) {
@@ -216,7 +216,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     const { sequence, at, subject, body, isBare = false } = held.delivery;
     // Anyone who may send a request could have had it stored.
     const noted = isBare || code === 'stored_reply' ? undefined : session;
-    const isSame = noted && (await sameLife(ports.lifecycle, noted));
+    const assertSameGeneration = noted && (await generationGuard(ports.lifecycle, noted));
     // The session first: the fold is idempotent, the rejected store only within its dedupe window. If the log refuses the note
     // for good, the dispatch is rejected without it; `after` does not hear of it then.
     const refused = noted && (await noteRejected(held, noted, role, fault));
@@ -224,13 +224,13 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     if (refused === 'counted') return DONE;
     const told = refused === undefined ? reason : `${reason}; not noted on its session: ${refused.because}`;
     const why = { code, reason: told, ...(fix !== undefined && { fix }), ...(meant && { meant }) };
-    await isSame?.();
+    await assertSameGeneration?.();
     await ports.rejected.put({ session, role, subject, sequence, at, ...why, body });
     stats.rejected += 1;
     stats.rejectedFor[code] = (stats.rejectedFor[code] ?? 0) + 1;
     logger.warn({ session, dispatch: sequence, code, reason: told }, 'dispatch rejected');
     const rejected = { kind: 'rejected', code, reason: `${code}: ${reason}` } as const;
-    return refused === undefined ? rejected : { kind: 'unnoted', rejected };
+    return refused === undefined ? rejected : { kind: 'rejectedWithoutEvent', rejected };
   }
 
   /** Appends a rejection to its session, unless the dispatch has counted. Returns the reason if the log refuses it for good. */
@@ -262,7 +262,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   const onFailure = () => {
     stats.retried += 1;
   };
-  const turns = await workInTurns(source, inSpan(tracing, process), {
+  const turns = await processRoundRobin(source, inSpan(tracing, process), {
     ...{ lanes, logger, ackWaitMs, now, onFailure },
     ...(options.isAwaited !== undefined && { isAwaited: options.isAwaited }),
   });
@@ -307,7 +307,7 @@ export function inSpan(tracing: Tracing, work: Work): Work {
     return spans.run(takeSpan('extract', subject, body.length, trace), async (span) => {
       if (delivery > 1) span.set({ 'throughline.delivery': delivery });
       const outcome = await work(held);
-      const rejected = outcome.kind === 'unnoted' ? outcome.rejected : outcome;
+      const rejected = outcome.kind === 'rejectedWithoutEvent' ? outcome.rejected : outcome;
       if (rejected.kind === 'rejected') span.failed(rejected.code);
       return outcome;
     });

@@ -15,7 +15,7 @@ export interface Held {
 }
 
 /** The state of an open circuit breaker. */
-export interface Trouble {
+export interface OpenCircuit {
   readonly session: string;
   readonly code: ErrorCode;
   /** The last error of its log, with a fix if one is known. */
@@ -51,7 +51,7 @@ export class SessionLane {
   #failures = 0;
   #pauses = 0;
   #refusals = 0;
-  #last: Trouble | undefined;
+  #last: OpenCircuit | undefined;
   #lastReturn = 0;
   /** Dispatches put back, by the time of their return. */
   readonly #away = new Map<number, number>();
@@ -65,7 +65,7 @@ export class SessionLane {
   }
 
   /** Set while the circuit breaker is open. */
-  get trouble(): Trouble | undefined {
+  get openCircuit(): OpenCircuit | undefined {
     return this.#failures < IN_A_ROW ? undefined : this.#last;
   }
 
@@ -76,7 +76,7 @@ export class SessionLane {
 
   /** Returns true if a dispatch may be tried. While the breaker is open: one at a time, after the pause (half-open). */
   admits(now: number): boolean {
-    return this.trouble === undefined || (this.held === 0 && now >= this.#pausedUntil);
+    return this.openCircuit === undefined || (this.held === 0 && now >= this.#pausedUntil);
   }
 
   /** Closes the breaker: its log accepted an event. */
@@ -188,13 +188,13 @@ const MAX_TOLD = 10;
 const MAX_REASON = 300;
 
 export function setAsideOf(aside: {
-  readonly troubles: readonly Trouble[];
+  readonly openCircuits: readonly OpenCircuit[];
   readonly dispatches: number;
 }): SetAside {
   return {
-    sessions: aside.troubles.length,
+    sessions: aside.openCircuits.length,
     dispatches: aside.dispatches,
-    worst: aside.troubles.slice(0, MAX_TOLD).map(({ session, code, reason, since }) => ({
+    worst: aside.openCircuits.slice(0, MAX_TOLD).map(({ session, code, reason, since }) => ({
       session,
       code,
       reason: clipText(oneLine(reason), MAX_REASON),

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { DispatchDelivery } from '../../engine/ports/dispatch-source.js';
-import { type Held, retryDelay, SessionLane, type Trouble } from './session-lane.js';
+import { type Held, type OpenCircuit, retryDelay, SessionLane } from './session-lane.js';
 
 /**
  * Schedules the dispatches of an extractor fairly between sessions: which is processed, which waits in memory, and which is
@@ -82,7 +82,7 @@ export class SessionLanes {
   }
 
   /** Backpressure: true if the worker has capacity to fetch more messages. */
-  hasRoom(): boolean {
+  hasCapacity(): boolean {
     if (this.held < this.#options.maxActive) return true;
     return (this.#busiest?.waiting.length ?? 0) >= this.#waiting * FLOODING;
   }
@@ -121,14 +121,14 @@ export class SessionLanes {
     return undefined;
   }
 
-  /** Settles a success. Returns the trouble that it ended. */
-  took(held: Held): Trouble | undefined {
+  /** Settles a success. Returns the openCircuit that it ended. */
+  took(held: Held): OpenCircuit | undefined {
     const lane = this.#ends(held);
-    const { trouble } = lane;
+    const { openCircuit } = lane;
     lane.took();
     this.#failures.delete(held.delivery.sequence);
     this.#forgetIdle(lane);
-    return trouble;
+    return openCircuit;
   }
 
   /** Settles a dispatch that was rejected although its log accepted nothing: the next one may start immediately. */
@@ -150,8 +150,8 @@ export class SessionLanes {
     const pauseMs = lane.failed(held.round, error, now(), random());
     // A dispatch that fails among successes backs off on its own.
     const delayMs = Math.max(pauseMs, retryDelay(failures, random()));
-    const { trouble } = lane;
-    return { delayMs, trouble, putBack: trouble === undefined ? [] : this.#letGo(lane) };
+    const { openCircuit } = lane;
+    return { delayMs, openCircuit, putBack: openCircuit === undefined ? [] : this.#letGo(lane) };
   }
 
   /** Number of remembered failures of a dispatch. */
@@ -170,11 +170,13 @@ export class SessionLanes {
   }
 
   /** Returns the sessions with an open breaker, oldest first, and the number of their dispatches. */
-  setAside(): { readonly troubles: readonly Trouble[]; readonly dispatches: number } {
+  setAside(): { readonly openCircuits: readonly OpenCircuit[]; readonly dispatches: number } {
     const now = this.#options.now();
-    const lanes = [...this.#lanes.values()].filter(({ trouble }) => trouble !== undefined);
-    const troubles = lanes.flatMap(({ trouble }) => trouble ?? []).sort((one, two) => one.since - two.since);
-    return { troubles, dispatches: lanes.reduce((sum, lane) => sum + lane.held + lane.away(now), 0) };
+    const lanes = [...this.#lanes.values()].filter(({ openCircuit }) => openCircuit !== undefined);
+    const openCircuits = lanes
+      .flatMap(({ openCircuit }) => openCircuit ?? [])
+      .sort((one, two) => one.since - two.since);
+    return { openCircuits, dispatches: lanes.reduce((sum, lane) => sum + lane.held + lane.away(now), 0) };
   }
 
   /** Moves a session to the end of the round robin after its turn. */

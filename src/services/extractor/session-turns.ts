@@ -7,7 +7,9 @@ import { type Disposition, dispose, type Held, isoOf } from './session-lane.js';
 import type { SessionLanes } from './session-lanes.js';
 
 /** The outcome of a dispatch; `rejectedWithoutEvent`: rejected, but its session's log did not accept the note. */
-export type WorkOutcome = Disposition | { readonly kind: 'unnoted'; readonly rejected: Disposition };
+export type WorkOutcome =
+  | Disposition
+  | { readonly kind: 'rejectedWithoutEvent'; readonly rejected: Disposition };
 
 interface TurnsOptions {
   readonly lanes: SessionLanes;
@@ -36,7 +38,7 @@ const MOST_NAMED = 10;
  * Processes the dispatches of a source in the order of the lanes, and settles each delivery as it ends. Work that throws is
  * retried later.
  */
-export async function workInTurns(
+export async function processRoundRobin(
   source: DispatchSource,
   work: (held: Held) => Promise<WorkOutcome>,
   { lanes, logger, ackWaitMs, now, onFailure, isAwaited = () => false }: TurnsOptions,
@@ -117,9 +119,9 @@ export async function workInTurns(
 
   function succeeded(held: Held, outcome: WorkOutcome): void {
     // The lanes first, so that there is capacity when the source asks.
-    if (outcome.kind === 'unnoted') lanes.gaveUp(held);
+    if (outcome.kind === 'rejectedWithoutEvent') lanes.gaveUp(held);
     else took(held);
-    answer(held.delivery, outcome.kind === 'unnoted' ? outcome.rejected : outcome);
+    answer(held.delivery, outcome.kind === 'rejectedWithoutEvent' ? outcome.rejected : outcome);
   }
 
   function took(held: Held): void {
@@ -131,14 +133,14 @@ export async function workInTurns(
 
   function failed(held: Held, error: unknown): void {
     const { delivery, session } = held;
-    const { delayMs: retryInMs, trouble, putBack } = lanes.failed(held, error);
+    const { delayMs: retryInMs, openCircuit, putBack } = lanes.failed(held, error);
     onFailure();
     const fault = { code: codeOf(error), retryInMs, err: error };
     const fields = { ...about(delivery), ...fault, delivery: delivery.delivery };
     warnOfSession(fields, 'dispatch failed and will be delivered again', `failed ${session}`);
-    if (trouble !== undefined) {
+    if (openCircuit !== undefined) {
       const message = 'the log of a session takes nothing: its dispatches are set aside';
-      warnOfSession({ session, since: isoOf(trouble.since), ...fault }, message, `set aside ${session}`);
+      warnOfSession({ session, since: isoOf(openCircuit.since), ...fault }, message, `set aside ${session}`);
     }
     answer(delivery, { kind: 'retry', delayMs: retryInMs });
     for (const each of putBack) answer(each.held.delivery, { kind: 'retry', delayMs: each.delayMs });
@@ -154,7 +156,7 @@ export async function workInTurns(
     }
   }
 
-  function sayWorking(): void {
+  function extendAckDeadlines(): void {
     try {
       for (const { delivery } of lanes.waiting()) delivery.working();
     } catch {
@@ -162,9 +164,9 @@ export async function workInTurns(
     }
   }
 
-  const consumption = await source.consume(arrived, () => lanes.hasRoom());
+  const consumption = await source.consume(arrived, () => lanes.hasCapacity());
   // After `consume`: if it throws, no timer may be left behind.
-  const telling = setInterval(sayWorking, ackWaitMs / 3);
+  const telling = setInterval(extendAckDeadlines, ackWaitMs / 3);
   return {
     async stop() {
       stopped = true;

@@ -5,7 +5,7 @@ import { byLabel, type Collector } from '../../engine/monitoring/metric-registry
 import type { HeldLease } from '../../engine/ports/lease-store.js';
 import type { Logger } from '../../engine/ports/logger.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
-import { Jobs, LEFT_EVERY_MS } from '../../engine/runtime/jobs.js';
+import { Jobs, RESUME_EVERY_MS } from '../../engine/runtime/jobs.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { healthEndpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
@@ -116,7 +116,7 @@ export class RetentionKeeper {
 
   constructor(ports: RetentionPorts) {
     this.#ports = ports;
-    this.#forgets = new Jobs(forgetKind(ports), { ...ports, everyMs: LEFT_EVERY_MS });
+    this.#forgets = new Jobs(forgetKind(ports), { ...ports, everyMs: RESUME_EVERY_MS });
     const kind = {
       name: 'retention',
       failed: 'the rules of retention could not be followed',

@@ -9,8 +9,8 @@ import { limitedWarnings } from '../../engine/runtime/limited-warnings.js';
 import { Backoff } from '../../engine/runtime/pauses.js';
 import { sessionFigures } from '../../memory/session/run-status.js';
 import type { SessionState } from '../../memory/session/session-state.js';
-import { archivedSince, asArchivedAgain, asReopened } from '../common/archived-record.js';
-import { type Forgetting, sameLife } from '../common/forgotten-results.js';
+import { archivedAgain, archivedSince, reopened } from '../common/archived-record.js';
+import { type Forgetting, generationGuard } from '../common/forgotten-results.js';
 import type { SessionTable } from '../common/session-table.js';
 
 /**
@@ -105,7 +105,7 @@ export class SessionKeeper {
     if (archived?.importing !== undefined) return this.moved(session);
     const begun = now();
     try {
-      const isSame = await sameLife(lifecycle, session);
+      const assertSameGeneration = await generationGuard(lifecycle, session);
       const before = lifecycle.forgotten(session);
       const { folded } = await reader.load(session);
       const { state } = folded;
@@ -114,7 +114,7 @@ export class SessionKeeper {
       const figures = sessionFigures(state);
       table.folded(session, sequence, figures, begun);
       if (state.charter.archived !== undefined && lifecycle.archived(session) === undefined) {
-        await isSame();
+        await assertSameGeneration();
         const { archived } = state.charter;
         await this.#close(session, { ...archived, at: archivedSince(before, archived.at) });
       }
@@ -122,7 +122,7 @@ export class SessionKeeper {
       if (isThere && row !== undefined && row.stored < sequence) {
         const at = new Date(row.at).toISOString();
         const entry = { v: 1, sequence, at, figures } as const;
-        await isSame();
+        await assertSameGeneration();
         const outcome = await index.put(entry);
         table.stored(entry);
         if (outcome === 'saved') this.counts.entries += 1;
@@ -140,10 +140,10 @@ export class SessionKeeper {
   /** Restores the lost record of an archived session, without which extractors would accept results. */
   async #close(session: Token, archived: NonNullable<SessionState['charter']['archived']>): Promise<void> {
     const { lifecycle, reader } = this.#options;
-    await lifecycle.change(session, asArchivedAgain(archived));
+    await lifecycle.change(session, archivedAgain(archived));
     // It may have been reopened meanwhile.
     const { state } = (await reader.load(session)).folded;
-    if (state.charter.archived === undefined) await lifecycle.change(session, asReopened);
+    if (state.charter.archived === undefined) await lifecycle.change(session, reopened);
   }
 
   #failed(session: Token, error: unknown): void {

@@ -18,7 +18,7 @@ import { demandsOf, dueProposals, type Proposed } from '../../memory/learnings/h
 import type { LearningState } from '../../memory/learnings/learnings-state.js';
 import { redactJson } from '../../memory/redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../../memory/redaction/secret-scanner.js';
-import { type Forgetting, HELD_BACK_MS, sameLife, standingOf } from '../common/forgotten-results.js';
+import { admission, type Forgetting, generationGuard, HELD_BACK_MS } from '../common/forgotten-results.js';
 import { dispose, retryDelay } from '../extractor/session-lane.js';
 
 /**
@@ -63,10 +63,10 @@ export async function startLearner(options: LearnerOptions): Promise<Learner> {
       handle(delivery).finally(() => inHand.delete(delivery)),
     );
   });
-  const telling = setInterval(sayWorking, options.ackWaitMs / 3);
+  const telling = setInterval(extendAckDeadlines, options.ackWaitMs / 3);
 
   /** A review may queue for long in a project with many due proposals. */
-  function sayWorking(): void {
+  function extendAckDeadlines(): void {
     try {
       for (const delivery of inHand.keys()) delivery.working();
     } catch {
@@ -80,7 +80,7 @@ export async function startLearner(options: LearnerOptions): Promise<Learner> {
     try {
       await options.lifecycle?.refreshed();
       const standing =
-        session === undefined ? 'counts' : standingOf(options.lifecycle, session, delivery.sequence);
+        session === undefined ? 'counts' : admission(options.lifecycle, session, delivery.sequence);
       if (standing === 'forgotten') dispose(delivery, { kind: 'done' });
       // Exponential, because each delivery counts although this is not a failure.
       if (standing === 'later')
@@ -130,7 +130,7 @@ async function learn(delivery: DispatchDelivery, options: LearnerOptions): Promi
   // Check before reading anything.
   if (result.history === true || (result.issues ?? []).length + (result.required_fixes ?? []).length === 0)
     return;
-  const isSame = await sameLife(options.lifecycle, session);
+  const assertSameGeneration = await generationGuard(options.lifecycle, session);
   const project = await options.sessions.projectOf(session);
   const demands = demandsOf(project, result);
   if (demands.length === 0) return;
@@ -138,9 +138,9 @@ async function learn(delivery: DispatchDelivery, options: LearnerOptions): Promi
   // A republished review is the same review.
   const key = resultKey(parsed.value, delivery.messageId);
   const name = key === undefined ? String(data.dispatch) : `${session}:${key}`;
-  await isSame();
+  await assertSameGeneration();
   await observe(project, delivery.at, data, name, options);
-  await isSame();
+  await assertSameGeneration();
   await propose(project, demands, options);
 }
 
@@ -195,7 +195,7 @@ interface SessionProjectsOptions {
   /** Cache size. */
   readonly maxKnown: number;
   /** Returns the session's generation: the cache of another one is discarded. Default: a single generation. */
-  readonly lifeOf?: (session: Token) => string;
+  readonly generationOf?: (session: Token) => string;
 }
 
 interface Known {
@@ -204,7 +204,7 @@ interface Known {
   /** Cursor and epoch of the log. */
   readonly through: number;
   readonly epoch: string | undefined;
-  readonly life: string;
+  readonly generation: string;
 }
 
 /**
@@ -229,7 +229,7 @@ export class SessionProjects {
 
   /** Returns the cached project unless there are newer openings or the log was replaced. */
   async #unopenedSince(session: Token, known: Known | undefined): Promise<Known | undefined> {
-    if (known === undefined || known.life !== this.#lifeOf(session)) return undefined;
+    if (known === undefined || known.generation !== this.#lifeOf(session)) return undefined;
     const range = { after: known.through, type: 'session.opened' };
     const { events, epoch } = await this.#options.log.read(session, range);
     // Only the fold knows if an opening counts.
@@ -237,11 +237,11 @@ export class SessionProjects {
   }
 
   #lifeOf(session: Token): string {
-    return this.#options.lifeOf?.(session) ?? '';
+    return this.#options.generationOf?.(session) ?? '';
   }
 
   async #fold(session: Token): Promise<Known> {
-    const { state, epoch, life } = (await this.#options.sessions.load(session)).folded;
-    return { project: state.charter.project, through: state.sequence, epoch, life };
+    const { state, epoch, generation } = (await this.#options.sessions.load(session)).folded;
+    return { project: state.charter.project, through: state.sequence, epoch, generation };
   }
 }

@@ -7,7 +7,7 @@ import { Backoff } from '../../engine/runtime/pauses.js';
 import { noteProposals } from '../../memory/learnings/harvest.js';
 import type { LearningState } from '../../memory/learnings/learnings-state.js';
 import type { Note } from '../../memory/session/notebook.js';
-import { type Forgetting, sameLife } from '../common/forgotten-results.js';
+import { type Forgetting, generationGuard } from '../common/forgotten-results.js';
 import { proposing } from './learner.js';
 
 /**
@@ -88,14 +88,14 @@ export class NoteHarvester {
 
   async #harvest(session: Token): Promise<void> {
     const { sessions, projects, command, lifecycle } = this.#options;
-    const isSame = await sameLife(lifecycle, session);
+    const assertSameGeneration = await generationGuard(lifecycle, session);
     const { notebook, charter } = (await sessions.loadForCommand(session)).state;
     const project = projectOf(charter.project);
     const notes: readonly Note[] = [...notebook.notes.values()];
     const due = (state: LearningState) => noteProposals(state, session, notes);
     const { state } = (await projects.load(project)).folded;
     for (const _ of due(state)) {
-      await isSame();
+      await assertSameGeneration();
       await command(project, 'propose', proposing(due));
     }
   }

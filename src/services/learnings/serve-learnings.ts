@@ -32,7 +32,7 @@ import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { VERSION } from '../../version.js';
-import { lifeBy } from '../common/forgotten-results.js';
+import { generationOf } from '../common/forgotten-results.js';
 import { healthOf } from '../common/health.js';
 import { guarded } from '../common/request-guard.js';
 import type { Serving } from '../common/service-context.js';
@@ -151,7 +151,7 @@ export async function serveLearnings(
       log: nats.log,
       sessions,
       maxKnown: MAX_KNOWN_SESSIONS,
-      lifeOf: lifeBy(lifecycle),
+      generationOf: (session) => generationOf(lifecycle, session),
     }),
     maxBodyBytes,
     maxDeliveries,

@@ -9,7 +9,7 @@ import { Jobs, type JobsOptions } from '../../engine/runtime/jobs.js';
 import { checkpointOf } from '../../memory/session/checkpoint.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 import { LATE, withinDeadline } from '../../shared/deadline.js';
-import { archivedSince, asArchived, asReopened, asSettled } from '../common/archived-record.js';
+import { archivedSince, archiving, archivingDone, reopened } from '../common/archived-record.js';
 
 /**
  * Archives sessions after their event, in steps: record it, so that extractors reject results; append a checkpoint with the
@@ -29,7 +29,7 @@ interface ArchiverOptions extends JobsOptions {
 
 export interface Archiver {
   /** @throws ThroughlineError `too_large` if the state does not fit one message: then nothing may be removed */
-  requireRoom(session: Token): Promise<void>;
+  requireCheckpointFits(session: Token): Promise<void>;
   /**
    * Brings the record and the log in line with the session's events. Does not touch an import in progress.
    *
@@ -88,7 +88,7 @@ export function createArchiver(options: ArchiverOptions): Archiver {
         const onRemoved = (removed: number, of: number) => removing.set(session, { removed, of });
         try {
           await compact(session, { mayGoOn: confirmedNowAndThen(mayGoOn), onRemoved });
-          await lifecycle.change(session, asSettled(at));
+          await lifecycle.change(session, archivingDone(at));
         } finally {
           removing.delete(session);
         }
@@ -112,7 +112,7 @@ export function createArchiver(options: ArchiverOptions): Archiver {
   }
 
   return {
-    async requireRoom(session) {
+    async requireCheckpointFits(session) {
       const state = await stateOf(session);
       if (state.charter.archived === undefined && state.sequence > 0) checkpointEvent(options, state);
     },
@@ -120,10 +120,10 @@ export function createArchiver(options: ArchiverOptions): Archiver {
       const forgotten = lifecycle.forgotten(session);
       const { archived } = (await stateOf(session)).charter;
       if (archived === undefined) {
-        await lifecycle.change(session, asReopened);
+        await lifecycle.change(session, reopened);
         return undefined;
       }
-      await lifecycle.change(session, asArchived({ ...archived, at: archivedSince(forgotten, archived.at) }));
+      await lifecycle.change(session, archiving({ ...archived, at: archivedSince(forgotten, archived.at) }));
       const ended = jobs.finish(session);
       ended.catch(() => {});
       const isLate = (await withinDeadline(ANSWER_MS, ended)) === LATE;

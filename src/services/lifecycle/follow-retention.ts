@@ -24,7 +24,7 @@ export interface RetentionPorts extends LookPorts, Omit<ForgetPorts, 'lifecycle'
   readonly store: RetentionStore;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly log: Pick<SessionLog, 'append'>;
-  readonly archiver: Pick<Archiver, 'requireRoom' | 'settle'>;
+  readonly archiver: Pick<Archiver, 'requireCheckpointFits' | 'settle'>;
   readonly leases: LeaseStore;
   readonly newId: () => string;
   readonly now: () => number;
@@ -98,7 +98,7 @@ async function archiveIdle(ports: RetentionPorts, due: DueSession): Promise<bool
   const { session, last, after } = due;
   const state = await stillDue(ports, due);
   if (state === undefined || state.charter.archived !== undefined) return false;
-  await ports.archiver.requireRoom(session);
+  await ports.archiver.requireCheckpointFits(session);
   let at = ports.clock();
   if (at < state.lastEventAt) at = state.lastEventAt;
   const reason = `${REASON} for ${after}`;

@@ -4,7 +4,7 @@ import { projectOf, type Token, token } from '../../contracts/names.js';
 import type { StoredCounts } from '../../contracts/replies/lifecycle-replies.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
-import { Jobs, type JobsOptions, LEFT_EVERY_MS } from '../../engine/runtime/jobs.js';
+import { Jobs, type JobsOptions, RESUME_EVERY_MS } from '../../engine/runtime/jobs.js';
 import { withinDeadline } from '../../shared/deadline.js';
 import { forgetProjectLearnings } from './forget-learnings.js';
 import { type ForgetProjectPorts, sessionsOf, storedOfProject } from './forget-project.js';
@@ -61,7 +61,7 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
   const asked = new Map<string, Asked>();
   const erased = new Map<Token, StoredCounts>();
   const kind = forgetKind(ports, (session, counts) => erased.set(session, counts));
-  const jobs = new Jobs(kind, { ...ports, everyMs: LEFT_EVERY_MS });
+  const jobs = new Jobs(kind, { ...ports, everyMs: RESUME_EVERY_MS });
 
   /** Starts a request, or joins an earlier one that is not done or not reported yet. */
   async function ask(key: string, begin: () => Promise<Begun & { readonly before: () => Promise<void> }>) {

@@ -13,7 +13,7 @@ import type { Clock } from '../../engine/ports/logger.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import { checkForeign } from '../../memory/session/foreign-events.js';
 import { hashOf } from '../../shared/hash.js';
-import { archivedSince, asFree, asReady, type IsMine } from '../common/archived-record.js';
+import { archivedSince, importReady, type OwnsRecord, releaseName } from '../common/archived-record.js';
 import { importing } from '../common/forgotten-results.js';
 import { SETTLED_MS } from './forget-session.js';
 import { becomeSession, exists, type NewSessionPorts, requireFree } from './new-session.js';
@@ -73,7 +73,7 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     await pause(SETTLED_MS);
     // A result may have been in flight.
     if ((await log.newest(session)) === 0) return;
-    await lifecycle.change(session, asFree(mine({ file, dispatches })));
+    await lifecycle.change(session, releaseName(mine({ file, dispatches })));
     throw exists(session, OTHER_NAME);
   }
 
@@ -83,7 +83,7 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     await take(session, asked);
     const dispatches = to === 0 ? 0 : await options.raiseDispatches(to, RAISE_MS);
     if (dispatches < to) return { session, state: 'numbers', events: 0, dispatches };
-    if (!(await lifecycle.change(session, asReady(mine(asked))))) throw importing(session);
+    if (!(await lifecycle.change(session, importReady(mine(asked))))) throw importing(session);
     return { session, state: 'importing', events: 0 };
   }
 
@@ -147,7 +147,7 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
   }
 }
 
-function mine(asked: Pick<Asked, 'file' | 'dispatches'>): IsMine {
+function mine(asked: Pick<Asked, 'file' | 'dispatches'>): OwnsRecord {
   return (there) => isOf(there?.importing, asked);
 }
 

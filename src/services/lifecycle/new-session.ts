@@ -7,7 +7,7 @@ import type { SessionLog } from '../../engine/ports/session-log.js';
 import type { Charter } from '../../memory/session/charter.js';
 import { evolve } from '../../memory/session/evolve-session.js';
 import { emptyState } from '../../memory/session/session-state.js';
-import { archivedSince, asSession, type IsMine } from '../common/archived-record.js';
+import { archivedSince, importDone, type OwnsRecord } from '../common/archived-record.js';
 import { importing } from '../common/forgotten-results.js';
 import type { Archiver } from './archive-session.js';
 
@@ -43,13 +43,13 @@ export async function requireFree(
 export async function becomeSession(
   ports: NewSessionPorts,
   session: Token,
-  isMine: IsMine,
+  ownsRecord: OwnsRecord,
 ): Promise<boolean> {
   const { lifecycle, archiver } = ports;
   const before = lifecycle.forgotten(session);
   const archived = await archivedIn(ports, session);
   const archiving = archived && { ...archived, at: archivedSince(before, archived.at) };
-  const isDone = await lifecycle.change(session, asSession(isMine, archiving));
+  const isDone = await lifecycle.change(session, importDone(ownsRecord, archiving));
   if (isDone && archiving !== undefined) await archiver.settle(session);
   return isDone;
 }

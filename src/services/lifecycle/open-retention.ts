@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { clockBy, systemClock } from '../../engine/ports/logger.js';
-import { LEFT_EVERY_MS } from '../../engine/runtime/jobs.js';
+import { RESUME_EVERY_MS } from '../../engine/runtime/jobs.js';
 import { pause } from '../../engine/runtime/pauses.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import type { KnownSessions } from '../common/open-sessions.js';
@@ -28,7 +28,7 @@ export function openArchiver(
     newId: randomUUID,
     leases: nats.leases,
     logger,
-    everyMs: LEFT_EVERY_MS,
+    everyMs: RESUME_EVERY_MS,
     maxEventBytes: () => (nats.connection.info?.max_payload ?? USUAL_PAYLOAD) - ENVELOPE_BYTES,
   });
 }

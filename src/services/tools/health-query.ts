@@ -19,7 +19,7 @@ export interface InstallationParts {
 interface HealthQueryOptions {
   readonly parts: InstallationParts;
   /** The doctor's findings, without writes. */
-  readonly lookOver: () => Promise<readonly Finding[]>;
+  readonly quickCheck: () => Promise<readonly Finding[]>;
   readonly clock: Clock;
   /** Deadline of a part, in milliseconds. Default: 1500. */
   readonly partMs?: number;
@@ -74,14 +74,14 @@ export function createHealthQuery(options: HealthQueryOptions) {
 type Findings = Pick<HealthShown, 'findings' | 'findingsAt'>;
 
 /** Caches the doctor's findings and coalesces looks. During a slow look the previous findings are returned. */
-function rememberedFindings({ lookOver, clock, partMs = PART_MS }: HealthQueryOptions) {
+function rememberedFindings({ quickCheck, clock, partMs = PART_MS }: HealthQueryOptions) {
   let known: Findings | undefined;
   let looking: Promise<Findings> | undefined;
   let since = Number.NEGATIVE_INFINITY;
   const look = async (): Promise<Findings> => {
     const findingsAt = clock();
     try {
-      known = { findings: (await lookOver()).map(told), findingsAt };
+      known = { findings: (await quickCheck()).map(told), findingsAt };
       since = performance.now();
       return known;
     } finally {

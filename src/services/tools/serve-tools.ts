@@ -30,7 +30,7 @@ import { Waiters } from '../../engine/folding/caught-up.js';
 import { clockBy, systemClock } from '../../engine/ports/logger.js';
 import { pause } from '../../engine/runtime/pauses.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
-import { lookOver } from '../../nats/doctor/examine.js';
+import { quickCheck } from '../../nats/doctor/examine.js';
 import { installationNumbers } from '../../nats/jetstream/installation-numbers.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
@@ -170,8 +170,8 @@ export async function serveTools(
       },
       partMs: HEALTH_PART_MS,
       clock: systemClock,
-      lookOver: () =>
-        lookOver(nats, {
+      quickCheck: () =>
+        quickCheck(nats, {
           ...config,
           version: VERSION,
           now: Date.now,

@@ -19,7 +19,7 @@ interface SessionToolsOptions {
   readonly writer: SessionSnapshotWriter;
   readonly logger: Logger;
   /** Applies archiving and reopening beyond their events. Default: nothing. */
-  readonly archiver?: Pick<Archiver, 'requireRoom' | 'settle'>;
+  readonly archiver?: Pick<Archiver, 'requireCheckpointFits' | 'settle'>;
   /** Called for each session whose notes or project changed. */
   readonly onNotes?: (session: Token) => void;
 }
@@ -37,7 +37,7 @@ const TELLS_NOTES: ReadonlySet<string> = new Set([
 export function createSessionTools(options: SessionToolsOptions): SessionTools {
   return async (name, request) => {
     const { session, args } = checked(name, request);
-    if (name === 'session-archive') await options.archiver?.requireRoom(session);
+    if (name === 'session-archive') await options.archiver?.requireCheckpointFits(session);
     const carryOut = () => options.command(session, name, (state) => decide(name, state, args));
     const { reply, appended } = await carryOut();
     if (appended !== undefined && TELLS_NOTES.has(appended)) options.onNotes?.(session);

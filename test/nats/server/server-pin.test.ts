@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { NATS_SERVER_PIN } from '../../../src/nats/server/server-pin.js';
 import { NATS_CLI_MODULE, NATS_CLI_VERSION } from '../../support/nats-cli.js';
 
-const read = (name: string) => readFile(new URL(`../../${name}`, import.meta.url), 'utf8');
+const read = (name: string) => readFile(new URL(`../../../${name}`, import.meta.url), 'utf8');
 const imageVersions = (text: string) =>
   Array.from(text.matchAll(/\bnats:(\d+\.\d+\.\d+[^\s"']*)/g), ([, version]) =>
     version?.replace(/-alpine$/, ''),
