@@ -1,9 +1,8 @@
 import type { Permissions } from './role-permissions.js';
 
 /**
- * How users of another account reach Throughline: the account that it runs in exports what they may publish to, and theirs
- * imports it. An answer goes back into their own account, whatever reply subject they named: so nothing that they ask for
- * can be stored in a stream, and no answer can pass for a request to JetStream.
+ * Exports and imports through which users of another account reach Throughline. Replies return to their own account whatever
+ * reply subject they name, so a request cannot have its reply stored in a stream or sent to JetStream.
  */
 export interface AccountSharing {
   readonly exports: readonly (ServiceExport | EventExport)[];
@@ -12,7 +11,7 @@ export interface AccountSharing {
 
 interface ServiceExport {
   readonly service: string;
-  /** Of what one request may give many answers. */
+  /** Set if one request may have many replies. */
   readonly response_type?: 'stream';
 }
 
@@ -20,7 +19,7 @@ interface ServiceImport {
   readonly service: { readonly account: string; readonly subject: string };
 }
 
-/** What is told as it happens: `stream` is the word of NATS for subjects that others may listen to. */
+/** `stream` is NATS' name for subjects that others may subscribe to. */
 interface EventExport {
   readonly stream: string;
 }
@@ -29,13 +28,13 @@ interface EventImport {
   readonly stream: { readonly account: string; readonly subject: string };
 }
 
-/** What an account must lend for these permissions of users of another one. */
+/** Derives the exports and imports from the permissions of the other account's users. */
 export function sharingFor(
   { publish, events = [] }: Pick<Permissions, 'publish'> & Partial<Pick<Permissions, 'events'>>,
   account: string,
 ): AccountSharing {
-  // Two imports that match one request would have it asked twice. The API of JetStream goes as a whole: an account without
-  // JetStream answers any part of it by itself. The permissions of its users say what of it they may ask.
+  // Overlapping imports would duplicate a request. The JetStream API is exported as a whole, because an account without
+  // JetStream answers parts of it by itself; the users' permissions restrict it.
   const all = [...new Set(publish.allow.map((subject) => (subject.startsWith(API) ? `${API}>` : subject)))];
   const subjects = all.filter((subject) => !all.some((other) => other !== subject && covers(other, subject)));
   return {
@@ -53,12 +52,12 @@ export function sharingFor(
   };
 }
 
-/** A batch of messages, and every instance of a service that is asked who it is. */
+/** Batches of messages, and discovery that every instance of a service answers. */
 const MANY_ANSWERS = /^\$(JS\.API|SRV)\./;
 
 const API = '$JS.API.';
 
-/** Whether every subject that the one pattern matches is matched by the wider one. */
+/** Returns true if the wider pattern matches every subject of the other one. */
 function covers(wider: string, pattern: string): boolean {
   const [wide, narrow] = [wider.split('.'), pattern.split('.')];
   return wide.length === narrow.length && wide.every((token, at) => token === '*' || token === narrow[at]);

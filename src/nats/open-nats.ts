@@ -28,7 +28,7 @@ import {
   refuseStrangersOnSessions,
 } from './jetstream/topology.js';
 import { hasFastIngest } from './server/server-version.js';
-import { type ForgottenSessions, keptAbove, NONE_FORGOTTEN } from './stores/forgotten-floor.js';
+import { type ForgottenSessions, minRetainedSequence, NONE_FORGOTTEN } from './stores/forgotten-floor.js';
 import { KvBucket } from './stores/kv-bucket.js';
 import { KvLease } from './stores/kv-lease.js';
 import { NatsAgedMessages } from './stores/nats-aged-messages.js';
@@ -45,10 +45,8 @@ import { type NatsSnapshotStore, openSnapshotStore } from './stores/nats-snapsho
 import { NatsTelemetryStore } from './stores/nats-telemetry-store.js';
 import { NatsVectorStore } from './stores/nats-vector-store.js';
 
-/** One connection with all ports on it. */
 export interface NatsPorts {
   readonly connection: NatsConnection;
-  /** How this installation lays out the logs of sessions. */
   readonly layout: SessionLayout;
   readonly log: SessionLog & SessionActivity & EventRemoval;
   readonly snapshots: NatsSnapshotStore;
@@ -56,7 +54,7 @@ export interface NatsPorts {
   readonly learnings: NatsLearningLog;
   readonly learningSnapshots: NatsSnapshotStore;
   readonly source: NatsDispatchSource;
-  /** Dispatches of reviewers, for those who learn from them. */
+  /** Dispatches of reviewers, for the learner. */
   readonly reviews: NatsDispatchSource;
   readonly rejected: NatsRejectedStore;
   readonly vectors: NatsVectorStore;
@@ -66,22 +64,19 @@ export interface NatsPorts {
   readonly retention: NatsRetentionStore;
   readonly aged: NatsAgedMessages;
   readonly leases: KvLease;
-  /** What is recorded of sessions beside their events, followed until it is closed: once in a process. */
+  /** Opens the lifecycle records, which are followed until `close`: once per process. */
   openLifecycle(): Promise<NatsSessionLifecycle>;
-  /** The time of the server, followed until it is closed; snapshots must have been made. */
+  /** Opens the server's clock; requires the bucket of snapshots. */
   openClock(): Promise<ServerClock>;
-  /**
-   * Moves the numbers of dispatches up, for so many milliseconds at most, and records how far. Gives how far they are; asked
-   * again, it goes on.
-   */
+  /** Raises the dispatch numbers for at most `mostMs`, records it, and returns the number reached. Can be repeated. */
   raiseDispatches(to: number, mostMs: number): Promise<number>;
-  /** Mends what a restored backup of single streams leaves behind, and says what. */
+  /** Repairs streams that were restored individually, and reports the repairs. */
   repair(): Promise<RepairedStreams>;
-  /** Sends what is still to be sent, then closes. Consumers and services must have been stopped before. */
+  /** Flushes and closes. Consumers and services must be stopped before. */
   close(): Promise<void>;
 }
 
-/** What `openNats` makes where it is missing. */
+/** Streams and buckets that `openNats` creates. */
 export type Made =
   | 'layout'
   | 'dispatches'
@@ -97,18 +92,18 @@ export interface NatsOptions {
   readonly access?: NatsAccess;
   readonly logger: Logger;
   readonly replicas: number;
-  /** Longest wait for one answer of the server, in milliseconds. */
+  /** Deadline of one request to the server, in milliseconds. */
   readonly requestTimeoutMs: number;
   readonly ackWaitMs: number;
-  /** Dispatches that an extractor asks for at a time. */
+  /** Dispatches that an extractor fetches at a time. */
   readonly maxInHand: number;
-  /** Default: no spans. */
+  /** Default: no tracing. */
   readonly tracing?: Tracing;
-  /** Default: everything. A process that only reads makes nothing. */
+  /** Default: all. A reader creates nothing. */
   readonly makes?: readonly Made[];
-  /** How the settings lay out the logs of sessions. Default: as the installation has them. */
+  /** Configured layout. Default: the installation's. */
   readonly wanted?: WantedLayout;
-  /** Which sessions were forgotten. Default: none. */
+  /** Default: none is forgotten. */
   readonly forgotten?: ForgottenSessions;
 }
 
@@ -124,10 +119,10 @@ const LEARNER: DispatchConsumer = {
   boundedByServer: true,
 };
 
-/** Reviews in the hands of all learners together: each may take several requests, and nobody waits for them. */
+/** Reviews in progress of all learners together: each may take several requests, and nobody waits for them. */
 const MAX_REVIEWS = 100;
 
-/** Prompts are compiled without a stream for their traces as well. */
+/** Failure is not fatal: prompts are compiled without their traces as well. */
 async function tryPromptsStream(jsm: JetStreamManager, replicas: number, logger: Logger): Promise<void> {
   try {
     await ensurePromptsStream(jsm, { replicas });
@@ -137,14 +132,14 @@ async function tryPromptsStream(jsm: JetStreamManager, replicas: number, logger:
   }
 }
 
-/** Connects, and makes the streams and the bucket that are missing, of those in `makes`. */
+/** Connects, and creates missing streams and buckets of `makes`. */
 export async function openNats(options: NatsOptions): Promise<NatsPorts> {
   const { logger, replicas, requestTimeoutMs: timeoutMs, ackWaitMs, maxInHand } = options;
   const { tracing = noTracing, forgotten = NONE_FORGOTTEN } = options;
-  const kept = { floor: keptAbove(forgotten), refreshed: forgotten.refreshed };
+  const kept = { floor: minRetainedSequence(forgotten), refreshed: forgotten.refreshed };
   const connection = await connectNats(options);
   try {
-    // The account was checked on connecting; the client's own check would cost one more round trip.
+    // The account was checked on connecting; the client's check would cost another round trip.
     const jsm: JetStreamManager = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
     const makes = (made: Made) => options.makes?.includes(made) ?? true;
     const publisher = new AckedPublisher(connection, timeoutMs);

@@ -53,10 +53,9 @@ import { PER_SESSION, publishedOn, type SessionLayout } from '../contracts/sessi
 import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
 
 /**
- * The least that each role needs of NATS, as permissions of a user. A publisher runs agents; a worker is the services
- * `extractor`, `tools`, `learnings` and `keeper`; a compiler is `prompt-compiler` alone; a reader looks, and writes
- * nothing; an operator is a person who also retries, reviews and writes snapshots; `backup` copies all streams whole, and
- * does nothing else.
+ * Roles and their least privileges as NATS users. `publisher`: runs agents; `worker`: the services `extractor`, `tools`,
+ * `learnings` and `keeper`; `compiler`: `prompt-compiler` alone; `reader`: only reads; `operator`: a person who also retries,
+ * reviews and writes snapshots; `backup`: only copies all streams.
  */
 export const ACCESS_ROLES = ['publisher', 'worker', 'compiler', 'reader', 'operator', 'backup'] as const;
 export type AccessRole = (typeof ACCESS_ROLES)[number];
@@ -64,25 +63,23 @@ export type AccessRole = (typeof ACCESS_ROLES)[number];
 export interface Permissions {
   readonly publish: { readonly allow: readonly string[]; readonly deny: readonly string[] };
   readonly subscribe: { readonly allow: readonly string[] };
-  /** Of what it may subscribe to: what is told as it happens. */
+  /** The part of `subscribe` that is pushed as it happens. */
   readonly events: readonly string[];
-  /** Whether it may answer requests, each once. */
+  /** May answer requests, each once. */
   readonly allowResponses: boolean;
 }
 
 interface PermissionOptions {
-  /** What its reply subjects begin with. */
   readonly inboxPrefix: string;
-  /** Only these sessions; all by default. For publishers and readers alone: services work for all sessions. */
+  /** Restricts publishers and readers to these sessions. Default: all. Services work for all sessions. */
   readonly sessions?: readonly Token[];
-  /** How the installation lays out session logs. Default: a stream per session. */
+  /** Default: `per-session`. */
   readonly layout?: SessionLayout;
 }
 
-/** Roles that can be held to some sessions. */
+/** Roles that can be restricted to sessions. */
 export const SESSION_ROLES: ReadonlySet<AccessRole> = new Set(['publisher', 'reader']);
 
-/** The permissions of a role. */
 export function permissionsOf(role: AccessRole, options: PermissionOptions): Permissions {
   const { inboxPrefix, sessions, layout = PER_SESSION } = options;
   const { publish, events = [], requests = [], deny = [] } = GRANTS[role](sessions, layout);
@@ -99,7 +96,7 @@ interface Grant {
   readonly deny?: readonly string[];
   /** Requests that it answers. */
   readonly requests?: readonly string[];
-  /** What it is told as it happens. */
+  /** Events that are pushed to it. */
   readonly events?: readonly string[];
 }
 
@@ -136,7 +133,7 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
     publish: [
       ...['$JS.API.STREAM.NAMES', '$JS.API.STREAM.SNAPSHOT.*', '$JS.SNAPSHOT.ACK.>'],
       ...CONSUMERS.map((consumer) => `$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.${consumer}`),
-      // Reads whether sessions were imported, archived or forgotten while they were copied.
+      // Detects sessions that were imported, archived or forgotten during the copy.
       ...[INSTALLATION_BUCKET, LIFECYCLE_BUCKET].map((bucket) => `$JS.API.STREAM.MSG.GET.KV_${bucket}`),
       `$JS.API.DIRECT.GET.KV_${LIFECYCLE_BUCKET}`,
     ],
@@ -147,7 +144,7 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
       ...['$JS.API.STREAM.INFO.*', '$JS.API.DIRECT.GET.*'],
       ...[SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET, TELEMETRY_BUCKET].flatMap(writingTo),
       ...[...BUCKETS, TELEMETRY_BUCKET].map((bucket) => `$JS.API.DIRECT.GET.KV_${bucket}.>`),
-      // Tools append for it what its tasks file has come to.
+      // The tools append the rebuilt progress for it.
       `${RUN_STATUS_SUBJECT}.*`,
       ...[PROMPTS_SUBJECTS, `$JS.API.STREAM.CREATE.${PROMPTS_STREAM}`],
     ],
@@ -165,14 +162,14 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
     publish: [
       ...RECORDING,
       ...[PUBLISHED_EVENTS[layout], 'rejected.*.*', LEARNINGS_SUBJECTS],
-      // Rejected results are published again for operators, and removed.
+      // Retries rejected results for operators, and removes them.
       ...ROLES.map((role) => `dispatch.*.${role}`),
-      // Numbers are moved up beyond those that an imported session names.
+      // Raises numbers beyond those in imported sessions.
       VOID_DISPATCHES,
-      // What tells how all services and the server do.
+      // The health of all services and the server.
       ...['$SRV.STATS.*', '$JS.API.INFO'],
       ...['$JS.API.STREAM.CREATE.*', '$JS.API.STREAM.INFO.*', '$JS.API.STREAM.NAMES'],
-      // The newest events of sessions say where a dispatch stream that was lost or restored must go on.
+      // The newest events of sessions show where a lost or restored dispatch stream must continue.
       '$JS.API.STREAM.LIST',
       ...['$JS.API.STREAM.MSG.GET.*', '$JS.API.DIRECT.GET.*'],
       ...CONSUMERS.flatMap((consumer) => consuming(consumer)),
@@ -183,12 +180,12 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
       ...[TELEMETRY_BUCKET, LIFECYCLE_BUCKET].map((bucket) => `$JS.API.DIRECT.GET.KV_${bucket}.>`),
       LIFECYCLE,
       `$KV.${LEASE_BUCKET}.>`,
-      // What an archived session no longer needs is removed, and what is forgotten.
+      // Compacts archived sessions and erases forgotten ones.
       ...(layout === 'per-session' ? [...ERASING, '$JS.API.STREAM.DELETE.*'] : ERASING),
     ],
     requests: [
       ...[EXTRACTOR_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE, KEEPER_SERVICE].flatMap(discovery),
-      // What moves, and what the index says of it.
+      // Hints about events and the index.
       ...[PUBLISHED_EVENTS[layout], indexSubject('*')],
       ...['tool.*', 'run.*', 'trace.*'].flatMap(bothWays),
       ...['learning.*', 'proposal.*', LEARNINGS_SUBJECTS, LIFECYCLE],
@@ -196,24 +193,23 @@ const GRANTS: Readonly<Record<AccessRole, Granted>> = {
   }),
 };
 
-/** What it takes to erase a session that is forgotten, and to write again the files that held values of it. */
+/** Erases forgotten sessions and rewrites files. */
 const ERASING = [
   ...['$JS.API.STREAM.MSG.DELETE.*', '$JS.API.STREAM.PURGE.*'],
   ...[`$KV.${TELEMETRY_BUCKET}.*`, PROMPTS_SUBJECTS],
 ];
 
-/** What is recorded of sessions beside their events, as it is written. */
 const LIFECYCLE = `$KV.${LIFECYCLE_BUCKET}.>`;
 
 const BUCKETS = [SNAPSHOT_BUCKET, LEARNING_SNAPSHOT_BUCKET, VECTOR_BUCKET];
 const CONSUMERS = [EXTRACTOR_CONSUMER, LEARNER_CONSUMER];
-/** What holds results as they came, whole: not even a reader needs them by direct get. */
+/** Unredacted results: even readers need no direct get. */
 const RAW = [DISPATCH_STREAM, REJECTED_STREAM].flatMap((stream) => [
   `$JS.API.DIRECT.GET.${stream}`,
   `$JS.API.DIRECT.GET.${stream}.>`,
 ]);
 
-/** Results in, prompts out, and the tools. A user bound to sessions has no learnings: those belong to a project. */
+/** Publishing results, compiling prompts and tools. A user bound to sessions has no learnings, which belong to projects. */
 function publishing(sessions: readonly Token[] | undefined): string[] {
   if (sessions === undefined) {
     return [
@@ -230,15 +226,15 @@ function publishing(sessions: readonly Token[] | undefined): string[] {
   ]);
 }
 
-/** What takes events from the log of a session or puts some in, lets it take results again, or erases it. */
+/** Tools that remove or add events of a session, reopen it or erase it. */
 const OF_SESSIONS = (['session-archive', 'session-reopen', 'session-forget', 'session-import'] as const).map(
   toolSubject,
 );
 
-/** Gives events as they are stored: for those who look, not for those who run agents. */
+/** Returns stored events: for readers, not for those who run agents. */
 const EXPORT = toolSubject('session-export');
 
-/** Tools on results whole as they came, of all sessions, and those that erase, or say what will be erased: not for those who run agents. */
+/** Tools with unredacted results of all sessions, and tools that erase: not for those who run agents. */
 const FOR_OPERATORS = [
   ...(['rejected-show', 'rejected-retry', 'rejected-remove', 'project-forget'] as const).map(toolSubject),
   toolSubject('retention-set'),
@@ -253,7 +249,7 @@ const REQUESTS = [
   ...[TRACE_GET_SUBJECT, TRACE_PIN_SUBJECT],
 ];
 
-/** What is looked at: by requests, and for those who see all sessions by what `throughline doctor` reads itself, too. */
+/** Reading: by requests, and for all sessions also by the direct reads of `throughline doctor`. */
 function reading(sessions: readonly Token[] | undefined): string[] {
   if (sessions !== undefined)
     return sessions.flatMap((session) => LOOKS.map((subject) => sessionRequest(subject, session)));
@@ -270,24 +266,24 @@ function reading(sessions: readonly Token[] | undefined): string[] {
   ];
 }
 
-/** The layout of the installation, which every process that opens streams reads; the first service records it. */
+/** Read by every process that opens streams; the first service records it. */
 const READ_LAYOUT = `$JS.API.DIRECT.GET.KV_${INSTALLATION_BUCKET}.${LAYOUT_SUBJECT}`;
 const RECORDING = [
   ...[READ_LAYOUT, `$JS.API.STREAM.CREATE.KV_${INSTALLATION_BUCKET}`, LAYOUT_SUBJECT],
-  // Where nothing is recorded, the streams that are there show it.
+  // Without a record the layout is inferred from the streams.
   '$JS.API.STREAM.NAMES',
 ];
 
-/** What is asked about one session without changing it. */
+/** Read-only requests about one session. */
 const LOOKS = [
   ...READING_TOOLS.filter((name) => !isWideTool(name)).map(toolSubject),
   ...READING_REQUESTS,
   PAST_PROMPT_SUBJECT,
 ];
-/** The same about all of them. */
+/** Read-only requests about all sessions. */
 const WIDE_LOOKS = READING_TOOLS.filter(isWideTool).map(toolSubject);
 
-/** Events of sessions, prompts that were compiled, and rejected results, as they come. */
+/** Events of sessions, compiled prompts and rejected results, as they happen. */
 function eventsOf(sessions: readonly Token[] | undefined, layout: SessionLayout): string[] {
   if (sessions === undefined)
     return [
@@ -301,18 +297,18 @@ function eventsOf(sessions: readonly Token[] | undefined, layout: SessionLayout)
   ]);
 }
 
-/** What the doctor sees by whether anything can be stored. */
+/** The doctor's check of writes. */
 const PROBING = [
   ...['CREATE', 'DELETE'].map((verb) => `$JS.API.STREAM.${verb}.${PROBE_STREAM}`),
   PROBE_SUBJECT,
 ];
 
-/** Where the newest value of a key is read, without the key. */
+/** Subject of reading a bucket's newest value, without the key. */
 function newestIn(bucket: string): string {
   return `$JS.API.DIRECT.GET.KV_${bucket}.$KV.${bucket}`;
 }
 
-/** Writing into a bucket that is made where it is missing. */
+/** Writing to a bucket that is created if missing. */
 function writingTo(bucket: string): string[] {
   return [`$JS.API.STREAM.CREATE.KV_${bucket}`, `$KV.${bucket}.*`];
 }
@@ -320,17 +316,17 @@ function writingTo(bucket: string): string[] {
 function consuming(consumer: string): string[] {
   const of = `${DISPATCH_STREAM}.${consumer}`;
   const requests = ['INFO', 'CREATE', 'MSG.NEXT'].map((verb) => `$JS.API.CONSUMER.${verb}.${of}`);
-  // A consumer with a filter is made under a subject that ends with it.
+  // The create subject of a filtered consumer ends with its filter.
   const filtered = consumer === LEARNER_CONSUMER ? [`$JS.API.CONSUMER.CREATE.${of}.${DISPATCH_REVIEWS}`] : [];
   return [...requests, ...filtered, `$JS.ACK.${of}.>`];
 }
 
-/** Where a micro service is asked who it is and how it does. */
+/** Discovery and statistics of a micro service. */
 function discovery(service: string): string[] {
   return ['$SRV.*', `$SRV.*.${service}`, `$SRV.*.${service}.*`, healthSubject(service)];
 }
 
-/** A request as such, and of one session. */
+/** A request with and without the session in its subject. */
 function bothWays(subject: string): string[] {
   return [subject, `${subject}.*`];
 }

@@ -1,7 +1,7 @@
 import type { MsgHdrs } from 'nats';
 import { readTraceContext, type TraceContext } from '../contracts/trace-context.js';
 
-/** The span that a message was sent from, if its headers say so. */
+/** Returns the trace context in a message's headers, if any. */
 export function traceOf(headers: MsgHdrs | undefined): TraceContext | undefined {
   return headers && readTraceContext((name) => headers.get(name) || undefined);
 }

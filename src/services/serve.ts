@@ -27,17 +27,11 @@ import { serveKeeper } from './keeper/serve-keeper.js';
 import { openProjectLogs, openProjects, serveLearnings } from './learnings/serve-learnings.js';
 import { serveTools } from './tools/serve-tools.js';
 
-/** The composition root: each service with the ports it needs, on one NATS connection. */
-
-/** All services, in the order in which they start. */
 export const SERVICES = ['extractor', 'compiler', 'tools', 'learnings', 'keeper'] as const;
-/** The name of a service, as `throughline serve --only` takes it. */
+/** A name accepted by `throughline serve --only`. */
 export type ServiceName = (typeof SERVICES)[number];
 
-/**
- * The streams and buckets that a service needs before it starts; the streams of sessions are made with their first
- * event.
- */
+/** Streams and buckets that a service creates at its start; session streams are created with their first event. */
 const MAKES: Readonly<Record<ServiceName, readonly Made[]>> = {
   extractor: ['layout', 'dispatches', 'rejected'],
   compiler: ['layout', 'snapshots', 'learning-snapshots', 'prompts'],
@@ -46,13 +40,11 @@ const MAKES: Readonly<Record<ServiceName, readonly Made[]>> = {
   keeper: ['layout', 'snapshots'],
 };
 
-/** Services that read the learnings of projects. */
 const NEEDS_PROJECTS: ReadonlySet<ServiceName> = new Set(['compiler', 'tools', 'learnings']);
 
-/** Services that know all sessions. */
 const NEEDS_SESSIONS: ReadonlySet<ServiceName> = new Set(['tools', 'keeper']);
 
-/** What each is called on NATS, and in its log. */
+/** Names on NATS and in logs. */
 const NAMES: Readonly<Record<ServiceName, string>> = {
   extractor: EXTRACTOR_SERVICE,
   compiler: COMPILER_SERVICE,
@@ -61,17 +53,16 @@ const NAMES: Readonly<Record<ServiceName, string>> = {
   keeper: KEEPER_SERVICE,
 };
 
-/** What all of them are called on NATS. */
 export const SERVICE_NAMES: readonly string[] = Object.values(NAMES);
 
-/** Connects to NATS and starts the services; `shutdown` stops them again. */
+/** The composition root: connects to NATS and starts the services with their ports; `shutdown` stops them. */
 export async function serve(
   url: string,
   context: Context,
   only: readonly ServiceName[] = SERVICES,
 ): Promise<NatsPorts> {
   const { config, shutdown } = context;
-  // Without services the caller may use any port: everything is made.
+  // Without services the caller may use any port, so everything is created.
   const makes = only.length === 0 ? {} : { makes: [...new Set(only.flatMap((each) => MAKES[each]))] };
   const name = `throughline ${only.join('+')}`;
   const { logger, incidents } = countingLogger(namedLogger(context.logger, 'throughline'), systemClock);
@@ -100,11 +91,11 @@ export async function serve(
     connection,
     incidents,
   };
-  // Where requests are not limited, their bytes are not either.
+  // Disabling the rate limit also disables the byte limit.
   const requestKbPerSecond = config.requestsPerSecond === 0 ? 0 : config.requestKbPerSecond;
   const admit = byteBudget({ requestKbPerSecond });
   const serving: Serving = { config, logger, shutdown, health, lifecycle, admit, monitoring, tracing };
-  /** So that no request waits behind all the dispatches, or events, that are on their way to these. */
+  /** Keeps requests from queueing behind dispatches or events. */
   const connectionOfItsOwn = async (whose: string) => {
     const ports = await openNats({ ...options, makes: [] });
     shutdown.add(`the NATS connection of ${whose}`, () => ports.close());
@@ -112,7 +103,7 @@ export async function serve(
   };
   const start = (name: ServiceName, run: (own: Serving) => Promise<void>) =>
     only.includes(name) ? startNamed(NAMES[name], serving, run) : undefined;
-  /** Those under way in this process. */
+  /** Commands in progress in this process. */
   let commands = 0;
   const isAlone = only.every((each) => each === 'extractor');
   await start('extractor', async (own) =>
@@ -153,7 +144,7 @@ export async function serve(
   return nats;
 }
 
-/** Starts a service with a log of its own: one line when it listens, and one when it has stopped. */
+/** Starts a service and logs its start and stop. */
 async function startNamed(
   name: string,
   serving: Serving,
@@ -161,7 +152,7 @@ async function startNamed(
 ): Promise<void> {
   const logger = namedLogger(serving.logger, name);
   let listens = false;
-  // Added first, so it comes after all that the service adds.
+  // Added first, so that it runs after everything that the service adds.
   serving.shutdown.add(`the log of ${name}`, async () => {
     if (listens) logger.info({ version: VERSION }, 'service stopped');
   });

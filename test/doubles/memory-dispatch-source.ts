@@ -29,7 +29,7 @@ interface Dispatch extends Pick<DispatchDelivery, 'subject' | 'body' | 'sequence
 
 interface Consumer {
   readonly handler: (delivery: DispatchDelivery) => void;
-  readonly hasRoom: () => boolean;
+  readonly hasCapacity: () => boolean;
   inHand: number;
 }
 
@@ -82,9 +82,9 @@ export class MemoryDispatchSource implements DispatchSource {
 
   async consume(
     handler: (delivery: DispatchDelivery) => void,
-    hasRoom: () => boolean = () => true,
+    hasCapacity: () => boolean = () => true,
   ): Promise<DispatchConsumption> {
-    const consumer = { handler, hasRoom, inHand: 0 };
+    const consumer = { handler, hasCapacity, inHand: 0 };
     this.#consumers.push(consumer);
     this.#wake();
     return {
@@ -118,7 +118,7 @@ export class MemoryDispatchSource implements DispatchSource {
   }
 
   #deliverNext(): void {
-    const consumer = this.#consumers.find((each) => each.inHand < this.#maxInHand && each.hasRoom());
+    const consumer = this.#consumers.find((each) => each.inHand < this.#maxInHand && each.hasCapacity());
     if (consumer === undefined) return;
     const dispatch = this.#ready.shift();
     if (dispatch === undefined) return;

@@ -78,9 +78,9 @@ export class MemorySessionLifecycle implements SessionLifecycle {
   async forgot(
     session: Token,
     at: string,
-    isMine: (there: Forgotten | undefined) => boolean = () => true,
+    ownsRecord: (there: Forgotten | undefined) => boolean = () => true,
   ): Promise<boolean> {
-    if (!isMine(this.forgotten(session))) return false;
+    if (!ownsRecord(this.forgotten(session))) return false;
     const { dispatches = 0, sequence = 0 } = this.forgotten(session) ?? {};
     this.#forgotten.set(forgottenKey(session), { v: 1, status: 'forgotten', at, dispatches, sequence });
     this.#tell({ kind: 'forgotten' });

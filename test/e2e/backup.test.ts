@@ -175,7 +175,7 @@ describe('DISPATCH restored behind what a session has seen', () => {
       await shell(server, folder, backup(DISPATCH_STREAM));
       await publish(system, session, 30, 21);
       await soon(async () => expect(await counted(system, session)).toEqual([50, 50]));
-      // Standing still, it cannot make the stream again before the backup is there.
+      // AppendFate still, it cannot make the stream again before the backup is there.
       services.signal('SIGSTOP');
       await shell(server, folder, replace(DISPATCH_STREAM));
       await publish(system, session, 50, 51);

@@ -14,7 +14,7 @@ const BURST = 80;
 /** Ports of a worker that is killed before it acknowledges or rejects anything. */
 function unacknowledged(ports: ExtractorPorts): ExtractorPorts {
   const lost = () => {};
-  const consume: ExtractorPorts['source']['consume'] = (handler, hasRoom) =>
+  const consume: ExtractorPorts['source']['consume'] = (handler, hasCapacity) =>
     ports.source.consume(
       (delivery) =>
         handler({
@@ -23,7 +23,7 @@ function unacknowledged(ports: ExtractorPorts): ExtractorPorts {
           ...{ delivery: delivery.delivery, isFirst: delivery.isFirst },
           ...{ ack: lost, working: lost, nak: lost, term: lost },
         }),
-      hasRoom,
+      hasCapacity,
     );
   return { ...ports, source: { ...ports.source, newest: () => ports.source.newest(), consume } };
 }

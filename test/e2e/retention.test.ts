@@ -184,7 +184,7 @@ describe.each(LAYOUTS)('rules of retention, $layout', (layout) => {
         },
         archiver: {
           ...archiver,
-          requireRoom: async (session) => {
+          requireCheckpointFits: async (session) => {
             if (session === 'raced') await again(session);
           },
         },

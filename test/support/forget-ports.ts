@@ -7,7 +7,7 @@ import { silentLogger } from '../../src/engine/ports/logger.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { sessionFigures } from '../../src/memory/session/run-status.js';
 import { emptyState } from '../../src/memory/session/session-state.js';
-import { lifeBy } from '../../src/services/common/forgotten-results.js';
+import { generationOf } from '../../src/services/common/forgotten-results.js';
 import { SessionTable } from '../../src/services/common/session-table.js';
 import { MemoryLearningLog } from '../doubles/memory-learning-log.js';
 import { MemorySessionEraser } from '../doubles/memory-session-eraser.js';
@@ -46,12 +46,18 @@ export function forgetPorts(names: readonly string[], projects: Readonly<Record<
   for (const [session, project] of Object.entries(projects))
     table.folded(token(session, 'session'), 1, sessionFigures(openedFor(session, project)), now);
   now += 10_000;
-  const lifeOf = lifeBy(lifecycle);
   const load = async (session: Token) => {
-    const life = lifeOf(session);
+    const generation = generationOf(lifecycle, session);
     const project = projects[session];
     const state = project === undefined ? emptyState(session) : openedFor(session, project);
-    const folded = { key: session, state, snapshotSequence: 0, sinceSnapshot: 0, epoch: undefined, life };
+    const folded = {
+      key: session,
+      state,
+      snapshotSequence: 0,
+      sinceSnapshot: 0,
+      epoch: undefined,
+      generation,
+    };
     return { folded, replayed: 0, isWhole: true };
   };
   return {

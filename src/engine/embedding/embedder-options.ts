@@ -1,4 +1,3 @@
-/** Where vectors come from, by the configuration. */
 export type EmbedderOptions = HttpEmbedderOptions | LocalEmbedderOptions;
 
 export interface HttpEmbedderOptions {

@@ -8,7 +8,6 @@ import { float32FromBase64 } from '../../shared/varint.js';
 import type { Embedder } from '../ports/vector-store.js';
 import type { HttpEmbedderOptions } from './embedder-options.js';
 
-/** How an attempt that failed is repeated. */
 export interface RetryOptions {
   /** Attempts for one request, the first one included. Default: 4. */
   readonly attempts?: number;
@@ -24,7 +23,6 @@ const MAX_QUOTED = 200;
 /** Bad Request, Content Too Large, Unprocessable Content: other statuses say nothing about the texts. */
 const TEXTS_REFUSED = [400, 413, 422];
 
-/** The outcome of one attempt. */
 type Attempt =
   | { readonly outcome: 'vectors'; readonly vectors: Float32Array[] }
   | {
@@ -35,10 +33,10 @@ type Attempt =
   | { readonly outcome: 'refused'; readonly error: ThroughlineError };
 
 /**
- * Vectors from any endpoint that speaks OpenAI's `/v1/embeddings`.
+ * Requests embeddings from an endpoint that speaks OpenAI's `/v1/embeddings`, one batch after the other.
  *
- * Texts go in batches, one request after the other. A request that meets a lost connection, a timeout, 429 or 5xx is
- * repeated after a pause. Any other status is not, nor is a reply without embeddings: they would come again.
+ * Retries with backoff after a lost connection, a timeout, 429 or 5xx. Any other status, or a reply without embeddings, is
+ * permanent.
  */
 export class HttpEmbedder implements Embedder {
   readonly model: string;
@@ -148,7 +146,7 @@ export class HttpEmbedder implements Embedder {
     return `${this.#url.origin}${this.#url.pathname} ${fault}`;
   }
 
-  /** The server's text as one short line, without the key. */
+  /** Returns the server's text as one short line, without the key. */
   #quoted(body: string): string {
     const { key } = this.#options;
     const safe = key === undefined ? body : body.replaceAll(key, '***');
@@ -156,7 +154,7 @@ export class HttpEmbedder implements Embedder {
   }
 }
 
-/** The address of embeddings under a base address. Throws `TypeError` on an invalid address. */
+/** Returns the URL of embeddings below a base URL. Throws `TypeError` on an invalid URL. */
 export function endpoint(base: string): URL {
   const url = new URL(base);
   let path = url.pathname;
@@ -176,7 +174,7 @@ function faultOf(error: unknown, ended: AbortSignal, timeoutMs: number): string 
   return `cannot be reached: ${messageOf(cause)}`;
 }
 
-/** Milliseconds that a `Retry-After` asks for: seconds, or a date. */
+/** Parses a `Retry-After` header, which holds seconds or a date, to milliseconds. */
 export function retryAfterMs(header: string | null, now: number): number | undefined {
   if (header === null) return undefined;
   const seconds = Number(header);
@@ -184,7 +182,7 @@ export function retryAfterMs(header: string | null, now: number): number | undef
   return Number.isFinite(ms) ? ms : undefined;
 }
 
-/** The used part of the reply: a vector for each text, as numbers or, from some servers in any case, as base64. */
+/** The part of the reply that is used. Some servers send base64 whatever encoding was requested. */
 const reply = z.object({
   data: z.array(
     z.object({
@@ -195,7 +193,7 @@ const reply = z.object({
 });
 
 /**
- * The vectors of a reply, in the order of the texts: `index` gives that order, not the place in the list.
+ * Returns the vectors of a reply in the order of the texts, which `index` gives.
  *
  * @returns `fault` completes "<endpoint> …"
  */
@@ -225,7 +223,7 @@ export function vectorsOf(
   return { vectors };
 }
 
-/** What is wrong with a vector, or `undefined`. */
+/** Returns the defect of a vector, or `undefined`. */
 export function vectorFault(vector: Float32Array | undefined): string | undefined {
   if (vector === undefined || vector.length === 0) return 'an empty vector';
   if (!vector.every(Number.isFinite)) return 'a vector with a value that is not a finite number';

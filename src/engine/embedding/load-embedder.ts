@@ -2,10 +2,9 @@ import type { Embedder } from '../ports/vector-store.js';
 import type { EmbedderOptions } from './embedder-options.js';
 
 /**
- * The embedder that the configuration asks for; `undefined` when it asks for none.
+ * Loads the configured embedder, if there is one.
  *
- * @throws ThroughlineError `config_invalid` when a local model or the package that runs it cannot be loaded; an
- *   endpoint is not asked before it is needed
+ * @throws ThroughlineError `config_invalid` if a local model or the package that runs it cannot be loaded
  */
 export async function loadEmbedder(options: EmbedderOptions | undefined): Promise<Embedder | undefined> {
   switch (options?.kind) {

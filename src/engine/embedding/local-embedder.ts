@@ -13,14 +13,13 @@ type Library = typeof import('@huggingface/transformers');
 const PACKAGE = '@huggingface/transformers';
 
 /**
- * Vectors from a model that runs in this process, loaded from a directory and from nowhere else.
+ * Loads an embedding model from a directory, and from nowhere else, and runs it in this process.
  *
- * The model computes on the thread that asks, some milliseconds a text: texts go one at a time, with a turn of the
- * event loop in between, so that requests are answered meanwhile. It also makes a vector independent of the texts
- * that were asked for with it.
+ * The model computes synchronously, some milliseconds per text. Texts are embedded one at a time with a turn of the event
+ * loop in between, so that requests are still answered; this also makes a vector independent of its batch.
  *
- * @param load the package that runs the model, which is optional: it is loaded only here
- * @throws ThroughlineError `config_invalid` when the package is not installed or the directory holds no such model
+ * @param load imports the package that runs the model, which is optional
+ * @throws ThroughlineError `config_invalid` if the package is not installed or the directory holds no such model
  */
 export async function openLocalEmbedder(
   { dir }: Omit<LocalEmbedderOptions, 'kind'>,
@@ -36,7 +35,7 @@ export async function openLocalEmbedder(
       local_files_only: true,
       subfolder: model.subfolder,
       model_file_name: model.file,
-      // The file is named in full: any other precision would add a suffix to it.
+      // The file name is complete: any other precision would add a suffix to it.
       dtype: 'fp32',
     });
   } catch (error) {
@@ -85,7 +84,7 @@ function localEmbedder({ name, pooling }: ModelDir, extract: FeatureExtractor): 
     },
     async close() {
       closed.abort();
-      // A model must not be taken away while it computes.
+      // The model must not be disposed while it computes.
       await running;
       await extract.dispose();
     },
@@ -105,20 +104,19 @@ async function loaded(load: () => Promise<Library>): Promise<Library> {
   }
 }
 
-/** A sentence model on this machine, as it must be loaded. */
 interface ModelDir {
-  /** Absolute: a relative path would be taken for the name of a model on a hub. */
+  /** Absolute: a relative path would be read as the name of a model on a hub. */
   readonly dir: string;
-  /** Where the ONNX file lies: `onnx`, or the directory itself. */
+  /** Folder of the ONNX file. */
   readonly subfolder: '' | 'onnx';
   /** Without `.onnx`. */
   readonly file: string;
   readonly pooling: 'mean' | 'cls';
-  /** Tells this model from others: directory, file and size. */
+  /** Identifies the model: directory, file and size. */
   readonly name: string;
 }
 
-/** Preferred in this order: full precision first, as a model was trained. */
+/** In order of preference: full precision first. */
 const PREFERRED = ['model', 'model_fp16', 'model_quantized', 'model_int8'];
 const NEEDED = ['config.json', 'tokenizer.json', 'tokenizer_config.json'];
 
@@ -127,11 +125,7 @@ const poolingConfig = z.object({
   pooling_mode_mean_tokens: z.boolean().default(false),
 });
 
-/**
- * Looks into a model directory.
- *
- * @throws ThroughlineError `config_invalid` that says what is missing
- */
+/** Finds the model in a directory. Throws ThroughlineError `config_invalid` that says what is missing. */
 export async function readModelDir(given: string): Promise<ModelDir> {
   const dir = resolve(given);
   const files = await filesOf(dir);
@@ -149,7 +143,7 @@ export async function readModelDir(given: string): Promise<ModelDir> {
   return { dir, ...best, pooling: await poolingOf(dir), name };
 }
 
-/** How the model was trained to make one vector of many: mean, unless its own files say otherwise. */
+/** Returns the pooling that the model was trained with: mean, unless its own files say otherwise. */
 async function poolingOf(dir: string): Promise<ModelDir['pooling']> {
   const file = join(dir, '1_Pooling', 'config.json');
   let text: string;

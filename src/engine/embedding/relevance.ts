@@ -11,29 +11,27 @@ import type { Embedder, VectorStore } from '../ports/vector-store.js';
 import { limitedWarnings } from '../runtime/limited-warnings.js';
 
 /**
- * Finds the learnings that matter for a query: by words, by meaning as well if that answers in time, else the newest.
+ * Finds the learnings that are relevant to a query.
  *
- * - by words: BM25 over content and tags, without a least score. It always answers.
- * - by meaning: cosine of vectors, at least `minSimilarity`. It needs an embedder, vectors of its model and the query's
- *   vector, all within `deadlineMs`; what comes later serves the next query. A learning that has no vector yet is not
- *   found this way.
+ * - Lexical: BM25 over content and tags, without a minimum score. Always available.
+ * - Semantic: cosine similarity of at least `minSimilarity`. Needs an embedder and the query's vector within `deadlineMs`;
+ *   a late vector serves the next query. A learning without a vector is not found this way.
  *
- * What either finds counts, by its ranks. `method` says which of them found anything: `hybrid` for both, `semantic`,
- * `lexical`, or `recency` where neither did. Where it is `lexical`, vectors had no part in the answer, late or not: two
- * answers to one question differ only where `method` does, or where a learning got its vector in between.
+ * The two rankings are fused. `method` names those that found something: `hybrid`, `semantic`, `lexical`, or `recency` if
+ * neither did. Two answers to one question differ only if `method` does, or if a learning got its vector in between.
  */
 export interface RelevanceOptions {
   readonly vectors: VectorStore;
-  /** Without one there is no semantic answer. */
+  /** Without one there is no semantic search. */
   readonly embedder: Embedder | undefined;
   readonly logger: Logger;
-  /** Longest time that a query waits for vectors, in milliseconds. Default: 150. */
+  /** Longest wait for vectors per query, in milliseconds. Default: 150. */
   readonly deadlineMs?: number;
-  /** Vectors of queries that are kept. Default: 500. */
+  /** Cached vectors of queries. Default: 500. */
   readonly cacheSize?: number;
-  /** Projects whose indexes are kept. Default: 100. */
+  /** Cached projects. Default: 100. */
   readonly maxProjects?: number;
-  /** Milliseconds on a clock that never goes back, for the rate of warnings. Default: `performance.now`. */
+  /** Monotonic clock in milliseconds, for the rate of warnings. Default: `performance.now`. */
   readonly now?: () => number;
 }
 
@@ -45,9 +43,9 @@ export interface Relevant {
 
 export interface Relevance {
   /**
-   * The most relevant of a project's active learnings. Does not fail: neither embedder nor vectors are needed.
+   * Returns the most relevant of a project's active learnings. Never rejects.
    *
-   * @param query only its first 2,000 characters count
+   * @param query only its first 2,000 characters are used
    */
   find(
     project: Token,
@@ -57,16 +55,14 @@ export interface Relevance {
   ): Promise<Relevant>;
 
   /**
-   * Calls `listener` for each query whose vector has a dimension that no learning's vector has: a model was replaced
-   * under its name, and its vectors are out of step.
+   * Calls `listener` for each query vector whose dimension no learning's vector has: the model was replaced under its name.
    */
   onExchanged(listener: (project: Token, dimension: number) => void): void;
 
-  /** Ends what is under way. */
   stop(): Promise<void>;
 }
 
-/** As much as a small model can read, and more words than a search needs. */
+/** In characters: a small model cannot read more, and a search does not need more. */
 const MAX_QUERY = 2000;
 
 type Learnings = ReadonlyMap<string, Learning>;
@@ -74,10 +70,10 @@ type Learnings = ReadonlyMap<string, Learning>;
 interface Project {
   readonly lexical: LexicalIndex;
   readonly semantic: VectorIndex;
-  /** The learnings that `semantic` was brought to last. */
+  /** The learnings that `semantic` was last synchronised with. */
   semanticOf: Learnings | undefined;
   lexicalOf: Learnings | undefined;
-  /** How far the stored vectors have been read. */
+  /** Cursor into the stored vectors. */
   through: number;
   reading: Promise<void> | undefined;
 }
@@ -100,7 +96,7 @@ export function createRelevance(options: RelevanceOptions): Relevance {
     return fresh;
   }
 
-  /** Reads the vectors that are new. When they cannot be read, those that are known will do. */
+  /** Reads the new vectors. If that fails, the known ones are used. */
   function refresh(name: Token, project: Project): Promise<void> {
     project.reading ??= vectors
       .read(name, project.through)
@@ -126,7 +122,7 @@ export function createRelevance(options: RelevanceOptions): Relevance {
     for (const listener of listeners) listener(name, dimension);
   }
 
-  /** The query's vector, unless there is nothing to compare it with or it is not available. */
+  /** Returns the query's vector, or `undefined` if it is unavailable or there is nothing to compare it with. */
   async function queryVector(
     name: Token,
     project: Project,
@@ -159,7 +155,7 @@ export function createRelevance(options: RelevanceOptions): Relevance {
             { project: name, code: 'unavailable', deadlineMs },
             'query vector came too late: learnings are chosen by words',
           );
-        // Another query may have brought the index to learnings of another time meanwhile.
+        // A concurrent query may have synchronised the index with other learnings.
         if (project.semanticOf !== learnings) bring(project, learnings);
         if (vector instanceof Float32Array) {
           byMeaning = project.semantic.search(vector, { ...limits, maxResults: FUSED_DEPTH });
@@ -194,10 +190,10 @@ function bring(project: Project, learnings: Learnings): void {
   project.semanticOf = learnings;
 }
 
-/** Embeddings under way at a time: an endpoint that hangs must not gather requests without end. */
+/** Concurrent embeddings: bounds the requests that pile up on an endpoint that hangs. */
 const MAX_IN_FLIGHT = 8;
 
-/** The vectors of queries: each text is embedded once, however often and at whatever moment it is asked for. */
+/** A cache of query vectors that coalesces concurrent requests for the same text. */
 class QueryVectors {
   readonly #embedder: Embedder;
   readonly #cache: LRUCache<string, Float32Array>;
@@ -210,9 +206,9 @@ class QueryVectors {
   }
 
   /**
-   * The vector of a text; it is kept even if its caller no longer waits for it.
+   * Returns the vector of a text, and caches it even if the caller no longer waits.
    *
-   * @param fits whether a kept vector is still usable: a model may have been replaced under its name
+   * @param fits returns true if a cached vector is still usable: a model may have been replaced under its name
    */
   async get(text: string, fits: (vector: Float32Array) => boolean): Promise<Float32Array> {
     const cached = this.#cache.get(text);

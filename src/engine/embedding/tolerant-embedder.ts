@@ -1,15 +1,14 @@
 import { TextsRefusedError } from '../../contracts/errors.js';
 import type { Embedder } from '../ports/vector-store.js';
 
-/** Texts that one search tries, one by one, to find one that the embedder accepts. */
+/** Texts that one probe tries, one by one. */
 const PROBES = 8;
 
-/** Embeds texts of which the embedder may refuse some. Halving the batch finds these. */
+/** Isolates the texts that an embedder refuses, by halving the batch. */
 export class TolerantEmbedder {
   readonly #embedder: Embedder;
-  /** A text that the embedder accepted before: if it is refused now, all may be, and no text is at fault. */
+  /** A text that the embedder accepted before: if it is refused now, the embedder is at fault and not a text. */
   #taken: string | undefined;
-  /** Texts that were tried in vain. */
   #tried = 0;
 
   constructor(embedder: Embedder) {
@@ -17,10 +16,10 @@ export class TolerantEmbedder {
   }
 
   /**
-   * Finds a text that the embedder accepts, where none is known.
+   * Looks for a text that the embedder accepts, if none is known.
    *
    * @returns its vector, if one was looked for
-   * @throws what the embedder throws where it refuses all that are tried; the next call tries others
+   * @throws the embedder's error if all texts of this probe are refused; the next call tries others
    */
   async probe(texts: readonly string[], signal: AbortSignal): Promise<Float32Array | undefined> {
     if (this.#taken !== undefined || texts.length === 0) return undefined;
@@ -41,8 +40,8 @@ export class TolerantEmbedder {
   }
 
   /**
-   * @returns for each text its vector, or why it has none
-   * @throws what the embedder throws where it gives no vectors at all
+   * @returns for each text its vector, or the error that refused it
+   * @throws the embedder's error if it returns no vectors at all
    */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | TextsRefusedError)[]> {
     try {
@@ -57,9 +56,7 @@ export class TolerantEmbedder {
     return [...first, ...(await this.embed(texts.slice(middle), signal))];
   }
 
-  /**
-   * Throws unless the text that was accepted before is still accepted; if it is refused, `probe` looks for another one.
-   */
+  /** Throws if the text that was accepted before is now refused; `probe` then looks for another one. */
   async #confirm(refusal: TextsRefusedError, signal: AbortSignal): Promise<void> {
     if (this.#taken === undefined) throw refusal;
     try {
@@ -70,7 +67,7 @@ export class TolerantEmbedder {
     }
   }
 
-  /** A refusal that hit everything for a moment is not the text's fault. */
+  /** Retries a single text: a momentary refusal of everything is not the text's fault. */
   async #again(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | TextsRefusedError)[]> {
     try {
       return await this.#embedder.embed(texts, signal);

@@ -1,4 +1,4 @@
-/** The part of `@huggingface/transformers` that is used: the package is optional, and not there when this is compiled. */
+/** The part of `@huggingface/transformers` that is used: the package is optional and missing at compile time. */
 declare module '@huggingface/transformers' {
   export const env: { allowRemoteModels: boolean; allowLocalModels: boolean };
 

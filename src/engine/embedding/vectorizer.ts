@@ -10,33 +10,29 @@ import { pause } from '../runtime/pauses.js';
 import { TolerantEmbedder } from './tolerant-embedder.js';
 
 /**
- * Computes the vectors that a project's learnings lack, off every request's path.
+ * Computes the missing vectors of a project's learnings in the background.
  *
- * A vector is in step while its model, its text and its dimension are those of today. Text and model are seen in the
- * store; the dimension only in what the embedder gives, so the first run asks for one vector even where none is
- * missing: a model replaced under its name is noticed, and all vectors are computed again. While everything runs, the
- * next learning shows it, or the first caller to notice says so with `exchanged`.
+ * A vector is current if its model, text and dimension are. Model and text are read from the store. The dimension shows only
+ * in the embedder's answers, so the first run probes with one text: if a model was replaced under its name, all vectors are
+ * computed again. Later the next learning reveals a replacement, or a caller reports it with `exchanged`.
  *
- * A text that the embedder refuses keeps no other from its vector: it is found by halving the batch, named in the log,
- * and left to the words, where these decide, until it reads differently or the model is exchanged. An embedder that
- * refuses what it took before may refuse everything, which is a failure and no text's fault: another text that it takes
- * is looked for.
+ * A refused text is isolated by halving the batch, logged, and skipped until the text or the model changes. If the embedder
+ * refuses a text that it accepted before, the run fails and another acceptable text is looked for.
  *
- * For each project at most one run is under way; learnings that come meanwhile are looked at when it is done. A run
- * that fails is tried again after pauses that double, until it succeeds or all is stopped. Two processes may compute
- * the same vector: one of them was in vain, no more.
+ * Each project has at most one run; learnings that arrive meanwhile are handled next. A failed run is retried with
+ * exponential backoff. Two processes may compute the same vector, which is only wasted work.
  */
 export interface VectoriserOptions {
   readonly vectors: VectorStore;
   readonly embedder: Embedder;
   readonly logger: Logger;
-  /** Texts that are embedded, and then stored, at a time. Default: 64. */
+  /** Texts that are embedded and then stored together. Default: 64. */
   readonly batch?: number;
-  /** Pause after a first failure, in milliseconds; it doubles with each further one. Default: 1000. */
+  /** Pause after the first failure, in milliseconds; doubled after each further one. Default: 1000. */
   readonly pauseMs?: number;
   /** Longest pause. Default: 60,000. */
   readonly maxPauseMs?: number;
-  /** Projects whose vectors are remembered. Default: 100. */
+  /** Projects whose vectors are tracked. Default: 100. */
   readonly maxProjects?: number;
   /** A number from 0 to 1, for the jitter. Default: `Math.random`. */
   readonly random?: () => number;
@@ -47,7 +43,6 @@ type Learnings = ReadonlyMap<string, Learning>;
 /** The text behind a stored vector of the embedder's model, or a text that the embedder refused. */
 interface Known {
   readonly text: string;
-  /** Of the embedder's vectors then. */
   readonly dimension: number | undefined;
 }
 
@@ -59,7 +54,7 @@ interface Project {
   running: Promise<void> | undefined;
   readonly known: Map<string, Known>;
   through: number;
-  /** Of the store that it was read from. */
+  /** The store's epoch when it was read. */
   epoch: string | undefined;
 }
 
@@ -69,7 +64,7 @@ export class Vectoriser {
   readonly #projects: LRUCache<Token, Project>;
   readonly #running = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
-  /** Of the vectors that the embedder gives now. */
+  /** Dimension of the vectors that the embedder returns now. */
   #dimension: number | undefined;
 
   constructor(options: VectoriserOptions) {
@@ -85,7 +80,7 @@ export class Vectoriser {
     this.#projects = new LRUCache({ max: maxProjects });
   }
 
-  /** Schedules the vectors that these learnings, all active ones, need. Costs the caller nothing. */
+  /** Schedules the vectors that these active learnings need. Returns at once. */
   sync(project: Token, learnings: Learnings): void {
     if (this.#stopping.signal.aborted) return;
     const slot = this.#slot(project);
@@ -96,17 +91,17 @@ export class Vectoriser {
     this.#running.add(running);
   }
 
-  /** Takes note of the dimension that the embedder gives now: with its next run, a project's vectors are computed in it. */
+  /** Records the embedder's new dimension: the next run of each project computes its vectors again. */
   exchanged(dimension: number): void {
     this.#dimension = dimension;
   }
 
-  /** Resolves when nothing is under way for the project: all is in step, or it was stopped. */
+  /** Resolves when no run is active for the project. */
   async idle(project: Token): Promise<void> {
     await this.#projects.get(project)?.running;
   }
 
-  /** Ends the current run; stored vectors stay. */
+  /** Aborts the current runs; stored vectors stay. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#running);
@@ -124,7 +119,7 @@ export class Vectoriser {
     return slot;
   }
 
-  /** Must not reject: nothing waits for it. */
+  /** Must not reject: nothing awaits it. */
   async #run(project: Token, slot: Project): Promise<void> {
     const { signal } = this.#stopping;
     await turn();
@@ -159,7 +154,7 @@ export class Vectoriser {
     const started = this.#dimension;
     let computed = 0;
     for (;;) {
-      // Looked for again each time: a batch that comes in another dimension puts all others out of step.
+      // Recomputed each time: a batch with another dimension makes all earlier vectors stale.
       const missing = this.#missing(slot, learnings).slice(0, batch);
       if (missing.length === 0) break;
       const texts = missing.map(([, text]) => text);
@@ -178,7 +173,7 @@ export class Vectoriser {
       logger.info({ project, computed, model: embedder.model }, 'vectors of learnings computed');
   }
 
-  /** Learns the dimension from a single text, where no accepted text is known. */
+  /** Determines the dimension from a single text, if no accepted text is known. */
   async #probe(learnings: Learnings): Promise<void> {
     const texts = [...learnings.values()].filter(embeddable).map(({ content }) => content);
     const vector = await this.#tolerant.probe(texts, this.#stopping.signal);
@@ -211,7 +206,7 @@ export class Vectoriser {
     slot.through = read.through;
   }
 
-  /** Keeps the given vectors, and notes refused texts. Returns how many were kept. */
+  /** Stores the vectors and marks refused texts. Returns the number stored. */
   async #store(
     project: Token,
     slot: Project,
@@ -237,7 +232,7 @@ export class Vectoriser {
   }
 }
 
-/** Its id can name a key, and there is something to embed. */
+/** Returns true if the id can be a key and there is text to embed. */
 function embeddable(learning: Learning): learning is Learning & { readonly id: Token } {
   return isToken(learning.id) && learning.content.trim() !== '';
 }

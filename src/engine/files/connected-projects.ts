@@ -5,15 +5,14 @@ import { isObject } from '../../shared/is-object.js';
 import { makePrivateFolder, projectStateDir, readRegularFile, writePrivateFile } from './user-state.js';
 
 /**
- * The projects that this user has connected, recorded in the state directory. A repository may carry a `.throughline.json`
- * that names any session: it applies only in a folder that is recorded here, as it was when the user connected it.
+ * A folder that this user has connected, recorded in the state directory. A repository's `.throughline.json` may name any
+ * session, so it applies only in a recorded folder, with the settings of the time of connecting.
  */
 export interface ConnectedProject extends ProjectSettings {
   /** Real path of the folder of its `.throughline.json`. */
   readonly folder: string;
 }
 
-/** The settings of a project that are recorded. */
 export interface ProjectSettings {
   readonly session: string;
   readonly project: string;
@@ -27,13 +26,13 @@ const RECORD = 'connected.json';
 const MAX_RECORD = 128 * 1024;
 const MAX_GIT_FILE = 16 * 1024;
 
-/** Returns the record of a folder, or that of the same folder in the main work tree of its git repository. */
+/** Returns the record of a folder, or of the same folder in the main work tree of its git repository. */
 export function connectedProject(stateDir: string, folder: string): ConnectedProject | undefined {
   const found = recordOf(stateDir, folder);
   if (found !== undefined) return found;
   const main = mainFolder(realpathSync(folder));
   const record = main === undefined ? undefined : recordOf(stateDir, main);
-  // A link in an archive may lead from a repository of its making to a connected folder.
+  // A link in an archive may lead from a forged repository to a connected folder.
   return record?.folder === main ? record : undefined;
 }
 
@@ -45,12 +44,10 @@ export function recordConnected(stateDir: string, folder: string, settings: Proj
   writePrivateFile(join(place, RECORD), `${JSON.stringify(record)}\n`);
 }
 
-/** Removes the record of a folder. */
 export function removeConnected(stateDir: string, folder: string): void {
   rmSync(join(projectStateDir(stateDir, folder), RECORD), { force: true });
 }
 
-/** Returns all connected projects. */
 export function connectedProjects(stateDir: string): ConnectedProject[] {
   const projects = join(stateDir, 'projects');
   let names: string[];
@@ -95,8 +92,8 @@ function recordIn(place: string): ConnectedProject | undefined {
 }
 
 /**
- * Returns the folder of the main work tree that a folder of another work tree stands for. A `.git` file alone may have come
- * with an archive, so the repository must name this work tree as well.
+ * Returns the corresponding folder in the main work tree of a linked git work tree. A `.git` file alone may come from an
+ * archive, so the repository must name this work tree as well.
  */
 function mainFolder(folder: string): string | undefined {
   for (let top = folder; dirname(top) !== top; top = dirname(top)) {

@@ -6,23 +6,22 @@ import { fileFault } from '../../contracts/errors.js';
 import type { TasksFile, TasksFileFault } from '../ports/tasks-file.js';
 import { MAX_PLAN_BYTES, readRegularFile, type UnreadableFile } from './user-state.js';
 
-/** Refuses bytes that are not UTF-8: written again they would be others. */
+/** Refuses bytes that are not UTF-8: they would change when written back. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const NOT_A_FILE = 'is not a file';
 const EXCHANGED = 'was replaced while it was being opened: try again';
-/** A pipe without a writer would otherwise hold its reader, a link would lead on, and a terminal would take us over. */
+/** Does not block on a pipe, follow a link or acquire a controlling terminal. */
 const SAFELY = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
 
 type Found<T> = T | TasksFileFault;
 
 /**
- * Task files on this machine, under `roots` only; a relative path starts at the first root.
+ * Reads task files below `roots`; a relative path starts at the first root. `moreRoots` are consulted for a path that is not
+ * below `roots`.
  *
- * `moreRoots` are looked up for a path that is not under `roots`. A path may lie in a repository of strangers: a link at its end
- * is refused, and so is a linked folder that leads from one root to another.
- *
- * The file at a path may be replaced at any moment. Whether it is a file, and which one, is therefore asked of the
- * open handle, and whether it lies under a root once more after it was opened.
+ * The path may lie in an untrusted repository: a link as its last component is refused, and so is a linked folder that leads
+ * from one root to another. Since the file may be replaced at any moment, its type and identity are checked on the open
+ * handle, and its location is checked again after opening.
  */
 export function localTasksFile(
   roots: readonly string[],
@@ -49,7 +48,7 @@ export function localTasksFile(
   };
 }
 
-/** Reads a plan that the caller names, which may stand in a repository of strangers: a regular file of bounded size, no link. */
+/** Reads a plan from a path in an untrusted repository: a regular file of bounded size, not a link. */
 export function readPlan(path: string): string | UnreadableFile {
   const read = readRegularFile(path, MAX_PLAN_BYTES);
   if (read === undefined) return { fault: 'does not exist' };
@@ -75,7 +74,7 @@ async function located(
       fault: `is outside the configured roots (${roots.join(', ')}): send its text (--push, or tasksText), or see THROUGHLINE_TASKS_ROOTS`,
     };
   }
-  // Opening a device may have effects: a path outside the roots is not even opened.
+  // Opening a device may have effects, so the location is checked first.
   const seen = await lstat(given);
   if (seen.isSymbolicLink()) return { fault: 'is a symbolic link' };
   return seen.isFile() ? { real, seen } : { fault: NOT_A_FILE };
@@ -101,7 +100,7 @@ async function readWhole(
   { size, mtimeMs }: Stats,
 ): Promise<Found<{ readonly text: string; readonly mtimeMs: number }>> {
   if (size > MAX_PLAN_BYTES) return { fault: tooLarge(size) };
-  // It may grow while it is read: one byte more than allowed shows that.
+  // The file may grow while it is read: one byte more than allowed reveals that.
   const bytes = await buffer(handle.createReadStream({ start: 0, end: MAX_PLAN_BYTES, autoClose: false }));
   if (bytes.length > MAX_PLAN_BYTES) return { fault: tooLarge((await handle.stat()).size) };
   return { text: bytes.toString('utf8'), mtimeMs };

@@ -13,17 +13,17 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import { readRegularFile } from './user-state.js';
 
-/** Refuses bytes that are not UTF-8: written again they would be others. */
+/** Refuses bytes that are not UTF-8: they would change when written back. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** Bytes of a file in a repository, and of one that is the user's own: some clients keep their history in it. */
+/** Limits in bytes. The user's own files may be large: some clients keep their history in them. */
 const MAX_IN_REPOSITORY = 1024 * 1024;
 const MAX_OWN = 128 * 1024 * 1024;
 
 /**
- * Returns the text of a file; `undefined` where there is none.
+ * Returns the text of a file, or `undefined` if there is none.
  *
- * @param within a repository that the file must lie in, links followed: it is read as a regular file of bounded size
- * @throws ThroughlineError `config_invalid` for one that cannot be read, leads out of the repository, or is not UTF-8
+ * @param within repository that must contain the file after following links; it is read as a regular file of bounded size
+ * @throws ThroughlineError `config_invalid` if it cannot be read, leads out of the repository, or is not UTF-8
  */
 export function readTextFile(path: string, within?: string): string | undefined {
   const read = readRegularFile(targetOf(path, within), within === undefined ? MAX_OWN : MAX_IN_REPOSITORY);
@@ -40,16 +40,16 @@ export function readTextFile(path: string, within?: string): string | undefined 
   }
 }
 
-/** Writes a file as a whole, at once, with the rights that it has. A link at the path is replaced, and not followed. */
+/** Replaces a file atomically and keeps its mode. A link at the path is replaced, not followed. */
 export function replaceFile(target: string, text: string): void {
   mkdirSync(dirname(target), { recursive: true });
   const found = lstatSync(target, { throwIfNoEntry: false });
   const there = found?.isFile() ? found : undefined;
-  // Not a name that a repository can hold a link under.
+  // Random: a repository cannot have placed a link under this name.
   const made = `${target}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     writeFileSync(made, text, { flag: 'wx', ...(there !== undefined && { mode: there.mode }) });
-    // What the umask has taken from it.
+    // Restores the bits that the umask removed.
     if (there !== undefined) chmodSync(made, there.mode);
     renameSync(made, target);
   } finally {
@@ -58,13 +58,13 @@ export function replaceFile(target: string, text: string): void {
 }
 
 /**
- * Returns the file that a path leads to by its symbolic links, also where there is none yet.
+ * Follows the symbolic links of a path to its target, which need not exist.
  *
- * @throws ThroughlineError `config_invalid` for one that is not `within`, or below a `.git` there
+ * @throws ThroughlineError `config_invalid` if the target is not `within`, or below a `.git` there
  */
 export function targetOf(path: string, within?: string): string {
   let target = path;
-  // More links than a system follows are a circle, which cannot be read either.
+  // 40 is the system's own limit: more links form a cycle.
   for (let links = 0; links < 40; links += 1) {
     if (!isLink(target)) break;
     target = resolve(dirname(target), readlinkSync(target));
@@ -72,7 +72,7 @@ export function targetOf(path: string, within?: string): string {
   if (within === undefined) return target;
   const inside = relative(realpathSync(within), join(realFolder(dirname(target)), basename(target)));
   const isOut = !isWithin(dirname(target), within);
-  // Git runs programs that its files name.
+  // Git executes programs that files in `.git` name.
   if (!isOut && !inside.split(sep).some((name) => name.toLowerCase() === '.git')) return target;
   throw new ThroughlineError(
     'config_invalid',
@@ -80,7 +80,7 @@ export function targetOf(path: string, within?: string): string {
   );
 }
 
-/** Returns true if a folder, there or yet to be made, lies in another one, links followed. */
+/** Returns true if a folder, which need not exist, lies within another one after following links. */
 export function isWithin(folder: string, within: string): boolean {
   return `${realFolder(folder)}${sep}`.startsWith(`${realpathSync(within)}${sep}`);
 }
@@ -94,14 +94,14 @@ function isLink(path: string): boolean {
   }
 }
 
-/** Returns the real path of a folder, or of the nearest one above it that is there. */
+/** Returns the real path of a folder, based on its nearest existing ancestor. */
 function realFolder(folder: string): string {
   try {
     return realpathSync(folder);
   } catch (error) {
     const code = systemCode(error);
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
-    // A link to nothing may lead anywhere: it is not a folder of the project.
+    // A dangling link may point anywhere: it does not count as a folder of the project.
     if (isLink(folder)) return sep;
     return dirname(folder) === folder
       ? folder

@@ -28,9 +28,7 @@ export function userStateDir(env: Environment, home: string): string {
   return join(xdg && isAbsolute(xdg) ? xdg : join(home, '.local', 'state'), 'throughline');
 }
 
-/**
- * Returns a project's folder in the state directory, named after the project and a hash of its real path. Does not create it.
- */
+/** Returns a project's folder in the state directory, named after the project and a hash of its real path. */
 export function projectStateDir(stateDir: string, project: string): string {
   const real = realpathSync(resolve(project));
   const name =
@@ -41,9 +39,9 @@ export function projectStateDir(stateDir: string, project: string): string {
 }
 
 /**
- * Creates a folder with mode 0700, with the folders above it; one that others may use becomes private.
+ * Creates a folder and its parents with mode 0700; makes an existing one private.
  *
- * @throws ThroughlineError `config_invalid` if a link or another user's folder stands at the path
+ * @throws ThroughlineError `config_invalid` if the path is a link or another user's folder
  */
 export function makePrivateFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -60,10 +58,10 @@ export function makePrivateFolder(path: string): void {
   );
 }
 
-/** Largest plan that is read, in bytes. */
+/** Largest readable plan, in bytes. */
 export const MAX_PLAN_BYTES = 1024 * 1024;
 
-/** A file could not be read as a plain file of bounded size. */
+/** The reason why a file cannot be read as a regular file of bounded size. */
 export type UnreadableFile = { readonly fault: string };
 
 /**
@@ -74,7 +72,7 @@ export function readRegularFile(path: string, maxBytes: number): Buffer | Unread
   const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW, O_NOCTTY } = constants;
   let handle: number;
   try {
-    // Windows has neither flag.
+    // Windows lacks these flags.
     handle = openSync(path, O_RDONLY | (O_NONBLOCK ?? 0) | (O_NOFOLLOW ?? 0) | (O_NOCTTY ?? 0));
   } catch (error) {
     const code = systemCode(error);
@@ -83,7 +81,7 @@ export function readRegularFile(path: string, maxBytes: number): Buffer | Unread
   }
   try {
     if (!fstatSync(handle).isFile()) return { fault: 'is not a regular file' };
-    // One byte more than allowed shows that it is too large, also where it grows meanwhile.
+    // One byte more than allowed reveals a file that is too large or grows.
     const bytes = Buffer.allocUnsafe(maxBytes + 1);
     let length = 0;
     for (let read = -1; read !== 0 && length < bytes.length; length += read) {
@@ -97,9 +95,9 @@ export function readRegularFile(path: string, maxBytes: number): Buffer | Unread
 }
 
 /**
- * Opens a file for appending and reading, made with mode 0600 where it is missing. Does not follow a link at its end.
+ * Opens a file for appending and reading, creating it with mode 0600. Does not follow a link as its last component.
  *
- * @throws the file system's error, and `EINVAL` for what is not a regular file
+ * @throws the file system's error, or `EINVAL` if it is not a regular file
  */
 export function openToAppend(path: string): number {
   const { O_RDWR, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW, O_NOCTTY } = constants;
@@ -110,7 +108,7 @@ export function openToAppend(path: string): number {
   throw Object.assign(new Error(`${path} is not a regular file`), { code: 'EINVAL' });
 }
 
-/** Writes a file as a whole, with mode 0600. Replaces a link at the path and never follows it. */
+/** Writes a whole file atomically with mode 0600. Replaces a link at the path and never follows it. */
 export function writePrivateFile(path: string, text: string): void {
   const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
   try {

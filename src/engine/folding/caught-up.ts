@@ -5,17 +5,17 @@ import type { SessionLog } from '../ports/session-log.js';
 import { Backoff } from '../runtime/pauses.js';
 import type { LoadedSession, SessionReader } from './session-folding.js';
 
-/** An announced event may take a moment until it can be read. */
+/** An announced event may become readable a moment later. */
 const FIRST_WAIT_MS = 1;
-/** If an announcement gets lost, the session is read anyway. */
+/** Poll interval in case an announcement gets lost. */
 const LONGEST_WAIT_MS = 100;
 
-/** Requests that wait in a process: each is woken by every event of its session, and looks at least every 100 ms. */
+/** Limits of concurrent waits per process: every event of its session wakes a wait, which also polls every 100 ms. */
 const MOST_WAITING = { ofSession: 200, ofAll: 1000 } as const;
-/** A wait is over by then, or has been given up: where there is room, it is taken sooner. */
+/** By then a wait has ended or timed out. */
 const RETRY_AFTER_MS = 1000;
 
-/** Bounds the requests that wait at a time, for one session and for all of a process. */
+/** Limits the concurrent waits, per session and in total. */
 export class Waiters {
   readonly #most: { readonly ofSession: number; readonly ofAll: number };
   readonly #ofSession = new Map<Token, number>();
@@ -25,11 +25,7 @@ export class Waiters {
     this.#most = most;
   }
 
-  /**
-   * Takes a place.
-   *
-   * @returns what gives it back, or the error `rate_limited` with `retryAfterMs` in its details
-   */
+  /** Returns the function that ends the wait, or the error `rate_limited` with `retryAfterMs` in its details. */
   enter(session: Token): (() => void) | ThroughlineError {
     const own = this.#ofSession.get(session) ?? 0;
     const { ofSession, ofAll } = this.#most;
@@ -55,10 +51,9 @@ function tooMany(who: string, most: number): ThroughlineError {
 }
 
 /**
- * Loads a session once it has folded a dispatch: read your writes.
+ * Loads a session once it has folded a dispatch (read your writes).
  *
- * @throws ThroughlineError `not_caught_up` after `timeoutMs`, with the sequence of the session; `rate_limited` where too many
- * wait already
+ * @throws ThroughlineError `not_caught_up` after `timeoutMs`, with the session's sequence; `rate_limited` if too many wait
  */
 export async function caughtUp(
   { reader, log, waiters }: { reader: SessionReader; log: SessionLog; waiters: Waiters },
@@ -73,7 +68,7 @@ export async function caughtUp(
   let replayed = 0;
   const wait = new Backoff(FIRST_WAIT_MS, LONGEST_WAIT_MS);
   try {
-    // Before the first look: what is stored after it is announced, and no second look is needed to be sure.
+    // Subscribe before the first load, so that no event falls in between.
     announced = announcements(log, session);
     for (;;) {
       const loaded = await reader.load(session);
@@ -90,13 +85,13 @@ export async function caughtUp(
   }
 }
 
-/** One that is folded already waits for nothing, and needs no place: one look, without a subscription. */
+/** Answers without waiting if the limit is reached but the dispatch is already folded. */
 function folded(loaded: LoadedSession, dispatch: number, refusal: ThroughlineError): LoadedSession {
   if (loaded.folded.state.dispatches.has(dispatch)) return loaded;
   throw refusal;
 }
 
-/** The log's announcements, one at a time. */
+/** Subscribes to the log's announcements. */
 function announcements(log: SessionLog, session: Token) {
   let pending = false;
   let wake: (() => void) | undefined;
@@ -106,7 +101,7 @@ function announcements(log: SessionLog, session: Token) {
   });
   return {
     close: unwatch,
-    /** Waits for the next announcement, at most `ms`; `false` if there was none. */
+    /** Waits at most `ms` for an announcement; resolves to `false` if there was none. */
     async next(ms: number): Promise<boolean> {
       if (!pending) {
         const woken = new Promise<void>((resolve) => {

@@ -9,30 +9,30 @@ import { pause } from '../runtime/pauses.js';
 import type { StateReader } from './state-reader.js';
 
 /**
- * Carries out commands on a session or a project: load it at sequence N, decide, append expecting N, and answer from the
- * state with the stored event folded on it. When another writer came first, load and decide again: so ids never collide,
- * and no task is claimed twice.
+ * Executes commands on a session or project with optimistic concurrency: load at sequence N, decide, append expecting N, and
+ * answer from the state with the stored event folded on it. On a conflict, load and decide again. So no id is given twice and
+ * no task is claimed twice.
  *
- * A burst of results would keep a command from ever being first. But no command is decided on these: while they come in,
- * it is appended without an expectation, as decided on N, and counts unless another command came in between. Everyone
- * who folds the log finds the same; one that does not count is decided again.
+ * A burst of results would starve commands, and no command is decided on results. During a burst a command is therefore
+ * appended without expectation, marked as decided on N; it counts unless another command came in between. Every reader of the
+ * log comes to the same verdict, and a refused command is decided again.
  *
- * Commands of one process on one key queue up, since only one of them could win anyway. An append whose answer
- * got lost is looked for by the event's id before it is tried again.
+ * Commands of one process on one key are serialised, since only one could win. If the answer to an append is lost, the event
+ * is searched by its id before a retry.
  */
 interface CommanderOptions<State extends Timed, Event extends Stamped> {
   readonly log: EventLog<Event>;
   readonly reader: StateReader<State, Event>;
   readonly clock: Clock;
-  /** A new unique id for each command. */
+  /** Returns a new unique id for each command. */
   readonly newId: () => string;
   /** 0 to 1, for the jitter of retries. */
   readonly random: () => number;
-  /** Waits that many milliseconds before a command is tried again. Default: by the machine's own timer. */
+  /** Waits before a retry. Default: a timer. */
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-/** What a command needs to know about a state. */
+/** The part of a state that commands use. */
 export interface Timed {
   sequence: number;
   lastEvent: number;
@@ -49,15 +49,15 @@ interface Stamped {
   readonly data: unknown;
 }
 
-/** The outcome of a command: the answer, and the type of the event that was appended, if any. */
+/** A command's reply, and the type of the event that was appended, if any. */
 interface Executed<Event extends Stamped> {
   readonly reply: object;
   readonly appended?: Event['type'];
 }
 
 /**
- * Carries out one command. Throws a ThroughlineError with the code of a refusal, `conflict` when others came first
- * again and again, or `unavailable` when the log cannot be reached.
+ * Executes one command. Throws a ThroughlineError with the code of a refusal, `conflict` after too many lost races, or
+ * `unavailable` if the log cannot be reached.
  */
 export type Commander<State, Event extends Stamped> = (
   key: Token,
@@ -76,10 +76,7 @@ export function createCommander<State extends Timed, Event extends Stamped>(
   return (key, name, decide) => queue.run(key, () => execute(options, key, name, decide));
 }
 
-/**
- * A commander whose commands on a key take one place in the queue of another, however many there are: for background
- * work, so that many of its commands keep no caller waiting.
- */
+/** Serialises a key's background commands among themselves first, so that many of them do not delay foreground commands. */
 export function inBackground<State, Event extends Stamped>(
   command: Commander<State, Event>,
 ): Commander<State, Event> {
@@ -87,7 +84,7 @@ export function inBackground<State, Event extends Stamped>(
   return (key, name, decide) => queue.run(key, () => command(key, name, decide));
 }
 
-/** Runs work on one key one after the other, in the order in which it came. */
+/** Serialises work per key, in order of arrival. */
 class KeyedQueue {
   readonly #tails = new Map<Token, Promise<unknown>>();
 
@@ -120,15 +117,15 @@ async function execute<State extends Timed, Event extends Stamped>(
     if (unsure.length > 0) {
       const found = await findEffect(options, key, unsure, id);
       if (found.effect !== undefined) {
-        // It may have arrived between the load and the search.
+        // The event may have arrived between the load and the search.
         return answered(await whole(), found.effect.reply, found.effect.event.type);
       }
       if (found.isRefused) {
-        // Others of the same id, where they are still on their way, were decided on no more than that: none can count.
+        // Appends of the same id that are still in flight were decided on no more than that: none can count.
         id = options.newId();
         unsure = [];
       }
-      // Other loads have moved the state past the searched part: the event may be there.
+      // Another load has folded events beyond the searched part: the event may be among them.
       else if (state.sequence > found.through) continue;
     }
     const decision = decide(state);
@@ -139,7 +136,7 @@ async function execute<State extends Timed, Event extends Stamped>(
     const after = state.sequence;
     const event = stamped<Event>(decision.event, id, options.clock(), state);
     const doubt = () => unsure.push({ after, event, reply: decision.reply });
-    // Where events come in so fast that no expectation holds, a copy on which they need not be folded.
+    // During a burst: a fork on which the other events need not be folded.
     const crowded = wasOvertaken && isCrowded(state) ? reader.fork(state) : undefined;
     const ahead = folded === undefined ? state : crowded;
     const place = ahead === undefined ? { expectedSequence: after } : { decidedOn: after };
@@ -147,13 +144,13 @@ async function execute<State extends Timed, Event extends Stamped>(
       const appended = await log.append(key, event, { ...place, messageId: id });
       if (appended.outcome === 'conflict') wasOvertaken = true;
       else if (ahead === undefined) {
-        // What was expected counts. An earlier append of the same id may hold something else: that one is read.
+        // A duplicate may hold the event of an earlier decision, so the log is read.
         const isKnown = folded !== undefined && !appended.duplicate;
         const now = isKnown ? await reader.foldAppended(folded, event, appended.sequence) : await whole();
         return answered(now, decision.reply, event.type);
       } else {
         const found = await reader.foldThrough(key, ahead, appended.sequence);
-        // Of a repetition it is not known which one is stored.
+        // It is unknown which of the repeated events is stored.
         if (appended.duplicate || found === 'unseen') doubt();
         else if (found === 'counts') return answered(ahead, decision.reply, event.type);
         else if (unsure.length > 0) doubt();
@@ -173,19 +170,19 @@ async function execute<State extends Timed, Event extends Stamped>(
   );
 }
 
-/** Whether it was something else than a command that came first. Unless such things come in fast, it is not needed. */
+/** Returns true if a result, and not a command, won the race. */
 function isCrowded({ lastEvent, lastCommand = lastEvent }: Timed): boolean {
   return lastCommand < lastEvent;
 }
 
-/** An append of which it is not known whether it is stored, or not whether it counts. */
+/** An append that may not be stored, or may not count. */
 interface Unsure<State, Event> {
   readonly after: number;
   readonly event: Event;
   readonly reply: ReplyOn<State>;
 }
 
-/** Which of a command's appends counts, whether one is stored that does not, and up to where that was searched. */
+/** Searches the log for a command's appends: the one that counts, or whether a refused one is stored. */
 async function findEffect<State extends Timed, Event extends Stamped>(
   { log, reader }: Pick<CommanderOptions<State, Event>, 'log' | 'reader'>,
   key: Token,
@@ -201,7 +198,7 @@ async function findEffect<State extends Timed, Event extends Stamped>(
   if (stored.length > 0) {
     for (const { sequence, event } of stored) {
       if (!(await reader.counted(key, sequence))) continue;
-      // Decided again in between, the same command may have produced another event.
+      // The retries of a command may have decided on different events.
       const same = (each: Unsure<State, Event>) => isDeepStrictEqual(each.event.data, event.data);
       return { effect: unsure.find(same) ?? unsure.at(-1), isRefused: false, through };
     }
@@ -224,9 +221,9 @@ function refusal({ code, message, details }: Refusal): ThroughlineError {
   return new ThroughlineError(code, message, details && { details });
 }
 
-/** An event's time never lies before that of the one it follows, whatever the clocks of several machines say. */
+/** Makes event times monotonic, whatever the clocks of several machines say. */
 function stamped<Event>(unstamped: Unstamped<Event>, id: string, now: string, state: Timed): Event {
   const at = now > state.lastEventAt ? now : state.lastEventAt;
-  // Type and data already belong together; the envelope adds nothing to either.
+  // `type` and `data` match already; the compiler cannot see it.
   return { v: EVENT_VERSION, type: unstamped.type, at, id, data: unstamped.data } as Event;
 }

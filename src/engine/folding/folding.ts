@@ -1,20 +1,18 @@
 import type { EventFormat, Stored } from '../../contracts/event.js';
 
-/** How events are folded into a state, and how a state is kept as a snapshot. */
+/** Folds events into a state, and encodes the state as a snapshot. */
 export interface Folding<State, Event> {
-  /** How its events are written and read; and whether a key names a session or a project. */
+  /** Codec of the events. */
   readonly format: EventFormat<Event>;
-  /** The state before the first event. */
   empty(key: string): State;
   /** Folds one event into the state, in place. */
   evolve(state: State, stored: Stored<Event>): unknown;
-  /** A copy on which commands alone may be folded, where they need not wait for the other events. */
+  /** Copies a state so that only commands are folded on the copy. */
   fork?(state: State): State;
-  /** Approximate bytes of memory of a state; asked for after each fold. */
+  /** Approximate memory of a state in bytes; called after each fold. */
   bytes(state: State): number;
-  /** Writes a snapshot. */
   encode(state: State, createdAt: string): string;
-  /** Reads a snapshot back, or says why it cannot be used. */
+  /** Decodes a snapshot, or says why it cannot be used. */
   decode(
     key: string,
     text: string,

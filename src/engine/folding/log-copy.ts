@@ -11,10 +11,10 @@ import {
 import type { SessionLog } from '../ports/session-log.js';
 
 /**
- * Copies the events of a session to another log: of another layout, under another name, or on another server.
+ * Copies the events of a session to another log: in another layout, under another name, or on another server.
  *
- * A copy that was cut short is gone on with: what it holds already is compared, and what is missing is appended. Only one
- * copy of a session may run at a time, and nobody else may append to the new log meanwhile.
+ * An interrupted copy can be resumed: existing events are compared and missing ones appended. Only one copy of a session may
+ * run at a time, and nobody else may append to the new log.
  */
 interface LogCopyPorts {
   readonly from: Pick<SessionLog, 'read'>;
@@ -22,24 +22,22 @@ interface LogCopyPorts {
 }
 
 interface LogCopy {
-  /** `differs`: the new log holds something else than the beginning of the old one, and was left as it is. */
+  /** `differs`: the new log is not a prefix of the old one, and was not changed. */
   readonly outcome: 'copied' | 'differs';
-  /** Events in the new log. */
   readonly events: number;
   /** Sequence of its newest event; 0 for none. */
   readonly sequence: number;
 }
 
-/** Messages read at a time. */
 const PAGE = 500;
-/** Appends on their way at a time. */
+/** Concurrent appends. */
 const IN_FLIGHT = 256;
 
 /**
- * Appends to the new log what it lacks of the old one, oldest first.
+ * Appends the missing events to the new log, oldest first.
  *
  * @param as name of the session in the new log. Default: the same
- * @throws ThroughlineError what reading and appending throw; the copy is then cut short, or `differs`
+ * @throws the ports' errors; the copy is then incomplete, or `differs`
  */
 export async function copyLog(
   { from, to }: LogCopyPorts,
@@ -57,7 +55,7 @@ export async function copyLog(
       else return { outcome: 'differs', events: sequences.count, sequence: 0 };
     }
   } catch (error) {
-    // Nothing of it may still be on its way when the copy is gone on with.
+    // No append may be in flight when the copy is resumed.
     await sent.settle().catch(() => {});
     throw error;
   }
@@ -70,13 +68,13 @@ export async function copyLog(
   };
 }
 
-/** Whether two logs hold the same session: the same number of events, and the same state byte for byte. */
+/** Returns true if two logs have the same number of events and fold to the same state, byte for byte. */
 export async function isSameSession({ from, to }: LogCopyPorts, session: Token, as: Token = session) {
   const [one, other] = await Promise.all([canonicalLog(from, session), canonicalLog(to, as)]);
   return one.count === other.count && one.text() === other.text();
 }
 
-/** The events of a log, oldest first, read as they are asked for. */
+/** Reads the events of a log lazily, oldest first. */
 export async function* eventsOf(log: Pick<SessionLog, 'read'>, session: Token): AsyncGenerator<StoredEvent> {
   for (let after = 0, read = PAGE; read >= PAGE; ) {
     const page = await log.read(session, { after, limit: PAGE });
@@ -86,7 +84,7 @@ export async function* eventsOf(log: Pick<SessionLog, 'read'>, session: Token): 
   }
 }
 
-/** The state of the session that a log holds, whatever its sequences are. */
+/** Returns the state of a log, independent of its sequences. */
 async function canonicalLog(log: Pick<SessionLog, 'read'>, session: Token): Promise<CanonicalState> {
   const state = new CanonicalState();
   for await (const stored of eventsOf(log, session)) state.add([stored]);
@@ -94,8 +92,8 @@ async function canonicalLog(log: Pick<SessionLog, 'read'>, session: Token): Prom
 }
 
 /**
- * A copy of a log whose events come a page at a time, numbered 1, 2, 3 …: what the new log holds already is compared, and what
- * is missing is appended. A page may come again, and another process may take the next one.
+ * Copies a log whose events arrive in pages, numbered 1, 2, 3 …. Pages may be repeated, and another process may copy the next
+ * one.
  */
 export class PagedCopy {
   readonly #to: LogCopyPorts['to'];
@@ -103,22 +101,19 @@ export class PagedCopy {
   readonly #id: string;
   readonly #sequences = new CopiedSequences();
 
-  /**
-   * @param id names this copy and no other one: an event that two processes append at the same time, since a page came again, is
-   * stored once
-   */
+  /** @param id unique to this copy: an event that two processes append at once, because a page was repeated, is stored once */
   constructor(to: LogCopyPorts['to'], session: Token, id: string) {
     this.#to = to;
     this.#session = session;
     this.#id = id;
   }
 
-  /** Number of events that are known to be in the new log. */
+  /** Number of events known to be in the new log. */
   get count(): number {
     return this.#sequences.count;
   }
 
-  /** Looks what others have appended, until so many events are known. */
+  /** Reads events that others have appended, until `count` events are known. */
   async catchUp(count: number): Promise<void> {
     while (this.count < count) {
       const after = this.#sequences.of(this.count);
@@ -128,7 +123,7 @@ export class PagedCopy {
     }
   }
 
-  /** Takes in the next events, none of which is beyond the next one. Throws as `copyLog`. */
+  /** Adds the next events; their numbers must leave no gap. Throws as `copyLog`. */
   async add(events: readonly StoredEvent[]): Promise<LogCopy['outcome']> {
     const [first] = events;
     if (first === undefined) return 'copied';
@@ -152,7 +147,7 @@ function isCopy(copy: StoredEvent, stored: StoredEvent, sequences: CopiedSequenc
   return isDeepStrictEqual(found, event) && isDeepStrictEqual(place, decided);
 }
 
-/** Appends with many on their way; one that names others waits until it is known where these are. */
+/** Pipelines appends. An event that refers to sequences waits for the appends before it. */
 class Appends {
   readonly #to: LogCopyPorts['to'];
   readonly #session: Token;
@@ -169,24 +164,24 @@ class Appends {
   }
 
   async append(stored: StoredEvent): Promise<void> {
-    // The first append may have to make the stream: others would overtake it.
+    // The first append may create the stream: others would overtake it.
     const isFirst = !this.hasBegun;
     this.hasBegun = true;
     if (namesSequences(stored) || this.#waiting.length >= IN_FLIGHT) await this.settle();
     const { event, decided } = copiedEvent(stored, this.#sequences);
-    // An id of this copy alone: the server takes one that it knows for a repetition, though that event may be gone by now.
+    // Unique per copy: the server would discard a known id as a duplicate, even if that event was erased.
     const messageId = this.#id === undefined ? {} : { messageId: `${this.#id}:${stored.sequence}` };
     const to = this.#to.append(this.#session, event, { decided, ...messageId }).then((appended) => {
       if (appended.outcome === 'appended') return appended.sequence;
       throw new ThroughlineError('conflict', `session ${this.#session} was written to while it was copied`);
     });
-    // It is waited for with the others, and must not pass for unhandled until then.
+    // Awaited in `settle`; not an unhandled rejection until then.
     to.catch(() => {});
     this.#waiting.push({ from: stored.sequence, to });
     if (isFirst) await this.settle();
   }
 
-  /** Waits for all that is on its way. */
+  /** Waits for the appends in flight. */
   async settle(): Promise<void> {
     const waiting = this.#waiting;
     this.#waiting = [];

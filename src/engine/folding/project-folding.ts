@@ -6,8 +6,6 @@ import type { Commander } from './commander.js';
 import type { Folding } from './folding.js';
 import type { StateReader } from './state-reader.js';
 
-/** The workers of folded states, for the learnings of projects. */
-
 export type ProjectReader = StateReader<LearningState, LearningEvent>;
 export type ProjectCommander = Commander<LearningState, LearningEvent>;
 

@@ -19,8 +19,6 @@ import type { Folding } from './folding.js';
 import { SnapshotWriter, type SnapshotWriterOptions } from './snapshot-writer.js';
 import { type Folded, type Loaded, StateReader } from './state-reader.js';
 
-/** The workers of folded states, for sessions. */
-
 export type SessionReader = StateReader<SessionState, SessionEvent>;
 export type SessionSnapshotWriter = SnapshotWriter<SessionState>;
 export type SessionCommander = Commander<SessionState, SessionEvent>;
@@ -33,14 +31,14 @@ export interface SessionReaderOptions {
   /** Limits of the fold. Default: `DEFAULT_LIMITS`. */
   readonly limits?: SessionLimits;
   readonly logger: Logger;
-  /** Folded sessions kept in memory. */
+  /** Cached sessions. */
   readonly maxSessions: number;
-  /** Bytes of memory that they may take together, about. Default: any number. */
+  /** Approximate memory of the cached sessions in bytes. Default: unlimited. */
   readonly maxBytes?: number;
-  /** Told after each load that folded something. */
+  /** Called after each load that folded something. */
   readonly onFolded?: (folded: FoldedSession) => void;
-  /** Names the life of a session; throws while it may not be read. Default: each has one. */
-  readonly lifeOf?: (session: Token) => string;
+  /** Returns the session's generation; throws while it must not be read. Default: a single generation. */
+  readonly generationOf?: (session: Token) => string;
 }
 
 export function createSessionReader(options: SessionReaderOptions): SessionReader {
@@ -54,7 +52,7 @@ export function createSnapshotWriter(
   return new SnapshotWriter({ ...options, folding: { format: SESSION_EVENTS, encode: encodeSnapshot } });
 }
 
-/** Sessions as they are folded under these limits; a snapshot made under others is not used. */
+/** Returns the fold of sessions under these limits; a snapshot made under other limits is ignored. */
 function sessionFolding(limits: SessionLimits): Folding<SessionState, SessionEvent> {
   return {
     format: SESSION_EVENTS,

@@ -7,21 +7,19 @@ import type { Folding } from './folding.js';
 import type { Folded, Sequenced } from './state-reader.js';
 
 /**
- * Writes a snapshot after a number of folded events, off the request path: the state is turned into text in a turn
- * of its own, and no request waits for the write. A write that fails is logged and comes again with the next events.
+ * Writes a snapshot every `every` folded events, off the request path. A failed write is logged and retried with the next
+ * events.
  */
 export interface SnapshotWriterOptions<State> {
   readonly folding: { readonly format: { readonly kind: LogKind } } & Pick<Folding<State, never>, 'encode'>;
   readonly snapshots: SnapshotStore;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Folded events after which a snapshot is written. */
   readonly every: number;
 }
 
 export class SnapshotWriter<State extends Sequenced> {
   readonly #options: SnapshotWriterOptions<State>;
-  /** Snapshots written, and writes that failed, since the start. */
   readonly counts = { written: 0, failed: 0 };
   readonly #running = new Map<Token, Promise<void>>();
 
@@ -46,7 +44,6 @@ export class SnapshotWriter<State extends Sequenced> {
     this.#running.set(key, running);
   }
 
-  /** Writes a snapshot of the state as it is now. */
   async write(folded: Folded<State>): Promise<SaveOutcome> {
     const { snapshots, clock, logger, folding } = this.#options;
     const { key, state } = folded;
@@ -68,7 +65,6 @@ export class SnapshotWriter<State extends Sequenced> {
     return outcome;
   }
 
-  /** Waits for the writes that run. */
   async stop(): Promise<void> {
     await Promise.all(this.#running.values());
   }

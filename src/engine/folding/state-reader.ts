@@ -8,87 +8,79 @@ import type { SnapshotStore, StoredSnapshot } from '../ports/snapshot-store.js';
 import type { Folding } from './folding.js';
 
 /**
- * Loads the state of each key from its events: a session, or a project. Snapshot first, then only newer events; after
- * that, only what has come since the last load.
+ * Loads the state of a session or project: the snapshot and newer events first, later only the tail since the last load.
  *
- * Folded states stay in a cache that is bounded in number and in memory. Once it is full, a state gets in when it is
- * loaded for the second time, and the least recently used ones go: looking at thousands once pushes out none.
- * However many requests ask for one key, at most one read of it runs and one waits; a request that comes while a read
- * runs waits for the next one, so it sees everything that was stored before it asked.
+ * The cache is bounded in number and bytes. When it is full, a state enters on its second load, and the least recently used
+ * ones leave, so that a scan over thousands of keys evicts nothing. Requests for one key are coalesced: at most one read runs
+ * and one is queued. A request that arrives during a read waits for the queued one, so it sees everything stored before it.
  */
 interface StateReaderOptions<State extends Sequenced, Event extends { readonly type: string }> {
   readonly log: EventLog<Event>;
   readonly snapshots: SnapshotStore;
   readonly folding: Folding<State, Event>;
   readonly logger: Logger;
-  /** Folded states kept in memory. */
   readonly maxCached: number;
-  /** Bytes of memory that they may take together, about. Default: any number. */
+  /** Approximate memory of the cached states in bytes. Default: unlimited. */
   readonly maxBytes?: number;
-  /** Told after each load that folded something. */
+  /** Called after each load that folded something. */
   readonly onFolded?: (folded: Folded<State>) => void;
   /**
-   * Names the life of a key: where it changes, what was folded before is not used any longer. Throws while a key may not be
-   * read. Default: each has one.
+   * Returns the key's generation: cached states of another generation are discarded. Throws while the key must not be read.
+   * Default: a single generation.
    */
-  readonly lifeOf?: (key: Token) => string;
+  readonly generationOf?: (key: Token) => string;
 }
 
-/** A state must say up to where its log has been folded, and which event counted last. */
 export interface Sequenced {
   sequence: number;
   lastEvent: number;
-  /** Sequence of the newest event that stands for all before it, which may be gone. Default: 0, for none. */
+  /** Sequence of the newest checkpoint, before which events may be removed. Default: 0, for none. */
   checkpoint?: number;
 }
 
-/** A state in the cache. It belongs to the reader and changes with the next load: use it at once. */
+/** A cached state. The reader owns it and changes it with the next load: use it at once. */
 export interface Folded<State> {
   readonly key: Token;
   readonly state: State;
-  /** Sequence of the snapshot that the fold began from; 0 for none. */
+  /** Sequence of the snapshot that the fold started from; 0 for none. */
   readonly snapshotSequence: number;
   /** Events folded since a snapshot was last read or written. */
   sinceSnapshot: number;
-  /** Of the log that it was last read from; none before the first read. */
+  /** Epoch of the log at the last read; `undefined` before the first read. */
   epoch: string | undefined;
-  /** In which life of the key it was folded. */
-  readonly life: string;
+  readonly generation: string;
 }
 
-/** A state as loaded for one request. */
 export interface Loaded<State> {
   readonly folded: Folded<State>;
-  /** Events read for this load. */
   readonly replayed: number;
-  /** Whether all events are folded that were stored; `false` only where the read was limited. */
+  /** False if the limit of the read left events unread. */
   readonly isWhole: boolean;
 }
 
-/** A state as a command is decided on. */
+/** The state that a command is decided on. */
 interface Decidable<State> {
   readonly state: State;
-  /** The loaded state that this is, with everything that was stored; none for a copy with all commands, and not all others. */
+  /** The loaded state, if it is complete; `undefined` for a fork that has all commands but not all other events. */
   readonly folded?: Folded<State>;
 }
 
-/** What became of an event that was appended: it counts, another command came before it, or it is not shown yet. */
-export type Standing = 'counts' | 'refused' | 'unseen';
+/** The fate of an appended event: it counts, lost to another command, or is not visible yet. */
+export type AppendFate = 'counts' | 'refused' | 'unseen';
 
-/** Events for which a command waits; where more have come, it goes by the commands among them. */
+/** A command waits for this many events; with more, it is decided on a fork with the commands alone. */
 const MOST_FOR_COMMAND = 32;
-/** How the others are folded meanwhile. */
+/** Pace at which the others are folded in the background. */
 const MOST_FOR_CATCH_UP = 25;
 const CATCH_UP_EVERY_MS = 25;
 
-/** A state with all commands of a log. */
+/** A fork with all commands of a log. */
 interface Ahead<State> {
   readonly state: State;
   readonly epoch: string | undefined;
-  readonly life: string;
+  readonly generation: string;
 }
 
-/** The reads of one key. */
 interface Reads<State> {
   running: Promise<Loaded<State>> | undefined;
   next: Promise<Loaded<State>> | undefined;
@@ -96,13 +88,13 @@ interface Reads<State> {
 
 export class StateReader<State extends Sequenced, Event extends { readonly type: string }> {
   readonly #options: StateReaderOptions<State, Event>;
-  /** Loads that found their state in memory, those that did not, and the events folded, since the start. */
+  /** Cache hits, cache misses and folded events since the start. */
   readonly counts = { hits: 0, misses: 0, events: 0 };
   readonly #folded: LRUCache<Token, Folded<State>>;
-  /** Keys that were asked for while the cache was full. */
+  /** Keys requested once while the cache was full. */
   readonly #asked: LRUCache<Token, true>;
   readonly #reads = new Map<Token, Reads<State>>();
-  /** States with all commands, of keys whose other events are still being folded; and the log that they come from. */
+  /** Forks of keys whose other events are still being folded. */
   readonly #ahead = new Map<Token, Ahead<State>>();
 
   constructor(options: StateReaderOptions<State, Event>) {
@@ -112,7 +104,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     this.#asked = new LRUCache({ max });
   }
 
-  /** The state with everything that was stored when this was called. */
+  /** Returns the state with everything stored when this was called. */
   load(key: Token): Promise<Loaded<State>> {
     const reads = this.#reads.get(key) ?? { running: undefined, next: undefined };
     this.#reads.set(key, reads);
@@ -124,16 +116,13 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     return reads.running;
   }
 
-  /**
-   * The state with every command that was stored when this was called: no other event changes what commands may do, and
-   * they need not wait for a burst of them to be folded.
-   */
+  /** Returns the state with every command stored when this was called; other events do not affect decisions. */
   async loadForCommand(key: Token): Promise<Decidable<State>> {
     const { log, folding } = this.#options;
-    const life = this.#lifeOf(key);
+    const generation = this.#lifeOf(key);
     if (folding.fork === undefined) return this.#wholeForCommand(key);
     let ahead = this.#ahead.get(key);
-    if (ahead === undefined || ahead.life !== life) {
+    if (ahead === undefined || ahead.generation !== generation) {
       this.#ahead.delete(key);
       const { folded, isWhole } = await this.#glance(key, MOST_FOR_COMMAND);
       if (isWhole) return { state: folded.state, folded };
@@ -141,7 +130,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     }
     const { state, epoch } = ahead;
     const read = await log.read(key, { after: state.sequence, commands: true });
-    if (read.epoch !== epoch || this.#lifeOf(key) !== life) {
+    if (read.epoch !== epoch || this.#lifeOf(key) !== generation) {
       this.#ahead.delete(key);
       return this.#wholeForCommand(key);
     }
@@ -155,15 +144,14 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
   }
 
   /**
-   * Folds an event that this process has just stored directly behind a loaded state, from the bytes that a reader would
-   * get, and gives the state behind it. Reads the log only if that did not exist when the state was loaded: its epoch is
-   * not known then.
+   * Folds an event that was just appended directly behind a loaded state, from the bytes that a reader would get, and returns
+   * the state. Reads the log only if it did not exist at the load, since its epoch is unknown then.
    */
   async foldAppended(folded: Folded<State>, event: Event, sequence: number): Promise<State> {
     const { key, state, epoch } = folded;
     const { format } = this.#options.folding;
     if (epoch === undefined) return (await this.load(key)).folded.state;
-    // Unless another load has read it meanwhile. Nothing lies in between: the append expected that.
+    // The append expected this position, so no event lies in between; a concurrent load may have folded it already.
     if (state.sequence < sequence) {
       const written = writeEvent(format, key, event, { after: state.sequence });
       const stored = readEvent(format, key, written);
@@ -177,13 +165,13 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     return state;
   }
 
-  /** A copy of a state, to fold only commands on; `undefined` if the log has no other events. */
+  /** Copies a state to fold only commands on it; `undefined` if the log has no other events. */
   fork(state: State): State | undefined {
     return this.#options.folding.fork?.(state);
   }
 
-  /** Folds the commands through an appended one on such a copy, and says what became of it. */
-  async foldThrough(key: Token, state: State, sequence: number): Promise<Standing> {
+  /** Folds the commands through an appended one on a fork, and returns that event's fate. */
+  async foldThrough(key: Token, state: State, sequence: number): Promise<AppendFate> {
     const { log } = this.#options;
     const read = await log.read(key, { after: state.sequence, through: sequence, commands: true });
     this.#foldCommands(state, read);
@@ -195,17 +183,16 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     return read.through < sequence ? 'unseen' : 'refused';
   }
 
-  /** Whether the event at a sequence counts. */
+  /** Returns true if the event at a sequence counts. */
   async counted(key: Token, sequence: number): Promise<boolean> {
     return (await this.#foldTo(key, sequence))?.folded.state.lastEvent === sequence;
   }
 
   /**
-   * The state as it was when the event at `sequence` was the last. Folded again, from a snapshot where one is
-   * old enough.
+   * Returns the state right after the event at `sequence`, folded from an old enough snapshot if there is one.
    *
-   * @throws ThroughlineError `not_caught_up` when the log does not reach that sequence yet, `not_found` when the events
-   * up to it have given way to a checkpoint
+   * @throws ThroughlineError `not_caught_up` if the log does not reach that sequence yet, `not_found` if the events up to it
+   * were replaced by a checkpoint
    */
   async loadAsOf(key: Token, sequence: number): Promise<Loaded<State>> {
     const { kind } = this.#options.folding.format;
@@ -230,34 +217,34 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     return loaded;
   }
 
-  /** The state as it was then; `undefined` where the log has nothing of that time. */
+  /** Returns the state at a sequence; `undefined` if the log starts later. */
   async #foldTo(key: Token, sequence: number): Promise<Loaded<State> | undefined> {
     const { log, snapshots } = this.#options;
     const snapshot = await snapshots.loadAtOrBefore(key, sequence);
     const folded = await this.#start(key, snapshot, this.#lifeOf(key));
     const range = { after: folded.state.sequence, through: sequence };
     const read = await log.read(key, range);
-    // Before its first event every log is empty.
+    // Every log is empty before its first event.
     if (sequence > 0 && range.after === 0 && read.through === 0) return undefined;
     const replayed = this.#fold(folded, read);
     return { folded, replayed, isWhole: true };
   }
 
   #lifeOf(key: Token): string {
-    return this.#options.lifeOf?.(key) ?? '';
+    return this.#options.generationOf?.(key) ?? '';
   }
 
-  /** Folded states in memory. */
+  /** Number of cached states. */
   get size(): number {
     return this.#folded.size;
   }
 
-  /** Bytes that they take, about. */
+  /** Approximate memory of the cached states in bytes. */
   get bytes(): number {
     return this.#folded.calculatedSize;
   }
 
-  /** One read, once the one before it is over. The read that waits comes next, whatever else is asked for meanwhile. */
+  /** Runs one read after the previous one. The queued read comes next, whatever is requested meanwhile. */
   #turn(key: Token, reads: Reads<State>, before?: Promise<unknown>, limit?: number): Promise<Loaded<State>> {
     const read = () => this.#refresh(key, limit);
     return (before === undefined ? read() : before.then(read, read)).finally(() => {
@@ -267,12 +254,12 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     });
   }
 
-  /** Loads what has come, up to a number of events; `isWhole` is false as well where it is not sure that this is all. */
+  /** Loads at most `limit` new events; `isWhole` is false if there may be more. */
   async #glance(key: Token, limit: number): Promise<Loaded<State>> {
     const running = this.#reads.get(key)?.running;
     if (running !== undefined) {
       const loaded = await running;
-      // Another caller already reads again: this one does not wait for that read as well.
+      // Another caller is already reading again: do not wait for that read too.
       if (this.#reads.has(key)) return { ...loaded, isWhole: false };
     }
     const reads: Reads<State> = { running: undefined, next: undefined };
@@ -281,14 +268,14 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     return reads.running;
   }
 
-  #goAhead({ key, epoch, life }: Folded<State>, state: State) {
-    const ahead = { state, epoch, life };
+  #goAhead({ key, epoch, generation }: Folded<State>, state: State) {
+    const ahead = { state, epoch, generation };
     this.#ahead.set(key, ahead);
     this.#catchUp(key);
     return ahead;
   }
 
-  /** Folds the rest, some at a time, so that no request waits for it. A fault ends it: the next command begins it again. */
+  /** Folds the rest in small steps in the background. An error ends it; the next command restarts it. */
   #catchUp(key: Token): void {
     setTimeout(() => {
       this.#glance(key, MOST_FOR_CATCH_UP).then(
@@ -305,7 +292,6 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     state.sequence = Math.max(state.sequence, read.through);
   }
 
-  /** Says that a log has nothing of the time that was asked for. */
   async #before(key: Token, sequence: number): Promise<ThroughlineError> {
     const { log, folding } = this.#options;
     const [first] = (await log.read(key, { after: 0, limit: 1 })).events;
@@ -319,18 +305,18 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
 
   async #refresh(key: Token, limit?: number): Promise<Loaded<State>> {
     const { log, snapshots, onFolded, folding, logger } = this.#options;
-    const life = this.#lifeOf(key);
+    const generation = this.#lifeOf(key);
     const kept = this.#folded.get(key);
-    const cached = kept?.life === life ? kept : undefined;
+    const cached = kept?.generation === generation ? kept : undefined;
     if (cached === undefined) this.counts.misses += 1;
     else this.counts.hits += 1;
     const snapshot = cached === undefined ? await snapshots.load(key) : undefined;
-    const folded = cached ?? (await this.#start(key, snapshot, life));
+    const folded = cached ?? (await this.#start(key, snapshot, generation));
     const range = { after: folded.state.sequence, ...(limit !== undefined && { limit }) };
     const read = await log.read(key, range);
-    // If the fold throws halfway, the changed state must not be in the cache.
+    // The cache must not hold a state whose fold threw halfway.
     this.#folded.delete(key);
-    if (this.#lifeOf(key) !== life) return this.#refresh(key, limit);
+    if (this.#lifeOf(key) !== generation) return this.#refresh(key, limit);
     if (folded.epoch !== undefined && folded.epoch !== read.epoch) {
       logger.warn(
         { [folding.format.kind]: key },
@@ -341,7 +327,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     const replayed = this.#fold(folded, read);
     this.#keep(folded, cached !== undefined);
     const isWhole = limit === undefined || read.events.length + read.skipped < limit;
-    // Of what is folded bit by bit, there is one snapshot at the end.
+    // A catch-up in steps gets one snapshot, at its end.
     if (isWhole && replayed > 0) onFolded?.(folded);
     return { folded, replayed, isWhole };
   }
@@ -349,10 +335,10 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
   #keep(folded: Folded<State>, wasKept: boolean): void {
     const { key, state } = folded;
     const { max, maxSize, calculatedSize } = this.#folded;
-    // One that is larger than all together may be is kept alone.
+    // A state larger than the whole cache is cached alone.
     const size = Math.min(this.#options.folding.bytes(state), maxSize);
     const isFull = this.#folded.size >= max || calculatedSize + size > maxSize;
-    // Once it has given way to others it must be asked for twice again.
+    // An evicted key must be requested twice again.
     if (isFull && !wasKept && !this.#asked.delete(key)) this.#asked.set(key, true);
     else this.#folded.set(key, folded, { size });
   }
@@ -360,13 +346,13 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
   #fold(folded: Folded<State>, read: ReadResult<Event>): number {
     const { key, state } = folded;
     const { folding, logger } = this.#options;
-    // What was appended during the read is folded already.
+    // Events appended during the read are folded already.
     const events = read.events.filter(({ sequence }) => sequence > state.sequence);
     for (const stored of events) folding.evolve(state, stored);
     state.sequence = Math.max(state.sequence, read.through);
     folded.epoch = read.epoch;
     this.counts.events += events.length;
-    // Skipped messages cost a read as well: many of them must not be read again at each start.
+    // Skipped messages count too: many of them must not be read again at each start.
     folded.sinceSnapshot += events.length + read.skipped;
     if (read.skipped > 0) {
       logger.warn(
@@ -377,13 +363,13 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     return events.length;
   }
 
-  /** Where the fold begins: at the newest usable snapshot, else at nothing. */
-  async #start(key: Token, snapshot: StoredSnapshot | undefined, life: string): Promise<Folded<State>> {
+  /** Starts a fold from the newest usable snapshot, or from the empty state. */
+  async #start(key: Token, snapshot: StoredSnapshot | undefined, generation: string): Promise<Folded<State>> {
     const { folding, logger, snapshots } = this.#options;
     const decoded = snapshot && folding.decode(key, snapshot.text);
     if (decoded?.ok) {
       const { state } = decoded;
-      return { key, state, snapshotSequence: state.sequence, sinceSnapshot: 0, epoch: undefined, life };
+      return { key, state, snapshotSequence: state.sequence, sinceSnapshot: 0, epoch: undefined, generation };
     }
     if (decoded !== undefined) {
       logger.warn(
@@ -392,8 +378,15 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
       );
     }
     if (snapshot !== undefined && snapshot.sequence > 0) {
-      return this.#start(key, await snapshots.loadAtOrBefore(key, snapshot.sequence - 1), life);
+      return this.#start(key, await snapshots.loadAtOrBefore(key, snapshot.sequence - 1), generation);
     }
-    return { key, state: folding.empty(key), snapshotSequence: 0, sinceSnapshot: 0, epoch: undefined, life };
+    return {
+      key,
+      state: folding.empty(key),
+      snapshotSequence: 0,
+      sinceSnapshot: 0,
+      epoch: undefined,
+      generation,
+    };
   }
 }

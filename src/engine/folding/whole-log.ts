@@ -12,8 +12,8 @@ import type { ReplacingSnapshotStore } from '../ports/snapshot-store.js';
 import { eventsOf } from './log-copy.js';
 
 /**
- * A log to copy or export whole. Where its first events are gone, so that a snapshot alone knows them, a checkpoint of what
- * that knows takes their place. A log that is whole counts, whatever a snapshot says.
+ * Reads a log whole for a copy or an export. If its first events are gone, a checkpoint of the snapshot takes their place. A
+ * complete log wins over any snapshot.
  */
 interface WholeLogPorts {
   readonly log: Pick<SessionLog, 'read'>;
@@ -21,13 +21,13 @@ interface WholeLogPorts {
   readonly logger: Logger;
 }
 
-/** The log of a session, with what its snapshot knows where its first events are gone. Throws as the ports do. */
+/** Returns the session's log, prefixed with a checkpoint if its first events are gone. Throws as the ports do. */
 export async function wholeLog(ports: WholeLogPorts, session: Token): Promise<Pick<SessionLog, 'read'>> {
   const kept = await lostBeginning(ports, session);
   return kept === undefined ? ports.log : carriedLog(ports.log, kept);
 }
 
-/** The state that only the snapshot of a session knows, since the first events of its log are gone; else `undefined`. */
+/** Returns the snapshot's state if the first events of the log are gone, else `undefined`. */
 export async function lostBeginning(
   { log, snapshots, logger }: WholeLogPorts,
   session: Token,
@@ -35,9 +35,9 @@ export async function lostBeginning(
   const [first] = (await log.read(session, { after: 0, limit: 1 })).events;
   if (first?.sequence === 1 || first?.event.type === 'session.checkpoint') return undefined;
   const kept = await keptState({ snapshots }, session);
-  // Of a session without an event a snapshot holds nothing.
+  // The snapshot of a session without events is empty.
   if (kept === undefined || kept.lastEvent === 0) return undefined;
-  // In a stream that sessions share, no sequence tells whether a log is whole: what it comes to does.
+  // In a shared stream no sequence tells whether a log is complete: compare the states.
   const { state } = await foldedLog(log, session, kept.limits, kept.sequence);
   if (textOf(state, kept.sequence) === textOf(kept, kept.sequence)) return undefined;
   if (first === undefined || knowsMore(kept, state)) return kept;
@@ -48,7 +48,7 @@ export async function lostBeginning(
   return undefined;
 }
 
-/** The state that the newest snapshot of a session holds, if that can be read. */
+/** Returns the state of a session's newest readable snapshot. */
 export async function keptState(
   { snapshots }: Pick<WholeLogPorts, 'snapshots'>,
   session: Token,
@@ -58,7 +58,7 @@ export async function keptState(
   return decoded?.ok ? decoded.state : undefined;
 }
 
-/** The state that a log comes to from its first event on, up to a sequence. */
+/** Folds a log from its first event through a sequence. */
 export async function foldedLog(
   log: Pick<SessionLog, 'read'>,
   session: Token,
@@ -79,7 +79,7 @@ function textOf(state: SessionState, sequence: number): string {
   return encodeSnapshot({ ...state, sequence }, '');
 }
 
-/** Whether a state holds more than the log came to of what only ever grows: then events of the log are gone. */
+/** Returns true if any monotonic counter of the snapshot exceeds the log's: then events are gone. */
 function knowsMore(kept: SessionState, replayed: SessionState): boolean {
   const log = grown(replayed);
   return grown(kept).some((count, index) => count > (log[index] ?? 0));
@@ -90,10 +90,7 @@ function grown(state: SessionState): number[] {
   return [...Object.values(counts), last.task, last.note, last.message, iterations.length];
 }
 
-/**
- * A log whose first events are gone, as it is copied: in place of all that a snapshot knows it begins with a checkpoint
- * of that state, at the sequence of the snapshot.
- */
+/** Returns a log that begins with a checkpoint of `kept`, at the sequence of the snapshot. */
 export function carriedLog(log: Pick<SessionLog, 'read'>, kept: SessionState): Pick<SessionLog, 'read'> {
   const { sequence } = kept;
   const checkpoint: StoredEvent = { sequence, event: checkpointEvent(kept) };
@@ -112,13 +109,10 @@ function checkpointEvent(kept: SessionState): SessionEvent {
   return { v: EVENT_VERSION, type: 'session.checkpoint', at: kept.lastEventAt, data };
 }
 
-/** Where a state stands that a log is carried with. */
-type CarriedPlace = Pick<SessionState, 'sequence' | 'lastEvent' | 'lastCommand'>;
-
-/** What counted on the state counts on its checkpoint, which is a command: what it stands for is all at its sequence. */
+/** Rebases an event that was decided on the replaced part: it now refers to the checkpoint, which is a command. */
 export function behindCarried(
   stored: StoredEvent,
-  { sequence, lastEvent, lastCommand }: CarriedPlace,
+  { sequence, lastEvent, lastCommand }: Pick<SessionState, 'sequence' | 'lastEvent' | 'lastCommand'>,
 ): StoredEvent {
   const { after, decidedOn } = stored;
   const at = (named: number, least: number) => (named < sequence && named >= least ? sequence : named);

@@ -10,8 +10,8 @@ import {
 } from '../ports/tracing.js';
 
 /**
- * The spans of messages: names and attributes by OpenTelemetry's conventions for messaging and for generative AI. A name
- * holds the template of a subject, never the name of a session.
+ * Builds the spans of messages, with the names and attributes of OpenTelemetry's conventions for messaging and generative AI.
+ * A span name holds the template of a subject, never the name of a session.
  */
 const DISPATCHES = 'dispatch.{session}.{role}';
 
@@ -35,7 +35,6 @@ function messaging(
   };
 }
 
-/** A result is published. */
 export function publishSpan(subject: string, bytes: number): SpanStart {
   return {
     ...messaging('publish', 'send', DISPATCHES, ofDispatch(subject, bytes)),
@@ -44,7 +43,7 @@ export function publishSpan(subject: string, bytes: number): SpanStart {
   };
 }
 
-/** A result is dealt with: the extractor makes facts of it, the learner learns from a review. */
+/** The extractor or the learner processes a result. */
 export function takeSpan(
   operation: 'extract' | 'learn',
   subject: string,
@@ -59,7 +58,7 @@ export function takeSpan(
   };
 }
 
-/** An event is appended to a log: `session.demo.fact.recorded`, `learning.shop.proposal.made`. */
+/** Appends an event to a log: `session.demo.fact.recorded`, `learning.shop.proposal.made`. */
 export function appendSpan(kind: string, key: Token, type: string, subject: string): SpanStart {
   const family = subject.split('.')[0] ?? kind;
   return {
@@ -70,12 +69,10 @@ export function appendSpan(kind: string, key: Token, type: string, subject: stri
   };
 }
 
-/** A request is sent, and its answer awaited. */
 export function requestSpan(subject: string): SpanStart {
   return { ...messaging('request', 'send', templateOf(subject)), kind: 'client', destination: subject };
 }
 
-/** A service answers a request. */
 export function answerSpan(subject: string, from: TraceContext | undefined, session: unknown): SpanStart {
   const template = templateOf(subject);
   const operation = operationOf(template);
@@ -88,7 +85,7 @@ export function answerSpan(subject: string, from: TraceContext | undefined, sess
   };
 }
 
-/** What is to stand before a system prompt is asked for. */
+/** A hook requests the text that precedes a system prompt. */
 export function hookSpan(session: string): SpanStart {
   return { name: 'hook pre_llm', kind: 'internal', attributes: {}, ...(isToken(session) && { session }) };
 }
@@ -109,7 +106,7 @@ const PROMPTS = 'prompt.';
 const READS =
   /^(?:run\.status|(?:trace|learning|proposal)\.(?:get|compact|list|search|show)|tool\.[a-z]+-(?:list|show|find))\b/;
 
-/** The subject of a request without the session behind it. */
+/** Returns a request's subject with a placeholder for the session. */
 function templateOf(subject: string): string {
   const [service = '', request = '', session] = subject.split('.');
   return session === undefined ? `${service}.${request}` : `${service}.${request}.{session}`;
@@ -131,8 +128,8 @@ function sessionOf(subject: string): Pick<SpanStart, 'session' | 'destination'> 
 const UNRECORDED: RunningSpan = { set() {}, failed() {} };
 
 /**
- * The trace that the program began which called this process, by the variables `TRACEPARENT` and `TRACESTATE`: what is
- * sent carries it. No spans are made, and nothing is loaded for it.
+ * Returns the trace of the parent process, from `TRACEPARENT` and `TRACESTATE`: messages carry it. Makes no spans and loads
+ * nothing.
  */
 export function inheritedTrace(env: Readonly<Record<string, string | undefined>>): Tracing {
   const from = readTraceContext((name) => env[name.toUpperCase()]);

@@ -2,15 +2,15 @@ import { LATE, withinDeadline } from '../../shared/deadline.js';
 import { type Collected, type Distribution, type LabelValues, METRICS, type Metric } from './metric-table.js';
 
 /**
- * The metrics of a process. Nothing is counted here: the parts of the process count what they do, and are read at a
- * scrape. What several parts show under the same labels is added up.
+ * The metrics of a process. The parts of the process count for themselves and are read at a scrape. Samples of several parts
+ * with the same labels are added up.
  */
 export type Collector = () => Collected | Promise<Collected>;
 
-/** Longest wait for what one part shows: Prometheus waits for ten seconds, and must get the rest. */
+/** Deadline of one part: Prometheus times out after ten seconds, and must get the other parts. */
 const PATIENCE_MS = 2000;
 
-/** The value of a label that is not one of its values. */
+/** Replaces a label value that is not in the list. */
 const OTHER = 'other';
 const OWN_NAME = /^[A-Za-z0-9][A-Za-z0-9._/+-]{0,79}$/;
 
@@ -26,7 +26,7 @@ export class MetricRegistry {
     this.#collectors.push(collector);
   }
 
-  /** All metrics in the text format of Prometheus. A part that fails, or takes too long, is left out. */
+  /** Returns all metrics in Prometheus' text format, without the parts that fail or time out. */
   text(): Promise<string> {
     this.#running ??= this.#scrape().finally(() => {
       this.#running = undefined;
@@ -63,14 +63,14 @@ export class MetricRegistry {
       const collected = await withinDeadline(PATIENCE_MS, Promise.resolve(collect()));
       if (collected !== LATE) return collected;
     } catch {
-      // Counted as one that came too late: most often NATS does not answer, and the metrics of the connection say so.
+      // Counted below. Most often NATS does not answer, which the connection's metrics show.
     }
     this.#failures += 1;
     return {};
   }
 }
 
-/** Counts by the value of one label, as samples. */
+/** Converts counts by the value of one label to samples. */
 export function byLabel<const Label extends string>(
   label: Label,
   counts: Readonly<Partial<Record<string, number>>>,
@@ -81,7 +81,6 @@ export function byLabel<const Label extends string>(
   ]);
 }
 
-/** The labels between braces, each with a value that it may have. */
 function labelText({ labels }: Metric, given: Labels): string {
   return Object.entries(labels)
     .map(([label, values]) => `${label}="${allowed(values, given[label] ?? '')}"`)
@@ -133,7 +132,7 @@ function braced(labels: string): string {
 /** Upper bounds in seconds: from a warm compile to one that waits for its dispatch. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** Durations in buckets. */
+/** A histogram of durations. */
 export class Durations implements Distribution {
   readonly bounds = SECONDS;
   readonly counts = new Float64Array(SECONDS.length + 1);

@@ -12,11 +12,8 @@ import { REPAIRS } from '../../contracts/reading/repairs.js';
 import { TOOLS_SERVICE } from '../../contracts/tool-requests.js';
 
 /**
- * Every metric that a process can show. One entry here is one metric: its line in docs/reference/metrics.md comes from
- * here, and nothing else can be shown.
- *
- * No label can hold a text of an agent. The values of a label are listed, and any other value becomes `other`; or they
- * are `own`: names that stand in the code.
+ * A metric that a process can expose; `docs/reference/metrics.md` is generated from this table. Labels never hold an agent's
+ * text: a value that is not listed becomes `other`, and `own` labels hold names from the code.
  */
 export interface Metric {
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -28,10 +25,9 @@ export type LabelValues = readonly string[] | 'own';
 
 const CODES = Object.keys(ERROR_CODES).filter((name): name is ErrorCode => name in ERROR_CODES);
 const KINDS = ['dispatch', 'iteration', 'session-start'] as const;
-/** The steps of a compile, in their order; `total` is the whole of it. */
+/** Stages of a compile, in order; `total` is their sum. */
 export const COMPILE_STAGES = ['wait', 'load', 'progress', 'learnings', 'render', 'total'] as const;
 export type CompileStage = (typeof COMPILE_STAGES)[number];
-/** What is folded, cached and kept as snapshots. */
 const FOLDED = ['session', 'project'] as const;
 const CONSUMERS = [EXTRACTOR_CONSUMER, LEARNER_CONSUMER] as const;
 const SERVICES = [
@@ -137,20 +133,18 @@ export const METRICS = {
 type MetricName = keyof typeof METRICS;
 type LabelOf<Name extends MetricName> = keyof (typeof METRICS)[Name]['labels'] & string;
 
-/** Values of the labels, and the value. */
 type Sample<Name extends MetricName> = readonly [
   labels: { readonly [Label in LabelOf<Name>]: string },
   value: (typeof METRICS)[Name]['type'] extends 'histogram' ? Distribution : number,
 ];
 
-/** What was observed, by its size. */
 export interface Distribution {
-  /** Upper bounds, rising; the last bucket has none. */
+  /** Ascending upper bounds; the last bucket has none. */
   readonly bounds: readonly number[];
-  /** Observations in each bucket alone, one more than there are bounds. */
+  /** Observations per bucket (not cumulative), one more than there are bounds. */
   readonly counts: ArrayLike<number>;
   readonly sum: number;
 }
 
-/** What one part of a process shows at a scrape. */
+/** The samples of one part of a process. */
 export type Collected = { readonly [Name in MetricName]?: readonly Sample<Name>[] };

@@ -6,7 +6,6 @@ import { isKnownHost, type KnownHosts, knownHosts } from './known-hosts.js';
 import type { Collector } from './metric-registry.js';
 import type { Monitoring } from './monitoring.js';
 
-/** An answer to a GET request, whatever it is served by. */
 export interface MonitoringPage {
   readonly status: number;
   readonly type: string;
@@ -17,11 +16,7 @@ export const MONITORING_PATHS = ['/metrics', '/healthz', '/readyz'] as const;
 
 const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
 
-/**
- * What a process answers at `/metrics`, `/healthz` and `/readyz`; undefined for any other path.
- *
- * @param path without a query
- */
+/** Returns the response for `/metrics`, `/healthz` or `/readyz`, or undefined for any other path (without query). */
 export async function monitoringPage(
   monitoring: Monitoring,
   path: string,
@@ -30,7 +25,7 @@ export async function monitoringPage(
     case '/metrics':
       return { status: 200, type: PROMETHEUS, body: await monitoring.metrics.text() };
     case '/healthz':
-      // That it answers is all: a process whose event loop hangs does not.
+      // Liveness only: a process whose event loop hangs does not answer.
       return json(200, { status: 'ok' });
     case '/readyz': {
       const waitsFor = monitoring.notReady();
@@ -47,7 +42,6 @@ function json(status: number, body: object): MonitoringPage {
   return { status, type: 'application/json; charset=utf-8', body: `${JSON.stringify(body)}\n` };
 }
 
-/** The monitoring pages on a port of their own. */
 interface MonitoringServer {
   /** `http://host:port`. */
   readonly url: string;
@@ -55,11 +49,11 @@ interface MonitoringServer {
 }
 
 /**
- * Serves the monitoring pages.
+ * Serves the monitoring pages on a port of their own.
  *
- * @param names under which it is reached beside the address that it listens on
+ * @param names host names besides `host`
  * @param port 0 for any free one
- * @throws ThroughlineError `config_invalid` when the port cannot be listened on
+ * @throws ThroughlineError `config_invalid` if it cannot listen on the port
  */
 export async function startMonitoringServer(
   monitoring: Monitoring,
@@ -127,10 +121,10 @@ function notListening(host: string, port: number, cause: unknown): ThroughlineEr
   });
 }
 
-/** How often the event loop is looked at: what it is late by is what is more than that. */
+/** Sampling interval of the event loop's delay; subtracted from the measured delay. */
 const EVERY_MS = 20;
 
-/** The metrics of the process itself. Measuring begins here, and ends with `stop`. */
+/** Collects the metrics of the process itself until `stop`. */
 export function watchProcess(): { readonly collect: Collector; stop(): void } {
   const delays = monitorEventLoopDelay({ resolution: EVERY_MS });
   delays.enable();

@@ -1,6 +1,6 @@
 import { byLabel, MetricRegistry } from './metric-registry.js';
 
-/** What a process shows to those who watch it: its metrics, and what it is still waiting for. */
+/** Metrics and readiness of a process. */
 export class Monitoring {
   readonly metrics = new MetricRegistry();
   readonly #parts = new Map<string, () => boolean>();
@@ -11,12 +11,11 @@ export class Monitoring {
     }));
   }
 
-  /** The process is ready only when this part is. One that is expected and not there yet is not ready. */
+  /** Makes the process' readiness depend on this part. Default: not ready. */
   expect(part: string, isReady: () => boolean = () => false): void {
     this.#parts.set(part, isReady);
   }
 
-  /** Parts that are not ready. */
   notReady(): string[] {
     return [...this.#parts].filter(([, isReady]) => !isReady()).map(([part]) => part);
   }

@@ -8,26 +8,26 @@ import type { Logger } from '../ports/logger.js';
 type Library = Pick<typeof import('@opentelemetry/sdk-node'), 'NodeSDK' | 'resources'>;
 
 interface OtelSdkOptions {
-  /** The variables of the process: those that begin with `OTEL_` set up the SDK. */
+  /** Environment: variables that begin with `OTEL_` configure the SDK. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
-  /** The package, which is optional: it is loaded only here. */
+  /** Imports the package, which is optional. */
   readonly load?: () => Promise<Library>;
 }
 
 const PACKAGE = '@opentelemetry/sdk-node';
 const SERVICE_NAME = 'throughline';
-/** Longest wait for the last spans to be taken: a collector that is gone must not keep the process. */
+/** Deadline of the last flush: an unreachable collector must not block the exit. */
 const LAST_SPANS_MS = 2000;
 const SAID_EVERY_MS = 60_000;
 const MAX_WHY = 300;
 
 /**
- * Starts the OpenTelemetry SDK that is installed beside Throughline. Exporter, sampling and service name are its own
- * variables: by default spans go by OTLP over HTTP to `http://localhost:4318`.
+ * Starts the OpenTelemetry SDK that is installed beside Throughline. Its own variables set exporter, sampling and service
+ * name; by default spans are sent by OTLP over HTTP to `http://localhost:4318`.
  *
- * @returns sends what is left, and stops it
- * @throws ThroughlineError `config_invalid` when the package is not installed
+ * @returns flushes the spans and stops the SDK
+ * @throws ThroughlineError `config_invalid` if the package is not installed
  */
 export async function startOtelSdk({
   env,
@@ -35,18 +35,14 @@ export async function startOtelSdk({
   load = installed,
 }: OtelSdkOptions): Promise<() => Promise<void>> {
   const library = await loadOtelSdk(load);
-  // The SDK has a log of its own, which is for those who set `OTEL_LOG_LEVEL`.
+  // With `OTEL_LOG_LEVEL` the SDK logs by itself.
   if (!env.OTEL_LOG_LEVEL) sayWhatFails(logger);
   const sdk = new library.NodeSDK(settings(library, env));
   sdk.start();
   return () => stopped(sdk, logger);
 }
 
-/**
- * Loads the package without starting anything.
- *
- * @throws ThroughlineError `config_invalid` when it is not installed
- */
+/** Loads the package without starting it. Throws ThroughlineError `config_invalid` if it is not installed. */
 export function loadOtelSdk(load: () => Promise<Library> = installed): Promise<Library> {
   return load().catch((cause: unknown) => {
     throw new ThroughlineError(
@@ -58,7 +54,7 @@ export function loadOtelSdk(load: () => Promise<Library> = installed): Promise<L
   });
 }
 
-/** Warns that spans are not sent: at first at once, then once a minute while it lasts. */
+/** Warns that spans are not sent: immediately, then once a minute while it lasts. */
 function sayWhatFails(logger: Logger): void {
   let next = Number.NEGATIVE_INFINITY;
   const warn = (why: string) => {
@@ -85,9 +81,9 @@ function settings({ resources }: Library, env: OtelSdkOptions['env']) {
   const isNamed = env.OTEL_SERVICE_NAME || env.OTEL_RESOURCE_ATTRIBUTES?.includes('service.name=');
   return {
     ...(!isNamed && { serviceName: SERVICE_NAME }),
-    // By default it would send the command line, which may hold the password of a NATS URL.
+    // The default detectors send the command line, which may hold the password of a NATS URL.
     ...(!env.OTEL_NODE_RESOURCE_DETECTORS && { resourceDetectors: [envDetector, hostDetector] }),
-    // There are only spans: no connection is kept for what is never sent.
+    // Only spans are recorded: open no connections for metrics and logs.
     ...(!env.OTEL_METRICS_EXPORTER && { metricReaders: [] }),
     ...(!env.OTEL_LOGS_EXPORTER && { logRecordProcessors: [] }),
   };

@@ -7,18 +7,15 @@ import type { RunningSpan, SpanStart, Spans, Tracing } from '../ports/tracing.js
 
 type Api = typeof import('@opentelemetry/api');
 
-/** Where an SDK registers itself, for every copy of `@opentelemetry/api` 1.x in the process. */
+/** Registry of the SDK, shared by every copy of `@opentelemetry/api` 1.x in the process. */
 const REGISTRY = Symbol.for('opentelemetry.js.api.1');
 
 interface OtelOptions {
-  /** Whether spans name their session. Default: false. */
+  /** Adds the session to spans. Default: false. */
   readonly sessions?: boolean;
 }
 
-/**
- * Spans by OpenTelemetry. Until an SDK is registered nothing is loaded, and asking costs a look at one variable; with an
- * SDK the API is in memory already.
- */
+/** Returns OpenTelemetry spans. Loads nothing until an SDK is registered; the API is in memory then. */
 export function otelTracing({ sessions = false }: OtelOptions = {}): Tracing {
   let spans: Spans | undefined;
   return () => {
@@ -56,7 +53,7 @@ class OtelSpans implements Spans {
   run<T>(start: SpanStart, work: (span: RunningSpan) => Promise<T>): Promise<T> {
     const { context, trace } = this.#api;
     const parent = this.#parent(start);
-    // Asked each time: an SDK may be registered in place of another one, as in tests.
+    // Looked up each time: an SDK may be replaced, as in tests.
     const tracer = trace.getTracer('throughline', VERSION);
     const attributes = { ...start.attributes, ...(this.#sessions && named(start)) };
     const span = tracer.startSpan(start.name, { kind: this.#kinds[start.kind], attributes }, parent);
@@ -74,7 +71,7 @@ class OtelSpans implements Spans {
 
   #parent({ kind, from }: SpanStart): Context {
     const { context, trace, createTraceState, ROOT_CONTEXT } = this.#api;
-    // What a socket brings runs in whatever span was active when the connection was opened.
+    // Socket callbacks run in whatever span was active when the connection was opened.
     const base = kind === 'consumer' || kind === 'server' ? ROOT_CONTEXT : context.active();
     if (from === undefined) return base;
     const [, traceId = '', spanId = '', flags = '00'] = from.traceparent.split('-');

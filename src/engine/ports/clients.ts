@@ -1,44 +1,41 @@
 import type { Tracing } from './tracing.js';
 
 /**
- * How the SDK reaches Throughline. An implementer must reject with a ThroughlineError: `unavailable` without an answer
- * in time, with `details.closed` where there never will be one, or the code that an error reply carries.
+ * Connects the SDK to Throughline. An implementer must reject with a ThroughlineError: `unavailable` without an answer in
+ * time (with `details.closed` if there will never be one), or the code of the error reply.
  */
 export interface ClientTransport {
   /**
-   * Stores a dispatch and gives its sequence. Within two minutes one with the same id is not stored again: it is a
-   * `duplicate`, and the sequence is that of the first.
+   * Stores a dispatch and returns its sequence. A repetition of the id within two minutes is not stored: it is a `duplicate`
+   * with the sequence of the first.
    */
   publish(
     subject: string,
     body: string | Uint8Array,
     messageId: string,
   ): Promise<{ readonly sequence: number; readonly duplicate?: boolean }>;
-  /** Asks a service and gives the JSON of its answer. */
+  /** Sends a request to a service and returns the JSON of its reply. */
   request(subject: string, body: unknown, timeoutMs: number): Promise<unknown>;
-  /** Sends a request without waiting for an answer: it may get lost, and nothing says so. */
+  /** Sends a request without waiting for a reply (at most once). */
   send(subject: string, body: unknown): void;
   close(): Promise<void>;
-  /** Where spans go. Default: nowhere. */
+  /** Default: no tracing. */
   readonly tracing?: Tracing;
 }
 
-/**
- * What a client that also listens needs of NATS. It lasts: when the server is lost it connects again by itself, and
- * listens again to all that it listened to.
- */
+/** The NATS connection of a client that also subscribes. It reconnects and resubscribes by itself. */
 export interface LiveTransport {
-  /** Address of the server, without secrets. */
+  /** Server address without secrets. */
   readonly server: string;
   isConnected(): boolean;
-  /** Told whenever the connection is lost or restored, until the returned function is called. */
+  /** Calls `listener` when the connection is lost or restored, until the returned function is called. */
   onState(listener: (connected: boolean) => void): () => void;
   /**
-   * Asks a service and gives the JSON of its answer. Rejects with a ThroughlineError as `ClientTransport` says, and with
-   * `unavailable` at once while there is no connection, or when it is lost meanwhile.
+   * Sends a request and returns the JSON of its reply. Rejects as `ClientTransport` does, and with `unavailable` immediately
+   * while disconnected or when the connection is lost.
    */
   request(subject: string, body: unknown, timeoutMs: number): Promise<unknown>;
-  /** Hears every message on some subjects, as it is sent: it may not be stored, now or ever. */
+  /** Subscribes to messages as they are sent, which are not necessarily stored. */
   listen(subjects: string, onMessage: (subject: string, data: Uint8Array) => void): () => void;
   close(): Promise<void>;
 }

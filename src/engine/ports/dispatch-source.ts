@@ -1,68 +1,65 @@
 import type { TraceContext } from '../../contracts/trace-context.js';
 
 /**
- * Where results arrive, and what the extractor takes them from.
+ * The queue of published results.
  *
- * An implementer must deliver every dispatch at least once, to any one of the consumers that share the source, and
- * again until it is acknowledged or terminated; it must not wait for the handler of one dispatch before it delivers
- * the next. A dispatch that was terminated is not delivered again, and stays readable in the source.
+ * An implementer must deliver every dispatch at least once to one of the consumers that share the source, and redeliver it
+ * until it is acknowledged or terminated. Deliveries are concurrent. A terminated dispatch stays readable in the source.
  */
 export interface DispatchSource {
   /**
-   * Stores a result and gives its sequence: what a later request names as `after`.
+   * Stores a result and returns its sequence, which a later request names as `after`.
    *
-   * @param messageId a repetition with the same id within the dedupe window is not stored again
+   * @param messageId idempotency key: a repetition within the dedupe window is not stored again
    */
   publish(subject: string, body: Uint8Array, messageId?: string): Promise<{ readonly sequence: number }>;
 
-  /** Sequence of the newest dispatch; none that was stored before this was called has a higher one. 0 for none. */
+  /** Returns the sequence of the newest dispatch, at least as new as all stored before the call; 0 for none. */
   newest(): Promise<number>;
 
   /**
    * Delivers dispatches to `handler` until closed. The handler must not throw.
    *
-   * @param hasRoom whether more may be asked for now; asked again whenever a delivery has been answered. Dispatches
-   *   already on their way still arrive.
+   * @param hasCapacity backpressure: returns true if more may be fetched; called after each settled delivery. Dispatches in flight
+   *   still arrive.
    */
   consume(
     handler: (delivery: DispatchDelivery) => void,
-    hasRoom?: () => boolean,
+    hasCapacity?: () => boolean,
   ): Promise<DispatchConsumption>;
 }
 
 export interface DispatchDelivery {
   readonly subject: string;
   readonly body: Uint8Array;
-  /** Place in the source: increasing, the order of arrival. */
+  /** Increasing in order of arrival. */
   readonly sequence: number;
-  /** Arrival, ISO 8601 in UTC. */
+  /** Time of arrival, ISO 8601 in UTC. */
   readonly at: string;
-  /** The id that it was published under. */
   readonly messageId?: string;
-  /** The span that it was published in. */
+  /** Trace context of the publisher. */
   readonly trace?: TraceContext | undefined;
-  /** Set for a message that was stored as the reply to a request, with what it is: it must change no session. */
+  /** Describes a message that was stored as the reply to a request: it must not change a session. */
   readonly foreign?: string | undefined;
   /**
-   * True for a message without body and headers, which may be the answer of the server to a request of someone who may not
-   * publish: it must change no session. Default: not.
+   * True for a message without body and headers. It may be the server's reply to a request whose sender may not publish: it
+   * must not change a session. Default: false.
    */
   readonly isBare?: boolean;
   /** 1 for the first delivery. */
   readonly delivery: number;
-  /** Whether it was surely never delivered before, nor by a consumer that was lost and made again. */
+  /** True if it was certainly never delivered before, not even by a consumer that was lost and created again. */
   readonly isFirst: boolean;
-  /** It has been dealt with. */
   ack(): void;
-  /** It is still being worked on: the time until it is delivered again starts over. */
+  /** Extends the ack deadline. */
   working(): void;
-  /** Deliver it again after `delayMs`. */
+  /** Requests redelivery after `delayMs`. */
   nak(delayMs: number): void;
-  /** Never deliver it again. */
+  /** Stops redelivery. */
   term(reason: string): void;
 }
 
 export interface DispatchConsumption {
-  /** Takes no further dispatches; resolves when no more will be delivered. */
+  /** Stops fetching; resolves when no more will be delivered. */
   close(): Promise<void>;
 }

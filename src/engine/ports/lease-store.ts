@@ -1,55 +1,50 @@
 import { ThroughlineError } from '../../contracts/errors.js';
 
-/** A lease as its record says. */
 export interface Lease {
   readonly holder: string;
-  /** When the holder claimed it first, ISO 8601. */
+  /** Time of the holder's first claim, ISO 8601. */
   readonly since: string;
 }
 
 export interface LeaseClaim {
   readonly holder: string;
-  /** How long the lease stays without being renewed, in milliseconds: at least 1,000, as the server counts. */
+  /** Time to live without renewal, in milliseconds by the server's clock: at least 1,000. */
   readonly ttlMs: number;
-  /** The time now, ISO 8601. */
   readonly at: string;
-  /** Holders that have ended without a release: their lease is taken over at once. */
+  /** Holders that ended without a release: their leases can be taken over at once. */
   readonly ended?: readonly string[];
 }
 
-/**
- * Leases by key, each with one holder at a time: compare-and-set with a time to live. The store ends a lease that is not
- * renewed in time by its own clock; no holder compares clocks.
- */
+/** Leases by key: compare-and-set with a time to live. The store expires a lease by its own clock; no clocks are compared. */
 export interface LeaseStore {
   /**
-   * Claims the lease, or renews it for its holder. Of several that claim a free lease at once, one gets it. Returns the lease
-   * as it is held afterwards: it is claimed if its holder is the claimant.
+   * Claims the lease, or renews it for its holder; exactly one of several concurrent claims wins. Returns the lease as it is
+   * held afterwards: the claim succeeded if its holder is the claimant.
    *
    * @throws ThroughlineError `unavailable`, `permission_denied`
    */
   claim(key: string, claim: LeaseClaim): Promise<Lease>;
 
-  /** Gives the lease back, if this holder has it. Throws as `claim`. */
+  /** Releases the lease if this holder has it. Throws as `claim`. */
   release(key: string, holder: string): Promise<void>;
 }
 
-/** A lease that this process holds: a heartbeat renews it until it is released. */
+/** A lease held by this process; a heartbeat renews it until it is released. */
 export interface HeldLease {
   readonly holder: string;
-  /** Aborts once another holder is known to have it, or to have been able to, with the error that `confirm` throws. */
+  /** Aborts with the error of `confirm` once another holder has the lease, or could have had it. */
   readonly lost: AbortSignal;
-  /** Renews it now. @throws ThroughlineError `conflict` if it is lost; else as `LeaseStore.claim` */
+  /** Renews the lease now (fencing). @throws ThroughlineError `conflict` if it is lost; else as `LeaseStore.claim` */
   confirm(): Promise<void>;
-  /** Throws nothing: the lease ends by itself. */
+  /** Never rejects: an unreleased lease expires. */
   release(): Promise<void>;
 }
 
 interface HoldOptions extends Omit<LeaseClaim, 'at'> {
   readonly now: () => string;
-  /** Describes the lease in the error of a loss: "task 2.1", "the import of session demo". */
+  /** Names the lease in error messages: "task 2.1", "the import of session demo". */
   readonly what: string;
-  /** Between two heartbeats, in milliseconds. Default: a third of `ttlMs`, so that two may be lost. */
+  /** Heartbeat interval in milliseconds. Default: a third of `ttlMs`, so that two heartbeats may be lost. */
   readonly beatMs?: number;
 }
 
@@ -75,7 +70,7 @@ export async function holdLease(
   let beating: Promise<unknown> | undefined;
   const timer = setInterval(
     () => {
-      // A heartbeat without an answer is made up for by the next.
+      // The next heartbeat makes up for a failed one.
       beating ??= renew()
         .catch(() => {})
         .finally(() => {
@@ -90,7 +85,7 @@ export async function holdLease(
     async confirm() {
       lost.signal.throwIfAborted();
       const since = await renew();
-      // Another holder may have done the step meanwhile. A heartbeat does not say so: what is being done may still count.
+      // Another holder may have done the step meanwhile. Heartbeats do not check this: work under way may still count.
       if (since !== first.since) lose(`the lease of ${what} had lapsed: it is claimed again`);
       lost.signal.throwIfAborted();
     },
@@ -102,7 +97,6 @@ export async function holdLease(
   };
 }
 
-/** True if the lease is held by this process. */
 export function isHeld(lease: HeldLease | Lease): lease is HeldLease {
   return 'confirm' in lease;
 }

@@ -1,6 +1,6 @@
 /** The part of a pino logger that the services use. */
 export interface Logger {
-  /** Absent where the level leaves it out: `logger.debug?.({ … }, 'text')` then builds nothing. */
+  /** Absent below the log level: `logger.debug?.({ … }, 'text')` then builds nothing. */
   debug?(fields: object, message: string): void;
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -9,7 +9,7 @@ export interface Logger {
 
 export const silentLogger: Logger = { info() {}, warn() {}, error() {} };
 
-/** The time now, ISO 8601 in UTC: handed in, so that nothing else asks for it. */
+/** Returns the time now, ISO 8601 in UTC. */
 export type Clock = () => string;
 
 export const systemClock: Clock = () => new Date().toISOString();

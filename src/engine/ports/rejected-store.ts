@@ -2,44 +2,39 @@ import type { Role } from '../../contracts/kinds.js';
 import type { Token } from '../../contracts/names.js';
 
 /**
- * Keeps results that could not be used, whole, with the reason, until someone retries or removes them.
+ * Stores results that could not be used, unchanged, with the reason, until someone retries or removes them. A stored message
+ * that nobody rejected, such as the reply to a request, is an entry with the code `stored_reply`.
  *
- * A stored message that nobody rejected, such as the reply to a request, is an entry as well: its code is `stored_reply`.
- *
- * An implementer must give the body back byte for byte, up to the largest message that the source accepts, and must
- * not keep the same dispatch twice when `put` is repeated soon after.
+ * An implementer must return the body byte for byte, up to the largest message that the source accepts, and must deduplicate
+ * a `put` that is repeated soon after.
  */
 export interface RejectedStore {
   put(rejected: Rejection): Promise<void>;
-  /**
-   * One page of rejections, the newest first, without their bodies: of all sessions and roles by default. It takes no
-   * longer for how many there are. It may hold fewer than asked for, even none, while there is a next one.
-   */
+  /** Returns one page, newest first, without bodies. Takes constant time. May return fewer than `limit`, even with `next`. */
   page(asked: RejectedPageAsked): Promise<RejectedPage>;
-  /** One rejection with its body, or `undefined`. */
+  /** Returns one rejection with its body, or `undefined`. */
   get(id: number): Promise<WholeRejection | undefined>;
-  /** Removes one; `false` if it is not there. */
+  /** Removes one; returns `false` if it does not exist. */
   remove(id: number): Promise<boolean>;
 }
 
 export interface Rejection {
   readonly session: Token | undefined;
   readonly role: Role | undefined;
-  /** The subject that it was published to. */
   readonly subject: string;
   readonly sequence: number;
-  /** When it arrived, the same at each delivery: with `sequence` it says which dispatch this is. */
+  /** Arrival time, equal for each delivery: identifies the dispatch together with `sequence`. */
   readonly at: string;
   readonly code: string;
   readonly reason: string;
-  /** What would make it readable. */
+  /** Describes the change that would make it readable. */
   readonly fix?: string;
-  /** The role whose result it seems to be, where it was published as that of another. */
+  /** The role that the result appears to belong to, if it differs from the published one. */
   readonly meant?: Role;
   readonly body: Uint8Array;
 }
 
-/** Which rejections are meant; a field that is left out means any. */
+/** A filter; an omitted field matches all. */
 export interface RejectedSelection {
   readonly session?: Token;
   readonly role?: Role;
@@ -53,20 +48,19 @@ export interface RejectedPageAsked extends RejectedSelection {
 
 export interface RejectedPage {
   readonly entries: readonly RejectedEntry[];
-  /** How many there are; where bodies are stored in parts, how many parts. */
+  /** Number of rejections, or of parts if bodies are stored in parts. */
   readonly total: number;
-  /** `before` of the next page; left out on the last one. */
+  /** `before` of the next page; absent on the last one. */
   readonly next?: number;
 }
 
 export interface RejectedEntry extends Omit<Rejection, 'body'> {
-  /** Names it in `get` and `remove`. */
   readonly id: number;
   readonly bytes: number;
 }
 
 export interface WholeRejection extends RejectedEntry {
   readonly body: Uint8Array;
-  /** Always the same for one rejection, and known only to those who may read the store: it identifies a retry. */
+  /** Stable idempotency key of a retry, known only to readers of the store. */
   readonly retryId: string;
 }

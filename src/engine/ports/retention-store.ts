@@ -1,51 +1,43 @@
 import type { Token } from '../../contracts/names.js';
 import type { RetentionRules, RetentionRun } from '../../contracts/retention-record.js';
 
-/**
- * The rules of retention, and what was done by them last. Of two writers one comes first, and the other decides again on what that
- * one wrote.
- */
+/** The retention rules and the last run. Concurrent writers use compare-and-set: the loser decides again. */
 export interface RetentionStore {
-  /**
-   * The rules; none where none were ever set.
-   *
-   * @throws ThroughlineError `unavailable`, `permission_denied`, `config_invalid` for rules of a newer version
-   */
+  /** Throws ThroughlineError `unavailable`, `permission_denied`, or `config_invalid` for rules of a newer version. */
   rules(): Promise<RetentionRules>;
 
-  /** Replaces them by what `next` makes of them; what it throws ends it. Throws as `rules`. */
+  /** Replaces the rules by `next(before)`; an error of `next` cancels the change. Throws as `rules`. */
   changeRules(next: (before: RetentionRules) => RetentionRules): Promise<RetentionRules>;
 
-  /** The last run; `undefined` before the first. Throws as `rules`. */
+  /** Returns the last run, or `undefined` before the first. Throws as `rules`. */
   run(): Promise<RetentionRun | undefined>;
 
-  /** Replaces it. Throws as `rules`. */
+  /** Throws as `rules`. */
   saveRun(run: RetentionRun): Promise<void>;
 }
 
-/** Streams whose messages go by age. */
+/** Streams with retention by age. */
 export type AgedKind = 'dispatches' | 'rejected';
 
 /**
- * Messages that are removed by age, whole stream or session by session.
- *
- * An implementer must never remove what one of the services has still to deal with, however old it is.
+ * Removes messages by age, for a whole stream or one session. An implementer must never remove a message that a service has
+ * still to process.
  */
 export interface AgedMessages {
-  /** Throws `unavailable`, `permission_denied`. */
+  /** Takes a snapshot of a stream's bounds. Throws `unavailable`, `permission_denied`. */
   look(kind: AgedKind): Promise<AgedStream>;
 }
 
-/** The stream as it was when it was looked at. What came after that is not touched. */
+/** A stream at the time of the look; later messages are not touched. */
 export interface AgedStream {
-  /** When its oldest message was stored, ISO 8601 in UTC. */
+  /** Time of its oldest message, ISO 8601 in UTC. */
   readonly oldest?: string;
-  /** Why nothing of it can be removed now. */
+  /** The reason why nothing can be removed now. */
   readonly held?: string;
-  /** Sessions that have messages in it. */
+  /** Returns the sessions with messages in it. */
   sessions(): Promise<readonly Token[]>;
-  /** How many messages were stored before a time, of one session or of all. */
+  /** Counts the messages stored before a time. */
   count(before: string, session?: Token): Promise<number>;
-  /** Removes them. Gives how many. Throws as `look`. */
+  /** Removes the messages stored before a time and returns their number. Throws as `look`. */
   remove(before: string, session?: Token): Promise<number>;
 }

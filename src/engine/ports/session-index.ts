@@ -2,37 +2,33 @@ import type { Token } from '../../contracts/names.js';
 import type { SessionIndexEntry } from '../../contracts/session-file.js';
 
 /**
- * What a list shows of each session, kept so that no session is folded for it. Losing it costs time, never truth.
+ * A cache of list entries, so that listing sessions folds none. Losing it costs time, never truth.
  *
- * An implementer must refuse an entry that is not newer than what it holds, also when two writers come at once, and must
- * pass over any value that it did not write itself.
+ * An implementer must refuse an entry that is not newer than the stored one (compare-and-set), and must skip values that it
+ * did not write itself.
  */
 export interface SessionIndex {
   /**
-   * Names the index as it is now: another name once everything in it was lost, `undefined` while there is none.
+   * Identifies the index: changes when its contents are lost; `undefined` while it does not exist.
    *
-   * @throws ThroughlineError `unavailable` when the index cannot be reached
+   * @throws ThroughlineError `unavailable` if the index cannot be reached
    */
   epoch(): Promise<string | undefined>;
 
-  /**
-   * The entries that were written after `after`, in any number of parts; 0 gives all.
-   *
-   * @throws ThroughlineError `unavailable` when the index cannot be reached
-   */
+  /** Returns the entries written after the cursor `after`, in parts; 0 returns all. Throws as `epoch`. */
   read(after: number): AsyncIterable<IndexPart>;
 
-  /** Told of each entry soon after it was written, or not at all while disconnected; one may come twice. */
+  /** Announces written entries. Hints may be repeated, or lost while disconnected. */
   watch(listener: IndexListener): Unwatch;
 
   /**
-   * Writes the entry of a session, unless one of the same or a later sequence is there.
+   * Writes the entry of a session, unless one of the same or a later sequence is stored.
    *
-   * @throws ThroughlineError `unavailable` when it is not known to be stored
+   * @throws ThroughlineError `unavailable` if it may not be stored
    */
   put(entry: SessionIndexEntry): Promise<'saved' | 'older'>;
 
-  /** Removes the entry of a session without a trace. Throws `unavailable` when it is not known to be gone. */
+  /** Removes the entry of a session, leaving no tombstone. Throws `unavailable` if it may still be there. */
   remove(session: Token): Promise<void>;
 }
 

@@ -3,135 +3,131 @@ import type { Token } from '../../contracts/names.js';
 import type { Unwatch } from './session-log.js';
 
 /**
- * What is recorded of sessions beside their events: which are archived, and which were forgotten. Of most sessions
- * nothing is.
+ * Records which sessions are archived or forgotten (tombstones).
  *
- * An implementer must answer from memory, never later than a second after something was recorded by any process while
- * the store can be reached, and at once for what this process has recorded. Before it is handed out it must know all
- * that was recorded until then.
+ * An implementer must answer from memory, at most a second behind any process while the store can be reached, and immediately
+ * after its own writes. It must be complete before it is first used.
  */
 export interface SessionLifecycle {
-  /** The record that a session is archived. */
+  /** Returns the record of an archived session. */
   archived(session: Token): Archived | undefined;
 
-  /** The record that a session is being forgotten, or was: also of a new session of that name. */
+  /** Returns the tombstone of a session, also if its name was used again. */
   forgotten(session: Token): Forgotten | undefined;
 
   /**
-   * `undefined` where all is known that was recorded until a moment ago. A process that stood still, or was cut off, may have
-   * missed a record: then this asks, and resolves once it knows. Throws as `change`.
+   * Returns `undefined` if the view is current. After a pause or a disconnect it returns a promise that resolves once the
+   * records are read again. Throws as `change`.
    */
   refreshed(): Promise<void> | undefined;
 
-  /** Sessions of which something is left to erase. */
+  /** Sessions that are not completely erased. */
   unfinished(): readonly Token[];
 
-  /** Archived sessions whose log still has to give way to their checkpoint. */
+  /** Archived sessions whose log must still be replaced by their checkpoint. */
   archiving(): readonly Token[];
 
   /** Calls `listener` after each change, until the returned function is called. */
   onChange(listener: (change: LifecycleChange) => void): () => void;
 
   /**
-   * Changes the record that a session is archived: there is no other way to. What is recorded is read, and what `decide` makes
-   * of it is recorded unless another writer came in between: then it is read and decided again.
+   * Changes the record of an archived session by compare-and-set.
    *
-   * @param decide asked once or more; must depend on nothing that changes meanwhile
-   * @returns `false` where it keeps what is there
-   * @throws ThroughlineError `unavailable` when the store cannot be reached, `permission_denied`
+   * @param decide pure; called again after each conflict
+   * @returns `false` if it decided `keep`
+   * @throws ThroughlineError `unavailable` if the store cannot be reached, `permission_denied`
    */
   change(session: Token, decide: DecideArchived): Promise<boolean>;
 
   /**
-   * Records that a session is being forgotten, and removes every trace of it being archived, unless it may still be
-   * spared. Numbers never go down: of an earlier record the higher ones stay. Throws as `change`.
+   * Records that a session is being forgotten, and removes its archived record. Numbers never decrease: higher ones of an
+   * earlier record are kept. Throws as `change`.
    *
-   * @param record may be made of what is recorded until then, in one step with recording it
-   * @returns `false` where it makes nothing of that, and nothing was recorded
+   * @param record may be computed from the current record (compare-and-set)
+   * @returns `false` if it returned nothing, so that nothing was recorded
    */
   forgetting(session: Token, record: ForgottenAt | NextRecord): Promise<boolean>;
 
   /**
-   * Takes back that it is being forgotten: it is archived, or was forgotten before, as it was when it had moved last, at
-   * `at`. Throws as `change`.
+   * Cancels forgetting: restores the session as it was, archived or forgotten before, last moved at `at`. Throws as `change`.
    *
-   * @returns `false` where it must not be spared any longer, and nothing was recorded
+   * @returns `false` if it can no longer be cancelled
    */
   spare(session: Token, at: string): Promise<boolean>;
 
   /**
-   * Records that nothing of it is left: its name goes from the record. Throws as `change`.
+   * Records that a session is erased: its name is removed from the record. Throws as `change`.
    *
-   * @param isMine asked about what is recorded until then, in one step with recording it. Default: always
-   * @returns `false` where that says no, and nothing was recorded
+   * @param ownsRecord checks the current record (compare-and-set). Default: always true
+   * @returns `false` if that returned false, so that nothing was recorded
    */
-  forgot(session: Token, at: string, isMine?: (there: Forgotten | undefined) => boolean): Promise<boolean>;
+  forgot(
+    session: Token,
+    at: string,
+    ownsRecord?: (there: Forgotten | undefined) => boolean,
+  ): Promise<boolean>;
 
   /**
-   * Removes the records of sessions that were forgotten before a time, ISO 8601 in UTC; other processes may keep them in
-   * memory. Gives how many. Throws as `change`.
+   * Removes the tombstones of sessions forgotten before a time, ISO 8601 in UTC, and returns their number; other processes may
+   * keep them in memory. Throws as `change`.
    */
   expire(olderThan: string): Promise<number>;
 }
 
-/** What changed. A forgotten session is told by its name only while it is being forgotten. */
+/** A session's name is reported only while it is being forgotten. */
 export type LifecycleChange =
   | { readonly kind: 'archived' | 'reopened' | 'forgetting'; readonly session: Token }
   | { readonly kind: 'forgotten' };
 
-/** What is recorded of an archived session. */
 export type ArchivedAs = Omit<Archived, 'v' | 'status'>;
 
-/** What comes of what is recorded: another record, none, or the same. */
+/** Decides on the next record: another one, none, or no change. */
 export type DecideArchived = (there: Archived | undefined) => ArchivedAs | 'remove' | 'keep';
 
-/** Where a session is when it is forgotten, as in the record. */
 export type ForgottenAt = Omit<Forgotten, 'v' | 'status' | 'session'>;
 
-/** What is recorded next; `undefined` where what there is must stay. */
+/** Computes the next tombstone; `undefined` for no change. */
 export type NextRecord = (there: Forgotten | undefined) => ForgottenAt | undefined;
 
 /**
- * How far the logs of sessions have come, without reading one: tells which have moved, and where reading back begins.
+ * Reports the newest sequences of logs without reading them.
  *
  * An implementer must show an appended event to every call that starts after the append has resolved.
  */
 export interface SessionActivity {
   /**
-   * Every session that has a log, in any order. One whose log has no leader is among them: to leave it out would say that
-   * it is gone.
+   * Returns every session that has a log, in any order, including those without a leader: leaving them out would say that they
+   * are gone.
    *
-   * @throws ThroughlineError `unavailable` when the logs cannot be reached, or when what holds several of
-   * them has no leader: their names are not known then
+   * @throws ThroughlineError `unavailable` if the logs cannot be reached, or if a shared stream has no leader
    */
   activity(): Promise<(ActiveSession | LeaderlessSession)[]>;
 
   /**
-   * Sequence of a session's newest event; 0 for a session without any. A `read` of the same port that starts once this
-   * has resolved shows that event.
+   * Returns the sequence of a session's newest event; 0 for none. A `read` that starts afterwards shows that event.
    *
-   * @throws ThroughlineError `unavailable` when the log cannot be reached
+   * @throws ThroughlineError `unavailable` if the log cannot be reached
    */
   newest(session: Token): Promise<number>;
 
   /**
-   * Calls `onMoved` soon after any process appended an event to any session. It is only a hint: it may come a moment
-   * before the event can be read, twice, for an event that was refused, or, while disconnected, not at all.
+   * Calls `onMoved` soon after any process appended an event. Only a hint: it may come before the event can be read, twice, for
+   * a refused event, or, while disconnected, not at all.
    *
-   * @param onDenied called, also again and again, where this user may not hear of events
+   * @param onDenied called, possibly repeatedly, if this user may not subscribe
    */
   follow(onMoved: (session: Token) => void, onDenied?: () => void): Unwatch;
 }
 
 export interface ActiveSession {
   readonly session: Token;
-  /** Sequence of its newest message, whatever it holds; 0 for an empty log. */
+  /** Sequence of its newest message, valid or not; 0 for an empty log. */
   readonly sequence: number;
-  /** When that was stored, or of an empty log when it was made: ISO 8601 in UTC. */
+  /** Time of that message, or of the creation of an empty log: ISO 8601 in UTC. */
   readonly at: string;
 }
 
-/** A session whose log no server of the cluster leads now: it is there, and nobody can say how far it has come. */
+/** A session whose log currently has no leader in the cluster: its sequence is unknown. */
 export interface LeaderlessSession {
   readonly session: Token;
   readonly sequence: undefined;
@@ -141,7 +137,7 @@ export function hasLeader(each: ActiveSession | LeaderlessSession): each is Acti
   return each.sequence !== undefined;
 }
 
-/** What is stored of a session, beside learnings. */
+/** Kinds of stored data of a session, except learnings. */
 export const ERASED_KINDS = [
   'events',
   'dispatches',
@@ -164,50 +160,49 @@ export const NOTHING_ERASED: ErasedCounts = {
   index: 0,
 };
 
-/** Numbers behind which a new session of the name begins. */
+/** High-water marks: a new session of the same name starts behind them. */
 export interface Marks {
-  /** Last sequence of the stream of dispatches. */
+  /** Last sequence of the dispatch stream. */
   readonly dispatches: number;
-  /** Last sequence of the stream that holds the session's events; 0 without one. */
+  /** Last sequence of the stream with the session's events; 0 without one. */
   readonly sequence: number;
 }
 
-/** When something of a session was stored last; times are ISO 8601 in UTC. */
+/** The session's newest stored messages; times are ISO 8601 in UTC. */
 export interface LastMoved {
-  /** Sequence of its newest event; 0 without any. */
+  /** Sequence of its newest event; 0 for none. */
   readonly sequence: number;
   readonly at?: string;
-  /** When the newest result of it was published, of those that are still stored. */
+  /** Publication of its newest result that is still stored. */
   readonly dispatchedAt?: string;
 }
 
 /**
- * Removes all that is stored of a session, so that neither a reader of streams and buckets finds it, nor one of the
- * store's files.
+ * Erases everything stored of a session, from streams, buckets and the store's files.
  *
- * An implementer must leave what is stored of other sessions as it is, but may drop replaced values of theirs. To erase
- * again what is erased must be cheap, and harm nothing: a call that was cut short is made again.
+ * An implementer must not change other sessions' data, but may drop their replaced values. Erasing is idempotent and cheap to
+ * repeat, so that an interrupted call can be made again.
  */
 export interface SessionEraser {
-  /** Throws `permission_denied` where it may not erase, before anything is begun. */
+  /** Throws `permission_denied` if it may not erase. */
   check(): Promise<void>;
 
   marks(session: Token): Promise<Marks>;
 
-  /** The highest dispatch that its events after a sequence name; 0 for none. Throws as `count`. */
+  /** Returns the highest dispatch that events after a sequence refer to; 0 for none. Throws as `count`. */
   newestNamed(session: Token, after: number): Promise<number>;
 
-  /** Its newest event, and the newest result of it that is stored, whether it is an event yet or not. Throws as `count`. */
+  /** Returns the newest event and the newest stored result, folded or not. Throws as `count`. */
   lastMoved(session: Token): Promise<LastMoved>;
 
-  /** How many messages are stored of it, by kind. Throws `unavailable`, `permission_denied`. */
+  /** Counts the session's messages by kind. Throws `unavailable`, `permission_denied`. */
   count(session: Token): Promise<ErasedCounts>;
 
   /**
-   * Erases its results up to `dispatches`, and its events, snapshots and all else, whenever they came. Gives how many.
-   * Throws as `count`; what was erased by then is gone.
+   * Erases the session's results up to `dispatches` and everything else regardless of age. Returns the numbers. Throws as
+   * `count`; messages erased by then are gone.
    *
-   * @param onErased told of each step how much of what is gone
+   * @param onErased reports progress
    */
   erase(
     session: Token,
@@ -216,27 +211,22 @@ export interface SessionEraser {
   ): Promise<ErasedCounts>;
 
   /**
-   * Erases its events, in the files as well, and removes what is made of them: snapshots, and the entry in the index, which
-   * `rewrite` takes out of the files. Throws as `count`.
+   * Erases the session's events, in the files as well, and removes its snapshots and index entry; `rewrite` removes these from
+   * the files. Throws as `count`.
    */
   eraseLog(session: Token): Promise<void>;
 
-  /**
-   * Takes out of the store's files what was replaced or purged there before: once after any number of sessions were erased.
-   *
-   * @param kinds of which something was erased, or was replaced before
-   */
+  /** Rewrites the files of these kinds without replaced and purged values: once after erasing any number of sessions. */
   rewrite(kinds: readonly RewrittenKind[]): Promise<void>;
 }
 
-/** Kinds whose values are replaced by newer ones while a session lives. */
+/** Kinds whose values are replaced while a session lives. */
 export type RewrittenKind = 'snapshots' | 'prompts' | 'telemetry' | 'index' | 'learnings' | 'lifecycle';
 
-/** Removes what was stored of learnings. */
 export interface LearningEraser {
   /**
-   * Erases the events of a project before a checkpoint, the snapshots of the project, and the vectors of some learnings.
-   * Throws `unavailable`, `permission_denied`.
+   * Erases the events of a project before a checkpoint, the project's snapshots, and the vectors of some learnings. Throws
+   * `unavailable`, `permission_denied`.
    */
   eraseLearnings(
     project: Token,

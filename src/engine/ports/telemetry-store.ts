@@ -3,36 +3,32 @@ import type { KeptPrompt, PromptTraceBrief } from '../../contracts/replies/promp
 import type { StoredTelemetry, TelemetryBatch } from '../../contracts/session-telemetry.js';
 
 /**
- * Keeps what compilers have counted of each session, beside its snapshot.
+ * Stores the compilers' counters of each session. Losing a value costs figures, never truth.
  *
- * An implementer must lose nothing where several write at once, and must count a batch once, however often it comes.
- * Losing a value costs figures, never truth.
+ * An implementer must not lose concurrent updates, and must count a repeated batch once.
  */
 export interface TelemetryStore {
-  /** What is stored of a session, or `undefined`. Throws `unavailable` when the store cannot be reached. */
+  /** Throws `unavailable` if the store cannot be reached. */
   load(session: Token): Promise<StoredTelemetry | undefined>;
 
   /**
-   * Adds what a process has counted to what is stored.
+   * Adds a process' counters to the stored ones.
    *
-   * @throws ThroughlineError `unavailable` when the store cannot be reached; the batch may or may not be stored then,
-   * and may come again. `conflict` when others write all the time
+   * @throws ThroughlineError `unavailable` if the store cannot be reached: the batch may be stored, and can be repeated;
+   * `conflict` after too many lost races
    */
   add(session: Token, writer: string, batch: TelemetryBatch): Promise<void>;
 }
 
 /**
- * What was compiled of late: for each session a bounded ring of prompts, the newest ones.
- *
- * An implementer must give a prompt at most once per call, the newest first, and nothing for a session without any. Losing
- * some costs a look back, never truth.
+ * A bounded ring of recently compiled prompts per session, newest first, without duplicates. Losing some is harmless.
  */
 export interface PromptTraces {
   /**
-   * The newest prompts of a session, at most `limit`.
+   * Returns the newest prompts of a session, at most `limit`.
    *
-   * @param range `before` names a prompt by its id: only older ones then, and none where it is not kept any longer
-   * @throws ThroughlineError `unavailable` when the ring cannot be reached
+   * @param range `before` is the id of a prompt: returns only older ones, and none if that one left the ring
+   * @throws ThroughlineError `unavailable` if the ring cannot be reached
    */
   recent(
     session: Token,
@@ -40,33 +36,27 @@ export interface PromptTraces {
   ): Promise<readonly RecentPrompt[]>;
 }
 
-/** A prompt of the ring, as far as lists need it. */
+/** The part of a prompt that lists need. */
 export interface RecentPrompt extends PromptTraceBrief {
-  /** Milliseconds that it took. */
   readonly durationMs: number;
-  /** Items left out for lack of room. */
+  /** Items omitted because of the budget. */
   readonly dropped: number;
-  /** Ids of the facts that it showed, as far as they are kept. */
+  /** Ids of the facts that it included, if still stored. */
   readonly facts: readonly { readonly id: string }[];
 }
 
-/** The ring itself, for those who write it and show what is in it. */
 export interface PromptRing extends PromptTraces {
-  /** All prompts that are kept of a session, the newest first. Throws `unavailable` as `recent` does. */
+  /** Returns all stored prompts of a session, newest first. Throws as `recent`. */
   all(session: Token): Promise<readonly KeptPrompt[]>;
 
-  /**
-   * Keeps a prompt as the newest of its session; beyond `RING_SIZE` the oldest goes.
-   *
-   * @throws ThroughlineError when it is not known to be stored
-   */
+  /** Adds a prompt as the newest of its session and evicts the oldest beyond `RING_SIZE`. Throws if it may not be stored. */
   keep(prompt: KeptPrompt): Promise<void>;
 }
 
-/** Prompts that are kept of a session. */
+/** Prompts per session. */
 export const RING_SIZE = 200;
 
-/** Those that are older than the prompt `before`, at most `limit`, of prompts that stand the newest first. */
+/** Returns at most `limit` prompts that are older than `before`, of prompts sorted newest first. */
 export function pageOf<Prompt extends { readonly id: string }>(
   prompts: readonly Prompt[],
   { before, limit }: { readonly before?: string; readonly limit: number },
@@ -76,5 +66,4 @@ export function pageOf<Prompt extends { readonly id: string }>(
   return prompts.slice(at + 1, at + 1 + limit);
 }
 
-/** Where no ring is kept. */
 export const NO_PROMPTS: PromptTraces = { recent: async () => [] };

@@ -1,42 +1,39 @@
 import type { TraceContext } from '../../contracts/trace-context.js';
 
 /**
- * Where spans go. Asked before each piece of work; `undefined` while nothing records: then the work is done as if there
- * were no tracing.
+ * Returns the span recorder, or `undefined` while nothing records. Called before each piece of work.
  *
- * An implementer must not change what the work gives or throws, and must keep texts out: an error by its code alone.
+ * An implementer must not change the work's result or error, and must record an error only by its code.
  */
 export type Tracing = () => Spans | undefined;
 
 export interface Spans {
   /**
-   * Does work in a span, which ends with it. What is sent meanwhile carries the span.
-   *
-   * A consumer or a server continues `from` or begins a trace of its own; any other span goes on in the one that is
-   * active.
+   * Runs work in a span that ends with it. A consumer or server continues `from` or starts a new trace; any other span is a
+   * child of the active one.
    */
   run<T>(span: SpanStart, work: (span: RunningSpan) => Promise<T>): Promise<T>;
-  /** What a message that is sent now is to carry; undefined outside of any span. */
+  /** Returns the context for outgoing messages; undefined outside of any span. */
   context(): TraceContext | undefined;
 }
 
 export interface SpanStart {
-  /** `<operation> <destination>`, of few different values. */
+  /** `<operation> <destination>`, of low cardinality. */
   readonly name: string;
   readonly kind: 'producer' | 'consumer' | 'client' | 'server' | 'internal';
   readonly attributes: SpanAttributes;
-  /** The span's session, and the destination that names it: shown only where that is wanted. */
+  /** The session, and the destination that names it: recorded only if sessions are enabled. */
   readonly session?: string | undefined;
   readonly destination?: string;
   readonly from?: TraceContext | undefined;
 }
 
-/** Names and numbers that the code knows; never a text of an agent. */
+/** Names and numbers from the code; never an agent's text. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface RunningSpan {
   set(attributes: SpanAttributes): void;
-  /** It failed, although the work throws nothing. */
+  /** Marks the span as failed although the work does not throw. */
   failed(code: string): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Lets requests share runs of the same work: at most one runs at a time, and what is asked for meanwhile is in the next
- * run, so every run begins after its requests were made.
+ * Coalesces requests: at most one run is active, and requests that arrive meanwhile share the next one. So every run begins
+ * after its requests.
  */
 export function batched<Request, Answer>(
   run: (requests: readonly Request[]) => Promise<Answer>,
@@ -22,7 +22,7 @@ export function batched<Request, Answer>(
   };
 }
 
-/** Work that is asked for again and again, and never runs twice at once. */
+/** Runs work that is requested repeatedly, never twice at once. */
 export class OneAtATime {
   readonly #work: () => Promise<void>;
   #running: Promise<void> | undefined;
@@ -32,12 +32,11 @@ export class OneAtATime {
     this.#work = work;
   }
 
-  /** Whether the work is to end soon. */
   get isStopping(): boolean {
     return this.#isStopping;
   }
 
-  /** Does the work, unless that is being done: then it is the same promise. */
+  /** Starts the work, or returns the promise of the running one. */
   run(): Promise<void> {
     this.#running ??= this.#work().finally(() => {
       this.#running = undefined;
@@ -45,14 +44,14 @@ export class OneAtATime {
     return this.#running;
   }
 
-  /** Waits for what is in hand. */
+  /** Waits for the running work. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.#running;
   }
 }
 
-/** Lets a fixed number run at a time; the others wait for their turn, in the order of their arrival. */
+/** A fair semaphore: waiters run in order of arrival. */
 export class Semaphore {
   readonly #most: number;
   #running = 0;
@@ -63,7 +62,7 @@ export class Semaphore {
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    // Work that ends hands its place on, so that no newcomer slips in between.
+    // A finishing holder hands its permit over, so that no newcomer gets in between.
     if (this.#running < this.#most) this.#running += 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {

@@ -5,18 +5,18 @@ import type { Clock, Logger } from '../ports/logger.js';
 import { pause } from './pauses.js';
 
 /**
- * Runs jobs that outlive their process. What a job still has to do stands in a record of its own, and each of its steps can be
- * repeated. So a job has two states: left, or done. One process at a time, the holder of the job's lease, works on it; when
- * that one is killed, its lease ends, and any other process that looks for what is left goes on with it.
+ * Runs resumable jobs that outlive their process. A record says what is left to do, and each step is idempotent, so a job is
+ * either unfinished or done. The holder of the job's lease works on it; when that process dies, its lease expires and any
+ * other process that looks for unfinished jobs resumes it.
  */
 export interface JobKind {
-  /** Begins the keys of its leases. */
+  /** Prefix of the lease keys. */
   readonly name: string;
-  /** In the logs: "a session could not be archived yet". */
+  /** Log message of a failure: "a session could not be archived yet". */
   readonly failed: string;
-  /** Keys of the jobs whose records say that something is left to do. */
+  /** Returns the keys of unfinished jobs, from their records. */
   readonly left: () => readonly string[] | Promise<readonly string[]>;
-  /** Does what is left of a job. Confirms the lease before each step that must not be done by two. */
+  /** Does the rest of a job. Must confirm the lease before each step that two processes must not both do. */
   readonly run: (job: string, lease: HeldLease) => Promise<void>;
 }
 
@@ -24,16 +24,16 @@ export interface JobsOptions {
   readonly leases: LeaseStore;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** A new unique id for each lease. */
+  /** Returns a new unique id for each lease. */
   readonly newId: () => string;
-  /** Between two looks for what is left, in milliseconds. Default: no looks by itself. */
+  /** Interval in milliseconds at which unfinished jobs are looked for. Default: never. */
   readonly everyMs?: number;
 }
 
 const TTL_MS = 10_000;
-/** Between two looks at a job that another process does. */
+/** Poll interval for a job that another process does. */
 const LOOK_MS = 250;
-export const LEFT_EVERY_MS = 2000;
+export const RESUME_EVERY_MS = 2000;
 
 export class Jobs {
   readonly #kind: JobKind;
@@ -49,16 +49,16 @@ export class Jobs {
     if (everyMs !== undefined) this.#looking = setInterval(() => void this.resume(), everyMs).unref();
   }
 
-  /** True while a job is done here. */
+  /** True while a job runs in this process. */
   get isBusy(): boolean {
     return this.#running.size > 0;
   }
 
   /**
-   * Does a job, or waits for the process that does it, until nothing is left of it.
+   * Does a job, or waits for the process that does it, until it is done.
    *
    * @param isDone default: its record says that nothing is left
-   * @throws what the job failed with here, and ThroughlineError `unavailable` if this process stops
+   * @throws the job's error, or ThroughlineError `unavailable` if this process stops
    */
   async finish(job: string, isDone = () => this.#isDone(job)): Promise<void> {
     while (!(await isDone())) {
@@ -67,20 +67,20 @@ export class Jobs {
     }
   }
 
-  /** Does what is left and is not being done elsewhere. Throws nothing: the next look tries it again. */
+  /** Resumes unfinished jobs that no other process runs. Never rejects: the next look retries. */
   async resume(): Promise<void> {
     const { name, failed } = this.#kind;
     try {
       for (const job of await this.#kind.left())
         if (!this.#running.has(job) && !this.#stopping.signal.aborted) await this.#attempt(job);
     } catch (error) {
-      // Another process has taken over, or this one stops.
+      // Another process has taken over, or this one is stopping.
       if (codeOf(error) === 'conflict' || this.#stopping.signal.aborted) return;
       this.#options.logger.warn({ job: name, code: codeOf(error), err: error }, failed);
     }
   }
 
-  /** Ends what is done here soon, and leaves the rest to other processes. */
+  /** Aborts the running jobs; other processes resume them. */
   async stop(): Promise<void> {
     clearInterval(this.#looking);
     this.#stopping.abort(new ThroughlineError('unavailable', 'the service ends: ask again'));
@@ -91,7 +91,7 @@ export class Jobs {
     return !(await this.#kind.left()).includes(job);
   }
 
-  /** Joins the run of a job here, or begins one; false if another process has its lease. */
+  /** Joins the running job or starts it; false if another process has its lease. */
   #attempt(job: string): Promise<boolean> {
     const running = this.#running.get(job);
     if (running !== undefined) return running;

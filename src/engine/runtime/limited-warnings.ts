@@ -2,14 +2,14 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from '../ports/logger.js';
 
 const EVERY_MS = 60_000;
-/** Only the latest warnings are remembered: with more at once, some are repeated more often. */
+/** Bounded: with more distinct warnings, some are repeated more often. */
 const MAX_KNOWN = 1000;
 
 /**
- * Warns of one thing once a minute, and says how often it was silent in between.
+ * Limits each distinct warning to one per minute, and logs how many were suppressed in between.
  *
- * @param now milliseconds, of any beginning
- * @returns takes fields and message, and what the thing is where the message does not say it
+ * @param now monotonic clock in milliseconds
+ * @returns logs a warning; `thing` identifies it if the message does not
  */
 export function limitedWarnings(
   logger: Pick<Logger, 'warn'>,

@@ -3,7 +3,7 @@ import type { BackoffLimits } from '../../shared/backoff.js';
 
 const DEFAULT_LONGEST_MS = 5000;
 
-/** Waits between attempts, each twice as long as the one before. */
+/** Exponential backoff. */
 export class Backoff {
   readonly #limits: BackoffLimits;
   #nextMs: number;
@@ -14,30 +14,28 @@ export class Backoff {
     this.#nextMs = firstMs;
   }
 
-  /** How long the next wait is, in milliseconds. */
   get nextMs(): number {
     return this.#nextMs;
   }
 
-  /** The length of the next wait, in milliseconds; the one after it is twice as long. */
+  /** Returns the next wait in milliseconds, and doubles the one after it. */
   take(): number {
     const ms = this.#nextMs;
     this.#nextMs = Math.min(this.#limits.longestMs, ms * 2);
     return ms;
   }
 
-  /** Waits, but no longer than until `signal` is given. */
   async pause(signal: AbortSignal): Promise<void> {
     await pause(this.take(), signal);
   }
 
-  /** The attempt succeeded: the next wait is the first again. */
+  /** Starts over with the first wait, after a success. */
   reset(): void {
     this.#nextMs = this.#limits.firstMs;
   }
 }
 
-/** Waits, but no longer than until a `signal` is given. */
+/** Waits until the time is up or the signal aborts. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, signal && { signal }).catch(() => {});
 }

@@ -2,22 +2,20 @@ import { setFlagsFromString } from 'node:v8';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { LATE, withinDeadline } from '../../shared/deadline.js';
 
-/**
- * What was started, to be stopped in reverse order: last in, first out, once, and within a deadline.
- */
+/** Releases resources in reverse order: last in, first out, once, and within a deadline. */
 export class Shutdown {
   readonly #stack: { readonly name: string; readonly release: () => Promise<void> }[] = [];
   #released: Promise<void> | undefined;
 
-  /** Adds what stops something; `name` says in an error what did not stop. */
+  /** @param name identifies the resource in the error */
   add(name: string, release: () => Promise<void>): void {
     this.#stack.push({ name, release });
   }
 
   /**
-   * Stops everything. One that fails does not keep the others from stopping; a second call waits for the first.
+   * Releases everything; a failure does not stop the others. A second call waits for the first.
    *
-   * @throws ThroughlineError `internal` that names what failed or was not done within `deadlineMs`
+   * @throws ThroughlineError `internal` that names what failed or timed out after `deadlineMs`
    */
   release(deadlineMs: number): Promise<void> {
     this.#released ??= this.#run(deadlineMs);
@@ -47,8 +45,8 @@ export class Shutdown {
 }
 
 /**
- * Lets the heap of this process double between two collections, and no more. Where a machine has much memory the engine
- * lets it grow fourfold, which a service pays with memory that others on the machine could use.
+ * Limits heap growth between collections to a factor of two. On large machines the engine's default is four, which takes
+ * memory from others.
  */
 export function growHeapSlowly(): void {
   setFlagsFromString('--heap-growing-percent=100');

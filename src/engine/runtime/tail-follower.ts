@@ -1,33 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Backoff } from './pauses.js';
 
-/** A stretch of what is followed. */
 interface FollowedStretch<Item> {
-  /** Oldest first. */
   readonly items: readonly Item[];
-  /** Up to where all is in it. */
+  /** All items up to here were read. */
   readonly through: number;
-  /** There may be more behind it. */
   readonly isMore: boolean;
 }
 
 interface TailFollowerOptions<Item> {
-  /** The sequence after which it begins. */
   readonly after: number;
   readonly read: (after: number) => Promise<FollowedStretch<Item>>;
   readonly tell: (items: readonly Item[]) => Promise<void>;
-  /** A read failed, and is tried again. */
+  /** Reports a failed read, which is retried. */
   readonly failed: (error: unknown) => void;
 }
 
-/** What is heard of may be stored a moment later: it is looked for again after each of these pauses, in milliseconds. */
+/** An announced item may become readable later: read again after each of these pauses, in milliseconds. */
 const PAUSES = [40, 200, 1000];
 const FIRST_RETRY_MS = 250;
 
-/**
- * Follows a log by its sequences: each hint has it read on from where it was, so nothing is left out or told twice,
- * whatever hints are lost.
- */
+/** Tails a log by its cursor: each hint triggers a read from there, so lost or repeated hints neither skip nor repeat items. */
 export class TailFollower<Item> {
   readonly #options: TailFollowerOptions<Item>;
   #after: number;
@@ -41,22 +34,22 @@ export class TailFollower<Item> {
     this.#after = options.after;
   }
 
-  /** Something may be new. */
+  /** Hints that there may be new items. */
   poke(): void {
     this.#isPoked = true;
     this.#pause.abort();
     if (!this.#isFollowing && !this.#isClosed) void this.#follow();
   }
 
-  /** Sequence up to which it has read. */
+  /** The cursor. */
   get at(): number {
     return this.#after;
   }
 
   /**
-   * The log ended here at a look: one that was at lower numbers is another one.
+   * Reports the end of the log as of a look: a cursor beyond it means that the log was replaced.
    *
-   * @param before where this follower was before that look; it may have gone on since
+   * @param before cursor before that look; it may have advanced since
    */
   endsAt(sequence: number, before: number): void {
     if (sequence < before) this.#after = sequence;
@@ -93,7 +86,7 @@ export class TailFollower<Item> {
       await this.#wait(pauseMs);
     }
     this.#isFollowing = false;
-    // A hint that came with the last step.
+    // A hint arrived during the last step.
     if (this.#isPoked && !this.#isClosed) void this.#follow();
   }
 

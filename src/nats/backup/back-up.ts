@@ -24,40 +24,39 @@ import { StreamCopies, type TransferProgress } from './stream-copies.js';
 import { emptyDirectory, newDirectory } from './stream-files.js';
 
 /**
- * Copies a whole installation into a directory, while it runs.
+ * Copies a whole installation into a directory while it runs.
  *
- * The order makes it consistent. First the positions of the consumers are noted: what they have acknowledged by then is in
- * the streams that are copied later, and what is not is taken again after a restore, and counts once. What was made from
- * other streams is copied before them: snapshots before logs, logs before `DISPATCH`. So each event has its dispatch.
+ * The order makes the copy consistent. Consumer positions are read first: acknowledged dispatches are in the streams copied
+ * later, and others are redelivered after a restore and count once. Derived streams are copied before their sources: snapshots
+ * before logs, logs before `DISPATCH`. So each event has its dispatch.
  *
- * A session that is imported, archived or forgotten meanwhile is not the same in all of that. The records say of
- * which it may be so: before the first copy, and after that of the logs. What they say by then must be true of the copies.
+ * A session that is imported, archived or forgotten meanwhile may differ between the copies. The lifecycle records are compared
+ * before the first copy and after that of the logs, and affected streams are copied again.
  */
 export interface BackupOptions {
   readonly directory: string;
-  /** Unique to this backup. */
   readonly id: string;
-  /** When it begins, ISO 8601 in UTC. */
+  /** Start time, ISO 8601 in UTC. */
   readonly at: string;
-  /** Of this product. */
+  /** Version of Throughline. */
   readonly version: string;
-  /** Longest wait for one answer of the server, in milliseconds. */
+  /** Deadline of one request to the server, in milliseconds. */
   readonly timeoutMs: number;
-  /** Told when it is known how many streams there are, and after each piece. */
+  /** Called when the number of streams is known, and after each chunk. */
   readonly onProgress?: (progress: TransferProgress) => void;
-  /** Told why something is copied again. */
+  /** Called with the reason when something is copied again. */
   readonly onAgain?: (why: string) => void;
 }
 
-/** So often all is copied where sessions are forgotten meanwhile. */
+/** Maximum number of complete passes, if sessions keep being forgotten. */
 const MOST_PASSES = 5;
-/** So often the logs of sessions that have changed are copied again; most often there are few, and it takes an instant. */
+/** Maximum number of rounds for the logs of changed sessions; a round is usually short. */
 const MOST_ROUNDS = 10;
 
 /**
- * @throws ThroughlineError `usage` for a directory that is not empty, `not_found` without an installation, `conflict` where
- * sessions change faster than they can be copied: then the directory is empty;
- * `unavailable` when the server is lost: the directory then holds no backup
+ * @throws ThroughlineError `usage` if the directory is not empty, `not_found` without an installation, `conflict` if sessions
+ * change faster than they are copied (the directory is then empty), `unavailable` if the server is lost (the directory then
+ * holds no backup)
  */
 export async function backUp(connection: NatsConnection, options: BackupOptions): Promise<BackupManifest> {
   const { directory, id, at, version, timeoutMs, onProgress = () => {}, onAgain = () => {} } = options;
@@ -84,7 +83,7 @@ export async function backUp(connection: NatsConnection, options: BackupOptions)
       await writeManifest(directory, manifest);
       return { format: 1, ...manifest };
     } catch (error) {
-      // The same command may be run again.
+      // Makes the same command repeatable.
       if (codeOf(error) === 'conflict') await emptyDirectory(directory);
       throw error;
     }
@@ -103,7 +102,7 @@ interface Copying {
   readonly look: () => Promise<LifecycleLook>;
 }
 
-/** Copies all streams, and gives where consumers were before. */
+/** Copies all streams and returns the consumer positions from before. */
 async function copyAll(copying: Copying): Promise<BackupManifest['consumers']> {
   for (let pass = 1; ; pass += 1) {
     const consumers = await positions(copying.jsm);
@@ -111,21 +110,21 @@ async function copyAll(copying: Copying): Promise<BackupManifest['consumers']> {
     if (isWhole) return consumers;
     if (pass === MOST_PASSES)
       throw refused('sessions were forgotten each time that all was copied', 'none is being forgotten');
-    // Some copies hold it, others do not, and nothing would remove the rest after a restore.
+    // The session is in some copies only, and nothing would remove the rest after a restore.
     copying.onAgain('a session was forgotten meanwhile: copying all streams again');
     await copying.copies.clear();
   }
 }
 
-/** Gives `false` where a session was forgotten meanwhile. One that is still being forgotten then is so after a restore, too. */
+/** Returns `false` if a session was forgotten meanwhile. One that is still being forgotten stays so after a restore. */
 async function copyOnce({ copies, jsm, layout, onAgain, look }: Copying): Promise<boolean> {
   let known = await look();
   const there = await ownStreams(jsm);
   copies.expect(there.length);
   await copies.copy(there.filter((name) => DERIVED.includes(name)));
-  // A rejection is stored before its event, and a learning names events of sessions.
+  // A rejection is stored before its event, and learnings refer to events of sessions.
   await copies.copy(there.filter((name) => name === REJECTED_STREAM || name === LEARNINGS_STREAM));
-  // Once more: a session that is in the snapshots may be newer than the first list.
+  // List again: a session in the snapshots may be newer than the first list.
   const now = await ownStreams(jsm);
   copies.expect(now.length);
   await copies.copy(now.filter(isSessionLog));
@@ -135,13 +134,13 @@ async function copyOnce({ copies, jsm, layout, onAgain, look }: Copying): Promis
     let changes = lifecycleChanges(known, seen);
     if (changes.isForgotten) return false;
     known = seen;
-    // Where very many are archived, the last of them may be so in what is recorded alone: their results are then rejected.
+    // After the last round, a few sessions may be archived only in the records: their results are then rejected.
     if (isSame(changes) || (round === MOST_ROUNDS && isArchiving(changes))) {
       await copies.copy([DISPATCH_STREAM]);
       const last = await look();
       changes = lifecycleChanges(known, last);
       if (changes.isForgotten) return false;
-      // Of one that is forgotten results may be gone already. Whatever else happens by now is not in the backup.
+      // Results of a session that is being forgotten may be gone already. Later changes are not part of the backup.
       if (changes.forgetting.length === 0) return true;
       known = last;
     }
@@ -175,7 +174,7 @@ function refused(what: string, until: string): ThroughlineError {
   );
 }
 
-/** Where each consumer of `DISPATCH` goes on: behind the last dispatch up to which all are dealt with. */
+/** Returns the start position of each consumer of `DISPATCH`: behind its ack floor. */
 async function positions(jsm: JetStreamManager): Promise<BackupManifest['consumers']> {
   const found: ConsumerInfo[] = [];
   for (const name of [EXTRACTOR_CONSUMER, LEARNER_CONSUMER]) {

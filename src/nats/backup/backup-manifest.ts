@@ -37,28 +37,26 @@ import {
 } from '../../contracts/names.js';
 import { LIFECYCLE_STREAM } from '../stores/kv-bucket.js';
 
-/**
- * What a backup holds. Written last and in one step: a directory without it holds no backup, or one that was cut off.
- */
+/** The manifest of a backup. It is written last and atomically: a directory without it holds no complete backup. */
 export const MANIFEST = 'throughline-backup.json';
-/** Where the copies stand, beside the manifest. */
+/** Folder of the copies. */
 export const STREAMS = 'streams';
-/** Another number for each change that an earlier version cannot read. */
+/** Incremented by changes that an earlier version cannot read. */
 const FORMAT = 1;
 
-/** What JetStream says of itself is handed back as it came. */
+/** JetStream's own JSON is passed through unchanged. */
 const asTheServerSaid = <T extends object>() =>
   z.custom<T>((value) => typeof value === 'object' && value !== null);
 
 const storedStream = z.object({
   name: z.string(),
-  /** Name of its file below `streams`: no path. */
+  /** Name of its file in `streams`: not a path. */
   file: z.string().regex(/^[A-Za-z0-9_.-]+$/),
   config: asTheServerSaid<StreamConfig & { name: string }>(),
   firstSequence: z.int().nonnegative(),
   lastSequence: z.int().nonnegative(),
   messages: z.int().nonnegative(),
-  /** Size of the file, and its SHA-256 in hexadecimal digits. */
+  /** Size of the file and its SHA-256 in hex. */
   bytes: z.int().nonnegative(),
   sha256: z.string(),
 });
@@ -66,16 +64,16 @@ const storedStream = z.object({
 const manifestShape = z.object({
   format: z.literal(FORMAT),
   id: z.string(),
-  /** Version of Throughline and of the server that made it. */
+  /** Versions of Throughline and of the server. */
   version: z.string(),
   server: z.string(),
-  /** When it began, ISO 8601 in UTC. */
+  /** Start time, ISO 8601 in UTC. */
   at: z.iso.datetime(),
   layout: z.union([
     z.object({ layout: z.literal('per-session') }),
     z.object({ layout: z.literal('sharded'), shards: z.int().positive() }),
   ]),
-  /** Consumers of `DISPATCH`, and the first dispatch that each had still to deal with when the backup began. */
+  /** Consumers of `DISPATCH` with the first dispatch that each had not acknowledged at the start. */
   consumers: z.array(z.object({ config: asTheServerSaid<ConsumerConfig>(), start: z.int().positive() })),
   streams: z.array(storedStream),
 });
@@ -83,7 +81,7 @@ const manifestShape = z.object({
 export type BackupManifest = z.infer<typeof manifestShape>;
 export type StoredStream = z.infer<typeof storedStream>;
 
-/** @throws ThroughlineError `not_found` without a whole backup, `config_invalid` for one that cannot be read */
+/** @throws ThroughlineError `not_found` without a complete backup, `config_invalid` if it cannot be read */
 export async function readManifest(directory: string): Promise<BackupManifest> {
   const path = join(directory, MANIFEST);
   let text: Buffer;
@@ -123,7 +121,7 @@ export async function writeManifest(
   await rename(`${path}.part`, path);
 }
 
-/** A backup holds everything that agents said. */
+/** A backup contains everything that agents said. */
 export const OWNER_ONLY = 0o600;
 
 export function cannotRead(path: string, error: unknown): ThroughlineError {
@@ -133,7 +131,7 @@ export function cannotRead(path: string, error: unknown): ThroughlineError {
 
 export const INSTALLATION_STREAM = `KV_${INSTALLATION_BUCKET}`;
 
-/** What was made from other streams, and is copied before them. */
+/** Derived streams, which are copied before their sources. */
 export const DERIVED = [
   INSTALLATION_STREAM,
   ...[SNAPSHOT_BUCKET, TELEMETRY_BUCKET, INDEX_BUCKET, LEARNING_SNAPSHOT_BUCKET, VECTOR_BUCKET].map(
@@ -147,20 +145,19 @@ const SINGLE: ReadonlySet<string> = new Set([
   ...[REJECTED_STREAM, LEARNINGS_STREAM, LIFECYCLE_STREAM, DISPATCH_STREAM],
 ]);
 
-/** Whether a stream holds the events of sessions, in either layout. */
+/** Returns true if a stream holds events of sessions, in either layout. */
 export function isSessionLog(stream: string): boolean {
   return sessionOfStream(stream) !== undefined || shardOfStream(stream) !== undefined;
 }
 
-/** Whether a stream is part of an installation. */
 export function isOwnStream(stream: string): boolean {
   return SINGLE.has(stream) || isSessionLog(stream);
 }
 
-/** The names for which `isOwnStream` holds, as `grep -E` takes them. */
+/** The names of `isOwnStream` as a pattern for `grep -E`. */
 export const OWN_STREAMS = `^(${[...SINGLE].sort().join('|')}|SESSION_[A-Za-z0-9_-]{1,64}|SESSIONS_[0-9a-f]{2})$`;
 
-/** All streams of the installation on a server. */
+/** Returns all streams of the installation. */
 export async function ownStreams(jsm: JetStreamManager): Promise<string[]> {
   const names: string[] = [];
   for await (const name of jsm.streams.names()) if (isOwnStream(name)) names.push(name);
@@ -168,11 +165,11 @@ export async function ownStreams(jsm: JetStreamManager): Promise<string[]> {
 }
 
 /**
- * The configuration that streams and consumers of a backup are restored with. A backup is a file, perhaps of someone else: a
- * stream that is not ours, or one that copies its messages to or from other subjects, must not come with it. So all that
- * decides where messages come from and go to follows from the name, and of a backup only its limits are used.
+ * Limits that are restored from a backup. A backup may come from a stranger: it must not restore a foreign stream, or one that
+ * copies messages to or from other subjects. So subjects and sources follow from the name, and only limits are taken over.
+ *
+ * Times are in nanoseconds, and may exceed exact integers.
  */
-/** Times are nanoseconds: a hundred days are more than JavaScript counts exactly. */
 const count = z.number().refine(Number.isInteger).optional().catch(undefined);
 const limits = z.object({
   description: z.string().optional().catch(undefined),
@@ -188,7 +185,7 @@ const limits = z.object({
   allow_batched: z.boolean().optional().catch(undefined),
   metadata: z.record(z.string(), z.string()).optional().catch(undefined),
 });
-/** What the metadata of our own begins with; the server adds its own. */
+/** Prefix of our metadata; the server adds its own. */
 const OWN_METADATA = 'throughline.';
 
 const SUBJECTS: Readonly<Record<string, string>> = {
@@ -198,7 +195,7 @@ const SUBJECTS: Readonly<Record<string, string>> = {
   [LEARNINGS_STREAM]: LEARNINGS_SUBJECTS,
 };
 
-/** The configuration of one of our streams, with the limits of a copy of it. */
+/** Returns the configuration of one of our streams, with the limits of its copy. */
 export function ownConfig(name: string, stored: object): StreamConfig & { name: string } {
   const { metadata = {}, discard = DiscardPolicy.Old, ...given } = limits.parse(stored);
   const shard = shardOfStream(name);
@@ -238,7 +235,7 @@ const consumerLimits = z.object({
   max_ack_pending: count,
 });
 
-/** The configuration of a consumer of `DISPATCH`, or `undefined` for one that is not ours. */
+/** Returns the configuration of a consumer of `DISPATCH`, or `undefined` if it is not ours. */
 export function ownConsumer(stored: ConsumerConfig): Partial<ConsumerConfig> | undefined {
   const name = stored.durable_name ?? stored.name ?? '';
   const own = Object.hasOwn(CONSUMERS, name) ? CONSUMERS[name] : undefined;
@@ -255,7 +252,7 @@ export function ownConsumer(stored: ConsumerConfig): Partial<ConsumerConfig> | u
   };
 }
 
-/** @throws ThroughlineError `config_invalid` for a backup that is not one of an installation */
+/** @throws ThroughlineError `config_invalid` if it is not a backup of an installation */
 export function requireOwn({ streams }: BackupManifest, directory: string): void {
   const foreign = streams.find(({ name }) => !isOwnStream(name));
   if (foreign !== undefined)

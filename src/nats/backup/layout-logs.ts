@@ -10,23 +10,20 @@ import { lookAtLifecycle } from './lifecycle-look.js';
 interface LayoutChange {
   readonly from: SessionLayout;
   readonly to: SessionLayout;
-  /** Copies of each stream that is made. */
   readonly replicas: number;
   readonly timeoutMs: number;
 }
 
-/** The logs of an installation in two layouts. Nothing else may read or write them. */
+/** The logs of an installation in two layouts. They must be accessed exclusively. */
 export interface LayoutLogs {
   readonly from: NatsSessionLog;
-  /** Its sequences are above all of the layout before: no old snapshot or index entry counts as newer. */
+  /** Its sequences start above all of the old layout, so that no old snapshot or index entry counts as newer. */
   readonly to: NatsSessionLog;
   readonly snapshots: NatsSnapshotStore;
-  /** Removes the streams of the layout before. */
   removeOld(): Promise<void>;
   close(): void;
 }
 
-/** Opens the logs of sessions in the layout that they have, and in the one that they get. */
 export async function openLayoutLogs(
   connection: NatsConnection,
   { from, to, replicas, timeoutMs }: LayoutChange,

@@ -10,7 +10,7 @@ import { newestMessage } from '../jetstream/newest-page.js';
 import { keyOf, LIFECYCLE_PREFIX, LIFECYCLE_STREAM } from '../stores/kv-bucket.js';
 import { isDeletion } from '../stores/nats-snapshot-store.js';
 
-/** What the records of sessions say at one moment, and the highest sequence among them. */
+/** All lifecycle records at one moment, and the highest sequence. */
 export interface LifecycleLook {
   readonly records: ReadonlyMap<string, SeenRecord>;
   readonly newest: number;
@@ -18,27 +18,26 @@ export interface LifecycleLook {
 
 interface SeenRecord {
   readonly sequence: number;
-  /** None where the key was deleted, or says nothing of a session. */
+  /** `undefined` for a deleted key or a key that is not about a session. */
   readonly record: LifecycleRecord | undefined;
 }
 
-/** What has become of sessions between two looks. */
+/** Changes of sessions between two looks. */
 export interface LifecycleChanges {
-  /** Names whose events may have come, gone or been replaced. */
+  /** Sessions whose events may have been added, removed or replaced. */
   readonly sessions: readonly Token[];
-  /** Whether each of these was archived or opened again, and no more. */
+  /** True if each of these was only archived or reopened. */
   readonly isArchiving: boolean;
-  /** Sessions that began to be forgotten. */
   readonly forgetting: readonly Token[];
-  /** Whether one was forgotten: no record names it any more. */
+  /** True if a session was forgotten completely: no record names it any more. */
   readonly isForgotten: boolean;
 }
 
-/** Between two looks at a replica that does not show the newest record yet. */
+/** Poll interval for a lagging replica. */
 const LAG_PAUSE_MS = 20;
 
 /**
- * All records, with each that the leader of their stream had when this began. What is recorded meanwhile may be among them.
+ * Returns all records, at least as new as the leader's at the start.
  *
  * @throws ThroughlineError `unavailable`, `permission_denied`
  */
@@ -64,7 +63,7 @@ export async function lookAtLifecycle(
   }
 }
 
-/** To the very end: where the bucket is written again meanwhile, records move there. */
+/** Reads until the end: a concurrent rewrite of the bucket moves records there. */
 async function allRecords(connection: NatsConnection, timeoutMs: number): Promise<StreamMessage[]> {
   const all: StreamMessage[] = [];
   for (;;) {
@@ -81,14 +80,14 @@ function seen(message: StreamMessage): SeenRecord {
   return { sequence, record: isRecord ? lifecycleRecord(keyOf(message), jsonOf(data)) : undefined };
 }
 
-/** What matters to a copy of the sessions' events. Who is at it, and that it goes on, does not. */
+/** Compares two looks. Ignores lease holders and progress, which do not affect copies of events. */
 export function lifecycleChanges(before: LifecycleLook, now: LifecycleLook): LifecycleChanges {
   const sessions = new Set<Token>();
   const forgetting: Token[] = [];
   let [isArchiving, isForgotten] = [true, false];
   for (const key of new Set([...before.records.keys(), ...now.records.keys()])) {
     const [was, is] = [before.records.get(key), now.records.get(key)];
-    // One that was recorded and removed in between has left a newer mark of deletion, or nothing where it was forgotten.
+    // A record added and removed in between leaves a newer deletion marker, or nothing if it was forgotten.
     const isMarked = is !== undefined && is.record === undefined && is.sequence > before.newest;
     if (standing(was?.record) === standing(is?.record) && !isMarked) continue;
     const session = sessionOfArchivedKey(key);
@@ -114,7 +113,7 @@ function standing(found: LifecycleRecord | undefined): string {
   return JSON.stringify(found.record);
 }
 
-/** Returns true for a record of a session that is archived, and where there is none. */
+/** Returns true if there is no record, or one of an archived session. */
 function isOwn(found: LifecycleRecord | undefined): boolean {
   if (found?.kind !== 'archived') return found === undefined;
   return found.record.importing === undefined;

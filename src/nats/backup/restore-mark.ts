@@ -7,16 +7,16 @@ import { installationStream, RESTORING } from '../jetstream/layout-record.js';
 import { INSTALLATION_STREAM } from './backup-manifest.js';
 
 /**
- * What says on the server that a backup is being restored there, and which one.
+ * Marks on the server that a restore is in progress, and of which backup.
  *
- * First there is a bucket `throughline` in which the layout is `restoring`: services read it before anything else, and do
- * not start. The real bucket takes its place when all else is there. `DISPATCH` has a subject to which nobody publishes
- * until it is whole: a result that was accepted before would go with a part that is removed. Its own mark is the last to go.
+ * First a placeholder bucket `throughline` with the layout `restoring` is created: services read it first, and refuse to start.
+ * The real bucket replaces it at the end. Until `DISPATCH` is complete it listens on a subject that nobody publishes to, so
+ * that no result is accepted into a stream that may be restored again. Its own mark is removed last.
  */
 const MARK = 'throughline.restoring';
 const NOBODY = 'throughline.restoring';
 
-/** Which backup is being restored on a server, by its id; `undefined` for none. */
+/** Returns the id of the backup that is being restored on a server, if any. */
 export async function restoredNow(jsm: JetStreamManager): Promise<string | undefined> {
   for (const name of [INSTALLATION_STREAM, DISPATCH_STREAM]) {
     const found = (await configOf(jsm, name))?.metadata?.[MARK];
@@ -25,7 +25,7 @@ export async function restoredNow(jsm: JetStreamManager): Promise<string | undef
   return undefined;
 }
 
-/** Marks the server, unless it is marked. */
+/** Marks the server, unless it is marked already. */
 export async function markRestoring(
   { jsm, publisher }: { readonly jsm: JetStreamManager; readonly publisher: AckedPublisher },
   id: string,
@@ -33,7 +33,7 @@ export async function markRestoring(
 ): Promise<void> {
   if ((await configOf(jsm, INSTALLATION_STREAM)) === undefined)
     await jsm.streams.add({ ...installationStream(replicas), metadata: { [MARK]: id } });
-  // The stream keeps what is recorded first.
+  // The stream keeps the first record.
   const { outcome } = await publisher.publish(LAYOUT_SUBJECT, JSON.stringify(RESTORING), {
     stream: INSTALLATION_STREAM,
     expectedLastOfSubjects: { sequence: 0, subjects: LAYOUT_SUBJECT },
@@ -42,22 +42,21 @@ export async function markRestoring(
     throw new ThroughlineError('unavailable', `stream ${INSTALLATION_STREAM} takes nothing`);
 }
 
-/** Whether the bucket on the server is the mark, and not that of the backup. */
+/** Returns true if the bucket is the placeholder, and not the real one. */
 export async function isMark(jsm: JetStreamManager): Promise<boolean> {
   return (await configOf(jsm, INSTALLATION_STREAM))?.metadata?.[MARK] !== undefined;
 }
 
-/** `DISPATCH` as it is restored. */
+/** Returns the configuration of `DISPATCH` during a restore. */
 export function closedDispatch(config: StreamConfig, id: string): StreamConfig {
   return { ...config, subjects: [NOBODY], metadata: { ...config.metadata, [MARK]: id } };
 }
 
-/** Lets `DISPATCH` take results, as in the backup; it still says that it is being restored. */
+/** Makes `DISPATCH` accept results. It stays marked. */
 export async function openDispatch(jsm: JetStreamManager, { subjects }: StreamConfig): Promise<void> {
   await jsm.streams.update(DISPATCH_STREAM, { subjects });
 }
 
-/** The last step of a restore. */
 export async function unmarkDispatch(jsm: JetStreamManager, { metadata = {} }: StreamConfig): Promise<void> {
   await jsm.streams.update(DISPATCH_STREAM, { metadata });
 }

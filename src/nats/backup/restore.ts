@@ -34,40 +34,39 @@ import { checkCopy, readCopy } from './stream-files.js';
 import { restoreStream } from './stream-restore.js';
 
 /**
- * Makes an installation from a backup, on a server that has none.
+ * Restores a backup onto a server without an installation.
  *
- * Each stream is restored as a whole, or removed and restored again. Cut off at any moment, a restore goes on where it was;
- * until it is done, the server is marked, and no service starts.
+ * Each stream is restored completely, or deleted and restored again. An interrupted restore can be resumed; until it is done
+ * the server is marked, and no service starts.
  */
 interface RestoreOptions {
   readonly directory: string;
-  /** Go on with a restore of this backup that was cut off. */
+  /** Resume an interrupted restore of this backup. */
   readonly again: boolean;
-  /** Copies of each stream. Default: as in the backup. */
+  /** Default: as in the backup. */
   readonly replicas?: number | undefined;
   readonly timeoutMs: number;
-  /** Layout of session logs in the new installation. Default: as in the backup. */
+  /** Layout of the session logs. Default: as in the backup. */
   readonly layout?: SessionLayout | undefined;
-  /** Copies all logs to another layout: called when the streams of the backup are there, before services can start. */
+  /** Copies all logs to another layout: called when all streams are restored, before services can start. */
   readonly changeLayout?: (from: SessionLayout, to: SessionLayout) => Promise<void>;
-  /** Told while the files are checked, and while streams are restored. */
   readonly onProgress?: (progress: TransferProgress, step: 'check' | 'restore') => void;
 }
 
 interface Restored {
   readonly manifest: BackupManifest;
-  /** Streams that had been restored before. */
+  /** Streams restored by an earlier run. */
   readonly kept: number;
-  /** Streams with fewer messages than when their copy began: these were removed during it, or are too old by now. */
+  /** Streams with fewer messages than their copy: these were removed during the copy, or have expired. */
   readonly fewer: readonly { readonly stream: string; readonly missing: number }[];
 }
 
-/** The bucket is in the way when a service has made it in the moment in which there was none. */
+/** Retries if a service creates the bucket in the moment in which there is none. */
 const BUCKET_TRIES = 5;
 
 /**
- * @throws ThroughlineError `not_found` without a backup, `config_invalid` for a damaged file, or a server that has streams
- * of Throughline already; `unavailable` when the server is lost
+ * @throws ThroughlineError `not_found` without a backup, `config_invalid` for a damaged file or a server that has streams of
+ * Throughline already, `unavailable` if the server is lost
  */
 export async function restore(connection: NatsConnection, options: RestoreOptions): Promise<Restored> {
   const { directory, timeoutMs } = options;
@@ -79,12 +78,12 @@ export async function restore(connection: NatsConnection, options: RestoreOption
     const layout = otherLayout(manifest.layout, options.layout);
     let there = await admitted(jsm, { ...options, id: manifest.id, at: manifest.at });
     await checkAll(manifest, options);
-    // The record may be there already, and services would start on a part.
+    // An existing layout record would let services start on an incomplete installation.
     if (layout !== undefined && there.has(INSTALLATION_STREAM) && !(await isMark(jsm)))
       await jsm.streams.delete(INSTALLATION_STREAM);
     await markRestoring({ jsm, publisher }, manifest.id, options.replicas ?? 1);
     if (layout !== undefined && there.size > 0) {
-      // Some logs may have been copied, and removed, in part: all is done again.
+      // Some logs may have been partly copied or removed: start over.
       for (const name of there) if (name !== INSTALLATION_STREAM) await jsm.streams.delete(name);
       there = new Set();
     }
@@ -92,10 +91,10 @@ export async function restore(connection: NatsConnection, options: RestoreOption
     if (layout !== undefined) await options.changeLayout?.(manifest.layout, layout);
     const stored = manifest.streams.find(({ name }) => name === DISPATCH_STREAM);
     const dispatch = ownConfig(DISPATCH_STREAM, stored?.config ?? {});
-    // Consumers with a filter need the subjects. Services still wait for the bucket.
+    // Consumers with a filter need the real subjects. Services still wait for the bucket.
     await openDispatch(jsm, dispatch);
     await makeConsumers(jsm, manifest);
-    // Otherwise what is old by now would be removed at once, before anyone has looked at it.
+    // Otherwise retention would remove old data before anyone has looked at it.
     await new NatsRetentionStore(
       new KvBucket(connection, { replicas: options.replicas ?? 1, timeoutMs }),
     ).changeRules((rules) => (rules.rules.length === 0 ? rules : { ...rules, paused: true }));
@@ -113,7 +112,7 @@ export async function restore(connection: NatsConnection, options: RestoreOption
   }
 }
 
-/** Returns the layout to copy the logs to; `undefined` where they stay as in the backup. */
+/** Returns the new layout; `undefined` if it stays as in the backup. */
 function otherLayout(there: SessionLayout, wanted: SessionLayout | undefined): SessionLayout | undefined {
   if (wanted === undefined || isDeepStrictEqual(there, wanted)) return undefined;
   if (there.layout !== wanted.layout) return wanted;
@@ -123,7 +122,7 @@ function otherLayout(there: SessionLayout, wanted: SessionLayout | undefined): S
   );
 }
 
-/** The streams that are there, where a restore may begin or go on. */
+/** Returns the existing streams if a restore may start or resume. */
 async function admitted(
   jsm: JetStreamManager,
   begin: Omit<RestoreBegin, 'there' | 'marked'>,
@@ -162,7 +161,7 @@ async function restoreAll(
   const wanted = new Map(manifest.streams.map((stream) => [stream.name, stream]));
   wanted.delete(INSTALLATION_STREAM);
   const tell = () => onProgress({ streams: done, of: wanted.size, bytes }, 'restore');
-  // One after the other: nats-server 2.15.0 ends with a fatal error where one restore makes a stream while another counts them.
+  // Sequential: nats-server 2.15.0 crashes if one restore creates a stream while another counts them.
   for (const [name, stored] of wanted) {
     const before = there.has(name) ? await wholeOrRemoved(server.jsm, stored) : undefined;
     if (before !== undefined) kept += 1;
@@ -179,7 +178,7 @@ async function restoreAll(
   return { kept, fewer };
 }
 
-/** What a stream is that had been restored before. One that holds a part only is removed. */
+/** Returns the state of a stream that was restored before; deletes an incomplete one. */
 async function wholeOrRemoved(
   jsm: JetStreamManager,
   { name, lastSequence }: StoredStream,
@@ -216,7 +215,7 @@ async function restoreOne(
     },
     told(),
   );
-  // A copy may hold consumers, which would deliver to anyone.
+  // A copy may contain consumers, which would deliver to anyone.
   if (state.consumer_count > 0)
     for await (const consumer of jsm.consumers.list(name)) await jsm.consumers.delete(name, consumer.name);
   if (state.last_seq >= lastSequence) return state;
@@ -226,7 +225,7 @@ async function restoreOne(
   );
 }
 
-/** Consumers go on at the first dispatch that they had not dealt with when the backup began. */
+/** Creates the consumers at the first dispatch that they had not acknowledged when the backup began. */
 async function makeConsumers(jsm: JetStreamManager, { consumers }: BackupManifest): Promise<void> {
   for (const { config, start } of consumers) {
     const own = ownConsumer(config);
@@ -235,7 +234,7 @@ async function makeConsumers(jsm: JetStreamManager, { consumers }: BackupManifes
   }
 }
 
-/** Puts the bucket of the backup in the place of the mark: from then on services can read what this installation is. */
+/** Replaces the placeholder by the real bucket: from then on services can start. */
 async function restoreBucket(
   server: Server,
   manifest: BackupManifest,
@@ -251,30 +250,29 @@ async function restoreBucket(
     } catch (error) {
       const info = await server.jsm.streams.info(INSTALLATION_STREAM).catch(() => undefined);
       if (info === undefined || left === 0) throw error;
-      // It was restored before it was cut off, or made by a service meanwhile.
+      // Restored by the interrupted run, or created by a service meanwhile.
       if (info.state.last_seq >= stored.lastSequence) return;
       await server.jsm.streams.delete(INSTALLATION_STREAM);
     }
   }
 }
 
-/** What a restore finds on the server, and what it was asked for. */
+/** The state of the server and the options of a restore. */
 export interface RestoreBegin {
   readonly directory: string;
-  /** Id of the backup in it, and when that was made. */
+  /** Id of the backup, and its time. */
   readonly id: string;
   readonly at: string;
   readonly again: boolean;
-  /** Streams of Throughline on the server. */
   readonly there: readonly string[];
-  /** Id of the backup that was being restored on the server; `undefined` where none was. */
+  /** Id of the backup that was being restored on the server, if any. */
   readonly marked: string | undefined;
 }
 
-/** Removes an installation, and nothing else. */
+/** Removes an installation and nothing else. */
 const REMOVE = `nats stream ls --names --all | grep -E '${OWN_STREAMS}' | xargs -n 1 nats stream rm --force`;
 
-/** Why a restore may not begin or go on, with the commands that help; `undefined` where it may. */
+/** Returns the reason why a restore may not start or resume, with commands that help; `undefined` if it may. */
 export function restoreRefusal(begin: RestoreBegin): ThroughlineError | undefined {
   const { there } = begin;
   const why = there.length === 0 ? undefined : refused(begin);

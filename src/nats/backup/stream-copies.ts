@@ -12,10 +12,10 @@ export interface TransferProgress {
   readonly bytes: number;
 }
 
-/** Streams that are copied at a time. */
+/** Concurrent copies. */
 const AT_ONCE = 4;
 
-/** The copies of streams in the directory of a backup: one of each stream, the newest. */
+/** The newest copy of each stream in the directory of a backup. */
 export class StreamCopies {
   readonly #connection: NatsConnection;
   readonly #directory: string;
@@ -39,18 +39,16 @@ export class StreamCopies {
     return [...this.#stored.values()];
   }
 
-  /** How many streams there are to copy. */
   expect(streams: number): void {
     this.#expected = streams;
     this.#tell();
   }
 
-  /** Copies streams, a few at a time, in the place of their earlier copies. Of one that is not there, no copy stays. */
+  /** Copies streams, a few at a time, and replaces earlier copies. Removes the copy of a stream that no longer exists. */
   copy(names: readonly string[]): Promise<void> {
     return fewAtATime(names, (name) => this.#copy(name));
   }
 
-  /** Removes all copies. */
   async clear(): Promise<void> {
     for (const name of [...this.#stored.keys()]) await this.#remove(name);
   }
@@ -66,7 +64,7 @@ export class StreamCopies {
       }),
     );
     await this.#remove(name);
-    // Removed since it was listed.
+    // The stream was removed since it was listed.
     if (result === undefined) return removeCopy(this.#directory, file);
     const { config, state } = result;
     const { first_seq: firstSequence, last_seq: lastSequence, messages } = state;
@@ -87,7 +85,7 @@ export class StreamCopies {
   }
 }
 
-/** Does it for each name, a few at a time. After a first failure no further one begins. */
+/** Runs work for each name, a few at a time. Starts nothing after the first failure. */
 export async function fewAtATime(
   names: readonly string[],
   work: (name: string) => Promise<void>,
@@ -108,31 +106,31 @@ export async function fewAtATime(
 }
 
 /**
- * A copy of one stream as JetStream itself makes it, with sequences, times and headers. The client has no such call.
+ * A copy of one stream in JetStream's own format, with sequences, times and headers. The client lacks this call.
  *
- * The answer to `$JS.API.STREAM.SNAPSHOT.<stream>` says what the stream was at that moment. Its bytes then come to a
- * subject of ours in chunks. Each has a reply subject, which ends with its size and its number, and is acknowledged
- * there; the server keeps no more than a window of them unacknowledged. The last chunk may come without one. An empty
- * message ends the copy: with a status of 400 or more it is not whole. Of a short one, all this may be here before the answer.
+ * The reply to `$JS.API.STREAM.SNAPSHOT.<stream>` describes the stream. Its bytes arrive in chunks on a subject of ours. Each
+ * chunk has a reply subject that ends with its size and number and must be acknowledged (flow control by a window); the last
+ * chunk may have none. An empty message ends the copy: with a status of 400 or more it is incomplete. A short copy may be
+ * complete before the reply arrives.
  */
 interface CopiedStream {
   readonly config: StreamConfig;
-  /** What the stream was when the copy began. */
+  /** State when the copy began. */
   readonly state: StreamState;
 }
 
 const CHUNK_BYTES = 128 * 1024;
-/** What may be on its way, and so in memory, of one stream. */
+/** Bytes in flight, and so in memory, per stream. */
 const WINDOW_BYTES = 2 * 1024 * 1024;
-/** Longest wait for the next chunk: the server itself gives up after five seconds without an acknowledgement. */
+/** Longest wait for the next chunk; the server gives up after five seconds without an acknowledgement. */
 const SILENCE_MS = 30_000;
 
 /**
- * Copies a stream, without its consumers.
+ * Copies a stream without its consumers.
  *
- * @param write takes each chunk; the next is acknowledged when it resolves
- * @returns `undefined` where there is no such stream
- * @throws ThroughlineError `unavailable` when the server or the connection is lost, `permission_denied`
+ * @param write stores a chunk, which is acknowledged when it resolves
+ * @returns `undefined` if the stream does not exist
+ * @throws ThroughlineError `unavailable` if the server or the connection is lost, `permission_denied`
  */
 export async function snapshotStream(
   connection: NatsConnection,
@@ -157,7 +155,7 @@ export async function snapshotStream(
   const ended = new Promise<void>((resolve) => {
     finish = resolve;
   });
-  // The server sends both on ways of their own: a short copy may be here before its description.
+  // The server sends both independently: a short copy may arrive before its description.
   const look = () => {
     if (copied === 'missing' || (isWhole && copied !== undefined)) finish();
   };
@@ -171,7 +169,7 @@ export async function snapshotStream(
       return look();
     }
     number += 1;
-    // One that was lost on the way would leave a hole that the server does not know of.
+    // The server would not notice a lost chunk.
     if (reply && Number(reply.split('.').at(-1)) !== number)
       return guard.fail(cutOff(doing, `chunk ${number} is missing`));
     writing = writing.then(async () => {

@@ -11,11 +11,7 @@ import { cannotRead, MANIFEST, OWNER_ONLY, STREAMS, type StoredStream } from './
 
 const PIECE_BYTES = 1024 * 1024;
 
-/**
- * Makes the directory of a new backup, for its owner alone.
- *
- * @throws ThroughlineError `usage` when it holds something already
- */
+/** Creates the directory of a new backup, mode 0700. Throws ThroughlineError `usage` if it is not empty. */
 export async function newDirectory(directory: string): Promise<void> {
   try {
     await makeFolder(directory, 0o700);
@@ -35,13 +31,12 @@ function heldBy(there: readonly string[]): string {
   return `is not empty: ${fix}`;
 }
 
-/** What was written to a file. */
 interface WrittenCopy {
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** Writes a new file piece by piece. */
+/** Writes a new file in chunks. */
 export async function writeCopy<T>(
   directory: string,
   file: string,
@@ -68,17 +63,15 @@ export async function writeCopy<T>(
   }
 }
 
-/** Removes the copy of a stream that is copied again, or is gone. */
 export async function removeCopy(directory: string, file: string): Promise<void> {
   await rm(join(directory, STREAMS, file), { force: true });
 }
 
-/** Leaves a directory that a backup has made as it found it: empty. */
+/** Removes everything that a backup created in the directory. */
 export async function emptyDirectory(directory: string): Promise<void> {
   await rm(join(directory, STREAMS), { recursive: true, force: true });
 }
 
-/** The bytes of a copy, piece by piece. */
 export async function* readCopy(directory: string, { file }: StoredStream): AsyncGenerator<Uint8Array> {
   const path = join(directory, STREAMS, file);
   try {
@@ -88,7 +81,7 @@ export async function* readCopy(directory: string, { file }: StoredStream): Asyn
   }
 }
 
-/** @throws ThroughlineError `config_invalid` for a file that is not what was written, naming it */
+/** @throws ThroughlineError `config_invalid`, with the file's name, if it differs from what was written */
 export async function checkCopy(directory: string, stored: StoredStream): Promise<void> {
   const path = join(directory, STREAMS, stored.file);
   const damaged = (what: string) =>
@@ -111,23 +104,22 @@ function cannotWrite(path: string, error: unknown): ThroughlineError {
   return new ThroughlineError('store_unusable', `${path} cannot be written (${why})`, { cause: error });
 }
 
-/** What ends a transfer that is under way: it cannot be taken up again in the middle. */
+/** Ends a transfer that cannot be resumed. */
 interface TransferGuard {
-  /** Rejects when the connection is lost, the server denies one of the subjects, or nothing was heard for too long. */
+  /** Rejects when the connection is lost, the server denies a subject, or the peer is silent for too long. */
   readonly failed: Promise<never>;
-  /** Something was heard: the wait for the next begins, with another limit where one is given, in milliseconds. */
+  /** Restarts the timeout, optionally with another limit in milliseconds. */
   heard(silenceMs?: number): void;
-  /** Gives up for a reason. */
   fail(error: unknown): void;
   release(): void;
 }
 
 /**
- * Watches over a transfer.
+ * Supervises a transfer.
  *
- * @param doing what is done, for the message of an error
- * @param silenceMs longest time in which nothing is heard
- * @param isOurs whether a subject that is denied belongs to the transfer
+ * @param doing describes the transfer in errors
+ * @param silenceMs longest silence of the peer
+ * @param isOurs returns true if a denied subject belongs to the transfer
  */
 export function transferGuard(
   connection: NatsConnection,
@@ -139,7 +131,7 @@ export function transferGuard(
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
   });
-  // It may fail after the transfer has ended otherwise.
+  // It may reject after the transfer has ended.
   failed.catch(() => {});
   const gone = (why: string) => fail(new ThroughlineError('unavailable', `${doing}: ${why}`));
   const wait = (ms: number) => setTimeout(() => gone(`the server said nothing for ${ms} ms`), ms);

@@ -5,17 +5,16 @@ import { refusal, toThroughlineError } from '../connection/nats-errors.js';
 import { transferGuard } from './stream-files.js';
 
 /**
- * Makes one stream from a copy, by `$JS.API.STREAM.RESTORE.<stream>`. The answer names a subject that takes the chunks, in
- * their order. Each is acknowledged on its reply subject, by an empty message; an empty chunk ends the copy, and is
- * answered with the stream, or with what was wrong. Where no chunk comes for five seconds, the server gives up without a
- * word; it may then leave a stream that holds a part.
+ * Restores one stream by `$JS.API.STREAM.RESTORE.<stream>`. The reply names a subject for the chunks, in order. Each chunk is
+ * acknowledged by an empty message; an empty chunk ends the copy and is answered with the stream or an error. After five
+ * seconds without a chunk the server silently gives up, and may leave an incomplete stream.
  */
 
 const CHUNK_BYTES = 128 * 1024;
-/** Chunks on their way: enough that the round trip does not count. */
+/** Chunks in flight: enough to hide the round trip. */
 const WINDOW = 16;
 const SILENCE_MS = 30_000;
-/** What the server does at the end, with a large stream. */
+/** Deadline of the server's work at the end of a large stream. */
 const END_MS = 10 * 60_000;
 
 interface CopyToRestore {
@@ -25,9 +24,9 @@ interface CopyToRestore {
 
 /**
  * @param bytes the copy, in pieces of any size
- * @returns what the stream is now
- * @throws ThroughlineError `config_invalid` where another stream takes its subjects, `store_full`, `unavailable` when the
- * server or the connection is lost, `permission_denied`, `internal` with the server's words for a copy that it cannot use
+ * @returns the state of the restored stream
+ * @throws ThroughlineError `config_invalid` if another stream has its subjects, `store_full`, `unavailable` if the server or
+ * the connection is lost, `permission_denied`, `internal` with the server's text for an unusable copy
  */
 export async function restoreStream(
   connection: NatsConnection,
@@ -44,7 +43,7 @@ export async function restoreStream(
     SILENCE_MS,
     (subject) => subject === request || subject.startsWith(target),
   );
-  /** What waits for an answer, by the last token of its reply subject. */
+  /** Pending replies by the last token of their reply subject. */
   const waiting = new Map<string, (answer: Answer) => void>();
   const take = (message: Msg) => {
     guard.heard();

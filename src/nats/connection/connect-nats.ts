@@ -23,9 +23,9 @@ export type { NatsConnection };
 
 const GREETING_MS = 2000;
 const RECONNECT_WAIT_MS = 250;
-/** Longest wait for the server to accept the pending messages. */
+/** Longest wait for flushing pending messages. */
 const DRAIN_MS = 5000;
-/** Bytes that one write takes at most, of what is published together. The client's own limit is a quarter. */
+/** Maximum size of one write. The client's default is a quarter of that. */
 const WRITE_BYTES = 128 * 1024;
 
 export interface NatsConnectOptions {
@@ -34,17 +34,16 @@ export interface NatsConnectOptions {
   /** Shown by `nats server report connections`. */
   readonly name: string;
   readonly logger: Logger;
-  /** How long to try at first, in milliseconds. */
+  /** Timeout of the first attempt, in milliseconds. */
   readonly timeoutMs?: number;
   readonly access?: NatsAccess;
 }
 
 /**
- * Connects, reconnects without an end, and checks that the server can do what we need.
+ * Connects with unlimited reconnects, and checks that the server is supported.
  *
- * @throws ThroughlineError `unavailable` when nothing answers, `auth_failed` when the server rejected the
- * credentials, `tls_failed` when both do not agree on TLS, `config_invalid` for an access that cannot be used,
- * `server_unsupported` for an old server or one without JetStream
+ * @throws ThroughlineError `unavailable` if nothing answers, `auth_failed` for rejected credentials, `tls_failed` for a TLS
+ * mismatch, `config_invalid` for unusable access options, `server_unsupported` for an old server or one without JetStream
  */
 export async function connectNats(options: NatsConnectOptions): Promise<NatsConnection> {
   const settings: ConnectionOptions & { readonly pendingLimit: number } = {
@@ -52,16 +51,16 @@ export async function connectNats(options: NatsConnectOptions): Promise<NatsConn
     name: options.name,
     timeout: options.timeoutMs ?? 5000,
     maxReconnectAttempts: -1,
-    // Asked before each attempt, the first one included.
+    // Called before each attempt, including the first one.
     reconnectDelayHandler() {
       useEndingTransport();
       return RECONNECT_WAIT_MS + Math.random() * RECONNECT_WAIT_MS;
     },
-    // A server that is frozen or cut off closes nothing: two pings without an answer tell.
+    // A frozen or partitioned server closes nothing: two unanswered pings detect it.
     pingInterval: 5000,
-    // Users that are changed while we are connected may be changed back: the client would give up for good.
+    // Permissions may be changed and restored while we are connected; the client would give up for good.
     ignoreAuthErrorAbort: true,
-    // The client knows this option, and its types do not.
+    // A client option that its types lack.
     pendingLimit: WRITE_BYTES,
   };
   const shown = withoutSecrets(options.url);
@@ -84,22 +83,21 @@ export async function connectNats(options: NatsConnectOptions): Promise<NatsConn
   return connection;
 }
 
-/** The client does not reveal its configuration. */
+/** The client does not expose its configuration. */
 const inboxPrefixes = new WeakMap<NatsConnection, string>();
 
-/** Remembers the configuration of a connection. */
 export function setInboxPrefix(connection: NatsConnection, prefix: string): void {
   inboxPrefixes.set(connection, prefix);
 }
 
-/** A new reply subject of this connection, with the prefix that it was configured with. */
+/** Creates a reply subject with the configured prefix. */
 export function newInbox(connection: NatsConnection): string {
   return createInbox(inboxPrefixes.get(connection));
 }
 
 /**
- * Sends the pending messages, for at most five seconds, then closes. The client's own drain resolves without closing
- * when the server is lost meanwhile: the connection would go on reconnecting, and keep the process alive, without end.
+ * Flushes for at most five seconds, then closes. The client's own drain resolves without closing if the server is lost: the
+ * connection would reconnect forever and keep the process alive.
  */
 export async function closeConnection(connection: NatsConnection): Promise<void> {
   await withinDeadline(
@@ -110,8 +108,8 @@ export async function closeConnection(connection: NatsConnection): Promise<void>
 }
 
 /**
- * A server that does not trust our certificate closes the connection when the client takes it for established: the
- * client only sees that nothing comes. The greeting says whether certificates are asked for.
+ * Detects a rejected client certificate. The server closes the connection after the client considers it established, so the
+ * client only sees silence. The server's INFO tells if certificates are required.
  */
 async function certificateFault(
   url: string,
@@ -159,7 +157,7 @@ async function logStatus(connection: NatsConnection, logger: Logger): Promise<vo
       const code = codeOfReport(String(data));
       const fields = { error: data, code, ...permissionContext };
       const message = 'NATS reported an error';
-      // A service that is denied has many subscriptions, and makes all of them again at each attempt.
+      // A denied service has many subscriptions, and repeats them at each attempt.
       if (permissionContext === undefined) logger.warn(fields, message);
       else warn(fields, message, `${permissionContext.operation} ${permissionContext.subject}`);
     }
@@ -167,9 +165,8 @@ async function logStatus(connection: NatsConnection, logger: Logger): Promise<vo
 }
 
 /**
- * Makes a connection last whatever its peers send. What is thrown while the client hands on a message ends its reading
- * for good: the connection is deaf until pings tell, half a minute later. So no callback of a subscription may throw, nor
- * the client's own look at headers.
+ * Protects a connection from malformed messages. An exception while the client dispatches a message stops its read loop for
+ * good, which only pings detect half a minute later. So neither subscription callbacks nor header parsing may throw.
  */
 function harden(connection: NatsConnection, logger: Logger): void {
   lenientHeaders();
@@ -190,10 +187,7 @@ function harden(connection: NatsConnection, logger: Logger): void {
   };
 }
 
-/**
- * The server passes on headers as they came, and the client throws on some: a value with a lone line break, an invalid
- * name. Unreadable headers are left out.
- */
+/** Makes header parsing lenient: the server forwards headers unchecked, and the client throws on some. Skips bad ones. */
 function lenientHeaders(): void {
   const messageHeaders = headers().constructor;
   if (Reflect.has(messageHeaders, LENIENT)) return;
@@ -222,11 +216,10 @@ function lenientHeaders(): void {
 const LENIENT = Symbol.for('throughline.lenient-headers');
 
 /**
- * The server answers a publish that it does not permit with an error line of its own, not on the reply subject. Without
- * this, a caller that waits for the reply would learn of it only by the deadline.
+ * A denied publish or subscription. The server reports it as a protocol error and not on the reply subject, so a caller that
+ * waits for the reply would only time out.
  */
 export interface Denial {
-  /** `publish` or `subscription`. */
   readonly operation: string;
   readonly subject: string;
   readonly fault: ThroughlineError;
@@ -236,7 +229,7 @@ type Listener = (denial: Denial) => void;
 
 const listeners = new WeakMap<NatsConnection, Set<Listener>>();
 
-/** Calls `listener` for everything that the server denies on this connection, until the returned function is called. */
+/** Calls `listener` for every denial on this connection, until the returned function is called. */
 export function onDenied(connection: NatsConnection, listener: Listener): () => void {
   let all = listeners.get(connection);
   if (all === undefined) {

@@ -4,7 +4,7 @@ type Listener = (connected: boolean) => void;
 
 const listeners = new WeakMap<NatsConnection, Set<Listener>>();
 
-/** Calls `listener` each time that the connection is lost, closed or restored, until the returned function is called. */
+/** Calls `listener` when the connection is lost, closed or restored, until the returned function is called. */
 export function onConnectionState(connection: NatsConnection, listener: Listener): () => void {
   let all = listeners.get(connection);
   if (all === undefined) {
@@ -26,16 +26,15 @@ async function tell(connection: NatsConnection, all: ReadonlySet<Listener>): Pro
   }
 }
 
-/** The health of a connection, for the health of a service. */
+/** The connection's part of a service's health. */
 export interface ConnectionHealth {
   readonly connected: boolean;
-  /** Address of the server, as the client knows it. */
+  /** Address of the server. */
   readonly server: string;
-  /** How often the connection was lost since the start. */
+  /** Number of lost connections since the start. */
   readonly disconnects: number;
 }
 
-/** Watches a connection until it is closed. */
 export function watchConnection(connection: NatsConnection): () => ConnectionHealth {
   let connected = true;
   let disconnects = 0;
@@ -50,7 +49,7 @@ export function watchConnection(connection: NatsConnection): () => ConnectionHea
   return () => ({ connected, server: connection.getServer(), disconnects });
 }
 
-/** Tells of each time that a lost connection is there again: what came in between was not heard. */
+/** Calls `listener` after each reconnect: messages in between were missed. */
 export function onReconnect(connection: NatsConnection, listener: () => void): () => void {
   let isTold = true;
   const follow = async () => {

@@ -9,10 +9,8 @@ interface Address {
 }
 
 /**
- * The client's transport, which also ends attempts that never became a connection.
- *
- * The client's own leaves the socket of an attempt open that was given up, because the server did not greet in time: one
- * for each attempt, until a server that stands still goes on, and the process lives as long.
+ * The client's transport, which also closes the sockets of failed attempts. The original leaks the socket of an attempt that
+ * timed out waiting for the server's greeting, and a frozen server thereby keeps the process alive.
  */
 class EndingTransport extends NodeTransport {
   #dialled: Socket | undefined;
@@ -34,7 +32,7 @@ class EndingTransport extends NodeTransport {
   }
 
   override async tlsFirst(address: Address): Promise<TLSSocket> {
-    // The handshake uses an existing socket: so this one is known as well.
+    // Dial here, so that the socket of the handshake is known.
     this.socket = await this.dial(address);
     return super.tlsFirst(address);
   }
@@ -46,8 +44,8 @@ class EndingTransport extends NodeTransport {
 }
 
 /**
- * Has the client make its next connections by this transport. Which one it takes is a setting of the whole process, and
- * each `connect` of the client sets it again: it must be called before each attempt.
+ * Makes the client use this transport. The factory is a process-wide setting that each `connect` of the client resets, so this
+ * must be called before each attempt.
  */
 export function useEndingTransport(): void {
   setTransportFactory({ factory: () => new EndingTransport(), dnsResolveFn: nodeResolveHost });

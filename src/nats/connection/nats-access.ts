@@ -12,35 +12,34 @@ import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { withoutSecrets } from './nats-errors.js';
 
 /**
- * Who we are to the NATS server, and how the connection is encrypted. The names in brackets are the variables of the
- * configuration; those that begin with `NATS_` are also read by the `nats` command line.
+ * Credentials and encryption of the NATS connection, with the configuration variables in brackets. The `nats` CLI also reads
+ * those that begin with `NATS_`.
  */
 export interface NatsAccess {
-  /** User (`NATS_USER`), with `password` (`NATS_PASSWORD`). */
+  /** User name (`NATS_USER`), with `password` (`NATS_PASSWORD`). */
   readonly user?: string | undefined;
   readonly password?: string | undefined;
-  /** Token (`NATS_TOKEN`). */
+  /** (`NATS_TOKEN`) */
   readonly token?: string | undefined;
-  /** File that holds the seed of a user's NKey (`NATS_NKEY`). Read again at each reconnect. */
+  /** File with the seed of a user's NKey (`NATS_NKEY`). Read again at each reconnect. */
   readonly nkey?: string | undefined;
   /** File with a user's JWT and seed (`NATS_CREDS`). Read again at each reconnect. */
   readonly creds?: string | undefined;
-  /** PEM file of the authorities that the server's certificate may come from (`NATS_CA`). Default: those of Node. */
+  /** PEM file of trusted authorities (`NATS_CA`). Default: Node's. */
   readonly ca?: string | undefined;
-  /** PEM files of a certificate and its key (`NATS_CERT`, `NATS_KEY`), for a server that verifies its clients. */
+  /** PEM files of a client certificate and its key (`NATS_CERT`, `NATS_KEY`). */
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
-  /** Whether TLS comes before the server's greeting (`THROUGHLINE_TLS_FIRST`): its `handshake_first`. */
+  /** Start TLS before the server's greeting (`THROUGHLINE_TLS_FIRST`): its `handshake_first`. */
   readonly tlsFirst?: boolean | undefined;
   /** Prefix of reply subjects (`THROUGHLINE_INBOX_PREFIX`). Default: `_INBOX`. */
   readonly inboxPrefix?: string | undefined;
 }
 
-/** Servers, and the credentials in their URLs. */
 interface Servers {
   readonly servers: string[];
   readonly access: NatsAccess;
-  /** Whether a URL asks for TLS. */
+  /** True if a URL demands TLS. */
   readonly tls: boolean;
 }
 
@@ -51,12 +50,11 @@ const CREDS = /-----BEGIN NATS USER JWT-----[\s\S]*-----BEGIN USER NKEY SEED----
 const PEM = /-----BEGIN [A-Z ]+-----/;
 
 /**
- * The client's own options for these servers, `nats://host:port` or `tls://host:port`, separated by commas, and this
- * access. A URL may hold `user:password@` or `token@`, which the client itself does not read. Every file is read once
- * now, so that a missing one is told at once.
+ * Returns the client's options for these servers (`nats://host:port` or `tls://host:port`, separated by commas) and this
+ * access. A URL may contain `user:password@` or `token@`, which the client itself ignores. Files are read once immediately, so
+ * that a missing one is reported early.
  *
- * @throws ThroughlineError `config_invalid` that names the variable: a file that cannot be used, half a pair, two ways
- * to say who connects
+ * @throws ThroughlineError `config_invalid`, with the variable's name: an unusable file, half a pair, two kinds of credentials
  */
 export function accessOptions(url: string, given: NatsAccess): Partial<ConnectionOptions> {
   const { servers, access, tls: wanted } = serversOf(url, given);
@@ -79,7 +77,7 @@ function serversOf(url: string, given: NatsAccess): Servers {
   let access = given;
   let tls = false;
   for (const each of url.split(',').map((server) => server.trim())) {
-    // As in any URL: up to the last @, of which only the first colon parts user and password.
+    // As in any URL: credentials end at the last @, and the first colon separates user and password.
     const [, scheme = '', credentials, host = each] =
       /^([a-z][a-z\d+.-]*:\/\/)?(?:([^/]*)@)?(.*)$/is.exec(each) ?? [];
     tls ||= scheme.toLowerCase() === 'tls://';
@@ -94,12 +92,12 @@ function serversOf(url: string, given: NatsAccess): Servers {
   return { servers, access, tls };
 }
 
-/** With an impossible port or an unknown scheme, the client would fail deep inside Node. */
+/** Rejects an invalid port or scheme, on which the client would fail deep inside Node. */
 function requireServer(host: string, scheme: string, url: string): void {
   const [isHost, port = 4222] = /^(?:\[[\da-f:.]+\]|[^:/@\s]+)(?::(\d+))?\/?$/i.exec(host) ?? [];
   const isScheme = scheme === '' || SCHEMES.has(scheme.toLowerCase());
   if (isHost !== undefined && isScheme && Number(port) >= 1 && Number(port) <= 65_535) return;
-  // Whole, and so without secrets: what looks like a server here may be half of a password.
+  // Redacted as a whole: what looks like a server may be part of a password.
   const shown = JSON.stringify(withoutSecrets(url));
   const escaped = url.includes('@')
     ? '; in a user or a password write / as %2F and a comma as %2C, or use NATS_USER and NATS_PASSWORD'
@@ -157,7 +155,7 @@ function fileAuthenticator({ nkey, creds }: NatsAccess): Authenticator | undefin
   return undefined;
 }
 
-/** What Node's TLS takes as well, and the client hands on to it. */
+/** Options of Node's TLS that the client passes through. */
 interface NodeTlsOptions extends TlsOptions {
   readonly checkServerIdentity: typeof checkServerIdentity;
 }
@@ -178,8 +176,8 @@ function tlsOptions(
 }
 
 /**
- * The client does not tell Node the address that it went to, so that a server named by its IP address would have to
- * prove that it is "localhost". Where that is asked, the certificate must be for one of the addresses that we were given.
+ * Checks the certificate against the given IP addresses. The client does not tell Node the address, so a server named by its
+ * IP address would have to prove that it is "localhost".
  */
 function identityAmong(addresses: readonly string[]): typeof checkServerIdentity {
   return (host, certificate) => {
@@ -191,7 +189,7 @@ function identityAmong(addresses: readonly string[]): typeof checkServerIdentity
   };
 }
 
-/** The host of `nats://host:port`; an IPv6 address without its brackets. */
+/** Returns the host of `nats://host:port`; an IPv6 address without brackets. */
 function addressOf(server: string): string {
   return server
     .replace(/^[a-z]+:\/\//, '')
@@ -200,8 +198,8 @@ function addressOf(server: string): string {
 }
 
 /**
- * Reads a file now, and again each time that it is asked for. One that is being replaced at that moment keeps its old
- * content: on an error at a reconnect the client would close the connection for good.
+ * Reads a file now and at each call. Falls back to the old content while the file is being replaced: on an error during a
+ * reconnect the client would close the connection for good.
  */
 function readEachTime(...file: Parameters<typeof readFile>): () => string {
   let text = readFile(...file);
@@ -209,13 +207,13 @@ function readEachTime(...file: Parameters<typeof readFile>): () => string {
     try {
       text = readFile(...file);
     } catch {
-      // A server that rejects the old content says so, and is asked again.
+      // The server rejects outdated content, and the file is read again.
     }
     return text;
   };
 }
 
-/** The text of a file that must look like `pattern`. Its content is never part of an error. */
+/** Reads a file that must match `pattern`. Its content never appears in an error. */
 function readFile(variable: string, path: string, pattern: RegExp, expected: string): string {
   let text: string;
   try {

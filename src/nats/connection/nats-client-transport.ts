@@ -10,10 +10,10 @@ import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { closeConnection } from './connect-nats.js';
 import { isNoResponders, toThroughlineError } from './nats-errors.js';
 
-/** Longest look at why no service answers, in milliseconds. */
+/** Deadline of finding out why no service answers, in milliseconds. */
 const LOOK_MS = 1000;
 
-/** Reaches Throughline over an open connection, which `close` drains unless it belongs to the caller. */
+/** A client transport on an open connection; `close` drains it unless it belongs to the caller. */
 export function natsTransport(
   connection: NatsConnection,
   publishTimeoutMs: number,
@@ -64,7 +64,7 @@ export function natsTransport(
   };
 }
 
-/** Asks a service, and gives the JSON of its answer. Throws as `ClientTransport` says. */
+/** Sends a request to a service and returns the JSON of its reply. Throws as `ClientTransport`. */
 export async function requestJson(
   connection: NatsConnection,
   subject: string,
@@ -76,7 +76,7 @@ export async function requestJson(
     .request(subject, JSON.stringify(body), { timeout: timeoutMs, ...withTrace(from) })
     .catch(async (error: unknown) => {
       if (!isNoResponders(error)) throw toThroughlineError(error, subject);
-      // Loaded for a failure alone: it brings schemas, which a client does without.
+      // Loaded lazily, because it needs schemas, which clients otherwise do without.
       const { restoreUnderWay } = await import('../jetstream/layout-record.js');
       const restoring = await restoreUnderWay({ connection, timeoutMs: Math.min(timeoutMs, LOOK_MS) });
       throw new ThroughlineError(
@@ -110,7 +110,7 @@ function replyError(message: Pick<ServiceMsg, 'json'>, failure: ServiceError): T
   });
 }
 
-/** The fields of a JSON object; none of any other value. */
+/** Returns the fields of a JSON object; none for any other value. */
 function fields(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }

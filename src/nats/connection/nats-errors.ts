@@ -2,13 +2,13 @@ import { ErrorCode as NatsCode, NatsError } from 'nats';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 
-/** The JetStream API codes that we act on. */
+/** JetStream API error codes that are handled. */
 export const API = {
   wrongLastSequence: 10071,
   streamNotFound: 10059,
-  /** All servers of the cluster that hold the stream are down. */
+  /** All servers that hold the stream are down. */
   streamOffline: 10118,
-  /** The cluster has no leader, or the stream. */
+  /** The cluster or the stream has no leader. */
   notAvailable: 10008,
   streamNameInUse: 10058,
   consumerNotFound: 10014,
@@ -16,7 +16,7 @@ export const API = {
   jetStreamOff: 10039,
   otherStream: 10060,
   deleteFailed: 10057,
-  /** Of a stream in memory. */
+  /** For a stream in memory. */
   sequenceNotFound: 10043,
   streamSealed: 10109,
   subjectsOverlap: 10065,
@@ -26,25 +26,25 @@ export const API = {
 export const MAKE_ROOM =
   'raise max_file_store of the server, the limit of its account or max_bytes of the stream, or delete what you no longer need: nats stream ls';
 
-/** A stream whose write has failed takes nothing until its server has started again, room or not. */
+/** After a failed write a stream rejects all writes until the server restarts, even with free space. */
 export const MAKE_ROOM_ON_DISK =
   'free space on the disk of the NATS server, and restart the server if it still cannot write ("throughline up" does so by itself)';
 
-/** The codes for missing room, each with a fix. */
+/** Codes for exhausted resources, each with a fix. */
 const NO_ROOM: ReadonlyMap<number | undefined, string> = new Map([
-  // In the account, on the server, in memory, on its disk, and in a stream with a limit of its own.
+  // Of the account, the server, memory, the disk, and a stream's own limit.
   ...[10002, 10023, 10028, 10047, 10077].map((code) => [code, MAKE_ROOM] as const),
   [
     10026,
     'raise max_consumers of the account or the stream, or delete what you no longer need: nats consumer ls',
   ],
   [10027, 'raise max_streams of the account, or delete what you no longer need: nats stream ls'],
-  // The server could not make the files of a consumer or a stream; its log says why.
+  // The server could not create the files of a consumer or stream; its log has the reason.
   [10012, MAKE_ROOM_ON_DISK],
   [10049, MAKE_ROOM_ON_DISK],
 ]);
 
-/** A refusal of JetStream. */
+/** Maps a JetStream error to ours. */
 export function refusal(
   doing: string,
   { code, text }: { readonly code: number | undefined; readonly text: string },
@@ -66,7 +66,7 @@ export function refusal(
     : new ThroughlineError('store_full', `${doing}: ${text}; ${fix}`, { cause });
 }
 
-/** How to keep two applications apart. */
+/** Reports a conflict of subjects with another application. */
 export function takenByAnother(subjects: string, owners: string, ours: string): ThroughlineError {
   return new ThroughlineError(
     'config_invalid',
@@ -83,25 +83,25 @@ const ONE_COPY =
 const FREE_SUBJECTS =
   'another stream takes these subjects: find it with nats stream ls --subject, give it others or delete it';
 
-/** Number of a JetStream API error, or `undefined`. */
+/** Returns the number of a JetStream API error, or `undefined`. */
 export function apiCode(error: unknown): number | undefined {
   return error instanceof NatsError ? error.api_error?.err_code : undefined;
 }
 
 /**
- * Whether nothing listens on the subject of a request: for a publish, that no stream takes it. An answer of JetStream may
- * have the same status.
+ * Returns true if nothing listens on a request's subject; for a publish: if no stream has it. A reply of JetStream may have the
+ * same status.
  */
 export function isNoResponders(error: unknown): boolean {
   return error instanceof NatsError && error.code === NatsCode.NoResponders && error.api_error === undefined;
 }
 
-/** The one table from NATS faults to ours. Our own errors pass unchanged. */
+/** Maps NATS errors to ours. Our own errors pass unchanged. */
 export function toThroughlineError(error: unknown, doing: string): ThroughlineError {
   if (error instanceof ThroughlineError) return error;
   if (error instanceof NatsError) {
     const text = error.api_error?.description ?? error.message;
-    // First of all: the client gives some of these the code of a request without an answer.
+    // Checked first: the client reports some of these as "no responders".
     if (error.api_error !== undefined && NO_ROOM.has(error.api_error.err_code)) {
       return refusal(doing, { code: error.api_error.err_code, text }, error);
     }
@@ -137,7 +137,7 @@ export function toThroughlineError(error: unknown, doing: string): ThroughlineEr
   );
 }
 
-/** What a denied user needs: the server's own text names the subject. */
+/** Reports a denied permission, with the subject if the server names it. */
 export function permissionDenied(doing: string, error: NatsError): ThroughlineError {
   const { operation, subject } = error.permissionContext ?? {};
   const what =
@@ -154,7 +154,7 @@ export function permissionDenied(doing: string, error: NatsError): ThroughlineEr
   });
 }
 
-/** Our code for an error that the client reports beside any request. */
+/** Maps an error that the client reports outside any request. */
 export function codeOfReport(report: string): ErrorCode {
   if (report === NatsCode.PermissionsViolation) return 'permission_denied';
   return AUTH_CODES.has(report) ? 'auth_failed' : 'unavailable';
@@ -169,7 +169,7 @@ const AUTH_CODES: ReadonlySet<string> = new Set([
   NatsCode.BadCreds,
 ]);
 
-/** The error of a failed connection. `url` is shown: without secrets. */
+/** Maps the error of a failed connection attempt. `url` must not contain secrets. */
 export function connectFault(cause: unknown, url: string): ThroughlineError {
   const code = codeOf(cause);
   const text = messageOf(cause);
@@ -198,19 +198,19 @@ export function connectFault(cause: unknown, url: string): ThroughlineError {
   });
 }
 
-/** What to do where no server answers. */
+/** Advice if no server answers. */
 export const START_ONE = 'start one with "throughline up", or set NATS_URL';
 
-/** Codes of Node's TLS and of OpenSSL, and the client's own for a server that offers none. */
+/** Codes of Node's TLS and OpenSSL, and the client's own for a server without TLS. */
 const TLS_CODE = /^(?:ERR_(?:TLS|SSL|OSSL)_|TLS$|SERVER_OPT_NA$)|CERT|SELF_SIGNED|LEAF_SIGNATURE|ISSUER|CRL/;
 
 function codeOf(cause: unknown): string {
   return typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : '';
 }
 
-/** A URL, or several, as they may be shown: user, password and token replaced, with a scheme before them or without. */
+/** Redacts the credentials in a URL or a list of URLs, with or without schemes. */
 export function withoutSecrets(url: string): string {
-  // Up to the last @ of each: a password may hold one as well, and, wrongly, a slash, a comma or the end of a line.
+  // Up to the last @ of each: a password may contain one, and, wrongly, a slash, a comma or a line break.
   return url
     .split(/,(?=[a-z][a-z\d+.-]*:\/\/)/i)
     .map(shown)

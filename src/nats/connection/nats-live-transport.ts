@@ -2,17 +2,17 @@ import { Events } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { LiveTransport } from '../../engine/ports/clients.js';
 import { closeConnection, connectNats, type NatsConnectOptions } from './connect-nats.js';
-import { type KeptSubscription, keepSubscribed } from './kept-subscription.js';
 import { requestJson } from './nats-client-transport.js';
 import { withoutSecrets } from './nats-errors.js';
+import { type ResilientSubscription, subscribeResiliently } from './resilient-subscription.js';
 
-/** Connects, with a connection of its own. Throws as `connectNats` says. */
+/** Opens a transport with its own connection. Throws as `connectNats`. */
 export async function openLiveTransport(options: NatsConnectOptions): Promise<LiveTransport> {
   const connection = await connectNats(options);
   const listeners = new Set<(connected: boolean) => void>();
-  const subscriptions = new Set<KeptSubscription>();
+  const subscriptions = new Set<ResilientSubscription>();
   let connected = true;
-  /** What refuses each request that has no answer yet. */
+  /** Rejects each pending request. */
   const waiting = new Set<(fault: ThroughlineError) => void>();
   const server = withoutSecrets(options.url);
   const gone = () =>
@@ -47,7 +47,7 @@ export async function openLiveTransport(options: NatsConnectOptions): Promise<Li
       });
     },
     listen(subjects, onMessage) {
-      const subscription = keepSubscribed(connection, subjects, ({ subject, data }) =>
+      const subscription = subscribeResiliently(connection, subjects, ({ subject, data }) =>
         onMessage(subject, data),
       );
       subscriptions.add(subscription);

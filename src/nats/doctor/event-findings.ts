@@ -4,14 +4,14 @@ import { LEARNINGS_STREAM, sessionOfStream, shardOfStream } from '../../contract
 import { batchesOf, type StreamMessage } from '../jetstream/direct-get.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
-/** Bounds of the scan: the logs that were written to last, and of each the newest messages. */
+/** Limits of the scan: the most recently written logs, and the newest messages of each. */
 const STREAMS = 100;
 const NEWEST = 1000;
-/** Messages of a log that are named. */
+/** Messages listed per log. */
 const SHOWN = 10;
 const CHECK = 'logs';
 
-/** Finds what stands in a log and counts nowhere: stored replies to requests, and events of another version. */
+/** Finds messages in logs that do not count: stored replies to requests, and events of another version. */
 export async function eventFindings(
   connection: NatsConnection,
   jsm: JetStreamManager,
@@ -50,7 +50,7 @@ function isLog(stream: string): boolean {
   return stream === LEARNINGS_STREAM || (shardOfStream(stream) ?? sessionOfStream(stream)) !== undefined;
 }
 
-/** Says what a message is that is not an event; the version of an event of another version; else `undefined`. */
+/** Describes a message that is not an event; returns the version of an event of another version; else `undefined`. */
 function judge({ data, foreign }: StreamMessage): string | number | undefined {
   if (foreign !== undefined) return foreign;
   const json = jsonOf(data);

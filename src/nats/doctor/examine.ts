@@ -21,29 +21,27 @@ import {
 } from './stream-findings.js';
 import { WRITES, writeFindings } from './write-findings.js';
 
-/** The expectations of an installation. */
+/** The configuration that the installation is compared with. */
 export interface Expected {
   readonly replicas: number;
   readonly ackWaitMs: number;
   readonly snapshotEvery: number;
   readonly requestTimeoutMs: number;
-  /** Version of the services. */
   readonly version: string;
-  /** Milliseconds since 1970, of this machine. */
+  /** Milliseconds since 1970, by this machine's clock. */
   readonly now: () => number;
-  /** Where one is configured. */
   readonly embedder?: ConfiguredEmbedder | undefined;
 }
 
-/** What takes long, stores something, or costs money: not for a look at every page. */
+/** Checks that are slow, write something or cost money: excluded from a quick look. */
 const THOROUGH: ReadonlySet<string> = new Set([WRITES, 'logs', 'session index', 'embedder']);
 
-/** What `examine` finds, but for what needs writing and what looks through whole streams. */
-export function lookOver(nats: NatsPorts, expected: Expected): Promise<Finding[]> {
+/** Runs the quick checks: no writes, no scans of whole streams. */
+export function quickCheck(nats: NatsPorts, expected: Expected): Promise<Finding[]> {
   return examine(nats, expected, THOROUGH);
 }
 
-/** Checks everything, and changes nothing. */
+/** Runs all checks, without lasting changes. */
 export async function examine(
   nats: NatsPorts,
   expected: Expected,
@@ -102,7 +100,7 @@ export async function examine(
   const found: Finding[] = [];
   for (const [check, look] of checks) if (!without.has(check)) found.push(...(await examined(check, look)));
   const denied = found.filter((finding) => finding.denied);
-  // What the connection itself tells does not count as a look at the installation.
+  // Information from the connection itself is not a look at the installation.
   const seen = found.filter(
     ({ check, level }) => level === 'ok' && check !== 'server' && check !== 'embedder',
   );
@@ -114,9 +112,7 @@ export async function examine(
       ];
 }
 
-/**
- * The error that kept us from checking anything; the message says what to do where that depends on the configuration.
- */
+/** Reports the error that prevented all checks; its message contains the fix if that depends on the configuration. */
 export function connectionFinding({ code, message }: ThroughlineError): Finding {
   const told = `${message} (${code})`;
   if (code !== 'server_unsupported') return { check: 'connection', level: 'fail', message: told };
@@ -125,20 +121,20 @@ export function connectionFinding({ code, message }: ThroughlineError): Finding 
   return fail('server', told, fix);
 }
 
-/** The dispatches' numbers, where they are behind what sessions have seen; nothing where they are not. */
+/** Checks if dispatch numbers are behind those that sessions have seen. */
 async function numbersFindings(ports: NumbersPorts): Promise<Finding[]> {
   try {
     const seen = await highestSeen(ports);
     const fault = await numbersFault(ports, seen).catch(async (error: unknown) => {
       if (codeOf(toThroughlineError(error, '')) !== 'permission_denied' || seen === undefined) throw error;
-      // A user who may not read results can still see their last sequence.
+      // A user who may not read results can still read their last sequence.
       const { last_seq: last } = (await ports.jsm.streams.info(DISPATCH_STREAM)).state;
       const message = `stream ${DISPATCH_STREAM} is at ${last}, but ${seen.stream} has dispatch ${seen.sequence}`;
       return last < seen.sequence ? { message } : undefined;
     });
     return fault === undefined ? [] : [fail(`stream ${DISPATCH_STREAM}`, fault.message, REPAIR)];
   } catch (error) {
-    // That it is missing has been reported.
+    // A missing stream is reported elsewhere.
     if (apiCode(error) === API.streamNotFound) return [];
     throw toThroughlineError(error, 'comparing numbers of dispatches');
   }

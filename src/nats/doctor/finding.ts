@@ -2,17 +2,14 @@ import { codeOf, messageOf } from '../../contracts/errors.js';
 
 /** One line of a diagnosis. */
 export interface Finding {
-  /** The subject of the check: `stream DISPATCH`. */
   readonly check: string;
-  /** `warn` works, but not for long or not as intended; `fail` does not work. */
+  /** `warn`: works, but not for long or not as intended. `fail`: does not work. */
   readonly level: 'ok' | 'warn' | 'fail';
-  /** What was found. */
   readonly message: string;
-  /** What to do about it. */
   readonly fix?: string;
-  /** How many repairs of results there were, by kind. */
+  /** Number of repairs of results by kind. */
   readonly repaired?: Readonly<Record<string, number>>;
-  /** Set where the user may not look at it. */
+  /** Set if the user lacks the permission to check. */
   readonly denied?: true;
 }
 
@@ -28,7 +25,7 @@ export function fail(check: string, message: string, fix: string): Finding {
   return { check, level: 'fail', message, fix };
 }
 
-/** A check that cannot be carried out is a finding too, and does not stop the others. */
+/** Runs a check; its failure is a finding and does not stop the others. */
 export async function examined(check: string, examine: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await examine();

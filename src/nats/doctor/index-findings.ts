@@ -5,9 +5,9 @@ import type { SessionLog } from '../../engine/ports/session-log.js';
 import { counted } from '../../shared/text.js';
 import { type Finding, ok, warn } from './finding.js';
 
-/** A keeper that runs has compared the index with the logs by then: it does so every ten minutes. */
+/** A running keeper has compared the index with the logs by then: it does so every ten minutes. */
 const COMPARED_WITHIN_MS = 15 * 60_000;
-/** Sessions whose logs are read: a log may move by a message that holds no event, and its entry need not follow. */
+/** Logs that are read: a log may advance by a message that is not an event, which its entry need not reflect. */
 const MAX_READ = 100;
 const SHOWN = 3;
 const CHECK = 'session index';
@@ -19,15 +19,15 @@ interface IndexExamined {
   readonly now: number;
 }
 
-/** Entries of the index that say something else than the logs, of which each list of sessions is made. */
+/** Finds index entries that disagree with the logs. */
 export async function indexFindings({ index, log, now }: IndexExamined): Promise<Finding[]> {
   const entries = new Map<string, number>();
-  // Before the logs: an entry that is written meanwhile must not seem to be ahead.
+  // Before the logs: an entry written meanwhile must not seem to be ahead.
   for await (const part of index.read(0))
     for (const { sequence, figures } of part.entries) entries.set(figures.session, sequence);
   const all = await log.activity();
   const there = new Set<string>(all.map(({ session }) => session));
-  // How far the others have come cannot be said.
+  // The position of leaderless logs is unknown.
   const logs = all.filter(hasLeader);
   const reached = new Map<string, number>(logs.map(({ session, sequence }) => [session, sequence]));
 
@@ -61,13 +61,13 @@ export async function indexFindings({ index, log, now }: IndexExamined): Promise
       ];
 }
 
-/** @param sessions so many have no entry yet */
+/** @param sessions number without an entry */
 function waiting(sessions: number): string {
   if (sessions <= 0) return '';
   return `; ${counted(sessions, 'session gets its', 'sessions get theirs')} when no results have come for a while`;
 }
 
-/** @param sessions so many have logs without a leader */
+/** @param sessions number of logs without a leader */
 function unseen(sessions: number): string {
   return sessions === 0 ? '' : `; not compared: ${counted(sessions, 'session')} without a leader`;
 }

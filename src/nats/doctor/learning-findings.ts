@@ -19,13 +19,12 @@ interface ProjectsExamined {
   readonly jsm: JetStreamManager;
   readonly learnings: Pick<LearningLog, 'read'>;
   readonly snapshots: Pick<SnapshotStore, 'load'>;
-  /** Events after which a snapshot is written. */
   readonly snapshotEvery: number;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
-/** The projects whose snapshots are far behind. */
+/** Finds projects whose snapshots are far behind. */
 export async function projectFindings(examined: ProjectsExamined): Promise<Finding[]> {
   const { jsm, learnings, snapshots, snapshotEvery, now } = examined;
   const { subjects, last } = await subjectsOf(jsm);
@@ -34,13 +33,13 @@ export async function projectFindings(examined: ProjectsExamined): Promise<Findi
     events,
     stream: LEARNINGS_STREAM,
     last,
-    // Projects share a stream: only the events themselves tell how many there are.
+    // Projects share a stream, so their events must be counted by reading them.
     eventsAfter: async (after: number) => {
       const tail = await learnings.read(key, { after });
       return tail.events.length + tail.skipped;
     },
   }));
-  // The service folds it for the answer, and writes what it has folded.
+  // The service folds the project to answer this, and then writes a snapshot.
   const writes = (project: Token) => `throughline learnings ls --project ${project}`;
   return tailFindings({ jsm, kind: 'project', logs, snapshots, snapshotEvery, now, writes, faults: [] });
 }
@@ -56,11 +55,10 @@ function eventsByProject(subjects: Record<string, number>): Map<Token, number> {
 
 interface Subjects {
   readonly subjects: Record<string, number>;
-  /** Last sequence of the stream. */
   readonly last: number;
 }
 
-/** How many events each subject has; none where the stream is missing, which has been reported. */
+/** Counts the events by subject; none if the stream is missing, which is reported elsewhere. */
 async function subjectsOf(jsm: JetStreamManager): Promise<Subjects> {
   try {
     const { state } = await jsm.streams.info(LEARNINGS_STREAM, { subjects_filter: LEARNINGS_SUBJECTS });
@@ -71,7 +69,7 @@ async function subjectsOf(jsm: JetStreamManager): Promise<Subjects> {
   }
 }
 
-/** The bucket of vectors: made with the first one, and only where there is an embedder. */
+/** Checks the bucket of vectors, which is created with the first vector and only with an embedder. */
 export async function vectorFindings(
   jsm: JetStreamManager,
   replicas: number,

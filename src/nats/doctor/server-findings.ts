@@ -4,10 +4,10 @@ import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/
 import { timeOfServer } from '../jetstream/server-clock.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
-/** Part of a limit that is used when it is time to raise it, and when it is too late. */
+/** Usage ratios of a limit that cause a warning or a failure. */
 const NEARLY_FULL = 0.8;
 const FULL = 0.95;
-/** A difference of clocks that orders events of several machines wrongly, in milliseconds. */
+/** Largest clock difference that still orders events of several machines correctly, in milliseconds. */
 const MAX_SKEW_MS = 2000;
 
 export function serverFindings(connection: NatsConnection): Finding[] {
@@ -16,7 +16,7 @@ export function serverFindings(connection: NatsConnection): Finding[] {
   return [ok('server', `nats-server ${version}, ${server_name}${where}`)];
 }
 
-/** Warns of a server on loopback that asks for no credentials: other users of the machine can reach it as well. */
+/** Warns of a server on loopback without credentials, which other users of the machine can reach. */
 export function accessFindings(connection: NatsConnection): Finding[] {
   const isOpen = connection.info?.auth_required !== true && connection.info?.tls_verify !== true;
   if (!isOpen || !/^(127\.|localhost:|\[?::1\]?:)/.test(connection.getServer())) return [];
@@ -25,7 +25,7 @@ export function accessFindings(connection: NatsConnection): Finding[] {
   return [warn('access', message, 'throughline down, then throughline up --auth')];
 }
 
-/** Whether the account has no JetStream, though the server has. */
+/** Returns true if the account lacks JetStream, although the server has it. */
 export function jetStreamIsOff(jsm: JetStreamManager): Promise<boolean> {
   return jsm.getAccountInfo().then(
     () => false,
@@ -33,12 +33,11 @@ export function jetStreamIsOff(jsm: JetStreamManager): Promise<boolean> {
   );
 }
 
-/** How much of its limits the account uses. */
 export async function limitFindings(jsm: JetStreamManager): Promise<Finding[]> {
   const stats = await jsm.getAccountInfo().catch((error: unknown) => {
     throw toThroughlineError(error, 'asking for the limits of JetStream');
   });
-  // An account with tiers has its limits there, one set for each number of replicas.
+  // An account with tiers has its limits there, per number of replicas.
   const tiers = Object.entries(stats.tiers ?? {});
   return tiers.length === 0
     ? accountFindings(stats)
@@ -64,7 +63,7 @@ function used(what: string, count: number, limit: number, unit: string): Finding
   return count >= limit * NEARLY_FULL ? warn(check, message, fix) : ok(check, message);
 }
 
-/** How far this machine's clock and the server's are apart: commands are timed here, dispatches there. */
+/** Compares this machine's clock with the server's: commands are timed here, dispatches there. */
 export async function clockFindings(
   connection: NatsConnection,
   timeoutMs: number,

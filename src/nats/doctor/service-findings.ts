@@ -14,7 +14,7 @@ import { MAKE_ROOM } from '../connection/nats-errors.js';
 import { instancesOf } from '../micro/service-health.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
-/** Which service of `throughline serve --only` answers by which name. */
+/** Names of `throughline serve --only` by service. */
 const SERVED: Readonly<Record<string, string>> = {
   [EXTRACTOR_SERVICE]: 'extractor',
   [COMPILER_SERVICE]: 'compiler',
@@ -23,13 +23,13 @@ const SERVED: Readonly<Record<string, string>> = {
   [KEEPER_SERVICE]: 'keeper',
 };
 
-/** How many sessions with dispatches set aside are named. */
+/** Listed sessions with dispatches set aside. */
 const SHOWN = 3;
 const MEND =
   'remove the cause: they continue by themselves within a minute; "throughline rejected retry" brings back what was rejected meanwhile';
 const NO_ANSWER = 'check that the stream of the session has a leader: nats stream info SESSION_<session>';
 
-/** How long the last incident of a service describes its present state. */
+/** Time that the last incident of a service describes its current state. */
 const RECENT_MS = 600_000;
 
 const setAside = z.object({
@@ -47,27 +47,25 @@ const health = z.object({
   repaired: z.record(z.string(), z.number()).optional(),
 });
 
-/** Which services are asked, and the expectations of them. */
 interface ExpectedServices {
   readonly version: string;
-  /** Milliseconds since 1970. */
   readonly now: number;
-  /** Longest wait for a running instance that does not answer. */
+  /** Longest wait for an instance that does not answer. */
   readonly timeoutMs: number;
-  /** As `throughline serve --only` names them. Default: all. */
+  /** Names of `throughline serve --only`. Default: all. */
   readonly only?: readonly string[] | undefined;
-  /** Looks only at instances on the machine or container of this name. Default: everywhere. */
+  /** Checks only instances on this machine or container. Default: everywhere. */
   readonly host?: string | undefined;
 }
 
-/** The services, as they answer now, and what went wrong in them last. */
+/** Checks the running services and their last incidents. */
 export async function serviceFindings(
   connection: NatsConnection,
   { version, now, timeoutMs, only = Object.values(SERVED), host }: ExpectedServices,
 ): Promise<Finding[]> {
   const asked = Object.entries(SERVED).filter(([, served]) => only.includes(served));
   const where = host === undefined ? '' : ` on ${host}`;
-  // At once: each that does not answer takes the whole time.
+  // In parallel: each silent service takes the whole timeout.
   const found = await Promise.all(
     asked.map(async ([name, served]) => {
       const everywhere = await instancesOf(connection, name, timeoutMs);
@@ -108,13 +106,13 @@ function judged(check: string, instance: ServiceStats, version: string, now: num
   return found;
 }
 
-/** What an instance reports about itself, as its endpoint `health` does; undefined if unreadable. */
+/** Returns an instance's health; undefined if unreadable. */
 function healthIn(instance: ServiceStats): z.infer<typeof health> | undefined {
   const data = instance.endpoints?.find(({ name }) => name === 'health')?.data;
   return health.safeParse(data).data;
 }
 
-/** What instances repaired in results, where they repaired anything: it tells how well agents keep to the contract. */
+/** Reports the repairs of results, which show how well agents follow the contract. */
 function repairFindings(instances: readonly ServiceStats[]): Finding[] {
   const repaired: Record<string, number> = {};
   for (const instance of instances)
@@ -127,7 +125,7 @@ function repairFindings(instances: readonly ServiceStats[]): Finding[] {
   return [{ ...ok('results', `${counted(total, 'repair')} since the extractor started: ${each}`), repaired }];
 }
 
-/** Sessions whose logs accept nothing: their dispatches wait in the extractor, and are rejected in the end. */
+/** Reports sessions whose logs reject writes: their dispatches wait in the extractor, and are finally rejected. */
 function setAsideFindings(
   check: string,
   { sessions, dispatches, worst }: z.infer<typeof setAside>,
@@ -141,17 +139,16 @@ function setAsideFindings(
   return [...found, fail(check, message, MEND)];
 }
 
-/** The configured embedder, and what prompts expect of it. */
 export interface ConfiguredEmbedder {
   readonly load: () => Promise<Embedder | undefined>;
-  /** Milliseconds that a prompt waits for the vector of its query. */
+  /** Milliseconds that a prompt waits for the query's vector. */
   readonly deadlineMs: number;
 }
 
 const CHECK = 'embedder';
 const TEXTS = ['Is everything in order?', 'Run the tests before each commit'];
 
-/** Whether the embedder gives vectors, and soon enough for a prompt. */
+/** Checks if the embedder returns vectors in time for a prompt. */
 export async function embedderFindings(
   { load, deadlineMs }: ConfiguredEmbedder,
   timeoutMs: number,
@@ -163,7 +160,7 @@ export async function embedderFindings(
     if (embedder === undefined) return [];
     let took = 0;
     let dimension = 0;
-    // The first text also pays for the connection, or for warming up.
+    // The first text also pays for connecting or warming up.
     for (const text of TEXTS) {
       const started = performance.now();
       limit = AbortSignal.timeout(timeoutMs);

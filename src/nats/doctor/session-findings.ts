@@ -28,13 +28,12 @@ interface SessionsExamined {
   readonly jsm: JetStreamManager;
   readonly snapshots: Pick<SnapshotStore, 'load'>;
   readonly replicas: number;
-  /** Events after which a snapshot is written. */
   readonly snapshotEvery: number;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
-/** The streams of sessions that have one each, and the snapshots that are far behind them. */
+/** Checks the streams of sessions in the layout `per-session`, and their snapshots. */
 export async function sessionFindings(examined: SessionsExamined): Promise<Finding[]> {
   const { jsm, replicas, snapshots, snapshotEvery, now } = examined;
   const { streams, leaderless } = await sessionStreams(jsm);
@@ -49,7 +48,7 @@ export async function sessionFindings(examined: SessionsExamined): Promise<Findi
     events: state.messages,
     stream: config.name,
     last: state.last_seq,
-    // The stream is the session's own: its sequences are dense.
+    // The sequences of a session's own stream are dense.
     eventsAfter: async (from: number) => Math.max(0, state.last_seq - Math.max(from, state.first_seq - 1)),
   }));
   return [
@@ -65,10 +64,10 @@ function writesSnapshot(session: Token): string {
   return `throughline snapshot write --session ${session}`;
 }
 
-/** Sessions with a stream each beyond which a server should not go for long. */
+/** Number of streams that a single server handles well. */
 const MANY_SESSIONS = 2000;
 
-/** The advice to share streams, where there are many. */
+/** Recommends the sharded layout for many sessions. */
 export function manySessions(count: number): Finding[] {
   if (count <= MANY_SESSIONS) return [];
   const message = `${count} sessions have a stream each: every stream takes memory of the server, and time when it starts`;
@@ -81,7 +80,7 @@ export function manySessions(count: number): Finding[] {
   ];
 }
 
-/** What no server of the cluster leads: it is there, and cannot be used or looked at. */
+/** Reports streams without a leader, which can be neither read nor written. */
 function leaderlessFindings(kind: 'session' | 'shard', names: readonly string[]): Finding[] {
   if (names.length === 0) return [];
   const message = `${counted(names.length, `${kind} has`, `${kind}s have`)} no leader in the cluster (${named(names)}): events can be neither stored nor read`;
@@ -102,10 +101,10 @@ async function sessionStreams(jsm: JetStreamManager) {
   }
 }
 
-/** Few imports take longer. */
+/** Few imports take longer, in milliseconds. */
 const LONG_MS = 600_000;
 
-/** Imports that have not ended: results of their sessions wait. */
+/** Finds unfinished imports, which hold back results of their sessions. */
 export async function importFindings(
   connection: NatsConnection,
   options: BucketOptions,
@@ -132,7 +131,7 @@ interface ShardsExamined extends SessionsExamined {
   readonly shards: number;
 }
 
-/** The streams of shards, and the snapshots of sessions that are far behind them. */
+/** Checks the streams of shards, and the snapshots of their sessions. */
 export async function shardFindings(examined: ShardsExamined): Promise<Finding[]> {
   const { jsm, log, shards, snapshots, snapshotEvery, now } = examined;
   const logs: ExaminedLog[] = [];

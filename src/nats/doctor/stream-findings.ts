@@ -26,15 +26,14 @@ import { API, apiCode, KEEP_APART, toThroughlineError } from '../connection/nats
 import { strangersOn } from '../jetstream/topology.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
-/** Dispatches that wait without being a reason to worry. */
+/** Backlog of dispatches that is not worrying. */
 const MUCH_TO_DO = 1000;
 
-/** The expected configuration of a stream. */
 interface ExpectedStream {
   readonly name: string;
   readonly subjects: string;
   readonly replicas: number;
-  /** What makes it, where it need not be there from the beginning. */
+  /** Describes when it is created, if not at the start. */
   readonly madeBy?: string;
 }
 
@@ -75,7 +74,7 @@ export function expectedStreams(replicas: number): readonly ExpectedStream[] {
   ];
 }
 
-/** A stream with its expected configuration. */
+/** Compares a stream with its expected configuration. */
 export async function streamFindings(jsm: JetStreamManager, expected: ExpectedStream): Promise<Finding[]> {
   const check = `stream ${expected.name}`;
   try {
@@ -92,7 +91,6 @@ export async function streamFindings(jsm: JetStreamManager, expected: ExpectedSt
   }
 }
 
-/** The parts of a stream that are checked. */
 export interface SeenStream {
   readonly config: {
     readonly subjects: readonly string[];
@@ -108,7 +106,6 @@ export interface SeenStream {
   };
 }
 
-/** The faults of a stream; none for one in order. */
 export function streamFaults({ config, state, cluster }: SeenStream, expected: ExpectedStream): Finding[] {
   const check = `stream ${expected.name}`;
   const edit = `nats stream edit ${expected.name}`;
@@ -148,13 +145,13 @@ export function streamFaults({ config, state, cluster }: SeenStream, expected: E
   return found;
 }
 
-/** The consumers of dispatches: which service of `throughline serve --only` fetches from them, and what it takes. */
+/** The consumers of dispatches, with the service of `throughline serve --only` and their subjects. */
 export const CONSUMERS: Readonly<Record<string, { readonly service: string; readonly subjects: string }>> = {
   [EXTRACTOR_CONSUMER]: { service: 'extractor', subjects: DISPATCH_SUBJECTS },
   [LEARNER_CONSUMER]: { service: 'learnings', subjects: DISPATCH_REVIEWS },
 };
 
-/** A consumer that all instances of a service share, and what waits in it. */
+/** Checks a shared consumer and its backlog. */
 export async function consumerFindings(
   jsm: JetStreamManager,
   consumer: string,
@@ -198,7 +195,7 @@ function judged(
     const message = `delivers again after ${ackWait} ms, ackWaitMs of THROUGHLINE_TUNING is ${ackWaitMs}`;
     found.push(warn(check, message, `start its service again, which sets it: ${start}`));
   }
-  // With a backlog every pull is answered at once: a service that holds dispatches is at work.
+  // With a backlog every pull is answered at once: a service that holds dispatches is working.
   if (info.num_waiting === 0 && inHand === 0 && waiting > 0) {
     const message = `${counted(waiting, 'dispatch waits', 'dispatches wait')}, and no service fetches them`;
     found.push(fail(check, message, `start its service: ${start}`));
@@ -215,7 +212,6 @@ function judged(
     : [ok(check, `${waits}, ${counted(inHand, 'is', 'are')} in hand or set aside`)];
 }
 
-/** Rejected results. */
 export async function rejectedFindings(jsm: JetStreamManager): Promise<Finding[]> {
   try {
     const { messages } = (await jsm.streams.info(REJECTED_STREAM)).state;
@@ -223,7 +219,7 @@ export async function rejectedFindings(jsm: JetStreamManager): Promise<Finding[]
     const fix = '"throughline rejected ls" says why; "rejected fix", "retry" and "rm" deal with them';
     return [warn('rejected', `${counted(messages, 'result')} could not be used`, fix)];
   } catch (error) {
-    // That it is missing has been reported.
+    // A missing stream is reported elsewhere.
     if (apiCode(error) === API.streamNotFound) return [];
     throw toThroughlineError(error, 'counting rejected results');
   }
@@ -237,7 +233,7 @@ const OURS: readonly (readonly [subjects: string, isOurs: (stream: string) => bo
   [ALL_SHARDS, (name) => shardOfStream(name) !== undefined],
 ];
 
-/** Streams of other applications on our subjects: they take results from us, or keep our streams from being made. */
+/** Finds streams of other applications on our subjects: they take our results or block our streams. */
 export async function strangerFindings(jsm: JetStreamManager): Promise<Finding[]> {
   const found: Finding[] = [];
   for (const [subjects, isOurs] of OURS) {

@@ -7,21 +7,19 @@ import { REPAIR } from '../jetstream/dispatch-numbers.js';
 import { snapshotTime } from '../stores/snapshot-sequence.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
-/** Logs whose snapshots are read: each is a request or two. The longest logs first. */
+/** Snapshots that are read, of the longest logs: each costs one or two requests. */
 const MAX_READ = 500;
 const AT_A_TIME = 16;
 const SHOWN = 10;
-/** Snapshots that should have been written since: with fewer, the next event or request writes one. */
+/** Missed snapshots that are reported; with fewer, the next event or request writes one. */
 const MANY_MISSED = 5;
 
-/** The log of a session or a project. */
 export interface ExaminedLog {
   readonly key: Token;
   readonly events: number;
   readonly stream: string;
   /** Last sequence of its stream when it was listed. */
   readonly last: number;
-  /** Events after a sequence. */
   readonly eventsAfter: (sequence: number) => Promise<number>;
 }
 
@@ -30,26 +28,23 @@ interface TailsExamined {
   readonly kind: 'session' | 'project';
   readonly logs: readonly ExaminedLog[];
   readonly snapshots: Pick<SnapshotStore, 'load'>;
-  /** Events after which a snapshot is written. */
   readonly snapshotEvery: number;
-  /** Milliseconds since 1970. */
   readonly now: number;
-  /** The command that writes a snapshot. */
+  /** Returns the command that writes a snapshot. */
   readonly writes: (key: Token) => string;
-  /** Other findings about them. */
   readonly faults: readonly Finding[];
 }
 
 interface Tail {
   readonly key: Token;
-  /** Since the snapshot. */
+  /** Number of events since the snapshot. */
   readonly events: number;
   readonly from: number;
   readonly last: number;
   readonly createdAt: string | undefined;
 }
 
-/** Logs whose snapshot is far behind, and how old the oldest one is that is behind at all. */
+/** Finds logs whose snapshots are far behind, and reports the oldest snapshot that is behind at all. */
 export async function tailFindings(examined: TailsExamined): Promise<Finding[]> {
   const { kind, logs, snapshotEvery, faults } = examined;
   const tails = await tailsOf(examined);
@@ -89,7 +84,7 @@ async function tailsOf({ jsm, logs, snapshots }: TailsExamined): Promise<Tail[]>
       return {
         key,
         from,
-        // The snapshot may be of what came after the list.
+        // The snapshot may be newer than the list.
         last: last < from ? await lastOf(jsm, stream) : last,
         events: await eventsAfter(from),
         createdAt: snapshot && snapshotTime(snapshot.text),
@@ -100,7 +95,7 @@ async function tailsOf({ jsm, logs, snapshots }: TailsExamined): Promise<Tail[]>
   return found;
 }
 
-/** Last sequence of a stream now; infinite for one that is gone. */
+/** Returns the current last sequence of a stream; infinite if it is gone. */
 async function lastOf(jsm: JetStreamManager, stream: string): Promise<number> {
   try {
     return (await jsm.streams.info(stream)).state.last_seq;

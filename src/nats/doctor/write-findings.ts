@@ -9,16 +9,14 @@ import { type Finding, fail, ok, warn } from './finding.js';
 export const WRITES = 'JetStream writes';
 
 export interface Written {
-  /** Streams that must be able to write. */
   readonly streams: readonly string[];
   readonly replicas: number;
-  /** Longest wait for one answer of the server, in milliseconds. */
   readonly timeoutMs: number;
 }
 
 /**
- * Whether anything can be stored: by a message in a stream of its own, which is removed again, and by asking the streams
- * that are there, which take nothing more once a write has failed.
+ * Checks if anything can be stored: writes to a temporary stream, and probes the existing streams, which reject all writes
+ * after a failed one.
  */
 export async function writeFindings(
   connection: NatsConnection,
@@ -27,7 +25,7 @@ export async function writeFindings(
 ): Promise<Finding[]> {
   try {
     return await withProbeStream(connection, jsm, { replicas, timeoutMs }, async () =>
-      // A replicated stream is made again from its other copies when it is asked this.
+      // In a cluster a probed replica would be rebuilt from the other copies.
       connection.info?.cluster === undefined
         ? await stuckFindings(jsm, streams)
         : [ok(WRITES, 'a message was stored and removed again')],
@@ -64,7 +62,7 @@ function refused(cause: unknown): Finding {
     return warn(WRITES, message, 'run it once more');
   }
   const message = `nothing can be stored: ${messageOf(error)} (${code})`;
-  // The full part and its fix differ: the error names both.
+  // The error names the full resource and its fix.
   if (code === 'store_full') return { check: WRITES, level: 'fail', message };
   return fail(WRITES, message, 'check that the server answers, and read its log');
 }

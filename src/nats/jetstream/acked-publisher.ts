@@ -1,8 +1,8 @@
 import type { Msg, NatsConnection } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { type Denial, newInbox, onDenied } from '../connection/connect-nats.js';
-import { type KeptSubscription, keepSubscribed } from '../connection/kept-subscription.js';
-import { askWhetherStuck, isStuckAnswer, stuckFault } from './list-streams.js';
+import { type ResilientSubscription, subscribeResiliently } from '../connection/resilient-subscription.js';
+import { isStuckAnswer, probeStuck, stuckFault } from './list-streams.js';
 import {
   batchEnd,
   batchReply,
@@ -15,13 +15,12 @@ import {
 import { type BatchMessage, type BatchOutcome, PublishBatch, PublishTogether } from './publish-together.js';
 
 /**
- * Publishes to JetStream with many publishes in flight: all PubAcks come to one inbox of our own and are matched by
- * the token behind it. The client's own `js.publish` goes through its request machinery, which costs four times as much.
- *
- * One timer serves all publishes: each has the same deadline, so they time out in the order in which they were sent.
+ * Publishes to JetStream with many publishes in flight. All PubAcks arrive on one inbox and are matched by the token behind
+ * it; `js.publish` of the client goes through its request machinery, which costs four times as much. One timer serves all
+ * publishes, because equal deadlines expire in order.
  */
 export interface AckedPublishOptions extends PublishHeaderOptions {
-  /** The stream that must have stored it: any other one with the subject would acknowledge it just as well. */
+  /** Expected stream: any other one with the subject would acknowledge as well. */
   readonly stream?: string;
 }
 
@@ -35,15 +34,14 @@ interface BatchInFlight extends Sent {
   readonly batch: PublishBatch;
 }
 
-/** One publish or batch. */
 interface Sent {
   readonly reject: (error: ThroughlineError) => void;
   readonly deadline: number;
-  /** That of a batch is the first of its subjects. */
+  /** For a batch: its first subject. */
   readonly subject: string;
-  /** What the server had said of itself when it was sent: with each connection it says so again. */
+  /** The server's INFO at the time of sending: it changes with each connection. */
   readonly info: NatsConnection['info'];
-  /** Whether its stream was asked. */
+  /** True once its stream was probed. */
   asked: boolean;
 }
 
@@ -52,22 +50,21 @@ interface Question {
   readonly info: NatsConnection['info'];
 }
 
-/** Of the numbers in reply subjects. */
 const RADIX = 36;
 const SWEEP_MS = 250;
-/** How long a PubAck may take until we ask whether the stream stores anything. */
+/** Time without a PubAck after which the stream is probed. */
 const ASK_AFTER_MS = 1000;
-/** Subjects that are asked about in one sweep. */
+/** Subjects probed per sweep. */
 const ASKED_AT_ONCE = 100;
 
 export class AckedPublisher {
   readonly #connection: NatsConnection;
   readonly #timeoutMs: number;
   readonly #prefix: string;
-  readonly #acks: KeptSubscription;
+  readonly #acks: ResilientSubscription;
   readonly #listening: () => void;
   readonly #together = new PublishTogether((stream, messages) => this.publishBatch(stream, messages));
-  /** By their numbers, which are counted over publishes and questions. */
+  /** By number; publishes and probes share the counter. */
   readonly #inFlight = new Map<number, InFlight | BatchInFlight>();
   readonly #questions = new Map<number, Question>();
   #sweeper: NodeJS.Timeout | undefined;
@@ -77,16 +74,15 @@ export class AckedPublisher {
     this.#connection = connection;
     this.#timeoutMs = timeoutMs;
     this.#prefix = `${newInbox(connection)}.`;
-    this.#acks = keepSubscribed(connection, `${this.#prefix}>`, (message) => this.#acked(message));
+    this.#acks = subscribeResiliently(connection, `${this.#prefix}>`, (message) => this.#acked(message));
     this.#listening = onDenied(connection, (denial) => this.#denied(denial));
   }
 
   /**
    * Publishes one message and waits for its PubAck.
    *
-   * @throws ThroughlineError `unavailable` without an answer in time (the message may still be stored),
-   * `permission_denied` when the user may not, `too_large` for more than the server takes, `store_full` where it has no
-   * room, `config_invalid` when another stream than the expected one stored it, and `internal` for any other refusal
+   * @throws ThroughlineError `unavailable` without a PubAck in time (the message may be stored), `permission_denied`,
+   * `too_large`, `store_full`, `config_invalid` if an unexpected stream stored it, `internal` for any other refusal
    */
   publish(
     subject: string,
@@ -108,11 +104,11 @@ export class AckedPublisher {
   }
 
   /**
-   * Publishes one message together with others that are handed in during the same turn of the event loop, as a batch where
-   * they are several for one stream. The stream must take batches, and have one replica.
+   * Publishes one message; several for one stream in the same turn of the event loop form a batch. The stream must allow
+   * batches and have one replica.
    *
-   * @param alone publishes it by itself: where it is one of few, or its batch did not store it
-   * @throws ThroughlineError as `publish` does
+   * @param alone publishes it individually, if there are few or the batch did not store it
+   * @throws ThroughlineError as `publish`
    */
   publishTogether(
     stream: string,
@@ -123,11 +119,7 @@ export class AckedPublisher {
     return this.#together.publish(stream, subject, data, alone);
   }
 
-  /**
-   * Publishes messages as one batch of fast ingest.
-   *
-   * @throws ThroughlineError as `publish` does: any of them may be stored then
-   */
+  /** Publishes one batch (fast ingest). Throws as `publish`: any of its messages may be stored then. */
   publishBatch(stream: string, messages: readonly BatchMessage[]): Promise<BatchOutcome> {
     return new Promise((resolve, reject) => {
       const size = messages.length;
@@ -142,7 +134,7 @@ export class AckedPublisher {
           this.#connection.publish(to, data, { reply: reply + batchReply(n, size) });
         }
       } catch (cause) {
-        // The client sends no message that is too large. The batch ends before it.
+        // The client refuses a message that is too large; end the batch before it.
         if (n > 1 && this.#endBatch(number, subject, n)) return;
         this.#take(number);
         const fault = notSent(subject, cause, this.#connection.info?.max_payload);
@@ -152,7 +144,6 @@ export class AckedPublisher {
     });
   }
 
-  /** Gives up what is in flight and stops listening. */
   close(): void {
     this.#listening();
     this.#acks.close();
@@ -201,18 +192,18 @@ export class AckedPublisher {
     else entry.resolve(outcome);
   }
 
-  /** Ends a batch before its message `n`. Says whether that could be sent. */
+  /** Ends a batch before message `n`. Returns true if that could be sent. */
   #endBatch(number: number, subject: string, n: number): boolean {
     try {
       this.#connection.publish(subject, '', { reply: this.#prefix + tokenOf(number) + batchEnd(n) });
       return true;
     } catch {
-      // The connection is closing: the batch ends by its deadline.
+      // The connection is closing: the batch times out.
       return false;
     }
   }
 
-  /** A publish that is not permitted gets no answer; nor does any, where the acks may not be listened to. */
+  /** Rejects denied publishes, and all of them if the inbox is denied: neither would get an answer. */
   #denied({ operation, subject, fault }: Denial): void {
     const deaf = operation === 'subscription' && subject === `${this.#prefix}>`;
     for (const [number, entry] of [...this.#inFlight]) {
@@ -250,28 +241,28 @@ export class AckedPublisher {
   }
 
   #ask(subject: string): void {
-    // In a cluster a stream may answer for long before its servers agree on what is stored.
+    // In a cluster a slow quorum also delays PubAcks.
     const { info } = this.#connection;
     if (info === undefined || info.cluster !== undefined) return;
     this.#next += 1;
     const number = this.#next;
     this.#questions.set(number, { subject, info });
     try {
-      askWhetherStuck(this.#connection, subject, this.#prefix + tokenOf(number));
+      probeStuck(this.#connection, subject, this.#prefix + tokenOf(number));
     } catch {
-      // The connection is closing: the publishes end by their deadline.
+      // The connection is closing: the publishes time out.
     }
   }
 
-  /** A stream deals with messages in the order in which they come: what was sent before is not stored. */
+  /** A stream handles messages in order, so publishes sent before the probe were not stored. */
   #answered(number: number, question: Question, answer: Msg): void {
     this.#questions.delete(number);
     if (!isStuckAnswer(answer)) return;
     for (const [each, entry] of [...this.#inFlight]) {
       const { subject, info, reject } = entry;
-      // A part of a batch may be stored: its messages come again one by one.
+      // A batch may be partly stored: its messages are retried one by one.
       if (each > number || subject !== question.subject || 'batch' in entry) continue;
-      // A connection that was lost in between may have lost the message, and the question not.
+      // A connection lost in between may have lost the message but not the probe.
       if (info !== question.info || info !== this.#connection.info) continue;
       this.#take(each);
       reject(stuckFault(subject));

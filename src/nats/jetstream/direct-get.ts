@@ -5,10 +5,10 @@ import { newInbox, onDenied } from '../connection/connect-nats.js';
 import { foreignBy } from './stored-replies.js';
 
 /**
- * Batch direct get, spoken by hand: the client's own reader stops at an empty payload and knows no start sequence.
+ * Batch direct get, implemented by hand because the client's reader stops at an empty payload and has no start sequence.
  *
- * One request asks for up to `BATCH` messages of a stream from a sequence on; each comes as a message of its own,
- * and a status message ends the batch: 204 with the number of messages still pending, or 404 for none at all.
+ * One request returns up to `BATCH` messages from a sequence on. A status message ends the batch: 204 with the number of
+ * pending messages, or 404 for none.
  */
 const BATCH = 1000;
 
@@ -17,41 +17,38 @@ export interface StreamMessage {
   readonly subject: string;
   readonly data: Uint8Array;
   readonly headers: MsgHdrs | undefined;
-  /** Set for a foreign message, with what it is: it must not count. */
+  /** Describes a foreign message, which must not count. */
   readonly foreign?: string;
 }
 
-/** What to read: from a sequence on, or what was stored since a time, ISO 8601. */
+/** Reads from a sequence, or from a time, ISO 8601. */
 type StreamRange = ({ readonly from: number } | { readonly since: string }) & {
   readonly through?: number;
   readonly limit?: number;
 };
 
-/** Where a batch begins, in the server's own words. */
+/** Start of a batch, in the server's terms. */
 export interface Begin {
   readonly seq?: number;
   readonly start_time?: string;
 }
 
-/** What a batch holds: messages in their order, or the newest of each subject that one of the filters takes. */
+/** Messages in order, or the newest of each subject that a filter matches. */
 type BatchWanted =
   | (Begin & { readonly batch: number; readonly max_bytes?: number; readonly next_by_subj: string })
   | { readonly multi_last: readonly string[] };
 
-/** One batch, and how many more messages wait behind it. */
 interface Batch {
   readonly messages: StreamMessage[];
   readonly pending: number;
-  /** Last sequence of the replica that answered; 0 unless the newest of each subject was asked for. */
+  /** Last sequence of the answering replica; 0 unless `multi_last` was requested. */
   readonly upTo: number;
 }
 
 /**
- * Reads all messages of a stream from a place on, through `through` and at most `limit` if given. A missing stream gives
- * none.
+ * Reads messages of a stream, up to `through` and at most `limit`. A missing stream has none.
  *
- * @throws ThroughlineError `unavailable` when the server does not answer within `timeoutMs`,
- * `permission_denied` when the user may not
+ * @throws ThroughlineError `unavailable` after `timeoutMs`, `permission_denied`
  */
 export async function readStream(
   connection: NatsConnection,
@@ -63,7 +60,7 @@ export async function readStream(
   const found: StreamMessage[] = [];
   const { through = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER } = range;
   const begin: Begin = 'since' in range ? { start_time: range.since } : { seq: range.from };
-  // No more than the range can hold is asked for: many reads of one message each would else bring a thousand each.
+  // Request no more than the range can hold: many reads of one message would otherwise transfer a thousand each.
   const most = Math.min(limit, through - (begin.seq ?? 1) + 1);
   if (most < 1) return found;
   for await (const messages of batchesOf(connection, stream, filter, begin, timeoutMs, most)) {
@@ -77,10 +74,10 @@ export async function readStream(
 }
 
 /**
- * The same for what most often holds nothing or little, in a stream with much else: the first message is asked for alone.
- * For a batch the server counts what is pending, for which it may have to load what was stored long ago.
+ * Reads a range that is usually empty or short, in a stream with many other messages: the first message is requested alone,
+ * because for a batch the server counts pending messages, which may load old blocks.
  *
- * @throws as `readNext` and `readStream`; a missing stream is a fault here
+ * @throws as `readNext` and `readStream`; a missing stream is an error here
  */
 export async function readTail(
   connection: NatsConnection,
@@ -98,9 +95,7 @@ export async function readTail(
 }
 
 /**
- * The same batch by batch, for what need not be in memory at once. Throws as `readStream`.
- *
- * What is stored while it reads may be missing: where events come in faster than they are read, it would never end.
+ * Reads batch by batch. Throws as `readStream`. Messages stored during the read may be missing: otherwise it might never end.
  */
 export async function* batchesOf(
   connection: NatsConnection,
@@ -117,15 +112,15 @@ export async function* batchesOf(
     const last = messages.at(-1);
     if (last !== undefined) yield messages;
     if (last === undefined) return;
-    // The first batch counted them; some may have been removed after that.
+    // The first batch counted them; some may have been removed since.
     left = Math.min(left - messages.length, pending);
     next = { seq: last.sequence + 1 };
   }
 }
 
 /**
- * Batches that a connection reads at once; others wait. A few hundred requests that each read a log would else have the server
- * send more than it may have pending, and cut the connection off.
+ * Concurrent batches per connection. Several hundred concurrent reads would exceed what the server buffers for a connection,
+ * which it then closes.
  */
 const AT_ONCE = 4;
 const turns = new WeakMap<NatsConnection, Semaphore>();
@@ -137,9 +132,9 @@ function turnsOf(connection: NatsConnection): Semaphore {
 }
 
 /**
- * Reads the newest message on a subject, or gives `undefined` where there is none.
+ * Returns the newest message on a subject, or `undefined`.
  *
- * @throws what the request throws: without an answer, without a stream, or where the user may not
+ * @throws the client's errors: no answer, no stream, no permission
  */
 export async function readLast(
   connection: NatsConnection,
@@ -151,10 +146,10 @@ export async function readLast(
 }
 
 /**
- * Reads the first message of some subjects from a sequence on, or gives `undefined` where there is none. Unlike a batch,
- * it does not make the server count what follows, which takes long where other messages come in.
+ * Returns the first message of some subjects from a sequence on, or `undefined`. Unlike a batch, it does not make the server
+ * count pending messages, which is slow among many other messages.
  *
- * @throws what the request throws: without an answer, without a stream, or where the user may not
+ * @throws the client's errors: no answer, no stream, no permission
  */
 export function readNext(
   connection: NatsConnection,
@@ -181,7 +176,7 @@ async function readOne(
   throw new ThroughlineError('internal', `${stream} cannot be read: status ${status}`);
 }
 
-/** Reads one batch, in turn. Throws as `readStream`; the wait for its turn does not count. */
+/** Reads one batch. Throws as `readStream`; queueing does not count towards the timeout. */
 export function batchFrom(
   connection: NatsConnection,
   stream: string,
@@ -206,12 +201,12 @@ function batchNow(
       subscription.unsubscribe();
       finish();
     };
-    // First of all, since a closed connection throws here: no timer must be left behind then.
+    // First, because it throws on a closed connection: no timer may be left behind then.
     const subscription = connection.subscribe(inbox, {
       callback(error, message) {
         if (error) return settle(() => reject(error));
         const status = message.headers?.code ?? 0;
-        // The server strips a status that a stored message may have had: one that comes is its own.
+        // The server strips a stored status header, so a status is its own.
         if (status === 0) messages.push(streamMessage(message));
         else if (status === 204)
           settle(() =>
@@ -221,7 +216,7 @@ function batchNow(
               upTo: header(message, 'Nats-UpTo-Sequence'),
             }),
           );
-        // 404: no such message; 503: no such stream. Neither has anything to read.
+        // 404: no message. 503: no stream.
         else if (status === 404 || status === 503) settle(() => resolve({ messages, pending: 0, upTo: 0 }));
         else
           settle(() =>
@@ -257,7 +252,7 @@ function streamMessage(message: Msg): StreamMessage {
   };
 }
 
-/** The server's own header comes last: the publisher of the message may have written one of the same name before it. */
+/** Uses the last header of a name: the server appends its own behind the publisher's. */
 function header(message: Msg, name: string): number {
   return Number(message.headers?.last(name) ?? 0);
 }

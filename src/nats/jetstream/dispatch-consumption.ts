@@ -8,36 +8,35 @@ import { type DeliveredBy, NatsDelivery } from './dispatch-delivery.js';
 import { HEARTBEAT_MS, PullLane } from './pull-lane.js';
 
 /**
- * One consumption of a pull consumer: two standing requests, so that one is answered while the other is on its way.
+ * Consumes a pull consumer with two pull requests, so that one is answered while the other is in flight.
  *
- * A consumer that is deleted, or goes with its stream, is made again, with growing pauses; what was not acknowledged
- * is then delivered once more. What is in hand is bounded in bytes as well as in number: while the log takes no
- * events, no more bodies are asked for.
+ * A deleted consumer is created again with backoff; unacknowledged dispatches are then redelivered. Messages held are limited
+ * by bytes as well as by number: no more bodies are fetched while the log rejects events.
  */
 interface ConsumptionOptions {
   readonly connection: NatsConnection;
   readonly logger: Logger;
   readonly stream: string;
   readonly consumer: string;
-  /** Messages that one request asks for at most. */
+  /** Maximum number of messages per request. */
   readonly batch: number;
-  /** Whether the handler has room for more. */
-  readonly hasRoom: () => boolean;
+  /** Backpressure: returns true if the handler has capacity. */
+  readonly hasCapacity: () => boolean;
   readonly handler: (delivery: NatsDelivery) => void;
-  /** Makes the consumer where it is missing, and says when it was made, in milliseconds since 1970. */
+  /** Creates the consumer if it is missing; returns its creation time in milliseconds since 1970. */
   readonly ensure: () => Promise<number>;
-  /** When the consumer that is there was made, in milliseconds since 1970; `undefined` where there is none. */
+  /** Returns the consumer's creation time in milliseconds since 1970; `undefined` if it is missing. */
   readonly find: () => Promise<number | undefined>;
 }
 
-/** Messages of one request: enough that the pause between two does not count. */
+/** Messages per request: enough to hide the pause between requests. */
 const BATCH = 500;
-/** Room for subject and reply beside the largest message. */
+/** Size of subject and reply besides the largest message. */
 const ENVELOPE_BYTES = 16 * 1024;
-/** Bytes in hand above which no more are asked for. */
+/** Bytes held above which nothing more is fetched. */
 const MAX_BYTES_IN_HAND = 32 * 1024 * 1024;
 const FIRST_PAUSE_MS = 100;
-/** Longest wait for messages on their way; a server that is gone sends none. */
+/** Longest wait for messages in flight; a lost server sends none. */
 const DRAIN_MS = 1000;
 
 export class NatsConsumption implements DispatchConsumption {
@@ -49,7 +48,7 @@ export class NatsConsumption implements DispatchConsumption {
   #lanes: readonly PullLane[] = [];
   readonly #watch: NodeJS.Timeout;
 
-  /** @throws ThroughlineError when the consumer cannot be made */
+  /** @throws ThroughlineError if the consumer cannot be created */
   static async open(options: ConsumptionOptions): Promise<NatsConsumption> {
     return new NatsConsumption(options, await options.ensure());
   }
@@ -65,17 +64,17 @@ export class NatsConsumption implements DispatchConsumption {
   async close(): Promise<void> {
     this.#closing.abort();
     clearInterval(this.#watch);
-    // Dispatches on their way when the pulling ends would otherwise come again only after the ack wait.
+    // Otherwise messages in flight would be redelivered only after the ack wait.
     const drained = Promise.all(this.#lanes.map((lane) => lane.drain())).catch(() => {});
     await withinDeadline(DRAIN_MS, drained);
     for (const lane of this.#lanes) lane.close();
   }
 
   #begin(): void {
-    const { connection, stream, consumer, hasRoom } = this.#options;
+    const { connection, stream, consumer, hasCapacity } = this.#options;
     const batch = Math.min(BATCH, this.#options.batch);
-    // Of the largest size: a server that keeps less for a connection could not deliver that. It may have another limit
-    // when it comes back.
+    // Allows the largest message: a server that buffers less per connection could not deliver it. The limit may change with
+    // a reconnect.
     const maxBytes = () => (connection.info?.max_payload ?? 1024 * 1024) + ENVELOPE_BYTES;
     const options = {
       connection,
@@ -83,7 +82,7 @@ export class NatsConsumption implements DispatchConsumption {
       consumer,
       batch,
       maxBytes,
-      hasRoom: () => this.#bytesInHand < MAX_BYTES_IN_HAND && hasRoom(),
+      hasCapacity: () => this.#bytesInHand < MAX_BYTES_IN_HAND && hasCapacity(),
       onMessage: (message: Msg) => this.#handOn(message),
       onLost: (why: string) => void this.#beginAgain(why),
       onRefused: (why: string) =>
@@ -92,14 +91,14 @@ export class NatsConsumption implements DispatchConsumption {
           'a request for dispatches was refused and is made again',
         ),
     };
-    // Begun with different sizes, they do not run dry at one time.
+    // Different sizes keep them from running dry at the same time.
     this.#lanes = [1, 3].map((firstBatch) => new PullLane({ ...options, firstBatch }));
     this.#lanes[0]?.pull();
   }
 
   /**
-   * One lane begins, with a single message. The other one joins when something has been dealt with. Otherwise a process
-   * that was cut off for reading too slowly would be cut off again and again, and get nothing done.
+   * Slow start: one lane requests a single message; the other joins when something was settled. A process that was disconnected
+   * as a slow consumer would otherwise be disconnected again and again.
    */
   #beginSlowly(): void {
     for (const lane of this.#lanes) lane.reset();
@@ -118,7 +117,7 @@ export class NatsConsumption implements DispatchConsumption {
     for (const lane of this.#lanes) lane.pull();
   };
 
-  /** A consumer that went with its stream says nothing, and a request is lost with the node that had it. */
+  /** Detects a consumer that vanished with its stream, or a request lost with its node: neither is reported. */
   #look(): void {
     if (!this.#lanes.some((lane) => lane.isSilent())) return;
     this.#options.find().then(
@@ -127,7 +126,7 @@ export class NatsConsumption implements DispatchConsumption {
           void this.#beginAgain('no heartbeats');
           return;
         }
-        // Another process may have made it again.
+        // Another process may have created it again.
         this.#deliveredBy.madeAt = madeAt;
         for (const lane of this.#lanes) if (lane.isSilent()) lane.renew();
       },

@@ -5,12 +5,11 @@ import type { DispatchDelivery } from '../../engine/ports/dispatch-source.js';
 import { traceOf } from '../trace-of.js';
 import { foreignDispatch } from './stored-replies.js';
 
-/** The consumer that delivers it. */
 export interface DeliveredBy {
   readonly connection: NatsConnection;
-  /** When the consumer was made, in milliseconds since 1970. */
+  /** Creation time of the consumer, in milliseconds since 1970. */
   readonly madeAt: number;
-  /** Told once, when a delivery has been acknowledged, put off or terminated. */
+  /** Called once when a delivery was acknowledged, nak'ed or terminated. */
   readonly onSettled: (delivery: NatsDelivery) => void;
 }
 
@@ -21,12 +20,11 @@ const DELIVERED =
   /^\$JS\.ACK\.(?:[^.]+\.[^.]+\.){1,2}(\d{1,15})\.(\d{1,15})\.\d+\.(\d{1,13})\d{6}\.\d+(?:\.|$)/;
 
 /**
- * A dispatch as JetStream delivers it. A class, not an object of closures, and without the client's message: hundreds are
- * alive at a time, and what they keep is copied by each collection of garbage.
+ * A dispatch as JetStream delivers it. A class without closures and without the client's message: hundreds are alive at a time,
+ * and what they retain is copied by each garbage collection.
  */
 export class NatsDelivery implements DispatchDelivery {
   readonly #connection: NatsConnection;
-  /** Where the answer goes. */
   readonly #reply: string;
   readonly #headers: MsgHdrs | undefined;
   readonly #onSettled: (delivery: NatsDelivery) => void;
@@ -39,7 +37,7 @@ export class NatsDelivery implements DispatchDelivery {
   readonly body: Uint8Array;
   #settled = false;
 
-  /** The dispatch that a message is, or `undefined` for a message that no consumer delivered. */
+  /** Returns the dispatch in a message, or `undefined` if no consumer delivered it. */
   static of(message: Msg, { connection, madeAt, onSettled }: DeliveredBy): NatsDelivery | undefined {
     const { reply = '' } = message;
     const [, delivery, sequence, milliseconds] = DELIVERED.exec(reply) ?? [];
@@ -50,7 +48,7 @@ export class NatsDelivery implements DispatchDelivery {
       sequence: Number(sequence),
       delivery: Number(delivery),
       at: new Date(stored).toISOString(),
-      // A consumer that was made again counts from 1 again.
+      // A consumer that was created again counts from 1.
       isFirst: delivery === '1' && stored >= madeAt,
     };
     return new NatsDelivery(message, told, connection, onSettled);
@@ -76,7 +74,7 @@ export class NatsDelivery implements DispatchDelivery {
     if (messageId !== undefined) this.messageId = messageId;
   }
 
-  /** Read only when it is asked for: most processes record no spans. */
+  /** Parsed lazily: most processes record no spans. */
   get trace(): TraceContext | undefined {
     return traceOf(this.#headers);
   }
@@ -119,12 +117,12 @@ export class NatsDelivery implements DispatchDelivery {
   }
 }
 
-/** What the subject says that a delivery is answered on. */
+/** The metadata in an ack subject. */
 interface Told extends Pick<DispatchDelivery, 'sequence' | 'delivery' | 'at' | 'isFirst'> {
   readonly reply: string;
 }
 
-/** The id that a dispatch was first published under, if any. */
+/** Returns the idempotency key under which a dispatch was first published, if any. */
 export function publishedUnder(headers: MsgHdrs | undefined): string | undefined {
   return headers?.get(HEADERS.messageId) || headers?.get('Nats-Msg-Id') || undefined;
 }

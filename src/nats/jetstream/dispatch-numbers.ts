@@ -25,21 +25,14 @@ import { readLast, readStream, type StreamMessage } from './direct-get.js';
 import { newestMessage, newestOf } from './newest-page.js';
 import { raisedTo } from './raised-record.js';
 
-/**
- * Whether the stream `DISPATCH` may go on with its numbers. Sessions tell dispatches apart by them: where the stream was
- * restored from a backup, numbers that sessions have seen are given to new results, which would pass for repetitions.
- */
-
-/** A dispatch that a session has seen. */
 export interface SeenDispatch {
   readonly sequence: number;
-  /** When it was stored, ISO 8601 in UTC. */
+  /** Time of storage, ISO 8601 in UTC. */
   readonly at: string;
-  /** Stream of the session. */
   readonly stream: string;
 }
 
-/** The last sequence of the stream, when it is behind what sessions have seen. */
+/** The stream's last sequence is behind what sessions have seen. */
 interface NumbersFault {
   readonly seen: SeenDispatch;
   readonly last: number;
@@ -52,20 +45,20 @@ export interface NumbersPorts {
   readonly timeoutMs: number;
 }
 
-/** Types of the events that name a dispatch. */
+/** Types of events that refer to a dispatch. */
 const DISPATCH_EVENTS = [
   'fact.recorded',
   'dispatch.rejected',
   'session.checkpoint',
 ] satisfies SessionEvent['type'][];
-/** Events of a session among which its highest dispatch is looked for: late ones may have come after it. */
+/** Newest events of a session that are searched for its highest dispatch: late ones may follow it. */
 const MOST_EVENTS = 1200;
-/** The same for the sessions that changed longest ago, where there are many. */
+/** The same for less recently changed sessions, if there are many. */
 const LEAST_EVENTS = 64;
-/** Events that are read of all sessions together, about: a start must not wait for more. */
+/** Approximate total number of events read: a start must not wait for more. */
 const ALL_EVENTS = 10_000;
 
-/** The highest dispatch that a session or the store of rejected results knows of; 0 for none. */
+/** Returns the highest dispatch that a session or the rejected store knows; 0 for none. */
 export async function highestKnown(ports: NumbersPorts): Promise<number> {
   const ofRejected = ({ header }: StoredMsg) => Number(header.get(HEADERS.dispatchSequence)) || undefined;
   const rejected = await newestOf(ports.jsm, REJECTED_STREAM, REJECTED_SUBJECTS, ofRejected);
@@ -73,8 +66,10 @@ export async function highestKnown(ports: NumbersPorts): Promise<number> {
 }
 
 /**
- * The highest dispatch that a session has seen, or `undefined` for none. Sessions that had their last event before that
- * dispatch was stored are not looked into.
+ * Returns the highest dispatch that a session has seen, if any. Sessions reveal whether `DISPATCH` reuses numbers: they identify
+ * dispatches by number, so after a restore from an older backup new results would count as duplicates.
+ *
+ * Sessions whose last event is older than that dispatch are skipped.
  */
 export async function highestSeen(ports: NumbersPorts): Promise<SeenDispatch | undefined> {
   const sessions: StreamInfo[] = [];
@@ -104,19 +99,19 @@ async function highestIn(
   count: number,
 ): Promise<SeenDispatch | undefined> {
   const { connection, timeoutMs } = ports;
-  // A shard holds those of many sessions: what came last is among its newest events, whatever their snapshots say.
+  // A shard's newest events contain the newest of its sessions, whatever their snapshots say.
   const session = sessionOfStream(stream);
   const subjects = session === undefined ? ALL_SESSIONS : sessionSubjects(session);
   const { through, newest: counted }: SnapshotNewest =
     session === undefined ? { through: 0 } : await inSnapshot(ports, session);
   const known = counted && { ...counted, stream };
-  // From the end backwards: the last events may all be commands. What counted before the snapshot is in it.
+  // Backwards from the end, because the last events may all be commands. The snapshot covers earlier ones.
   const oldest = known === undefined ? 1 : Math.min(through, state.last_seq);
   const first = Math.max(state.first_seq, oldest);
   let highest: SeenDispatch | undefined;
   let newest: number | undefined;
   for (let end = state.last_seq; end >= first && highest === undefined; end -= count) {
-    // Where nothing but commands came lately, or ever, it is not read through for that.
+    // Avoids scanning a log in which there are only commands.
     if (end < state.last_seq) newest ??= await newestNaming(ports, stream, session);
     end = Math.min(end, newest ?? end);
     const range = { from: Math.max(state.first_seq, end - count + 1), through: end };
@@ -129,7 +124,7 @@ async function highestIn(
   return higher(known, highest);
 }
 
-/** Sequence of the newest event that names a dispatch; 0 for none. */
+/** Returns the sequence of the newest event that refers to a dispatch; 0 for none. */
 async function newestNaming(
   { jsm }: NumbersPorts,
   stream: string,
@@ -151,7 +146,7 @@ function higher(one: SeenDispatch | undefined, other: SeenDispatch | undefined):
   return (other?.sequence ?? 0) > (one?.sequence ?? 0) ? other : one;
 }
 
-/** What is needed of a snapshot: the newest dispatches that have counted. */
+/** The part of a snapshot with the newest counted dispatches. */
 const countedIn = z.object({
   session: z.string().optional(),
   state: z.object({
@@ -162,19 +157,19 @@ const countedIn = z.object({
 });
 
 interface SnapshotNewest {
-  /** Sequence of the log that the snapshot stands at; 0 without any. */
+  /** Sequence of the snapshot; 0 for none. */
   readonly through: number;
   readonly newest?: Pick<SeenDispatch, 'sequence' | 'at'> | undefined;
 }
 
-/** The newest dispatch that counts by a session's snapshot, however many late ones came after it. */
+/** Returns the newest dispatch that counts by a session's snapshot, however many late ones followed. */
 async function inSnapshot({ connection, timeoutMs }: NumbersPorts, session: Token): Promise<SnapshotNewest> {
   const last = await lastSnapshot(connection, session, timeoutMs);
   const snapshot = last && snapshotIn(last);
   if (snapshot === undefined) return { through: 0 };
   const text = await unpackedText(snapshot.text);
   const { data } = countedIn.safeParse(jsonOf(Buffer.from(text)));
-  // Of one that cannot be read only the log is known.
+  // If the snapshot is unreadable, only the log is known.
   if (data === undefined || (data.session ?? session) !== session) return { through: 0 };
   return { through: snapshot.sequence, newest: data.state.window.recent.at(-1) };
 }
@@ -194,21 +189,21 @@ async function lastSnapshot(
   }
 }
 
-/** The fault in the numbers of the stream `DISPATCH`, or `undefined`. */
+/** Returns the fault in the numbers of `DISPATCH`, if any. */
 export async function numbersFault(
   ports: NumbersPorts,
   seen: SeenDispatch | undefined,
 ): Promise<NumbersFault | undefined> {
   if (seen === undefined) return undefined;
   const { jsm, connection, timeoutMs } = ports;
-  // What another server has given is not in the stream; only numbers beyond it are given here.
+  // Dispatches of another server are not in the stream; numbers here start above the raised mark.
   const raised = await raisedTo(connection, timeoutMs);
   if (seen.sequence <= raised && (await jsm.streams.info(DISPATCH_STREAM)).state.last_seq >= raised)
     return undefined;
   const known = await messageAt(jsm, { seq: seen.sequence });
   if (known !== undefined && known.at === seen.at) return undefined;
   const { last_seq: last } = (await jsm.streams.info(DISPATCH_STREAM)).state;
-  // It may be gone by age or by hand. What was stored after it must have a higher number.
+  // It may have been removed. Everything stored after it must have a higher number.
   const later = await firstAfter(ports, seen.at);
   if (last >= seen.sequence && (later === undefined || later > seen.sequence)) return undefined;
   const { sequence, stream } = seen;
@@ -220,10 +215,9 @@ export async function numbersFault(
   };
 }
 
-/** What to do about numbers that are used again. */
 export const REPAIR = 'throughline repair';
 
-/** @throws ThroughlineError `config_invalid` when the stream gives numbers that sessions have seen */
+/** Returns the highest dispatch seen. Throws ThroughlineError `config_invalid` if the stream reuses numbers. */
 export async function assertNumbers(ports: NumbersPorts): Promise<SeenDispatch | undefined> {
   const [seen, fault] = await lookedUp(ports);
   if (fault !== undefined) throw new ThroughlineError('config_invalid', `${fault.message}: run "${REPAIR}"`);
@@ -253,7 +247,7 @@ async function messageAt(
   }
 }
 
-/** Sequence of the first dispatch that was stored more than a millisecond after a time. */
+/** Returns the sequence of the first dispatch stored more than a millisecond after a time. */
 async function firstAfter({ connection, timeoutMs }: NumbersPorts, at: string): Promise<number | undefined> {
   const since = new Date(Date.parse(at) + 2).toISOString();
   const [first] = await readStream(connection, DISPATCH_STREAM, '>', { since, limit: 1 }, timeoutMs);

@@ -5,53 +5,51 @@ import { batchesOf } from './direct-get.js';
 import { firstMessage } from './newest-page.js';
 
 /**
- * Removes messages of a stream so that its files do not hold them any longer.
+ * Erases messages from a stream and its files.
  *
- * A purge by subject only marks messages as removed: their text stays in the block file until the server rewrites that file,
- * which it does only once more than half of it is removed. A message that is deleted with erasing is overwritten at once: the
- * server writes its block, of up to 8 MB, again. That takes milliseconds for each message, so where a block holds
- * nothing else, it is removed whole by a purge.
+ * A purge by subject only marks messages: their text stays in the block file until more than half of it is removed. A secure
+ * delete overwrites immediately, but the server rewrites the whole block of up to 8 MB, which takes milliseconds per message.
+ * So blocks that hold nothing else are removed whole by a purge.
  */
 export interface ErasePorts {
   readonly connection: NatsConnection;
   readonly jsm: JetStreamManager;
-  /** Longest wait for one answer of the server, in milliseconds. */
   readonly timeoutMs: number;
 }
 
 interface EraseOptions {
-  /** Only messages up to this sequence. Default: all. */
+  /** Inclusive end. Default: all. */
   readonly through?: number;
-  /** Half of the time is left to others also where it is few. */
+  /** Yields half of the time to other work even for few messages. */
   readonly unhurried?: boolean;
-  /** Told how many are there, before any is gone. */
+  /** Called with the number of messages found, before erasing. */
   readonly onFound?: (messages: number) => void;
-  /** Asked before each message, or block of messages: where it throws, what is left stays. */
+  /** Called before each message or block; if it throws, the rest stays. */
   readonly mayGoOn?: () => Promise<void> | undefined;
-  /** Told after each message, or block of messages, how many are gone. */
+  /** Called with the number of messages after each message or block. */
   readonly onErased?: (messages: number) => void;
 }
 
-/** The largest block file of the server, in bytes. */
+/** The server's largest block file, in bytes. */
 export const BLOCK_BYTES = 8 * 1024 * 1024;
-/** So many are erased without pausing; of more, others get half of the time of the stream. */
+/** Messages erased without pauses; with more, half of the time is left to others. */
 const UNPAUSED = 500;
-/** Between two looks at a replica that lags behind. */
+/** Poll interval for a lagging replica. */
 const LAG_PAUSE_MS = 20;
-/** Fewer are not worth a purge. */
+/** Smallest run that is worth a purge. */
 const LEAST_PURGED = 64;
 
 interface Placed {
   readonly sequence: number;
-  /** Bytes that it takes at least. */
+  /** Lower bound of its size. */
   readonly bytes: number;
 }
 
 /**
- * Erases the messages on some subjects. Gives how many there were; a stream that is not there has none. It ends when the
- * leader of the stream holds none any more: a replica that lags behind does not show what came last.
+ * Erases the messages on some subjects and returns their number; 0 if the stream does not exist. Ends when the leader has none
+ * left, because a lagging replica does not show the newest.
  *
- * @throws ThroughlineError `unavailable`, `permission_denied`; what was erased by then is gone
+ * @throws ThroughlineError `unavailable`, `permission_denied`; messages erased by then are gone
  */
 export async function eraseMessages(
   ports: ErasePorts,
@@ -101,21 +99,21 @@ async function eraseFound(
     const last = whole.at(-1);
     if (last === undefined) continue;
     await mayGoOn?.();
-    // What came before has been erased: it takes these alone.
+    // Earlier messages are erased already, so the purge affects only these.
     await jsm.streams.purge(stream, { filter, seq: last.sequence + 1 });
     onErased?.(whole.length);
   }
 }
 
-/** In the order of the stream: some messages that are erased one by one, then some that fill whole blocks. */
+/** In stream order: messages to erase one by one, then messages that fill whole blocks. */
 interface Erasure {
   readonly single: readonly Placed[];
   readonly whole: readonly Placed[];
 }
 
 /**
- * Which messages fill whole blocks: those that have a block's worth of others without a gap both before and after them. No
- * message of anyone else can be in their block.
+ * Splits messages into single ones and whole blocks: a run in the middle of a block's worth of consecutive messages on both
+ * sides shares its blocks with nobody.
  */
 export function erasures(found: readonly Placed[], blockBytes = BLOCK_BYTES): Erasure[] {
   const all: Erasure[] = [];
@@ -138,7 +136,7 @@ export function erasures(found: readonly Placed[], blockBytes = BLOCK_BYTES): Er
   return all;
 }
 
-/** How many of the first messages take a block's bytes together. */
+/** Returns how many of the first messages fill a block. */
 function beyond(run: readonly Placed[], blockBytes: number): number {
   let bytes = 0;
   const at = run.findIndex((each) => {

@@ -13,9 +13,7 @@ import { PER_SESSION, type SessionLayout } from '../../contracts/session-layout.
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { sessionsInShards } from './shard-sessions.js';
 
-/** Figures of the streams and the server, as the server knows them: nothing is read for them. */
-
-/** The figures that `health-show` needs, each asked for when it is called. */
+/** Returns the figures of `health-show` as lazy requests. They come from the server's own counters. */
 export async function installationNumbers(
   connection: NatsConnection,
   timeoutMs: number,
@@ -34,7 +32,7 @@ export async function installationNumbers(
   };
 }
 
-/** What waits to be folded; nothing without the stream. */
+/** Returns the backlog of dispatches; nothing without the stream. */
 async function dispatchNumbers(
   jsm: JetStreamManager,
 ): Promise<NonNullable<HealthShown['dispatches']> | undefined> {
@@ -58,13 +56,11 @@ async function lagOf(jsm: JetStreamManager, consumer: string): Promise<DispatchL
   return [{ consumer, pending, unacked, redelivered, handled: ack_floor.stream_seq }];
 }
 
-/** Messages of rejected results. */
 async function rejectedMessages(jsm: JetStreamManager): Promise<number> {
   const info = await orNothing(jsm.streams.info(REJECTED_STREAM), 'counting rejected results');
   return info?.state.messages ?? 0;
 }
 
-/** Snapshots of sessions; nothing without their bucket. */
 async function snapshotNumbers(jsm: JetStreamManager): Promise<HealthShown['snapshots']> {
   const info = await orNothing(jsm.streams.info(`KV_${SNAPSHOT_BUCKET}`), 'asking for the snapshots');
   if (info === undefined) return undefined;
@@ -74,7 +70,6 @@ async function snapshotNumbers(jsm: JetStreamManager): Promise<HealthShown['snap
 
 const named = z.object({ total: z.number() });
 
-/** How many sessions there are. */
 async function sessionCount(connection: NatsConnection, timeoutMs: number): Promise<number> {
   try {
     const asked = JSON.stringify({ subject: ALL_SESSIONS });
@@ -85,7 +80,7 @@ async function sessionCount(connection: NatsConnection, timeoutMs: number): Prom
   }
 }
 
-/** The server that the connection is on, and what the account uses of its limits. */
+/** Returns facts about the connected server and the account's usage. */
 async function serverFacts(connection: NatsConnection, jsm: JetStreamManager): Promise<ServerFacts> {
   const { version = 'unknown', server_name: name = '', cluster, max_payload = 0 } = connection.info ?? {};
   const stats = await jsm.getAccountInfo().catch((error: unknown) => {
@@ -95,7 +90,7 @@ async function serverFacts(connection: NatsConnection, jsm: JetStreamManager): P
     ...{ version, name },
     ...(cluster !== undefined && { cluster }),
     maxPayload: max_payload,
-    // An account with tiers has its limits there, one set for each number of replicas: only its use is told.
+    // An account with tiers has limits per number of replicas: only the usage is reported.
     ...usedOf(stats, Object.keys(stats.tiers ?? {}).length === 0),
   };
 }
@@ -116,7 +111,7 @@ function usedOf(
   };
 }
 
-/** Nothing for what is not there. */
+/** Resolves to undefined if the stream or consumer does not exist. */
 async function orNothing<T>(asked: Promise<T>, what: string): Promise<T | undefined> {
   try {
     return await asked;

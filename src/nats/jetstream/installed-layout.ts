@@ -19,28 +19,24 @@ import { toThroughlineError } from '../connection/nats-errors.js';
 import { LAYOUT_STREAM, type LayoutPorts, makeLayoutBucket, readLayout } from './layout-record.js';
 import { SHARDS } from './topology.js';
 
-/** What the settings say. Default: what the installation has, or a stream per session where it is new. */
+/** The configured layout. Default: the installation's, or `per-session` for a new one. */
 export interface WantedLayout {
   readonly layout?: SessionLayout['layout'] | undefined;
   readonly shards?: number | undefined;
 }
 
-/** As a variable or as an option, whichever the reader has used. */
+/** Names the variable and the option. */
 const LAYOUT_SETTING = 'THROUGHLINE_LAYOUT (--layout)';
 const SHARDS_SETTING = 'the N of THROUGHLINE_LAYOUT=sharded:N (--shards)';
-/** Between two looks at a replica that does not show the record yet. */
+/** Poll interval for a lagging replica. */
 const LAG_PAUSE_MS = 20;
 
-/**
- * The layout of an installation, without recording one.
- *
- * @throws ThroughlineError `config_invalid` where the settings say another one
- */
+/** Returns the layout without recording one. Throws ThroughlineError `config_invalid` if the settings contradict it. */
 export async function seenLayout(ports: LayoutPorts, wanted: WantedLayout): Promise<SessionLayout> {
-  return agreed((await readLayout(ports))?.layout ?? chosen(wanted), wanted);
+  return requireWanted((await readLayout(ports))?.layout ?? chosen(wanted), wanted);
 }
 
-/** The same, recorded where it is not. */
+/** Returns the layout, and records it if necessary. */
 export async function recordedLayout(
   ports: LayoutPorts,
   wanted: WantedLayout,
@@ -48,16 +44,16 @@ export async function recordedLayout(
 ): Promise<SessionLayout> {
   try {
     await makeLayoutBucket(ports.jsm, replicas);
-    return agreed((await readLayout(ports))?.layout ?? (await recordFirst(ports, wanted)), wanted);
+    return requireWanted((await readLayout(ports))?.layout ?? (await recordFirst(ports, wanted)), wanted);
   } catch (error) {
     const fault = toThroughlineError(error, 'recording the layout of the installation');
-    // A user of an earlier version may not write there, and needs not: its installation has a stream per session.
+    // A user of an earlier version may not write here; its installation has the layout `per-session`.
     if (fault.code !== 'permission_denied' || wanted.layout === 'sharded') throw fault;
     return seenLayout(ports, wanted);
   }
 }
 
-/** The layout that streams show, or `undefined` where there are none of any session. */
+/** Infers the layout from existing streams; `undefined` without sessions. */
 async function layoutOfStreams(jsm: JetStreamManager): Promise<SessionLayout | undefined> {
   for await (const name of jsm.streams.names(ALL_SHARDS)) {
     if (shardOfStream(name) === undefined) continue;
@@ -78,7 +74,7 @@ async function recordFirst(ports: LayoutPorts, wanted: WantedLayout): Promise<Se
     expectedLastOfSubjects: { sequence: 0, subjects: LAYOUT_SUBJECT },
   });
   if (outcome === 'stored') return first;
-  // Another service came first. A replica may not show it yet.
+  // Another service came first. A replica may lag.
   for (const until = performance.now() + ports.timeoutMs; performance.now() < until; ) {
     const found = (await readLayout(ports))?.layout;
     if (found !== undefined) return found;
@@ -87,7 +83,6 @@ async function recordFirst(ports: LayoutPorts, wanted: WantedLayout): Promise<Se
   throw new ThroughlineError('unavailable', `${LAYOUT_SUBJECT} cannot be read`);
 }
 
-/** The layout of a new installation. */
 function chosen({ layout = 'per-session', shards }: WantedLayout): SessionLayout {
   if (layout === 'sharded') return { layout, shards: shards ?? DEFAULT_SHARDS };
   if (shards === undefined) return PER_SESSION;
@@ -97,7 +92,7 @@ function chosen({ layout = 'per-session', shards }: WantedLayout): SessionLayout
   );
 }
 
-function agreed(layout: SessionLayout, { layout: wanted, shards }: WantedLayout): SessionLayout {
+function requireWanted(layout: SessionLayout, { layout: wanted, shards }: WantedLayout): SessionLayout {
   const has = `this installation has ${layoutInWords(layout)}, as its record says`;
   if (wanted !== undefined && wanted !== layout.layout) {
     throw new ThroughlineError(

@@ -5,40 +5,38 @@ import { type KnownStream, LogStreams, type MakeStream } from './log-streams.js'
 import { behindSnapshot } from './topology.js';
 
 /**
- * What this process knows of the streams of keys, which may share them: of each stream what `LogStreams` knows, by its name, and of
- * each key what cannot be said of its neighbours.
+ * Tracks the streams of keys, which may be shared: per stream what `LogStreams` knows, and per key what is not true of its
+ * neighbours.
  *
- * A key is looked at once before its first append to a stream: where its snapshot is ahead of the stream, the stream was
- * restored from an earlier backup. When the stream is made or found again, so is each key.
+ * Each key is checked once before its first append: if its snapshot is ahead of the stream, the stream was restored from an
+ * earlier backup. The check is repeated when the stream is created or found again.
  */
 interface KeyStreamsOptions {
-  /** The stream that holds the events of a key. */
   readonly nameOf: (key: Token) => string;
   readonly make: MakeStream;
-  /** Sequence of a key's newest snapshot, 0 for none. */
+  /** Returns the sequence of a key's newest snapshot; 0 for none. */
   readonly snapshot: (key: Token) => Promise<number>;
-  /** Names the life of a key: a stream of its own is gone with the one before, also where nobody has told so. Default: each has one. */
-  readonly lifeOf?: (key: Token) => string;
+  /** Returns the key's generation: with a new one, its own stream must be looked up again. Default: a single generation. */
+  readonly generationOf?: (key: Token) => string;
 }
 
-/** The stream of a key. */
 export interface LogStream extends KnownStream {
-  /** Highest sequence of the key that the leader of this stream is known to hold: each replica shows it soon. */
+  /** Highest sequence of the key that the leader is known to have: replicas will show it soon. */
   readonly held: number;
 }
 
 interface Known {
-  /** Highest sequence of the key that the leader of its stream is known to hold, and which stream that is. */
+  /** Highest sequence that the leader is known to have, and the epoch of its stream. */
   held: number;
   epoch: string | undefined;
-  /** Highest sequence that was seen of the key. It says nothing of the stream: a snapshot may be forged. */
+  /** Highest sequence seen. It proves nothing about the stream, since a snapshot may be forged. */
   highest: number;
-  /** That of its snapshot when it was last looked at. */
+  /** Sequence of its snapshot at the last check. */
   floor: number;
-  /** The round of its stream in which it was looked at. */
+  /** Round of its stream at the last check. */
   round: number;
-  /** When it was met last. */
-  life: string;
+  /** Generation at the last access. */
+  generation: string;
 }
 
 const MAX_KNOWN = 100_000;
@@ -46,10 +44,10 @@ const MAX_KNOWN = 100_000;
 export class KeyStreams {
   readonly #options: KeyStreamsOptions;
   readonly #streams: LogStreams;
-  /** How often each stream was made or found for an append. */
+  /** Incremented when a stream is created or found for an append. */
   readonly #rounds = new Map<string, number>();
   readonly #keys = new Map<Token, Known>();
-  /** Keys that are being looked at: one request each, however many appends wait for it. */
+  /** Checks in progress, shared by all appends that wait. */
   readonly #looking = new Map<Token, Promise<void>>();
 
   constructor(jsm: JetStreamManager, options: KeyStreamsOptions) {
@@ -60,7 +58,6 @@ export class KeyStreams {
     });
   }
 
-  /** The stream of a key, or `undefined` where there is none. */
   async find(key: Token): Promise<LogStream | undefined> {
     this.#notice(key);
     const stream = await this.#streams.find(this.#stream(key));
@@ -70,23 +67,22 @@ export class KeyStreams {
     return { ...stream, held };
   }
 
-  /** Returns true where an append may count on the stream of a key. */
+  /** Returns true if the stream is known to exist and the key was checked. */
   present(key: Token): boolean {
     this.#notice(key);
     const stream = this.#stream(key);
     return this.#streams.present(stream) && this.#keys.get(key)?.round === this.#round(stream);
   }
 
-  /** Returns true where events of a key may be published in batches. */
   batches(key: Token): boolean {
     return this.#streams.known(this.#stream(key))?.batches === true;
   }
 
-  /** Makes the stream of a key where it is not known to be there. */
+  /** Creates the stream of a key, unless it is known to exist, and checks the key. */
   async ensure(key: Token): Promise<void> {
     const stream = this.#stream(key);
     if (!this.#streams.present(stream)) {
-      // A state in memory may have come farther than this process knows of the stream.
+      // The state in memory may be ahead of what is known of the stream.
       this.#streams.reached(stream, this.highest(key));
       await this.#streams.ensure(stream);
     }
@@ -96,17 +92,17 @@ export class KeyStreams {
     await looking;
   }
 
-  /** Highest sequence that was seen of a key; 0 for none. */
+  /** Highest sequence seen of a key; 0 for none. */
   highest(key: Token): number {
     return this.#keys.get(key)?.highest ?? 0;
   }
 
-  /** Sequence that whatever is stored now must be above; 0 where none is known. */
+  /** Lower bound (exclusive) for new sequences; 0 if unknown. */
   floor(key: Token): number {
     return this.#keys.get(key)?.floor ?? 0;
   }
 
-  /** Notes a sequence of a key, as the `leader` of its stream has named it, or one that was read. */
+  /** Records a sequence of a key, as reported by the `leader` of its stream or as read. */
   reached(key: Token, sequence: number, by: 'leader' | 'read'): void {
     const known = this.#known(key);
     known.highest = Math.max(known.highest, sequence);
@@ -118,30 +114,30 @@ export class KeyStreams {
     this.#streams.reached(stream, sequence);
   }
 
-  /** Notes that the leader holds nothing of a key after a sequence any more. */
+  /** Records that the leader has nothing of a key after a sequence. */
   gone(key: Token, after: number): void {
     const known = this.#keys.get(key);
     if (known !== undefined) known.held = Math.min(known.held, after);
   }
 
-  /** Has the next read look whether the stream is still the same. */
-  doubt(key: Token): void {
-    this.#streams.doubt(this.#stream(key));
+  /** Makes the next read check the identity of the stream. */
+  invalidate(key: Token): void {
+    this.#streams.invalidate(this.#stream(key));
   }
 
-  /** Has the next append make the stream, unless it is there. */
+  /** Makes the next append create the stream, unless it exists. */
   missed(key: Token): void {
     this.#streams.missed(this.#stream(key));
   }
 
-  /** Looks for the stream again where the key leads another life. */
+  /** Looks the stream up again if the key's generation has changed. */
   #notice(key: Token): void {
-    const { lifeOf } = this.#options;
+    const { generationOf } = this.#options;
     const known = this.#keys.get(key);
-    if (lifeOf === undefined || known === undefined) return;
-    const life = lifeOf(key);
-    if (known.life === life) return;
-    known.life = life;
+    if (generationOf === undefined || known === undefined) return;
+    const generation = generationOf(key);
+    if (known.generation === generation) return;
+    known.generation = generation;
     this.#streams.missed(this.#stream(key));
   }
 
@@ -156,10 +152,10 @@ export class KeyStreams {
   #known(key: Token): Known {
     const known = this.#keys.get(key);
     if (known !== undefined) return known;
-    // Forgetting costs one request for each key that is appended to again.
+    // Evicting costs one request for each key that is appended to again.
     if (this.#keys.size >= MAX_KNOWN) this.#keys.clear();
-    const life = this.#options.lifeOf?.(key) ?? '';
-    const fresh: Known = { held: 0, epoch: undefined, highest: 0, floor: 0, round: 0, life };
+    const generation = this.#options.generationOf?.(key) ?? '';
+    const fresh: Known = { held: 0, epoch: undefined, highest: 0, floor: 0, round: 0, generation };
     this.#keys.set(key, fresh);
     return fresh;
   }
@@ -169,7 +165,7 @@ export class KeyStreams {
     try {
       const snapshot = await this.#options.snapshot(key);
       if (snapshot > this.#streams.highest(stream)) {
-        this.#streams.doubt(stream);
+        this.#streams.invalidate(stream);
         await this.#streams.find(stream);
         const last = this.#streams.highest(stream);
         if (snapshot > last) throw behindSnapshot(stream, last, snapshot);

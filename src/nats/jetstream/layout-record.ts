@@ -10,18 +10,17 @@ import { readLast, readNext, type StreamMessage } from './direct-get.js';
 import { newestStored } from './newest-page.js';
 
 /**
- * The layout of an installation is recorded once, under `layout` in the bucket `throughline`: by the first service that
- * starts. The stream of the bucket takes one message of each key, and no second one, so the record cannot be replaced by
- * another service that starts at the same time, nor by an answer that someone has sent there.
+ * The layout of an installation is recorded once, by the first service that starts, under `layout` in the bucket `throughline`.
+ * The bucket's stream accepts a single message per key, so the record cannot be replaced, neither by a concurrent start nor by
+ * a forged reply.
  *
- * An installation without a record has the layout of the streams that are there. A user who may not see the record gets
- * the layout of the settings: one that was recorded differently has nothing for it under those names.
+ * Without a record the layout is inferred from the streams. A user who may not read the record uses the configured layout; if
+ * that is wrong, there are no streams of these names.
  */
 export interface LayoutPorts {
   readonly connection: NatsConnection;
   readonly jsm: JetStreamManager;
   readonly publisher: Pick<AckedPublisher, 'publish'>;
-  /** Longest wait for one answer of the server, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -35,13 +34,12 @@ const record = z.discriminatedUnion('layout', [
   z.object({ layout: z.literal('sharded'), shards }),
 ]);
 
-/** Recorded while a backup is restored: no service starts with a part of an installation. */
+/** Recorded during a restore, so that no service starts on an incomplete installation. */
 export const RESTORING = { layout: 'restoring' } as const;
 const restoring = z.object({ layout: z.literal(RESTORING.layout) });
 const BEING_RESTORED =
   'a backup is being restored into this installation, or its restore was cut off: wait for its end, or run "throughline restore DIR --again"';
 
-/** A layout as it is recorded, and the sequence of the record. */
 interface RecordedLayout {
   readonly layout: SessionLayout;
   readonly sequence: number;
@@ -58,7 +56,6 @@ export async function makeLayoutBucket(jsm: JetStreamManager, replicas: number):
   }
 }
 
-/** The stream of the bucket. */
 export function installationStream(replicas: number) {
   return {
     name: LAYOUT_STREAM,
@@ -73,13 +70,13 @@ export function installationStream(replicas: number) {
   };
 }
 
-/** What is recorded, or `undefined` where nothing is, or the user may not see it. */
+/** Returns the record; `undefined` if there is none, or the user may not read it. */
 export async function readLayout(ports: LayoutPorts): Promise<RecordedLayout | undefined> {
   const message = await readRecord(ports);
   return message && layoutIn(message);
 }
 
-/** The same as the leader of the stream knows it, for an administrator who decides by it: a replica may lag behind. */
+/** Reads the record from the stream's leader: a replica may lag. */
 export async function newestLayout({ jsm }: LayoutPorts): Promise<RecordedLayout | undefined> {
   try {
     const message = await newestStored(jsm, LAYOUT_STREAM, LAYOUT_SUBJECT);
@@ -100,10 +97,7 @@ function layoutIn(message: Pick<StreamMessage, 'sequence' | 'data' | 'foreign'>)
   );
 }
 
-/**
- * Why no service answers, and what to do, where a backup is being restored or its restore was cut off; `undefined` where
- * nothing shows that. Asked when a request has failed already: it throws nothing.
- */
+/** Returns advice if a restore is in progress or was interrupted; used after a failed request, so it never throws. */
 export async function restoreUnderWay(ports: RecordReader): Promise<string | undefined> {
   const message = await readRecord(ports).catch(() => undefined);
   return message !== undefined && isMark(message) ? BEING_RESTORED : undefined;
@@ -115,9 +109,9 @@ function isMark({ foreign, data }: Pick<StreamMessage, 'foreign' | 'data'>): boo
 
 async function readRecord({ connection, timeoutMs }: RecordReader): Promise<StreamMessage | undefined> {
   const forms = [
-    // Under this subject a user may read the record who may read nothing else of the stream.
+    // A user may be allowed to read only this record of the stream.
     () => readLast(connection, LAYOUT_STREAM, LAYOUT_SUBJECT, timeoutMs),
-    // And under this one a user of an earlier version, who may read any stream.
+    // Users of an earlier version may read any stream.
     () => readNext(connection, LAYOUT_STREAM, LAYOUT_SUBJECT, 1, timeoutMs),
   ];
   for (const read of forms) {

@@ -11,46 +11,34 @@ import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { Semaphore } from '../../engine/runtime/batched.js';
 import { API, apiCode, MAKE_ROOM_ON_DISK } from '../connection/nats-errors.js';
 
-/** Streams that are asked for by name at a time: each of them may take as long as the client waits. */
+/** Concurrent requests for single streams: each may take as long as the client waits. */
 const AT_ONCE = 250;
 
-/** What to do about streams without a leader. */
 export const START_HOLDERS = 'start the servers of the cluster that hold them';
 
 export interface ListedStreams {
   readonly found: StreamInfo[];
-  /** Names of those that no server of the cluster leads now: they are there, and nothing else is known of them. */
+  /** Names of streams without a leader: they exist, and nothing else is known. */
   readonly leaderless: string[];
 }
 
-/** All streams with subjects that match, and the names of those without a leader. */
+/** Lists all streams with matching subjects, and those without a leader. */
 export async function listedStreams(jsm: JetStreamManager, subjects: string): Promise<ListedStreams> {
   const { found, faults } = await askedStreams(jsm, subjects);
   for (const fault of faults.values()) if (!isOfLeaderless(fault)) throw fault;
-  // Without an answer to this either, it is the connection, or the server.
+  // If this times out as well, the connection or the server is at fault.
   if ([...faults.values()].some(isTimeout)) await namesOf(jsm, subjects);
   return { found, leaderless: [...faults.keys()] };
 }
 
 /**
- * All streams with subjects that match.
+ * Lists streams and requests the missing ones by name. The server's list omits streams that have not elected a leader, and
+ * shows streams whose servers are down as empty.
  *
- * @throws an error of the client where a stream has no leader for longer than the client waits
- */
-export async function listStreams(jsm: JetStreamManager, subjects: string): Promise<StreamInfo[]> {
-  const { found, faults } = await askedStreams(jsm, subjects);
-  for (const fault of faults.values()) throw fault;
-  return found;
-}
-
-/**
- * A list of the server leaves out streams whose servers have not agreed on who leads them, which the client does not show;
- * once it knows that their servers are down, it lists them as if they were empty. Each of these is asked for by its name.
- *
- * @returns with what was thrown for each that cannot be found out about
+ * @returns the streams, and the error for each one that does not answer
  */
 async function askedStreams(jsm: JetStreamManager, subjects: string) {
-  // A page after one that left something out begins too early: some come twice.
+  // After an omission the pages overlap, so streams may repeat.
   const found = new Map<string, StreamInfo>();
   const faults = new Map<string, unknown>();
   for await (const info of jsm.streams.list(subjects))
@@ -60,7 +48,7 @@ async function askedStreams(jsm: JetStreamManager, subjects: string) {
     try {
       found.set(name, await jsm.streams.info(name));
     } catch (error) {
-      // Removed since it was named.
+      // Removed since it was listed.
       if (apiCode(error) !== API.streamNotFound) faults.set(name, error);
     }
   };
@@ -77,12 +65,12 @@ async function namesOf(jsm: JetStreamManager, subjects: string): Promise<string[
   return names;
 }
 
-/** Whether they come from a server without a cluster, which leaves none out. */
+/** Returns true for a server without a cluster, whose list is complete. */
 function isAlone(found: readonly StreamInfo[]): boolean {
   return found.length > 0 && found.every(({ cluster }) => cluster === undefined);
 }
 
-/** Whether a cluster answers so, or not at all, for a stream without a leader. */
+/** Returns true for the errors of a stream without a leader. */
 function isOfLeaderless(error: unknown): boolean {
   const code = apiCode(error);
   return isTimeout(error) || code === API.streamOffline || code === API.notAvailable;
@@ -93,24 +81,23 @@ function isTimeout(error: unknown): boolean {
 }
 
 /**
- * A stream whose write has failed, on a full disk mostly, answers no publish any more: no PubAck, no error, even with
- * room again, until its server restarts. A publisher would only see its deadline pass, as when nothing answers at all.
+ * After a failed write, usually on a full disk, a stream answers no publish until its server restarts: no PubAck, no error.
  *
- * What tells is a publish that expects to be stored in another stream: it is refused before anything is written, so that
- * a stuck stream answers this one, and nothing is ever stored by it. It needs no other permission than a publish.
+ * The probe is a publish with an unsatisfiable expected stream: it is rejected before any write, so that a stuck stream answers
+ * it, and never stored. It needs no other permission than publishing.
  */
 const EXPECTED_STREAM = 'Nats-Expected-Stream';
-/** No stream can have this name. */
+/** Not a valid stream name. */
 const NO_STREAM = 'none.of.all';
 
-/** Sends such a publish; its answer comes to `reply`. */
-export function askWhetherStuck(connection: NatsConnection, subject: string, reply: string): void {
+/** Sends a probe; its answer arrives on `reply`. */
+export function probeStuck(connection: NatsConnection, subject: string, reply: string): void {
   const head = headers();
   head.set(EXPECTED_STREAM, NO_STREAM);
   connection.publish(subject, '', { reply, headers: head });
 }
 
-/** Whether the answer is that of a stream. */
+/** Returns true if a stream answered the probe. */
 export function isStuckAnswer(message: Pick<Msg, 'json'>): boolean {
   try {
     const { error } = message.json<{ error?: { err_code?: number } }>();
@@ -120,7 +107,7 @@ export function isStuckAnswer(message: Pick<Msg, 'json'>): boolean {
   }
 }
 
-/** What was published to a stream that answers the question and not the publish. */
+/** Reports a publish to a stream that answers probes but no publishes. */
 export function stuckFault(subject: string): ThroughlineError {
   return new ThroughlineError(
     'store_full',
@@ -129,13 +116,12 @@ export function stuckFault(subject: string): ThroughlineError {
 }
 
 /**
- * Which of some streams of a single server cannot write, for a user who may delete messages there: a message that no stream can hold is
- * asked to be deleted, which changes nothing, and is refused for another reason where a write has failed. Streams
- * that are not there are left out, and those of which this cannot be told: what lets no message be deleted refuses it always.
+ * Returns the streams of a single server that cannot write, for a user who may delete messages. Deleting a message that cannot
+ * exist changes nothing, and fails differently after a failed write. Skips missing streams and those that deny deletes.
  *
- * @param healthy a stream that has just been written to: what it says is what one in order says
- * @throws ThroughlineError `conflict` when `healthy` is not there: then nothing is known of any stream
- * @throws the client's error, when the user may not or the server does not answer
+ * @param healthy a stream that was just written to, whose answer is the reference
+ * @throws ThroughlineError `conflict` if `healthy` does not exist
+ * @throws the client's error if the user may not or the server does not answer
  */
 export async function stuckStreams(
   jsm: JetStreamManager,
@@ -153,7 +139,7 @@ export async function stuckStreams(
   return stuck;
 }
 
-/** A stream that was made to try something out is not there any more: what was to be found out is not known. */
+/** Reports that a temporary stream was removed, so that the result is unknown. */
 export function probeGone(stream: string): ThroughlineError {
   return new ThroughlineError(
     'conflict',
@@ -165,7 +151,7 @@ async function keepsAll(jsm: JetStreamManager, stream: string): Promise<boolean>
   return (await jsm.streams.info(stream)).config.deny_delete === true;
 }
 
-/** What a stream says; `undefined` for none, and for one whose answer tells nothing of the disk. */
+/** Returns a stream's answer; `undefined` for none, or one that says nothing about the disk. */
 async function refusalOf(jsm: JetStreamManager, stream: string): Promise<string | undefined> {
   try {
     await jsm.streams.deleteMessage(stream, Number.MAX_SAFE_INTEGER, false);

@@ -3,51 +3,48 @@ import { Semaphore } from '../../engine/runtime/batched.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { takesBatches } from './topology.js';
 
-/** What is known of a stream that holds events. */
 export interface KnownStream {
-  /** When the stream was made: another one of the same name has another time. */
+  /** Creation time: differs between streams of the same name. */
   readonly epoch: string;
   readonly replicas: number;
-  /** Whether it takes batches of fast ingest, and the sequences that come of these are enough to know. */
+  /** True if it allows batches, and approximate sequences suffice. */
   readonly batches: boolean;
 }
 
 interface Known extends KnownStream {
-  /** Highest sequence that was ever seen, in this stream or in one before it. */
+  /** Highest sequence seen, in this stream or an earlier one of the name. */
   highest: number;
-  /** When it was last seen, in the process's own milliseconds. */
+  /** Monotonic time of the last look. */
   seenAt: number;
-  /** Whether it exists. */
   present: boolean;
-  /** Whether it is known to be ahead of all that was seen of it, snapshots included: only then it takes events. */
+  /** True if it is known to be ahead of everything seen, including snapshots: required for appends. */
   sound: boolean;
 }
 
-/** How long a stream is taken to be the same for reading. */
+/** Time that a stream's identity is cached for reads. */
 const TRUSTED_MS = 5000;
 const MAX_KNOWN = 100_000;
 /**
- * The server makes one stream after the other, slower the more there are, and answers no question about a stream while
- * a request to make one waits in its queue: more at once would not be made sooner, but have all reads wait till the end.
+ * Concurrent creations. The server creates streams one after the other, and answers no question about a stream while a creation
+ * is queued: more would not be faster, but block all reads.
  */
 const MADE_AT_ONCE = 1;
 
-/** Makes a stream, or finds it made; sequences up to `highest`, and those of any snapshot, must not come again. */
+/** Creates a stream, or finds it; sequences up to `highest` or any snapshot's must not be reused. */
 export type MakeStream = (stream: string, highest: number) => Promise<StreamInfo>;
 
 /**
- * Knows the streams of event logs by their names: whether they are there, and still the same.
+ * Tracks event log streams by name: existence and identity.
  *
- * That is asked, once in a while for each stream, and not found out by publishing or reading: a client that watches
- * `session.>`, as `caughtUp` and `nats sub` do, takes the answer "no responders" away from a missing stream, and only
- * a deadline would tell.
+ * Identity is polled instead of inferred from publishes and reads: a client that subscribes to `session.>`, such as `caughtUp`
+ * or `nats sub`, suppresses the "no responders" answer of a missing stream, so that only a timeout would tell.
  */
 export class LogStreams {
   readonly #jsm: JetStreamManager;
   readonly #make: MakeStream;
   readonly #known = new Map<string, Known>();
   readonly #making = new Semaphore(MADE_AT_ONCE);
-  /** Streams being made: one request each, however many appends wait for it. */
+  /** Creations in progress, shared by all appends that wait. */
   readonly #creating = new Map<string, Promise<void>>();
 
   constructor(jsm: JetStreamManager, make: MakeStream) {
@@ -55,11 +52,10 @@ export class LogStreams {
     this.#make = make;
   }
 
-  /** The stream as it is now, or `undefined` where there is none. */
   async find(stream: string): Promise<KnownStream | undefined> {
     const known = this.#known.get(stream);
     if (known?.present === true && performance.now() - known.seenAt < TRUSTED_MS) return known;
-    // What is appended while the server answers may have come to pass after it has counted.
+    // An append during the request may not be counted in the answer.
     const asked = this.highest(stream);
     try {
       return this.#saw(stream, asked, await this.#jsm.streams.info(stream));
@@ -70,18 +66,17 @@ export class LogStreams {
     }
   }
 
-  /** What was last seen of a stream. */
   known(stream: string): KnownStream | undefined {
     return this.#known.get(stream);
   }
 
-  /** Returns true where an append may count on the stream. */
+  /** Returns true if the stream can be appended to without a look. */
   present(stream: string): boolean {
     const known = this.#known.get(stream);
     return known?.present === true && known.sound;
   }
 
-  /** Makes the stream where it is not known to be there. */
+  /** Creates the stream, unless it is known to exist. */
   async ensure(stream: string): Promise<void> {
     if (this.present(stream)) return;
     const creating = this.#creating.get(stream) ?? this.#create(stream);
@@ -89,7 +84,7 @@ export class LogStreams {
     await creating;
   }
 
-  /** Highest sequence that was seen of the stream; 0 for none. */
+  /** Highest sequence seen; 0 for none. */
   highest(stream: string): number {
     return this.#known.get(stream)?.highest ?? 0;
   }
@@ -99,27 +94,27 @@ export class LogStreams {
     if (known !== undefined) known.highest = Math.max(known.highest, sequence);
   }
 
-  /** Has the next read look whether the stream is still the same. */
-  doubt(stream: string): void {
+  /** Makes the next read check the identity of the stream. */
+  invalidate(stream: string): void {
     const known = this.#known.get(stream);
     if (known !== undefined) known.seenAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Has the next append make the stream, unless it is there. */
+  /** Makes the next append create the stream, unless it exists. */
   missed(stream: string): void {
     const known = this.#known.get(stream);
     if (known !== undefined) known.present = false;
   }
 
   #saw(stream: string, asked: number, { created, config, state }: StreamInfo, isMade = false): Known {
-    // Forgetting costs one request for each stream that is met again.
+    // Evicting costs one request for each stream that is used again.
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     const before = this.#known.get(stream);
     const epoch = String(created);
     const known = {
       epoch,
       replicas: config.num_replicas,
-      // With replicas a read waits for the very sequences that were appended.
+      // With replicas, a read waits for exactly the appended sequences.
       batches: config.num_replicas === 1 && takesBatches(config),
       highest: isMade ? state.last_seq : Math.max(before?.highest ?? 0, state.last_seq),
       seenAt: performance.now(),

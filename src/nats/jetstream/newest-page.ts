@@ -3,32 +3,31 @@ import { API, apiCode } from '../connection/nats-errors.js';
 import { batchFrom, type StreamMessage } from './direct-get.js';
 import { foreignBy } from './stored-replies.js';
 
-/** Bytes of one batch: the server cuts off a connection for which too much waits. */
+/** Bytes per batch: the server disconnects a client with too much pending output. */
 const BATCH_BYTES = 16 * 1024 * 1024;
 
-/** What to read: the newest messages of some subjects, or the newest below a place. */
+/** The newest messages on some subjects, or the newest below a sequence. */
 interface PageAsked {
   readonly stream: string;
   readonly filter: string;
-  /** Only messages with lower sequences. */
+  /** Exclusive upper bound. */
   readonly before?: number | undefined;
   readonly limit: number;
 }
 
 interface NewestPage {
-  /** The newest first. */
+  /** Newest first. */
   readonly messages: readonly StreamMessage[];
-  /** All messages on these subjects. */
   readonly total: number;
-  /** `before` of the next page; left out on the last one. */
+  /** `before` of the next page; absent on the last one. */
   readonly next?: number;
 }
 
 /**
- * Reads a page of messages, the newest first, and no more than the page. The server reads forwards only: where the page
- * begins is found by asking how many messages follow a place, in some twenty steps at most.
+ * Reads a page of messages, newest first. The server reads only forwards, so the start is found by a search that asks how many
+ * messages follow a sequence, in about twenty steps at most.
  *
- * @throws what `readStream` throws
+ * @throws as `readStream`
  */
 export async function newestPage(
   connection: NatsConnection,
@@ -52,15 +51,15 @@ export async function newestPage(
   return { messages, total: all.follow, ...(last > all.first && { next: last }) };
 }
 
-/** A place, as the server tells of it. */
+/** A position in the stream. */
 interface Place {
-  /** How many messages stand there and behind it. */
+  /** Number of messages from there on. */
   readonly follow: number;
   /** Sequence of the first of them. */
   readonly first: number;
 }
 
-/** The sequence behind which so many messages stand, the first of them included. */
+/** Returns the sequence from which `wanted` messages follow. */
 async function placeOf(
   wanted: number,
   all: Place,
@@ -68,7 +67,7 @@ async function placeOf(
   lookAt: (seq: number) => Promise<Place>,
 ): Promise<number> {
   if (wanted >= all.follow) return all.first;
-  // There it is where nothing lies in between: other subjects, and what was removed, only move it up.
+  // The exact position in a dense stream; other subjects and removed messages only move it up.
   let low = all.first + all.follow - wanted;
   let high = before;
   let at = low;
@@ -82,7 +81,7 @@ async function placeOf(
   return low;
 }
 
-/** Reads up to `before`. What was removed meanwhile makes it read more, of which the newest count. */
+/** Reads up to `before`. If messages were removed meanwhile it reads more, of which the newest are used. */
 async function forwards(
   connection: NatsConnection,
   asked: PageAsked & { readonly from: number; readonly behind: number },
@@ -102,7 +101,7 @@ async function forwards(
   return found;
 }
 
-/** The newest message on a subject, whatever it is, or `undefined`. */
+/** Returns the newest message on a subject, foreign or not, or `undefined`. */
 export function newestMessage(
   jsm: JetStreamManager,
   stream: string,
@@ -111,13 +110,10 @@ export function newestMessage(
   return messageAt(jsm, stream, { last_by_subj: subject });
 }
 
-/** How much farther back each look begins than the one before it. */
+/** Growth of the search window. */
 const WIDER = 8;
 
-/**
- * What `read` makes of the newest message on a subject that it makes something of; `undefined` where there is none. What
- * is foreign is passed over: however much of it was stored last, it must not hide what stands before it.
- */
+/** Returns `read` of the newest message for which it is defined. Skips foreign messages, which must not hide older ones. */
 export async function newestOf<T>(
   jsm: JetStreamManager,
   stream: string,
@@ -129,7 +125,7 @@ export async function newestOf<T>(
   const newest = await newestMessage(jsm, stream, subject);
   if (newest === undefined) return undefined;
   let found = ours(newest);
-  // The server finds no message backwards by subject: each look begins farther back, and goes up to the one before.
+  // The server cannot search backwards by subject: each window starts further back.
   for (let [before, width] = [newest.seq, WIDER]; found === undefined && before > 1; width *= WIDER) {
     const from = Math.max(1, before - width);
     for (let seq = from; seq < before; ) {
@@ -143,7 +139,7 @@ export async function newestOf<T>(
   return found;
 }
 
-/** The same as direct reads give it. A replica may lag behind; the leader of the stream, which this asks, does not. */
+/** Returns the newest message in the form of direct reads, but from the leader: a replica may lag. */
 export async function newestStored(
   jsm: JetStreamManager,
   stream: string,
@@ -156,7 +152,7 @@ export async function newestStored(
   return { sequence, subject: message.subject, data, headers, ...(foreign !== undefined && { foreign }) };
 }
 
-/** The first message on a subject from a sequence on, as the leader of the stream has it, or `undefined`. */
+/** Returns the first message on a subject from a sequence on, from the leader, or `undefined`. */
 export function firstMessage(
   jsm: JetStreamManager,
   stream: string,
@@ -175,7 +171,7 @@ async function messageAt(
     return await jsm.streams.getMessage(stream, query);
   } catch (error) {
     const code = apiCode(error);
-    // Any other fault must not pass for "none": sequences would come again.
+    // Any other error must not pass for "none": sequences would be reused.
     if (code === API.messageNotFound || code === API.streamNotFound) return undefined;
     throw error;
   }

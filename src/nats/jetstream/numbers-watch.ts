@@ -4,34 +4,30 @@ import type { Logger } from '../../engine/ports/logger.js';
 import type { NatsDelivery } from './dispatch-delivery.js';
 import type { SeenDispatch } from './dispatch-numbers.js';
 
-/** A refused dispatch comes again after this time, and is checked again then. */
+/** Redelivery delay of a refused dispatch, in milliseconds. */
 const AGAIN_MS = 5000;
 const UNSEEN =
   'cannot check whether dispatch numbers are used again: give the user the permissions that "throughline permissions --role worker" prints';
 
 /**
- * Holds dispatches back while the stream may give numbers that sessions have seen: after a reconnect, and when a dispatch
- * is younger than one with a higher number, until it is known that it does not.
+ * Holds dispatches back while the stream may reuse numbers that sessions have seen: after a reconnect, and for a dispatch that
+ * is younger than one with a higher number, until a check succeeds.
  */
 export class NumbersWatch {
   readonly #assert: () => Promise<SeenDispatch | undefined>;
   readonly #logger: Logger;
-  /** The highest dispatch that was delivered or seen, and the latest time of all. */
+  /** Highest sequence and latest time of all dispatches delivered or seen. */
   #highest = { sequence: 0, at: '' };
   #isSound = false;
   #looking: Promise<boolean> | undefined;
 
-  /** @param assert throws when numbers are used again, and otherwise gives the highest dispatch seen */
+  /** @param assert throws if numbers are reused; else returns the highest dispatch seen */
   constructor(assert: () => Promise<SeenDispatch | undefined>, logger: Logger) {
     this.#assert = assert;
     this.#logger = logger;
   }
 
-  /**
-   * Skipped where the user may not list streams.
-   *
-   * @throws ThroughlineError `config_invalid` when numbers are used again
-   */
+  /** Checks the numbers, unless the user may not list streams. Throws ThroughlineError `config_invalid` on reuse. */
   async look(): Promise<void> {
     this.#isSound = false;
     try {
@@ -44,13 +40,13 @@ export class NumbersWatch {
     this.#isSound = true;
   }
 
-  /** Has the next dispatches wait until it is known again. */
-  doubt(): void {
+  /** Makes the next dispatches wait for a check. */
+  invalidate(): void {
     this.#isSound = false;
   }
 
-  /** Hands a dispatch on at once, or when its number is known to be its own; otherwise it comes again later. */
-  pass<Delivery extends DispatchDelivery & Pick<NatsDelivery, 'isVoid'>>(
+  /** Passes a dispatch on, immediately or after a successful check; otherwise requests redelivery. */
+  admit<Delivery extends DispatchDelivery & Pick<NatsDelivery, 'isVoid'>>(
     delivery: Delivery,
     handler: (delivery: Delivery) => void,
   ): void {

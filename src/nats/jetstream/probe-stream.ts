@@ -4,17 +4,16 @@ import { API, apiCode } from '../connection/nats-errors.js';
 import { AckedPublisher } from './acked-publisher.js';
 import { probeGone, stuckStreams } from './list-streams.js';
 
-/** More than what is left of a block of the disk that is in use already. */
+/** More than the rest of a disk block that is in use already. */
 const PROBE_BYTES = 16_384;
 const REQUEST_MS = 5000;
 
 /**
- * Stores a message in a stream made for that, works while it is there, and removes the stream again.
+ * Writes to a temporary stream, runs `work` while it exists, and deletes it. Only a real write shows if there is space, because
+ * limits ignore a disk that others have filled.
  *
- * Only a real write tells whether there is room: limits know nothing of a disk that others have filled.
- *
- * @throws ThroughlineError `conflict` when the stream is removed meanwhile, which says nothing of the room there is
- * @throws ThroughlineError, or the client's error, when the message cannot be stored; and what `work` throws
+ * @throws ThroughlineError `conflict` if the stream is deleted meanwhile, so that nothing is known
+ * @throws ThroughlineError, or the client's error, if the message cannot be stored; and errors of `work`
  */
 export async function withProbeStream<T>(
   connection: NatsConnection,
@@ -46,15 +45,15 @@ async function make(jsm: JetStreamManager, replicas: number): Promise<void> {
       num_replicas: replicas,
     });
   } catch (error) {
-    // Left by a process that was killed, perhaps with another number of replicas.
+    // Left by a killed process, possibly with other replicas.
     if (apiCode(error) !== API.streamNameInUse) throw error;
   }
 }
 
 /**
- * Whether some stream of a server of our own cannot write, though others can.
+ * Returns true if a stream of our own server cannot write although others can.
  *
- * @throws ThroughlineError, or the client's error, when nothing can be stored at all, or it cannot be told
+ * @throws ThroughlineError, or the client's error, if nothing can be stored at all or the result is unknown
  */
 export async function hasStuckStream(connection: NatsConnection): Promise<boolean> {
   const jsm = await connection.jetstreamManager({ checkAPI: false });

@@ -2,18 +2,17 @@ import { ErrorCode, headers, type Msg, type MsgHdrs, NatsError } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { API, refusal, takenByAnother } from '../connection/nats-errors.js';
 
-/** What has become of a publish. */
 export type PubOutcome =
   | {
       readonly outcome: 'stored';
       readonly sequence: number;
       readonly duplicate: boolean;
-      /** Set where the sequence may be lower. */
+      /** Set if the sequence is an upper bound. */
       readonly isAtMost?: true;
     }
-  /** What was expected was not the last sequence. */
+  /** The expected sequence was not the last one. */
   | { readonly outcome: 'wrong_sequence' }
-  /** No stream takes this subject. */
+  /** No stream has this subject. */
   | { readonly outcome: 'no_stream' };
 
 interface PubAckJson {
@@ -23,7 +22,7 @@ interface PubAckJson {
   readonly error?: { readonly err_code?: number; readonly description?: string };
 }
 
-/** The fault of a publish that the client did not send. */
+/** Maps the error of a publish that the client did not send. */
 export function notSent(subject: string, cause: unknown, limit: number | undefined): ThroughlineError {
   if (cause instanceof NatsError && cause.code === ErrorCode.MaxPayloadExceeded) {
     return new ThroughlineError(
@@ -40,7 +39,7 @@ export function notSent(subject: string, cause: unknown, limit: number | undefin
   });
 }
 
-/** What the answer to a publish says. */
+/** Parses the answer to a publish. */
 export function outcomeOf(
   message: Msg,
   { subject, stream }: { readonly subject: string; readonly stream: string | undefined },
@@ -68,7 +67,7 @@ function parseAck(message: Msg): PubAckJson | undefined {
   }
 }
 
-/** A number of so many digits is exact. */
+/** Exact in a double. */
 const MAX_DIGITS = 15;
 const CLOSING = 0x7d;
 const ZERO = 0x30;
@@ -76,7 +75,7 @@ const ZERO = 0x30;
 const BEFORE = '{"stream":"';
 const AFTER = '","seq":';
 
-/** The sequence in a PubAck that says nothing else, as nearly all do: read without a parser. */
+/** Extracts the sequence of a PubAck without other fields, the common case, without a JSON parser. */
 export function plainSequence(data: Uint8Array, stream: string): number | undefined {
   const nameEnds = BEFORE.length + stream.length;
   const head = nameEnds + AFTER.length;
@@ -98,16 +97,14 @@ function has(data: Uint8Array, from: number, text: string): boolean {
   return true;
 }
 
-/** What the headers of a publish say to JetStream, and what else they carry. */
 export interface PublishHeaderOptions {
   readonly messageId?: string;
   readonly expectedLastSequence?: number;
-  /** The last sequence among some of the stream's subjects. */
   readonly expectedLastOfSubjects?: { readonly sequence: number; readonly subjects: string };
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The headers of a publish; none where it says nothing. */
+/** Returns the headers of a publish; `undefined` if it needs none. */
 export function publishHeaders(options: PublishHeaderOptions): MsgHdrs | undefined {
   const { messageId, expectedLastSequence, expectedLastOfSubjects, headers: more } = options;
   const expects = expectedLastSequence !== undefined || expectedLastOfSubjects !== undefined;
@@ -125,35 +122,35 @@ export function publishHeaders(options: PublishHeaderOptions): MsgHdrs | undefin
 }
 
 /**
- * What the server answers to a batch of its fast ingest (nats-server 2.14). All messages of a batch have one inbox, and
- * say in the end of their reply subjects which they are: `<batch>.<flow>.fail.<n>.<operation>.$FI`.
+ * Answers to a batch (fast ingest of nats-server 2.14). All messages of a batch share one inbox and are identified by the end of
+ * their reply subjects: `<batch>.<flow>.fail.<n>.<operation>.$FI`.
  */
 type BatchAnswer =
-  /** The server has begun it: flow control, or a gap, behind which the end follows. */
+  /** The server has started it: flow control, or a gap, which ends it. */
   | { readonly kind: 'begun' }
-  /** Message `n`, counted from 1, is not stored. `ends`: the end of the batch follows by itself. */
+  /** Message `n`, counted from 1, is not stored. `ends`: the batch ends by itself. */
   | { readonly kind: 'refused'; readonly n: number; readonly ends: boolean }
-  /** It has ended: of its first `taken` messages all but refused ones are stored, the last one under this sequence. */
+  /** Ended: of its first `taken` messages all but refused ones are stored, the last one at `sequence`. */
   | { readonly kind: 'ended'; readonly taken: number; readonly sequence: number; readonly stream: string }
-  /** No stream takes the subject. */
+  /** No stream has the subject. */
   | { readonly kind: 'no_stream' };
 
-/** The server would answer after so many messages as well: a batch is shorter. */
+/** The server also answers after this many messages: batches are shorter. */
 const FLOW = 500;
 const [START, APPEND, COMMIT, END] = [0, 1, 2, 3];
 
-/** The end of the reply subject of message `n` of a batch, counted from 1. */
+/** Returns the end of the reply subject of message `n` of a batch, counted from 1. */
 export function batchReply(n: number, size: number): string {
   const operation = n === size ? COMMIT : n === 1 ? START : APPEND;
   return `.${FLOW}.fail.${n}.${operation}.$FI`;
 }
 
-/** The same for an empty message in the place of message `n`, which ends the batch before it. */
+/** Returns the same for an empty message instead of message `n`, which ends the batch before it. */
 export function batchEnd(n: number): string {
   return `.${FLOW}.fail.${n}.${END}.$FI`;
 }
 
-/** What an answer says; `undefined` for anything that is none. */
+/** Parses an answer; `undefined` for anything else. */
 export function batchAnswer(message: Msg): BatchAnswer | undefined {
   if (message.headers?.code === 503) return { kind: 'no_stream' };
   const { type, error, seq: sequence, stream, count: taken } = jsonOf(message) ?? {};

@@ -9,14 +9,14 @@ interface Waiting extends BatchMessage {
   readonly reject: (error: unknown) => void;
 }
 
-/** Fewer are published one by one: a batch costs an answer for its begin and one for its end. */
+/** Fewer are published individually: a batch costs two answers. */
 const FEWEST = 3;
-/** For so long nothing is sent as a batch to a stream that has refused one whole. */
+/** Time without batches for a stream that has refused a whole one. */
 const REFUSED_MS = 60_000;
 
 /**
- * Publishes what is handed in within one turn of the event loop together, each stream's messages as a batch of the
- * server's fast ingest, which answers once for all of them. Nothing waits for more to come: it leaves at the end of the turn.
+ * Collects the publishes of one turn of the event loop into a batch per stream, which is answered once. Adds no latency: the
+ * batch is sent at the end of the turn.
  */
 export class PublishTogether {
   readonly #publishBatch: (stream: string, messages: readonly BatchMessage[]) => Promise<BatchOutcome>;
@@ -27,14 +27,14 @@ export class PublishTogether {
     this.#publishBatch = publishBatch;
   }
 
-  /** @param alone publishes the message by itself: where it is one of few, or its batch did not store it */
+  /** @param alone publishes the message individually, if there are few or its batch did not store it */
   publish(
     stream: string,
     subject: string,
     data: Uint8Array | string,
     alone: () => Promise<PubOutcome>,
   ): Promise<PubOutcome> {
-    // The first of a turn: what is begun behind it, also by promises that are settled already, is in the same batches.
+    // On the first message of a turn; messages from already settled promises are included.
     if (this.#waiting.size === 0) process.nextTick(() => this.#send());
     const together = this.#waiting.get(stream) ?? [];
     if (together.length === 0) this.#waiting.set(stream, together);
@@ -71,7 +71,7 @@ export class PublishTogether {
   }
 }
 
-/** One that cannot even begin, as that of a session that was forgotten meanwhile, keeps no other from being published. */
+/** A publish that throws, for example because its session was forgotten, must not affect the others. */
 function publishAlone({ alone, resolve, reject }: Waiting): void {
   try {
     resolve(alone());
@@ -80,21 +80,19 @@ function publishAlone({ alone, resolve, reject }: Waiting): void {
   }
 }
 
-/** A message of a batch. */
 export interface BatchMessage {
   readonly subject: string;
   readonly data: Uint8Array | string;
 }
 
-/** What has become of a batch: for each message the sequence that it is at most stored under, or 0 for one that is not stored. */
+/** For each message of a batch an upper bound of its sequence, or 0 if it is not stored. */
 export type BatchOutcome = readonly number[];
 
 /**
- * The answers to one batch, as they come.
+ * The answers to one batch.
  *
- * A batch is not atomic: the server stores one message after the other, and may refuse any. It answers once, at the end,
- * with how many it has taken and the sequence of the last one. Those of the others follow from it where nothing else came
- * into the stream meanwhile; otherwise they are lower.
+ * A batch is not atomic: the server stores messages one by one and may refuse any. It answers at the end with the number taken
+ * and the last sequence. The other sequences follow if no other message entered the stream meanwhile; otherwise they are lower.
  */
 export class PublishBatch {
   readonly #stream: string;
@@ -108,14 +106,13 @@ export class PublishBatch {
     this.size = size;
   }
 
-  /** The outcome of a batch of which nothing is stored. */
   nothing(): BatchOutcome {
     return this.#stored(0, 0);
   }
 
   /**
-   * Takes in an answer. Gives the outcome once it is known, or a fault that concerns all messages; `'end'` where the server
-   * waits for a message that it has refused, so that the batch must be ended instead.
+   * Processes an answer. Returns the outcome once it is known, or an error that concerns all messages; `'end'` if the server
+   * waits for a message that it has refused, so that the batch must be ended explicitly.
    */
   answered(message: Msg): BatchOutcome | ThroughlineError | 'end' | undefined {
     const answer = batchAnswer(message);
@@ -129,7 +126,7 @@ export class PublishBatch {
         return undefined;
       case 'refused':
         this.#refused.add(answer.n);
-        // What comes behind the first one belongs to no batch.
+        // Messages behind a refused first one belong to no batch.
         if (!this.#isBegun) return this.nothing();
         if (answer.n !== this.size || answer.ends || this.#isEnding) return undefined;
         this.#isEnding = true;

@@ -1,59 +1,58 @@
 import { type Msg, type NatsConnection, nanos } from 'nats';
 import { newInbox } from '../connection/connect-nats.js';
-import { type KeptSubscription, keepSubscribed } from '../connection/kept-subscription.js';
+import { type ResilientSubscription, subscribeResiliently } from '../connection/resilient-subscription.js';
 
 /**
- * One standing request to a pull consumer, made again as soon as it has been answered in full.
+ * One pull request to a consumer, repeated as soon as it has been answered in full.
  *
- * The client's own `consume` bounds its requests in messages or in bytes, never in both: a few hundred large messages
- * then exceed what the server keeps for a connection, which it cuts off, and the same ones come again without an end.
+ * The client's `consume` limits requests by messages or by bytes, not both: a few hundred large messages then exceed what the
+ * server buffers for a connection, which it closes, and the same messages are redelivered forever.
  */
 interface PullLaneOptions {
   readonly connection: NatsConnection;
   readonly stream: string;
   readonly consumer: string;
-  /** Messages that one request asks for, once it runs well. */
+  /** Messages per request in steady state. */
   readonly batch: number;
-  /** Messages that the first request asks for, and the first one after a lost connection; then twice as many each time. */
+  /** Messages of the first request, also after a reconnect; then doubled each time (slow start). */
   readonly firstBatch: number;
-  /** Bytes that the next request asks for: no less than the largest message that the server takes now. */
+  /** Returns the bytes of the next request: at least the server's largest message. */
   readonly maxBytes: () => number;
-  /** Whether more may be asked for now. Where not, the caller calls `pull` later. */
-  readonly hasRoom: () => boolean;
+  /** Returns true if more may be requested. If false, the caller calls `pull` later. */
+  readonly hasCapacity: () => boolean;
   readonly onMessage: (message: Msg) => void;
-  /** Stream or consumer are gone: nothing more comes. */
+  /** The stream or consumer is gone. */
   readonly onLost: (why: string) => void;
-  /** The request was turned down for a reason of its own; it is made again after a pause. */
+  /** The request was refused for another reason; it is retried after a pause. */
   readonly onRefused: (why: string) => void;
 }
 
-/** How long one request stands. */
 const EXPIRES_MS = 10_000;
-/** How often the server says that it still knows the request. */
+/** Interval of the server's heartbeats for a request. */
 export const HEARTBEAT_MS = 2000;
 const REFUSED_PAUSE_MS = 250;
-/** Where the answer to a delivery goes. */
+/** Prefix of ack subjects. */
 const ACK_SUBJECTS = '$JS.ACK.';
-/** How a request ends when the next message does not fit into what is left of its bytes. */
+/** Status if the next message exceeds the remaining bytes of the request. */
 const NO_ROOM = 'message size exceeds maxbytes';
 const COMPLETED = 'batch completed';
-/** How much of its messages a request will not bring. */
+/** Header with the number of messages that a request will not deliver. */
 const NOT_SENT = 'Nats-Pending-Messages';
 
 export class PullLane {
   readonly #options: PullLaneOptions;
   readonly #subject: string;
-  /** Each request has a reply subject of its own below this one: what is said of an earlier one is ignored. */
+  /** Prefix of the reply subjects, one per request, so that answers to earlier requests are ignored. */
   readonly #inbox: string;
-  readonly #subscription: KeptSubscription;
+  readonly #subscription: ResilientSubscription;
   #batch: number;
   #request = 0;
-  /** Messages that the standing request may still bring; 0 while there is none. */
+  /** Messages that the pending request may still deliver; 0 without one. */
   #left = 0;
-  /** Messages that it asked for. */
+  /** Messages that it requested. */
   #asked = 0;
   #heardAt = 0;
-  /** Whether the next message has more bytes than any request asks for, as those may that are older than the limit. */
+  /** True if the next message exceeds the bytes of any request: it may be older than the server's limit. */
   #isOversized = false;
   #stopped = false;
   #pause: NodeJS.Timeout | undefined;
@@ -64,13 +63,15 @@ export class PullLane {
     this.#batch = firstBatch;
     this.#subject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
     this.#inbox = `${newInbox(connection)}.`;
-    this.#subscription = keepSubscribed(connection, `${this.#inbox}*`, (message) => this.#received(message));
+    this.#subscription = subscribeResiliently(connection, `${this.#inbox}*`, (message) =>
+      this.#received(message),
+    );
   }
 
-  /** Asks for messages, unless a request stands. */
+  /** Sends a request, unless one is pending. */
   pull(): void {
-    const { connection, batch, maxBytes, hasRoom } = this.#options;
-    if (this.#stopped || this.#left > 0 || this.#pause !== undefined || !hasRoom()) return;
+    const { connection, batch, maxBytes, hasCapacity } = this.#options;
+    if (this.#stopped || this.#left > 0 || this.#pause !== undefined || !hasCapacity()) return;
     this.#left = this.#isOversized ? 1 : Math.min(batch, this.#batch);
     this.#batch = Math.min(batch, this.#batch * 2);
     this.#heardAt = performance.now();
@@ -86,35 +87,34 @@ export class PullLane {
     try {
       connection.publish(this.#subject, JSON.stringify(request), { reply: this.#inbox + this.#request });
     } catch {
-      // The connection is closed: nothing more arrives, and the one that closed it stops us as well.
+      // The connection is closed, and its owner stops this lane as well.
       this.#stop();
     }
   }
 
-  /** Asks again: the open request was lost with the server that had it. */
+  /** Repeats a request that was lost with its server. */
   renew(): void {
     this.#left = 0;
     this.pull();
   }
 
-  /** Forgets the standing request, which went with its connection, and asks for little next. */
+  /** Forgets a request that was lost with its connection, and restarts slowly. */
   reset(): void {
     this.#left = 0;
     this.#batch = this.#options.firstBatch;
   }
 
-  /** Whether the server has missed two heartbeats. */
+  /** Returns true after two missed heartbeats. */
   isSilent(): boolean {
     return !this.#stopped && this.#left > 0 && performance.now() - this.#heardAt > 2 * HEARTBEAT_MS;
   }
 
-  /** Asks for nothing more, and resolves when what the server had sent before has been handed on. */
+  /** Stops, and resolves when messages sent before are delivered. */
   async drain(): Promise<void> {
     this.#stop();
     await this.#subscription.drain();
   }
 
-  /** Stops at once. */
   close(): void {
     this.#stop();
     this.#subscription.close();
@@ -127,7 +127,7 @@ export class PullLane {
 
   #received(message: Msg): void {
     this.#heardAt = performance.now();
-    // Not by its headers: the publisher may have given it some that look like the server's.
+    // Not by its headers, which the publisher may have forged.
     if (message.reply?.startsWith(ACK_SUBJECTS) === true) {
       if (this.#left > 0) this.#left -= 1;
       this.#options.onMessage(message);
@@ -146,7 +146,7 @@ export class PullLane {
     } else if (status === 408 || why === NO_ROOM || why === COMPLETED) {
       const notSent = Number(headers?.get(NOT_SENT) || this.#left);
       this.#isOversized = why === NO_ROOM && notSent === this.#asked;
-      // Where replicas must agree on each delivery first, the end is told before the last ones come.
+      // With replicas, the end may be reported before the last messages.
       this.#left = Math.max(0, this.#left - notSent);
       if (this.#left === 0) this.pull();
     } else {

@@ -5,12 +5,9 @@ import { RAISED_KEY, raisedIn } from './raised-record.js';
 import { type RepairPorts, raiseWithin } from './repair-streams.js';
 
 /**
- * Sessions of another server name dispatches of its stream. Before they are taken in, the numbers of the stream here are
- * moved up beyond them, and it is recorded how far: up to there none is given ever again, so that events may name what the
- * stream has never held.
+ * Raises the dispatch numbers for at most `mostMs`, and returns the number reached; at `to` it is recorded. Imported sessions
+ * refer to dispatches of another server, so numbers up to the record must never be given here.
  */
-
-/** Moves the numbers up for so many milliseconds at most. Gives how far they are; once that is `to`, it is recorded. */
 export async function raiseDispatches(
   ports: RepairPorts & { readonly bucket: KvBucket },
   to: number,
@@ -19,7 +16,7 @@ export async function raiseDispatches(
   try {
     const place = { stream: DISPATCH_STREAM, subject: VOID_DISPATCHES, to };
     const last = await raiseWithin(ports, place, mostMs);
-    // Without time it is a question alone.
+    // Without time it is only a question.
     if (last < to || mostMs === 0) return last;
     await ports.bucket.write(RAISED_KEY, (before) => ({
       v: 1,

@@ -23,16 +23,11 @@ import { highestSeen, type NumbersPorts, numbersFault } from './dispatch-numbers
 import { type ListedStreams, listedStreams } from './list-streams.js';
 import { newestLearningSnapshot, newestShardSnapshot, newestSnapshot, SHARDS } from './topology.js';
 
-/**
- * Repairs what a restore of single streams leaves behind: streams that are behind the numbers others have seen. Their
- * numbers are moved up, by messages that say nothing and are removed again; what they hold stays as it is.
- */
-
 const VOID_EVENTS = 'void';
 const VOID = { [HEADERS.void]: '1' };
 const VOID_LEARNINGS = 'learning.void.void';
 const NOBODY = token(VOID_EVENTS, 'session');
-/** Numbers above the highest that is known to have been seen: someone may have seen a few more. */
+/** Gap above the highest known number: others may have seen a few more. */
 const MARGIN = 1200;
 const AT_ONCE = 500;
 
@@ -42,17 +37,16 @@ export interface RepairPorts extends NumbersPorts {
 
 interface Raised {
   readonly stream: string;
-  /** Where a message that says nothing is published. */
+  /** Subject to publish empty messages to. */
   readonly subject: string;
-  /** The subject that the stream stores it under. Default: the same. */
+  /** Subject under which the stream stores them. Default: the same. */
   readonly storedUnder?: string;
   readonly to: number;
 }
 
 export interface RepairedStreams {
-  /** The repairs, a line for each stream. */
   readonly repaired: readonly string[];
-  /** What could not be looked at, and why, a line for each stream. */
+  /** Streams that could not be checked, with the reason. */
   readonly leftOut: readonly string[];
 }
 
@@ -98,28 +92,28 @@ async function repairDispatches(ports: RepairPorts): Promise<string[]> {
   ];
 }
 
-/** Resolves when a copy of the message is stored: only then may the message go. */
+/** Resolves when a copy of the message is stored, so that the original may be deleted. */
 async function publishAgain(ports: RepairPorts, message: StreamMessage): Promise<void> {
   const { subject, data } = message;
-  // It may have counted before the restore, or be published again: its result is known by the id that it had.
+  // It may have counted before the restore, or be published again: its result is identified by this key.
   const id = publishedUnder(message.headers);
   const options = {
     stream: DISPATCH_STREAM,
     ...(id !== undefined && { headers: { [HEADERS.messageId]: id } }),
   };
-  // Cut off before the message is deleted, the next repair finds it again: so soon, the id of its copy is still known.
+  // If interrupted before the deletion, the next repair repeats this while the server still knows the copy's id.
   for (const messageId of [copyId(message), randomUUID()]) {
     const published = await ports.publisher.publish(subject, data, { ...options, messageId });
     if (published.outcome !== 'stored') break;
-    // Anybody who may publish can have taken the id for something else.
+    // Any publisher may have used the id for something else.
     if (!published.duplicate || (await isCopy(ports, message, published.sequence))) return;
   }
   throw new ThroughlineError('unavailable', `no stream takes ${subject}`);
 }
 
-/** The same with each repair, and not known to any client before the message is stored. */
+/** Returns a stable id that no client knows before the message is stored. */
 function copyId({ sequence, subject, data, headers }: StreamMessage): string {
-  // The time that the server gives comes last.
+  // The server's own time stamp comes last.
   const head = JSON.stringify([sequence, subject, headers?.last('Nats-Time-Stamp')]);
   return `repaired:${createHash('sha256').update(head).update(data).digest('hex')}`;
 }
@@ -142,7 +136,7 @@ async function repairLogs(ports: RepairPorts, { found }: ListedStreams): Promise
     const log = logOf(ports.jsm, config);
     const snapshot = (await log?.snapshot) ?? 0;
     if (log === undefined || state.last_seq >= snapshot) continue;
-    // It may have moved on since it was listed.
+    // It may have advanced since it was listed.
     const { last_seq: last } = (await ports.jsm.streams.info(name)).state;
     if (last >= snapshot) continue;
     await raiseWithin(ports, { ...log, stream: name, to: snapshot + MARGIN });
@@ -153,7 +147,7 @@ async function repairLogs(ports: RepairPorts, { found }: ListedStreams): Promise
   return mended;
 }
 
-/** The newest snapshot of what a stream of logs holds, and where an empty event of nobody goes; `undefined` for other streams. */
+/** Returns the newest snapshot of a log stream, and the subject of an empty event; `undefined` for other streams. */
 function logOf(jsm: JetStreamManager, { name, metadata }: StreamInfo['config']) {
   const session = sessionOfStream(name);
   if (session !== undefined)
@@ -169,7 +163,7 @@ function logOf(jsm: JetStreamManager, { name, metadata }: StreamInfo['config']) 
   };
 }
 
-/** Stores messages that say nothing until the numbers of a stream are at `to`. Gives how far they are, if time is up before. */
+/** Stores and purges empty messages until a stream reaches `to` or the time is up; returns its last sequence. */
 export async function raiseWithin(
   { jsm, publisher }: Pick<RepairPorts, 'jsm' | 'publisher'>,
   { stream, subject, storedUnder = subject, to }: Raised,

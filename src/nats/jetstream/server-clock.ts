@@ -7,8 +7,7 @@ import { toThroughlineError } from '../connection/nats-errors.js';
 const timed = z.object({ ts: z.string() });
 
 /**
- * The time of the server, in milliseconds since 1970, as it stands in what it says of a stream; `undefined` where it does
- * not say, as without that stream.
+ * Returns the server's time in milliseconds since 1970, from its description of a stream; `undefined` without the stream.
  *
  * @throws ThroughlineError `unavailable`, `permission_denied`
  */
@@ -26,25 +25,23 @@ export async function timeOfServer(
   return data && Date.parse(data.ts);
 }
 
-/** The clocks of two machines drift apart by less than a millisecond in this time. */
+/** Clocks drift by less than a millisecond in this time. */
 const ASK_EVERY_MS = 60_000;
 
 /**
- * The time of the server in a process whose machine may have another one. All processes see the same time, and
- * it is never ahead of the server's: what is due by it is due.
- *
- * It is asked for once a minute, and goes on by the process's own count of milliseconds in between, which nobody sets.
+ * The server's clock, equal for all processes and never ahead of the server. It is synchronised once a minute and advances by
+ * the process' monotonic clock in between.
  */
 export class ServerClock {
   readonly #ask: () => Promise<number>;
   readonly #timer: NodeJS.Timeout;
   readonly #unwatch: () => void;
-  /** The server's time when the process had counted nothing. */
+  /** Server time minus the process' monotonic time. */
   #zero = 0;
 
   private constructor(connection: NatsConnection, ask: () => Promise<number>) {
     this.#ask = ask;
-    // Until an answer comes, the last one holds.
+    // Until an answer arrives, the last one is used.
     const again = () => void this.#set().catch(() => {});
     this.#timer = setInterval(again, ASK_EVERY_MS);
     this.#timer.unref();
@@ -52,7 +49,7 @@ export class ServerClock {
   }
 
   /**
-   * @param stream one that there is
+   * @param stream an existing one
    * @throws ThroughlineError `unavailable`, `permission_denied`
    */
   static async open(connection: NatsConnection, stream: string, timeoutMs: number): Promise<ServerClock> {
@@ -70,7 +67,6 @@ export class ServerClock {
     }
   }
 
-  /** Milliseconds since 1970. */
   readonly now = (): number => Math.floor(this.#zero + performance.now());
 
   close(): void {
@@ -79,7 +75,7 @@ export class ServerClock {
   }
 
   async #set(): Promise<void> {
-    // The time of an answer that took long is behind, never ahead.
+    // A slow answer makes the clock late, never early.
     const time = await this.#ask();
     this.#zero = time - performance.now();
   }

@@ -10,26 +10,20 @@ import {
 import { shardOf } from '../../contracts/session-layout.js';
 import { batchFrom, type StreamMessage } from './direct-get.js';
 
-/** What the stream of a shard holds, as the server counts it: no message is read for that. */
+/** The contents of a shard by the server's counters. */
 export interface ShardCounts {
   readonly stream: string;
-  /** Its last sequence. */
   readonly last: number;
-  /** Each session with events in it. */
   readonly sessions: ReadonlyMap<Token, SessionCount>;
 }
 
 interface SessionCount {
   readonly events: number;
-  /** Types of event among them. */
+  /** Number of different event types. */
   readonly types: number;
 }
 
-/**
- * Counts the events of all sessions, shard by shard.
- *
- * @throws what the requests throw
- */
+/** Counts the events of all sessions, shard by shard. Throws the client's errors. */
 export async function* shardCounts(jsm: JetStreamManager, shards: number): AsyncGenerator<ShardCounts> {
   for await (const stream of jsm.streams.names(ALL_SHARDS)) {
     const shard = shardOfStream(stream);
@@ -46,19 +40,19 @@ export async function* shardCounts(jsm: JetStreamManager, shards: number): Async
   }
 }
 
-/** All sessions that have events in shards. Throws as `shardCounts`. */
+/** Returns all sessions with events in shards. Throws as `shardCounts`. */
 export async function sessionsInShards(jsm: JetStreamManager, shards: number): Promise<Token[]> {
   const found: Token[] = [];
   for await (const { sessions } of shardCounts(jsm, shards)) found.push(...sessions.keys());
   return found;
 }
 
-/** The server finds the newest of at most 1,024 subjects at once. Some may come between the count and that. */
+/** The server allows 1,024 subjects per request; some may be added after the count. */
 const SUBJECTS_AT_ONCE = 500;
 
 /**
- * The newest message of some sessions of a shard, by a request for many of them. Left out are sessions without any, and all
- * of those for which a replica answers that does not have everything yet that was counted.
+ * Returns the newest message of some sessions of a shard, with few requests. Omits sessions without messages, and those for
+ * which a lagging replica answers.
  *
  * @throws ThroughlineError as `readStream`
  */
@@ -81,7 +75,7 @@ export async function newestInShard(
   return newest;
 }
 
-/** Sessions, as many at once as the server takes. */
+/** Groups sessions up to the server's limit. */
 function* portions(sessions: ReadonlyMap<Token, SessionCount>): Generator<Token[]> {
   let some: Token[] = [];
   let subjects = 0;

@@ -2,18 +2,17 @@ import type { MsgHdrs } from 'nats';
 import { jsonOf } from '../../contracts/event.js';
 
 /**
- * NATS does not check the reply subject of a request: anyone who may ask for something can have the answer stored in a
- * stream that takes the reply subject. Such a message is foreign: no user with the right to publish there published it,
- * and it must not count, whatever it says.
+ * NATS does not check the reply subject of a request: anyone who may send a request can have the reply stored in a stream. Such
+ * a message is foreign: no authorised publisher sent it, and it must not count.
  *
- * A stored message that the server copies into an answer gets headers of the server's own. They tell it apart, also when
- * its body is a valid event. What else a server answers has a form of its own.
+ * A stored message that the server copies into a reply has the server's headers, which identify it even if its body is a valid
+ * event. Other replies are recognised by their form.
  */
 
-/** How a message was read: a direct get adds the headers of the server to those that are stored. */
+/** A direct get adds the server's headers to the stored ones. */
 type ReadBy = 'direct_get' | 'as_stored';
 
-/** Headers that the server adds to what a direct get gives, and that no publisher of ours writes. */
+/** Headers that the server adds to a direct get, and that our publishers never write. */
 const COPIED: ReadonlySet<string> = new Set([
   'Nats-Stream',
   'Nats-Subject',
@@ -24,7 +23,7 @@ const COPIED: ReadonlySet<string> = new Set([
 ]);
 const ANSWERED: ReadonlySet<string> = new Set(['Nats-Service-Error', 'Nats-Service-Error-Code']);
 
-/** By its headers: what a stored message is where it is foreign, or `undefined`. */
+/** Describes a stored message that is foreign by its headers; else `undefined`. */
 export function foreignBy(headers: MsgHdrs | undefined, readBy: ReadBy): string | undefined {
   if (headers === undefined) return undefined;
   const own = readBy === 'direct_get' ? 1 : 0;
@@ -35,20 +34,20 @@ export function foreignBy(headers: MsgHdrs | undefined, readBy: ReadBy): string 
   return undefined;
 }
 
-/** The first stored comes first. */
+/** The stored header precedes the server's. */
 function copyOf(headers: MsgHdrs): string {
   const [stream = '?'] = headers.values('Nats-Stream');
   const [sequence = '?'] = headers.values('Nats-Sequence');
   return `a copy of message ${sequence} of ${stream}`;
 }
 
-/** Longest answer to a publish, in bytes. */
+/** Largest PubAck, in bytes. */
 const MAX_PUB_ACK = 2048;
 
 /**
- * By headers and body, for a stream that takes any body: no result is the answer to a publish, and none is an answer of
- * JetStream or of the services' protocol. An empty body may be the answer to a read of nothing, or a result whose publisher
- * has a PubAck for it: nobody can tell, so it is not foreign.
+ * Describes a foreign message by headers and body, for a stream that stores any body: a result is never a PubAck or a reply of
+ * JetStream or the services' protocol. An empty body is ambiguous (a reply to an empty read, or a result with a PubAck), and
+ * therefore not foreign.
  */
 export function foreignDispatch(headers: MsgHdrs | undefined, data: Uint8Array): string | undefined {
   const foreign = foreignBy(headers, 'as_stored');
@@ -57,14 +56,14 @@ export function foreignDispatch(headers: MsgHdrs | undefined, data: Uint8Array):
 }
 
 const utf8 = new TextDecoder();
-/** Where the form of an answer shows: the services' protocol names its type last, but an instance says little before. */
+/** The services' protocol puts its type last, but little precedes it. */
 const ANSWER = /"type":"io\.nats\.|^\{"(?:stream|error)":/;
 
-/** How most results begin, and no answer. */
+/** The usual beginning of a result, and never of a reply. */
 const RESULT = Buffer.from('{"task_id"');
 
 function isServerAnswer(data: Uint8Array): boolean {
-  // "{": no agent's text with a result in it begins so, and no result that is one object is an answer.
+  // "{": a text around a result does not begin so, and a result that is one object is not a reply.
   if (data[0] !== 0x7b || RESULT.every((byte, at) => data[at] === byte)) return false;
   if (!ANSWER.test(utf8.decode(data.subarray(0, MAX_PUB_ACK)))) return false;
   const json = jsonOf(data);

@@ -41,28 +41,26 @@ import { snapshotSequence } from '../stores/snapshot-sequence.js';
 import { newestOf } from './newest-page.js';
 
 /**
- * The streams, made where they are missing and otherwise left as their owner has set them: retention, replicas and
- * limits of an existing stream are never changed.
+ * Options of streams that are created if missing. Retention, replicas and limits of an existing stream are never changed.
  */
 export interface TopologyOptions {
-  /** Copies of each stream that is made: 1, or 3 in a cluster. */
+  /** Copies of each new stream: 1, or 3 in a cluster. */
   readonly replicas: number;
-  /** Whether the server knows batches of fast ingest: then shards take them. Default: not. */
+  /** True if the server supports fast ingest: shards then allow it. Default: false. */
   readonly batches?: boolean;
 }
 
-/** As the server calls it; the client's type does not have it. */
+/** Missing in the client's type. */
 const ALLOW_BATCHED = 'allow_batched';
 
-/** Whether a stream takes batches of fast ingest. */
 export function takesBatches(config: StreamConfig): boolean {
   return Reflect.get(config, ALLOW_BATCHED) === true;
 }
 
-/** A stream that is made again continues well after the old one's numbers. */
+/** Gap behind the old numbers when a stream is created again. */
 const SEQUENCE_MARGIN = 100_000;
 
-/** @param highest gives the highest dispatch that is known of, where there is no stream */
+/** @param highest returns the highest known dispatch, if the stream is missing */
 export async function ensureDispatchStream(
   jsm: JetStreamManager,
   options: TopologyOptions,
@@ -75,12 +73,12 @@ export async function ensureDispatchStream(
     options,
   );
   if (await exists(jsm, DISPATCH_STREAM, DISPATCH_SUBJECTS)) return;
-  // The fold tells dispatches apart by their sequence. Should the stream have been deleted, numbers that sessions
-  // have seen must not come again: their dispatches would pass for repetitions.
+  // The fold identifies dispatches by sequence: after a deletion, known numbers must not be reused, or new dispatches would
+  // count as duplicates.
   await createBeyond(jsm, config, await highest());
 }
 
-/** Says whether it had to be made. */
+/** Returns true if it was created. */
 export async function ensureRejectedStream(
   jsm: JetStreamManager,
   options: TopologyOptions,
@@ -93,10 +91,10 @@ export async function ensureRejectedStream(
   return true;
 }
 
-/** How long a compiled prompt is kept at most: what no one looks at must not fill the disk. */
+/** Retention of compiled prompts, so that unused ones do not fill the disk. */
 const PROMPTS_MAX_AGE_DAYS = 30;
 
-/** Says whether it had to be made. */
+/** Returns true if it was created. */
 export async function ensurePromptsStream(jsm: JetStreamManager, options: TopologyOptions): Promise<boolean> {
   if (await exists(jsm, PROMPTS_STREAM, PROMPTS_SUBJECTS)) return false;
   await create(jsm, {
@@ -112,7 +110,7 @@ export async function ensureLearningsStream(jsm: JetStreamManager, options: Topo
     await createLearningsStream(jsm, 0, options);
 }
 
-/** Makes the stream of learnings, or finds it made by another process; as with sessions, no sequence comes again. */
+/** Creates the stream of learnings, or finds it; sequences are not reused. */
 export async function createLearningsStream(
   jsm: JetStreamManager,
   highest: number,
@@ -127,16 +125,12 @@ export async function createLearningsStream(
   return createShared(jsm, config, highest, () => newestLearningSnapshot(jsm));
 }
 
-/** A stream for the sessions of one shard, with how many shards there are. */
 interface Shard {
   readonly shard: number;
   readonly shards: number;
 }
 
-/**
- * Makes the stream of a shard, or finds it made by another process. No sequence comes again that the caller has seen, or
- * that the snapshot of any session of the shard stands at.
- */
+/** Creates the stream of a shard, or finds it. Sequences seen by the caller or by a snapshot of the shard are not reused. */
 function createShardStream(
   jsm: JetStreamManager,
   { shard, shards }: Shard,
@@ -155,15 +149,15 @@ function createShardStream(
 }
 
 /**
- * How long the server knows message ids. When it starts it reads all events of that time again, and shards take those of
- * thousands of sessions: long enough for an answer that was lost, and not for more. The fold counts once anyway.
+ * Dedupe window of shards. At its start the server reads all events of that time, of thousands of sessions: long enough for a
+ * lost answer, and no longer. The fold is idempotent anyway.
  */
 const SHARD_DEDUPE_MS = 30_000;
 
-/** What the stream of a shard says of the number of shards. */
+/** Metadata key with the number of shards. */
 export const SHARDS = 'throughline.shards';
 
-/** Finds a stream, or makes it beyond the snapshots of all its keys: to look at these takes a request each. */
+/** Finds a stream, or creates it beyond all snapshots, each of which costs a request. */
 async function createShared(
   jsm: JetStreamManager,
   config: Partial<StreamConfig> & { name: string },
@@ -174,7 +168,7 @@ async function createShared(
   return there ?? createBeyond(jsm, config, Math.max(highest, await snapshot()));
 }
 
-/** Makes a stream, or finds it made by another process. Sequences up to the highest that was seen do not come again. */
+/** Creates a stream, or finds it. Sequences up to `seen` are not reused. */
 async function createBeyond(
   jsm: JetStreamManager,
   config: Partial<StreamConfig> & { name: string },
@@ -191,30 +185,28 @@ export function behindSnapshot(stream: string, last: number, snapshot: number): 
   );
 }
 
-/** Sequence of a session's newest snapshot, 0 for none. */
+/** Returns the sequence of a session's newest snapshot; 0 for none. */
 export async function newestSnapshot(jsm: JetStreamManager, session: Token): Promise<number> {
   const subject = `$KV.${SNAPSHOT_BUCKET}.${session}`;
   return (await newestOf(jsm, `KV_${SNAPSHOT_BUCKET}`, subject, snapshotAt)) ?? 0;
 }
 
-/** Sequence of a project's newest snapshot, 0 for none. */
+/** Returns the sequence of a project's newest snapshot; 0 for none. */
 export async function newestProjectSnapshot(jsm: JetStreamManager, project: Token): Promise<number> {
   const subject = `$KV.${LEARNING_SNAPSHOT_BUCKET}.${project}`;
   return (await newestOf(jsm, `KV_${LEARNING_SNAPSHOT_BUCKET}`, subject, snapshotAt)) ?? 0;
 }
 
-/** Highest sequence that a project's newest snapshot stands at, 0 without any. */
+/** Returns the highest sequence of all projects' snapshots; 0 for none. */
 export function newestLearningSnapshot(jsm: JetStreamManager): Promise<number> {
   return highestSnapshot(jsm, LEARNING_SNAPSHOT_BUCKET, () => true);
 }
 
 /**
- * Makes the stream that holds the log of sessions, or finds it made: that of one session, or of a shard.
+ * Creates the stream of a session or shard, or finds it. Sequences of an earlier stream must not be reused: a snapshot or a
+ * cached state would count as newer than the new events.
  *
- * If there was one before, its sequences must not come again: a snapshot, or a state in the memory of a process, counts
- * as newer than events with lower ones.
- *
- * @param highest highest sequence that was seen of it
+ * @param highest highest sequence seen of it
  */
 export async function createLogStream(
   jsm: JetStreamManager,
@@ -232,7 +224,7 @@ export async function createLogStream(
   return createBeyond(jsm, config, Math.max(highest, await newestSnapshot(jsm, session)));
 }
 
-/** Highest sequence that the newest snapshot of a session of a shard stands at, 0 without any. */
+/** Returns the highest sequence of a shard's snapshots; 0 for none. */
 export function newestShardSnapshot(jsm: JetStreamManager, { shard, shards }: Shard): Promise<number> {
   return highestSnapshot(jsm, SNAPSHOT_BUCKET, (key) => isToken(key) && shardOf(key, shards) === shard);
 }
@@ -257,7 +249,6 @@ async function highestSnapshot(
 
 const READ_AT_ONCE = 16;
 
-/** The sequence of the snapshot in a message. */
 function snapshotAt(message: StoredMsg): number | undefined {
   return snapshotSequence(message.string()) || undefined;
 }
@@ -290,7 +281,7 @@ async function exists(jsm: JetStreamManager, name: string, subjects: string): Pr
   );
 }
 
-/** What is known of a stream, or `undefined` where there is none. */
+/** Returns the info of a stream, or `undefined`. */
 async function infoOf(
   jsm: JetStreamManager,
   name: string,
@@ -311,7 +302,7 @@ async function create(
   try {
     return await jsm.streams.add(config);
   } catch (error) {
-    // Another worker made it a moment before, with other settings perhaps: theirs stand.
+    // Another worker has just created it, perhaps with other settings.
     if (apiCode(error) === API.streamNameInUse) return undefined;
     if (apiCode(error) !== API.subjectsOverlap) throw error;
     const subjects = config.subjects?.join(', ') ?? '';
@@ -320,7 +311,7 @@ async function create(
   }
 }
 
-/** The streams that are not ours and take some of these subjects. */
+/** Returns the foreign streams on some subjects. */
 export async function strangersOn(
   jsm: JetStreamManager,
   subjects: string,
@@ -332,9 +323,8 @@ export async function strangersOn(
 }
 
 /**
- * Refuses to begin where another application's stream takes the events of all sessions: no session could get a stream.
- *
- * One session stands for all, so that an account with thousands of them is not listed; the doctor looks at each.
+ * Refuses to start if a stream of another application has the events of sessions. In the layout `per-session` one session stands
+ * for all, to avoid listing thousands of streams; the doctor checks each.
  */
 export async function refuseStrangersOnSessions(jsm: JetStreamManager, layout: SessionLayout): Promise<void> {
   if (layout.layout !== 'per-session') {

@@ -13,7 +13,7 @@ import {
   type RequestTotals,
 } from './service-answer.js';
 
-/** A NATS micro service whose endpoints take and give JSON, found by `nats micro ls`. */
+/** A NATS micro service with JSON endpoints, listed by `nats micro ls`. */
 interface ServiceOptions extends Omit<AnswerOptions, 'connection' | 'counts'> {
   readonly name: string;
   readonly version: string;
@@ -22,19 +22,14 @@ interface ServiceOptions extends Omit<AnswerOptions, 'connection' | 'counts'> {
 }
 
 export interface RunningService {
-  /** What it has been asked since its start. */
   totals(): RequestTotals;
-  /** Whether requests reach it now. */
+  /** True if requests arrive. */
   listens(): boolean;
-  /** Takes no further requests and waits until those in hand are answered. */
+  /** Stops listening and waits for the requests in progress. */
   stop(): Promise<void>;
 }
 
-/**
- * Starts a service; it answers when this resolves.
- *
- * @throws ThroughlineError `permission_denied` when the user may not listen to one of its subjects
- */
+/** Starts a service and resolves when it listens. Throws ThroughlineError `permission_denied` if a subject is denied. */
 export async function startService(
   connection: NatsConnection,
   options: ServiceOptions,
@@ -58,7 +53,7 @@ export async function startService(
   };
 }
 
-/** Starts a service once. Its requests are in `inHand` until they are answered. */
+/** Starts a service once. `inHand` contains its requests in progress. */
 async function listen(
   connection: NatsConnection,
   options: ServiceOptions,
@@ -82,7 +77,7 @@ async function listen(
       service.addEndpoint(endpoint.name, {
         subject: endpoint.subject,
         metadata: { description: endpoint.description },
-        // The client knows no asynchronous handlers: one that throws would leave its caller without an answer.
+        // The client does not support asynchronous handlers: an exception would leave the caller without a reply.
         handler: (_, message) => {
           const answered = answer(endpoint, message, { ...options, connection, counts }).finally(() =>
             inHand.delete(answered),
@@ -92,7 +87,7 @@ async function listen(
       });
     }
     keepDiscoverable(service, () => connection.info?.max_payload);
-    // Whatever is denied is told before the answer to this, and the client stops the service for it.
+    // Denials arrive before the answer to the flush, and stop the service.
     await connection.flush();
     if (service.isStopped) throw toThroughlineError(await service.stopped, name);
   } catch (error) {
@@ -103,9 +98,9 @@ async function listen(
 }
 
 /**
- * A connection whose services answer nobody on a subject of ours: such a request is dropped before anyone sees it. What
- * may write there is the service, not its caller, and NATS does not check a reply subject. That holds for the answers to
- * `$SRV.PING`, `$SRV.INFO` and `$SRV.STATS` as well, which the client gives by itself.
+ * Returns a connection whose services drop requests with one of our subjects as reply subject. NATS does not check reply
+ * subjects, and the service may publish where its caller may not. This includes the client's own replies to `$SRV.PING`,
+ * `$SRV.INFO` and `$SRV.STATS`.
  */
 function guardedServices(connection: NatsConnection, logger: Logger): NatsConnection['services'] {
   const warn = limitedWarnings(logger, () => performance.now());
@@ -126,20 +121,17 @@ function guardedServices(connection: NatsConnection, logger: Logger): NatsConnec
   };
   const guarded: NatsConnection = Object.create(connection, {
     subscribe: { value: subscribe },
-    // The client keeps its services here, made for the connection that first asked for them.
+    // The client caches its services here, bound to the first connection.
     _services: { value: undefined, writable: true },
   });
   return guarded.services;
 }
 
 /**
- * Makes a service's answers to `$SRV.INFO` and `$SRV.STATS` fit the server's largest message. The client sends whatever
- * `info` and `stats` give, and does not expect that this fails: one that is too large would end the process.
+ * Makes a service's replies to `$SRV.INFO` and `$SRV.STATS` fit the server's largest message: the client does not expect that
+ * sending fails, and the process would end. Drops the endpoints' statistics and descriptions first, then the endpoints.
  *
- * What does not fit goes without what each endpoint shows in its statistics and its description, then without the
- * endpoints.
- *
- * @param maxPayload bytes that the server takes now
+ * @param maxPayload returns the current limit in bytes
  */
 function keepDiscoverable(service: Service, maxPayload: () => number | undefined): void {
   const info = service.info.bind(service);
@@ -169,16 +161,16 @@ interface KeptServiceOptions {
   readonly connection: NatsConnection;
   readonly name: string;
   readonly logger: Logger;
-  /** Starts the service; it answers when this resolves. */
+  /** Starts the service and resolves when it listens. */
   readonly start: () => Promise<Service>;
 }
 
 /**
- * Starts a service, and again, with growing pauses, whenever the client has stopped it: it does so for good, and with
- * all endpoints, as soon as the server takes away one subscription, as it may when its users change.
+ * Starts a service, and restarts it with backoff whenever the client has stopped it: a single denied subscription, for example
+ * after a change of permissions, stops all endpoints for good.
  *
- * @returns what stops it
- * @throws what the first start throws
+ * @returns stops it
+ * @throws the error of the first start
  */
 async function keepService(options: KeptServiceOptions): Promise<() => Promise<void>> {
   const { connection, name, logger, start } = options;

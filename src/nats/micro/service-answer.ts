@@ -11,21 +11,18 @@ import { clipText, oneLine } from '../../shared/text.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { traceOf } from '../trace-of.js';
 
-/** Characters of an error's text in the header, and in a reply that could not be sent whole. */
+/** Maximum length of an error's text in the header and in a shortened reply. */
 const MAX_ERROR_TEXT = 500;
 
-/** Faults of ours or of the server, and none of the request. */
+/** Errors caused by us or the server, not by the request. */
 const OUR_FAULTS: ReadonlySet<ErrorCode> = new Set(['internal', 'store_full']);
 
-/** What every request is answered under. */
 export interface AnswerOptions {
   readonly connection: NatsConnection;
   readonly logger: Logger;
-  /** Told of each error reply. */
   readonly counts: EndpointCounts;
-  /** Default: no spans. */
   readonly tracing?: Tracing;
-  /** Throws for a request that is not to be read. Default: all are. */
+  /** Throws if a request must not be parsed. Default: all are. */
   readonly admit?: (request: {
     readonly bytes: number;
     readonly caller: string;
@@ -33,7 +30,7 @@ export interface AnswerOptions {
   }) => void;
 }
 
-/** Answers one request, by an error reply where it is none that can be answered. Never rejects. */
+/** Answers one request, if necessary with an error reply. Never rejects. */
 export async function answer(
   endpoint: Endpoint,
   message: ServiceMsg,
@@ -70,8 +67,8 @@ function spanOf({ subject, headers }: ServiceMsg, request: unknown) {
 }
 
 /**
- * Who asks, as far as NATS tells: where the answer goes to, `_INBOX.<client>.<request>`, without what differs from one
- * request to another. No client can prove to be the one: it may take a new inbox whenever it likes.
+ * Identifies the sender as far as NATS tells: its reply subject `_INBOX.<client>.<request>` without the last token. This is no
+ * proof of identity, because a client may use any inbox.
  */
 export function callerOf(reply: string | undefined): string {
   const end = reply?.lastIndexOf('.') ?? -1;
@@ -83,7 +80,7 @@ function lastOf(subject: string): string {
   return subject.slice(subject.lastIndexOf('.') + 1);
 }
 
-/** A caller that may only send to its own session's subject must not get at another through the body. */
+/** A caller that may only use its own session's subject must not address another one in the body. */
 function requireSession(subject: string, request: unknown): void {
   if (sessionIn(request) === lastOf(subject)) return;
   throw new ThroughlineError(
@@ -93,7 +90,7 @@ function requireSession(subject: string, request: unknown): void {
   );
 }
 
-/** The session of a request, for a log line; nothing where it names none that could be one. */
+/** Returns the session of a request for the log, if it is valid. */
 function sessionNamed(request: unknown): { readonly session?: string } {
   const named = sessionIn(request);
   return isToken(named) ? { session: named } : {};
@@ -105,7 +102,7 @@ function sessionIn(request: unknown): unknown {
     : undefined;
 }
 
-/** @throws ThroughlineError `too_large` that names the limit and what to do about it */
+/** @throws ThroughlineError `too_large` with the limit and a fix */
 function checkSize(bytes: number, limit = Number.POSITIVE_INFINITY, lower?: string): void {
   if (bytes <= limit) return;
   const advice = lower === undefined ? 'ask for less' : `ask for less by ${lower}`;
@@ -139,31 +136,28 @@ function parsed(message: ServiceMsg): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(message.data));
   } catch {
-    // Without the cause: it quotes from the request, and goes into logs.
+    // Without the cause, which quotes the request and would be logged.
     throw new ThroughlineError('json_parse_failed', 'the request is not JSON: send one JSON object');
   }
 }
 
 /**
- * Error replies of a service's endpoints, for its statistics. The client counts only what a handler throws before it
- * returns, and ours are asynchronous: without this `nats micro stats` shows no error at all.
+ * Counts requests and errors of endpoints. The client counts only synchronous exceptions of handlers, so that `nats micro stats`
+ * would show no error.
  */
 export class EndpointCounts {
   readonly #errors = new Map<string, { count: number; last: ErrorCode }>();
   readonly #asked = new Map<string, number>();
   readonly #codes = new Map<ErrorCode, number>();
 
-  /** Counts a request to an endpoint. */
   asked(subject: string): void {
     this.#asked.set(subject, (this.#asked.get(subject) ?? 0) + 1);
   }
 
-  /** Requests by the subject of their endpoint, and error replies by code. */
   totals(): RequestTotals {
     return { requests: Object.fromEntries(this.#asked), errors: Object.fromEntries(this.#codes) };
   }
 
-  /** Counts an error reply of the endpoint on a subject. */
   failed(subject: string, code: ErrorCode): void {
     const count = (this.#errors.get(subject)?.count ?? 0) + 1;
     this.#errors.set(subject, { count, last: code });
@@ -171,8 +165,8 @@ export class EndpointCounts {
   }
 
   /**
-   * Writes the counts into the client's own statistics of an endpoint, which it hands to the handler of statistics
-   * right before it shows them. The code alone: texts may quote what is not for all who may read statistics.
+   * Copies the counts into the client's statistics of an endpoint, which it passes to the statistics handler before showing
+   * them. Only error codes, because texts may quote confidential data.
    */
   showIn(endpoint: { readonly subject: string }): void {
     const errors = this.#errors.get(endpoint.subject);
@@ -182,7 +176,6 @@ export class EndpointCounts {
   }
 }
 
-/** What a service has been asked, and could not answer, since its start. */
 export interface RequestTotals {
   readonly requests: Readonly<Record<string, number>>;
   readonly errors: Readonly<Record<string, number>>;
@@ -193,33 +186,32 @@ interface ClientStats {
   last_error?: string | undefined;
 }
 
-/** The client's type of an endpoint does not tell that its statistics hang on it. */
+/** The client's type lacks the statistics of an endpoint. */
 function hasStats(endpoint: object): endpoint is { readonly stats: ClientStats } {
   if (!('stats' in endpoint)) return false;
   const { stats } = endpoint;
   return typeof stats === 'object' && stats !== null && 'num_errors' in stats;
 }
 
-/** One subject of a service, which takes and gives JSON. */
 export interface Endpoint {
   readonly name: string;
   readonly subject: string;
   readonly description: string;
-  /** From a request's JSON, and who sent it, to the reply's. What it throws becomes an error reply. */
+  /** Handles the parsed request; `caller` identifies the sender. Its error becomes an error reply. */
   readonly handle: (request: unknown, caller: string) => Promise<unknown>;
-  /** Whether a request names its session: it may then also come to `<subject>.<session>`, for that one alone. */
+  /** True if requests name their session: they may then also be sent to `<subject>.<session>`. */
   readonly bySession?: boolean;
-  /** What a caller can ask less of, for a reply that is too large: `maxFacts or maxTokens`. */
+  /** Advice for a reply that is too large: `maxFacts or maxTokens`. */
   readonly lower?: string;
-  /** Whether its requests make spans, where spans are recorded. Default: they do. */
+  /** Record spans. Default: true. */
   readonly traced?: boolean;
-  /** What the statistics of the endpoint show beside requests and errors. */
+  /** Statistics besides requests and errors. */
   readonly stats?: () => unknown;
 }
 
 const withoutFields = z.object({});
 
-/** The endpoint `health.<service>`; the statistics of the service show the same. */
+/** Returns the endpoint `health.<service>`; the service's statistics show the same. */
 export function healthEndpoint(service: string, health: () => Promise<object>): Endpoint {
   return {
     name: 'health',
@@ -230,12 +222,12 @@ export function healthEndpoint(service: string, health: () => Promise<object>): 
       return health();
     },
     stats: health,
-    // Whatever watches a service asks all the time.
+    // Monitoring polls it.
     traced: false,
   };
 }
 
-/** The same endpoint for one session alone, at a subject that users may be allowed one by one. */
+/** Returns the endpoint for a single session, on a subject that can be permitted individually. */
 export function ofOneSession(endpoint: Endpoint): Endpoint {
   const { name, subject, description, handle, lower } = endpoint;
   return {

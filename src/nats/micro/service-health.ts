@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ServiceHealth } from '../../contracts/replies/health-reply.js';
 import { isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 
-/** How every instance of these services does that answers now. */
+/** Returns the health of all instances that answer. */
 export async function healthOfServices(
   connection: NatsConnection,
   services: readonly string[],
@@ -24,7 +24,7 @@ const common = z.looseObject({
   lastIncident: incident.nullable().optional(),
 });
 
-/** How an instance does, as far as its statistics say it. */
+/** Extracts an instance's health from its statistics. */
 function serviceHealth({ name, id, version, endpoints = [] }: ServiceStats): ServiceHealth {
   const data: unknown = endpoints.find((each) => each.name === 'health')?.data;
   const { connection, lastIncident, ...rest } = common.safeParse(data).data ?? {};
@@ -49,12 +49,12 @@ function serviceHealth({ name, id, version, endpoints = [] }: ServiceStats): Ser
   };
 }
 
-/** Longest wait by default for a running instance: if there is none, the server says so at once. */
+/** Default wait for a running instance; if there is none, the server answers at once. */
 const WAIT_MS = 5000;
-/** How long further instances are waited for after each. */
+/** Wait for further instances after each answer. */
 const QUIET_MS = 100;
 
-/** The statistics of all instances of a service that answer now, by name and id; none where none runs. */
+/** Returns the statistics of all instances that answer, sorted by name and id. */
 export async function instancesOf(
   connection: NatsConnection,
   service: string,
@@ -71,7 +71,7 @@ export async function instancesOf(
   } catch (error) {
     if (!isNoResponders(error)) throw toThroughlineError(error, `reading the statistics of ${service}`);
   }
-  // They answer in any order.
+  // Answers arrive in any order.
   return found.sort((one, other) => orderOf(one).localeCompare(orderOf(other)));
 }
 
@@ -79,7 +79,7 @@ function orderOf({ name, id }: ServiceStats): string {
   return `${name} ${id}`;
 }
 
-/** What an endpoint of all running instances of a service shows in its statistics, beside requests and errors. */
+/** Returns an endpoint's own statistics of all running instances. */
 export async function serviceStats(
   connection: NatsConnection,
   service: string,

@@ -7,10 +7,7 @@ import { NATS_SERVER_PIN } from './server-pin.js';
 import type { FindOptions, NatsServerSource, Place } from './server-search.js';
 import { isSupportedServer, requireSupportedServer } from './server-version.js';
 
-/**
- * The pinned server that an earlier search installed. A damaged one is passed over, and replaced by the next
- * install.
- */
+/** The pinned server that an earlier search installed. A damaged one is skipped, and replaced by the next install. */
 const cachedBinary: Place = {
   name: `nats-server ${NATS_SERVER_PIN.version} in the cache`,
   async look(options) {
@@ -28,8 +25,8 @@ const cachedBinary: Place = {
 };
 
 /**
- * The path that `NATS_SERVER_BIN` names. It was named on purpose: if it does not work, the search ends.
- * Throws `config_invalid` when it cannot be run, `server_unsupported` when it is too old.
+ * The path in `NATS_SERVER_BIN`. It was set on purpose, so a failure ends the search: `config_invalid` if it cannot be run,
+ * `server_unsupported` if it is too old.
  */
 const namedBinary: Place = {
   name: 'NATS_SERVER_BIN',
@@ -50,10 +47,7 @@ const namedBinary: Place = {
   },
 };
 
-/**
- * The first `nats-server` on `PATH` that is new enough. Older ones, as Debian ships, are noted and left
- * alone.
- */
+/** The first `nats-server` on `PATH` that is new enough. Older ones, such as Debian's, are reported and skipped. */
 const pathBinary: Place = {
   name: 'nats-server on PATH',
   async look({ env, platform, progress }) {
@@ -74,16 +68,12 @@ const pathBinary: Place = {
   },
 };
 
-/** One place that was looked in, and why nothing came of it. */
 interface FailedPlace {
   readonly place: string;
   readonly reason: string;
 }
 
-/**
- * The end of a search without a server: `server_missing`, with every place that was tried and what to
- * install.
- */
+/** The error of a failed search: `server_missing`, with every place tried and advice. */
 function serverMissing(tried: readonly FailedPlace[]): ThroughlineError {
   const { version, minimum, goModule, image, releasePage } = NATS_SERVER_PIN;
   const lines = [
@@ -101,16 +91,14 @@ function serverMissing(tried: readonly FailedPlace[]): ThroughlineError {
   return new ThroughlineError('server_missing', lines.join('\n'), { details: { tried } });
 }
 
-/** In order: what the user named, what is there already, what can be built or downloaded. */
+/** In order: set by the user, already there, to be built or downloaded. */
 const PLACES: readonly Place[] = [namedBinary, pathBinary, cachedBinary, goInstall, releaseArchive];
 
 /**
- * Finds a nats-server that `startNatsServer` can start, and installs the pinned one into `cacheDir` when there
- * is none. A place that has nothing is not an error: its reason is kept, and the search goes on.
+ * Finds a nats-server that `startNatsServer` can start, and installs the pinned one into `cacheDir` if there is none.
  *
- * Throws `server_missing` when every place failed, and `config_invalid` or `server_unsupported` when
- * `NATS_SERVER_BIN` names a server that does not work. A server that runs already (`NATS_URL`) is the caller's
- * business.
+ * Throws `server_missing` if every place failed, and `config_invalid` or `server_unsupported` if `NATS_SERVER_BIN` does not
+ * work. A running server (`NATS_URL`) is the caller's business.
  */
 export async function findNatsServer(options: FindOptions): Promise<NatsServerSource> {
   const tried: FailedPlace[] = [];

@@ -10,18 +10,15 @@ import { NATS_SERVER_PIN, releaseName } from './server-pin.js';
 import type { Attempt, Environment, FindOptions, Place } from './server-search.js';
 import { installIntoCache } from './server-version.js';
 
-/**
- * Where the pinned server is in the cache. The version is in the path: a new pin leaves running servers
- * alone.
- */
+/** Path of the pinned server in the cache. It contains the version, so that a new pin does not affect running servers. */
 export function pinnedBinaryPath(options: FindOptions): string {
   const folder = join(options.cacheDir, `nats-server-${NATS_SERVER_PIN.version}`);
   return join(folder, executableName('nats-server', options.platform));
 }
 
 /**
- * Installs the pinned server into the cache: `build` makes the binary in the folder that it gets and returns
- * its path. A binary that does not run, or is of another version, never reaches the cache.
+ * Installs the pinned server into the cache: `build` creates the binary in the given folder and returns its path. A binary that
+ * does not run or has another version never reaches the cache.
  */
 async function installPinned(
   options: FindOptions,
@@ -46,7 +43,7 @@ async function installPinned(
 
 const BUILD_TIMEOUT_MS = 10 * 60_000;
 
-/** Builds the pinned server with Go, where Go is there. Go checks the sources against its checksum database. */
+/** Builds the pinned server with Go, which verifies the sources against its checksum database. */
 export const goInstall: Place = {
   name: 'go install',
   async look(options) {
@@ -67,17 +64,16 @@ export const goInstall: Place = {
   },
 };
 
-/** The environment in which `go install` puts a program for this machine into `folder`. */
+/** Returns an environment in which `go install` builds for this machine into `folder`. */
 export function goInstallEnvironment(env: Environment, folder: string): Environment {
-  // A GOOS or GOARCH left over from cross-compiling would build for another machine, and go refuses it with
-  // GOBIN.
+  // GOOS or GOARCH from cross-compiling would target another machine, and go refuses them with GOBIN.
   return { ...env, CGO_ENABLED: '0', GOBIN: folder, GOOS: undefined, GOARCH: undefined };
 }
 
 const DOWNLOAD_TIMEOUT_MS = 3 * 60_000;
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
-/** Downloads the pinned release archive, and uses it only when its SHA-256 is the pinned one. */
+/** Downloads the pinned release archive and verifies its SHA-256. */
 export const releaseArchive: Place = {
   name: 'release archive',
   async look(options) {
@@ -104,14 +100,14 @@ async function download(url: string): Promise<Buffer> {
     if (!response.ok) throw new Error(`status ${response.status}`);
     return Buffer.from(await response.arrayBuffer());
   } catch (fault) {
-    // fetch says only "fetch failed"; what happened is in the cause.
+    // The message is only "fetch failed"; the cause has the reason.
     const cause = fault instanceof Error && fault.cause !== undefined ? messageOf(fault.cause) : '';
     throw new Error(`cannot download ${url}: ${cause || messageOf(fault)}`);
   }
 }
 
 async function unpack(archive: Buffer, folder: string, options: FindOptions): Promise<void> {
-  // Unzipped here, since not every tar can without a gzip program beside it.
+  // Unzipped here: not every tar can without a gzip program.
   const tar = join(folder, 'release.tar');
   await writeFile(tar, await promisify(gunzip)(archive));
   const result = await runCommand('tar', ['-xf', tar, '-C', folder], { env: options.env, timeoutMs: 60_000 });

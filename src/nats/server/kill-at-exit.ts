@@ -1,6 +1,6 @@
 /**
- * Servers run in sessions of their own, so nothing ends them when this process ends by `process.exit` or by an uncaught
- * fault. This does: as long as a server is registered, its kill function runs at exit.
+ * Servers run in their own sessions, so nothing ends them when this process ends by `process.exit` or an uncaught error. The
+ * registered kill functions run at exit.
  */
 const kills = new Set<() => void>();
 
@@ -8,9 +8,9 @@ function killAll(): void {
   for (const kill of kills) kill();
 }
 
-/** Registers a synchronous kill function; call the answer once the server has ended. */
+/** Registers a synchronous kill function; call the returned function once the server has ended. */
 export function killAtExit(kill: () => void): () => void {
-  // One listener however many servers there are, and none when there is no server.
+  // One listener for all servers, and none without servers.
   if (kills.size === 0) process.on('exit', killAll);
   kills.add(kill);
   return () => {

@@ -4,10 +4,9 @@ import { runCommand } from './run-command.js';
 import type { Environment } from './server-search.js';
 import { formatServerVersion, parseServerVersion } from './server-version.js';
 
-/** What `<path> --version` says. */
 type BinaryProbe = { readonly version: string } | { readonly reason: string };
 
-/** Runs a nats-server binary once to learn its version, as in `2.15.0`. */
+/** Runs `<path> --version` and returns the version, as in `2.15.0`. */
 export async function probeBinary(path: string, env: Environment): Promise<BinaryProbe> {
   const result = await runCommand(path, ['--version'], { env, timeoutMs: 10_000 });
   if (!result.ok) return { reason: result.reason };
@@ -16,14 +15,14 @@ export async function probeBinary(path: string, env: Environment): Promise<Binar
   return { version: formatServerVersion(version) };
 }
 
-/** `nats-server`, as the platform spells an executable. */
+/** Returns the platform's file name of an executable. */
 export function executableName(name: string, platform: NodeJS.Platform): string {
   return platform === 'win32' ? `${name}.exe` : name;
 }
 
-/** Every executable file of that name in the absolute folders of `PATH`, in order. */
+/** Returns every executable of that name in the absolute folders of `PATH`, in order. */
 export async function executablesOnPath(name: string, env: Environment): Promise<readonly string[]> {
-  // A copy of Windows's environment keeps the variable's own spelling.
+  // Windows preserves the variable's own spelling.
   const folders = new Set(
     (env.PATH ?? env.Path ?? '').split(delimiter).filter((folder) => isAbsolute(folder)),
   );

@@ -3,22 +3,20 @@ import { readFileSync, statSync } from 'node:fs';
 import { systemCode } from '../../contracts/errors.js';
 
 /**
- * A process, told apart from one that gets the same number later by the time at which it started.
- *
- * That time is text to be compared and not read; it is missing where the system does not tell it.
+ * A process, identified by its number and start time, since numbers are reused. The start time is opaque text; it is missing if
+ * the system does not tell it.
  */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly started?: string | undefined;
 }
 
-/** Who a running process is. */
 export function identityOf(pid: number): ProcessIdentity {
   const started = startOf(pid);
   return started === undefined ? { pid } : { pid, started };
 }
 
-/** Whether this very process still runs. */
+/** Returns true if this very process is still running. */
 export function isRunning({ pid, started }: ProcessIdentity): boolean {
   if (!exists(pid)) return false;
   if (process.platform === 'linux' && hasEnded(pid)) return false;
@@ -26,12 +24,12 @@ export function isRunning({ pid, started }: ProcessIdentity): boolean {
 }
 
 /**
- * Signals a process that was recorded with the time of its start, or the process group that it leads. This is the only way
- * to signal a process that a file names: number 1, 0 and negative numbers stand for groups of processes or for all of them,
- * and a number without its start may belong to another program by now.
+ * Signals a process that was recorded with its start time, or its process group. All signals to recorded processes must go
+ * through here: 1, 0 and negative numbers address groups or all processes, and a number without a start time may have been
+ * reused.
  *
- * @returns false, without a signal, if that process has ended, belongs to another user, or cannot be told from others
- * @throws the system's error, other than for a process that has just ended
+ * @returns false, without a signal, if the process has ended, belongs to another user, or cannot be identified
+ * @throws the system's error, except for a process that has just ended
  */
 export function signalRecorded(
   { pid, started }: ProcessIdentity,
@@ -48,7 +46,7 @@ export function signalRecorded(
   }
 }
 
-/** The system itself refuses signals to processes of other users, except to root. */
+/** Protects root, for which the system does not check the owner. */
 function belongsToUs(pid: number): boolean {
   if (process.platform !== 'linux') return true;
   return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === process.geteuid?.();
@@ -59,12 +57,12 @@ function exists(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // A process of another user may not be signalled, but it is there.
+    // The process exists, but belongs to another user.
     return systemCode(error) === 'EPERM';
   }
 }
 
-/** One that ended keeps its number until its parent has asked how. */
+/** Returns true for a zombie, which keeps its number until its parent reaps it. */
 function hasEnded(pid: number): boolean {
   const state = statusFields(pid)?.[0];
   return state === 'Z' || state === 'X';
@@ -72,7 +70,7 @@ function hasEnded(pid: number): boolean {
 
 function startOf(pid: number): string | undefined {
   if (process.platform === 'linux') {
-    // Counted since the machine started: without that start the same number may come again.
+    // Ticks count from boot, so the boot id is needed as well.
     const ticks = statusFields(pid)?.[19];
     return ticks === undefined ? undefined : `${bootId()} ${ticks}`;
   }
@@ -87,7 +85,7 @@ function startOf(pid: number): string | undefined {
   }
 }
 
-/** The fields of `/proc/<pid>/stat` after the name, which may hold anything: the first is the state. */
+/** Returns the fields of `/proc/<pid>/stat` behind the name, which may contain anything: the first is the state. */
 function statusFields(pid: number): readonly string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -1,14 +1,14 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import type { Environment } from './server-search.js';
 
-/** How a command ended; `reason` is its last line of output, or why it could not run. */
+/** `reason` is the last line of output, or why the command could not run. */
 type CommandResult =
   | { readonly ok: true; readonly stdout: string }
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Runs a command to its end, without a shell. A bare name is looked up on `env.PATH`.
- * Never throws: a failure, a missing command and a timeout (milliseconds) are all answers.
+ * Runs a command without a shell. A bare name is looked up on `env.PATH`. Never rejects: a failure, a missing command and a
+ * timeout (milliseconds) are results.
  */
 export function runCommand(
   file: string,

@@ -9,70 +9,66 @@ import { makeFolder } from './server-version.js';
 import { storeUse } from './store-lock.js';
 import type { LockedServer } from './store-notes.js';
 
-/** How to start a server. */
 export interface StartOptions {
   /** From `findNatsServer`. */
   readonly source: NatsServerSource;
-  /** Holds JetStream's data, `nats-server.conf` and `nats-server.log`; made when missing, never removed. */
+  /** Directory of JetStream's data, `nats-server.conf` and `nats-server.log`; created if missing, never removed. */
   readonly storeDir: string;
-  /** Default: 127.0.0.1, which only this machine can reach. There is no password: think before you widen it. */
+  /** Default: 127.0.0.1. There is no password, so do not expose it without thought. */
   readonly host?: string | undefined;
-  /** Default: 0, a free one. */
+  /** Default: 0, any free one. */
   readonly port?: number | undefined;
-  /** HTTP monitoring, on the same host; 0 is a free port. Default: none. */
+  /** Port of HTTP monitoring on the same host; 0 for any free one. Default: none. */
   readonly monitorPort?: number | undefined;
-  /** Default: a name made up for this run. */
+  /** Default: generated. */
   readonly serverName?: string | undefined;
-  /** The largest message, in bytes. Default: the server's own, 1 MiB. */
+  /** Largest message in bytes. Default: the server's, 1 MiB. */
   readonly maxPayloadBytes?: number | undefined;
-  /** How often JetStream syncs to disk: `always`, or as in `10s`. Default: the server's own, two minutes. */
+  /** `always` or a duration such as `10s`. Default: the server's, two minutes. */
   readonly syncInterval?: string | undefined;
-  /** Configuration in the server's own language, added at the end as it is. */
+  /** Raw configuration, appended. */
   readonly extraConfig?: string | undefined;
-  /** Gets one line when the server is ready, and one when it has ended. Default: nothing. */
+  /** Called with one line when the server is ready and one when it has ended. Default: nothing. */
   readonly log?: ((line: string) => void) | undefined;
 }
 
-/** A server that is ready, until it is stopped, killed, or ends by itself. */
+/** A running server. */
 export interface RunningServer {
-  /** As in `nats://127.0.0.1:4222`. */
+  /** `nats://127.0.0.1:4222` */
   readonly url: string;
   readonly port: number;
-  /** As in `http://127.0.0.1:8222`; undefined without `monitorPort`. */
+  /** `http://127.0.0.1:8222`; undefined without `monitorPort`. */
   readonly monitorUrl: string | undefined;
   readonly pid: number;
   readonly storeDir: string;
-  /** What the server says: appended to, over restarts. */
+  /** The server's log, appended to across restarts. */
   readonly logFile: string;
   readonly exited: Promise<Exit>;
-  /** SIGTERM, and after five seconds SIGKILL. Resolves once the process is gone; once more does nothing. */
+  /** SIGTERM, then SIGKILL after five seconds. Resolves once the process has ended. Idempotent. */
   stop(): Promise<void>;
-  /** SIGKILL. Resolves once the process is gone; once more does nothing. */
+  /** SIGKILL. Resolves once the process has ended. Idempotent. */
   kill(): Promise<void>;
 }
 
 const GRACE_MS = 5000;
 const POLL_MS = 20;
 
-/**
- * The server that goes on on a store though the process that would have stopped it was killed; `undefined` for a store
- * that is free, used as it should be, or not there yet.
- */
+/** Returns the server that still uses a store although its starter was killed; else `undefined`. */
 export async function orphanOn(storeDir: string): Promise<LockedServer | undefined> {
   try {
     const use = await storeUse(await realpath(storeDir));
     return use?.by === 'orphan' ? use.server : undefined;
   } catch (error) {
-    // What is wrong with a store is said by what starts a server on it.
+    // Problems of the store are reported by the command that starts a server on it.
     if (systemCode(error) !== undefined) return undefined;
     throw error;
   }
 }
 
 /**
- * Stops such a server: SIGTERM, and after five seconds SIGKILL. Resolves once its process is gone.
+ * Stops an orphaned server: SIGTERM, then SIGKILL after five seconds. Resolves once it has ended.
  *
- * @throws ThroughlineError `store_in_use` when it may not be stopped, or not be told from another process
+ * @throws ThroughlineError `store_in_use` if it may not be stopped or cannot be identified
  */
 export async function stopOrphan(server: LockedServer): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -101,14 +97,13 @@ function cannotStop({ pid, host, port }: LockedServer, why: string): Throughline
   );
 }
 
-/** Codes of the system for a disk, or a part of it, that takes nothing more. */
+/** System codes of a full disk or quota. */
 const NO_ROOM: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT']);
 
 /**
- * Makes the directory of a store where it is missing, and gives its one true path: two paths to one directory are one
- * store.
+ * Creates the directory of a store if it is missing, and returns its real path, because two paths may lead to one store.
  *
- * @throws ThroughlineError `store_unusable`, or `store_full` where the disk takes nothing more
+ * @throws ThroughlineError `store_unusable`, or `store_full` on a full disk
  */
 export function openStore(given: string): Promise<string> {
   const storeDir = resolve(given);
@@ -118,7 +113,7 @@ export function openStore(given: string): Promise<string> {
   });
 }
 
-/** Works on the files of a store; the system's errors come out as ours. */
+/** Works on the files of a store and maps system errors to ours. */
 export async function inStore<T>(storeDir: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

@@ -3,30 +3,28 @@ import { killAtExit } from './kill-at-exit.js';
 
 const GRACE_MS = 5_000;
 
-/** How a server process ended; both are null when it could not be started at all. */
+/** Both are null if the process could not be started. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A started server process, ready or not. */
 export interface ServerChild {
   readonly pid: number;
   readonly exited: Promise<Exit>;
-  /** Undefined as long as the process runs. */
+  /** Undefined while the process runs. */
   exit(): Exit | undefined;
-  /** Why the process could not be started at all, where that is so. */
+  /** The reason why the process could not be started, if so. */
   spawnFault(): Error | undefined;
-  /** SIGTERM, and after five seconds SIGKILL. Resolves once the process is gone; once more does nothing. */
+  /** SIGTERM, then SIGKILL after five seconds. Resolves once the process has ended. Idempotent. */
   stop(): Promise<void>;
-  /** SIGKILL. Resolves once the process is gone; once more does nothing. */
+  /** SIGKILL. Resolves once the process has ended. Idempotent. */
   kill(): Promise<void>;
 }
 
-/** Starts the server at `path` and follows its process to its end; its output goes to the file descriptor. */
+/** Starts the server at `path`, with its output to the file descriptor. */
 export function startChild(path: string, args: readonly string[], logFd: number): ServerChild {
-  // In a session of its own: Ctrl-C in a terminal reaches the whole foreground group, and the server must
-  // outlive the workers that drain into it.
+  // Detached: Ctrl-C reaches the whole foreground group, and the server must outlive the workers that drain into it.
   const child = spawn(path, args, { stdio: ['ignore', logFd, logFd], detached: true, windowsHide: true });
   const kill = () => child.kill('SIGKILL');
   let exit: Exit | undefined;
@@ -63,7 +61,7 @@ function exitOf(child: ChildProcess, onFault: (fault: Error) => void): Promise<E
     child.once('exit', (code, signal) => resolve({ code, signal }));
     child.once('error', (fault) => {
       onFault(fault);
-      // A fault of `kill` also arrives here, and then the process still runs.
+      // An error of `kill` also arrives here while the process still runs.
       if (child.pid === undefined) resolve({ code: null, signal: null });
     });
   });

@@ -2,18 +2,18 @@ const VERSION = '2.15.0';
 const REPOSITORY = 'https://github.com/nats-io/nats-server';
 
 /**
- * The one place that says which nats-server Throughline installs and is tested with, and
- * the oldest one it accepts. `docker-compose.yml` repeats the image; a test compares the two.
+ * The nats-server that Throughline installs and is tested with, and the oldest supported one. `docker-compose.yml` repeats the
+ * image; a test compares the two.
  */
 export const NATS_SERVER_PIN = {
   version: VERSION,
-  /** Batch direct get and the stream features in use are settled from here on. */
+  /** Batch direct get and the stream features in use are stable since then. */
   minimum: '2.12.0',
   image: `nats:${VERSION}`,
   goModule: 'github.com/nats-io/nats-server/v2',
   releaseBaseUrl: `${REPOSITORY}/releases/download/v${VERSION}`,
   releasePage: `${REPOSITORY}/releases/tag/v${VERSION}`,
-  /** SHA-256 of `nats-server-v<version>-<key>.tar.gz`, in hex, by `<os>-<arch>` as the releases spell them. */
+  /** SHA-256 of `nats-server-v<version>-<key>.tar.gz` in hex, by `<os>-<arch>`. */
   releaseChecksums: {
     'linux-amd64': '5d2c51caca950333aba84911df7d377f826f3a59ec36061c6539105084f65c92',
     'linux-arm64': 'cdc208f5a3f42963a52b6ab06ef65626bb870315dc936e26ba571780c6351112',
@@ -22,10 +22,7 @@ export const NATS_SERVER_PIN = {
   },
 } as const;
 
-/**
- * The name, without `.tar.gz`, of the release archive for a target such as `linux-amd64`; also its only
- * folder.
- */
+/** Returns the name of the release archive for a target such as `linux-amd64`, without `.tar.gz`; also its only folder. */
 export function releaseName(target: string): string {
   return `nats-server-v${VERSION}-${target}`;
 }

@@ -8,7 +8,6 @@ import { type ServerChild, startChild } from './server-child.js';
 import { CONFIG_FILE, type LogFile, openLogFile, renderServerConfig, untilReady } from './server-ready.js';
 import { lockStore, type StoreLock } from './store-lock.js';
 
-/** Where a server listens, and where its store is. */
 interface Location {
   readonly host: string;
   readonly port: number;
@@ -16,16 +15,16 @@ interface Location {
   readonly storeDir: string;
 }
 
-/** A server reads its store before it answers: with ten thousand streams that takes ten seconds, more on a busy machine. */
+/** The server reads its store before it answers: ten thousand streams take ten seconds, more on a busy machine. */
 const READY_WITHIN_MS = 60_000;
 const PORT_ATTEMPTS = 5;
 
 /**
- * Starts a server with JetStream and resolves once it answers, or within a minute not at all.
+ * Starts a server with JetStream and resolves once it answers.
  *
- * Throws `store_in_use` when another server has the store, `store_unusable` or `store_full` when it cannot be written,
- * `config_invalid` when a port that was asked for is taken, and `unavailable` with the last lines of the server's log
- * when it ends early or does not get ready. Nothing is left running then.
+ * Throws `store_in_use` if another server has the store, `store_unusable` or `store_full` if it cannot be written,
+ * `config_invalid` if a requested port is taken, and `unavailable`, with the end of the server's log, if it ends early or is not
+ * ready within a minute. Nothing is left running then.
  */
 export async function startNatsServer(options: StartOptions): Promise<RunningServer> {
   const storeDir = await openStore(options.storeDir);
@@ -43,8 +42,7 @@ async function startOnStore(
   lock: StoreLock,
   options: StartOptions,
 ): Promise<RunningServer> {
-  // Another process may take a port between our look and the server's: look again, unless the caller insists on the
-  // ports.
+  // Another process may take a free port before the server does: retry, unless the caller insists on the ports.
   const attempts = options.port && options.monitorPort !== 0 ? 1 : PORT_ATTEMPTS;
   for (let attempt = 1; ; attempt += 1) {
     const location = await chooseLocation(options, storeDir);
@@ -63,7 +61,7 @@ async function chooseLocation(options: StartOptions, storeDir: string): Promise<
   return { host, port, monitorPort, storeDir };
 }
 
-/** Why a server cannot listen at its location; undefined when it can. */
+/** Returns the reason why a server cannot listen at its location, if any. */
 async function portFault({ host, port, monitorPort }: Location): Promise<ThroughlineError | undefined> {
   const ports = [
     { noun: 'port', option: '--port', value: port },
@@ -84,10 +82,8 @@ async function portFault({ host, port, monitorPort }: Location): Promise<Through
   return undefined;
 }
 
-/** The outcome of one attempt, other than a fault. */
 type Started = { readonly server: RunningServer } | { readonly portFault: ThroughlineError };
 
-/** One attempt to start a server at one place. */
 async function startAt(location: Location, lock: StoreLock, options: StartOptions): Promise<Started> {
   const { host, port, monitorPort, storeDir } = location;
   const id = `throughline-nats-${randomBytes(6).toString('hex')}`;
@@ -96,7 +92,7 @@ async function startAt(location: Location, lock: StoreLock, options: StartOption
   const config = { ...location, serverName, maxPayloadBytes, syncInterval, extraConfig };
   const configFile = join(storeDir, CONFIG_FILE);
   const logFile = await inStore(storeDir, () => {
-    // It may hold a token.
+    // It may contain a token.
     writePrivateFile(configFile, renderServerConfig(config));
     return openLogFile(join(storeDir, 'nats-server.log'));
   });
@@ -136,7 +132,7 @@ async function startAt(location: Location, lock: StoreLock, options: StartOption
   return { server };
 }
 
-/** A server whose store others may take must not run. */
+/** Kills a server whose lock cannot be written: others might take its store. */
 async function orKilled(child: ServerChild, storeDir: string, lock: () => void): Promise<void> {
   try {
     await inStore(storeDir, lock);
@@ -160,15 +156,12 @@ async function startFault(
   });
 }
 
-/** Where to connect to what listens on `host`. */
+/** Returns the address to connect to. */
 function reachableHost(host: string): string {
   return host === '0.0.0.0' ? '127.0.0.1' : host;
 }
 
-/**
- * A TCP port that nothing listens on at this moment. Another process may take it before its user does: retry
- * then.
- */
+/** Returns a free TCP port. Another process may take it before it is used: retry then. */
 export function freePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -183,10 +176,7 @@ export function freePort(host: string): Promise<number> {
   });
 }
 
-/**
- * Why nothing can listen on `host:port`, as the system's code (`EADDRINUSE`, `EACCES`, …); undefined when it
- * is free.
- */
+/** Returns the system's code (`EADDRINUSE`, `EACCES`, …) if nothing can listen on `host:port`; undefined if it is free. */
 export function portProblem(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -6,7 +6,7 @@ import { openToAppend } from '../../engine/files/user-state.js';
 const POLL_MS = 4;
 const ANSWER_WITHIN_MS = 500;
 
-/** What a server says about itself in the first line of every connection, its INFO, as far as we use it. */
+/** The used fields of a server's INFO, the first line of every connection. */
 interface ServerInfo {
   readonly server_name: string;
   readonly version: string;
@@ -17,8 +17,8 @@ interface ServerInfo {
 }
 
 /**
- * Asks whatever listens on `host:port` for its INFO, and for a PONG unless it wants credentials first.
- * Answers undefined when nothing listens, when it is not a NATS server, or when it stays silent for `timeoutMs`.
+ * Reads the INFO of whatever listens on `host:port`, and waits for a PONG unless credentials are required. Resolves to undefined
+ * if nothing listens, it is not a NATS server, or it is silent for `timeoutMs`.
  */
 export function askServer(host: string, port: number, timeoutMs: number): Promise<ServerInfo | undefined> {
   return new Promise((resolve) => {
@@ -65,18 +65,17 @@ function parseInfo(received: string): ServerInfo | undefined {
   };
 }
 
-/** What to wait for. */
 export interface Awaited {
   readonly host: string;
   readonly port: number;
-  /** Only a server of this name counts: another one that took the port is never mistaken for it. */
+  /** Distinguishes the server from another one that took the port. */
   readonly serverName: string;
   readonly withinMs: number;
-  /** Whether the server's process has ended, so that waiting is useless. Default: it has not. */
+  /** Returns true once the server's process has ended. Default: never. */
   readonly hasEnded?: (() => boolean) | undefined;
 }
 
-/** Polls every few milliseconds until the server answers and its JetStream is up. */
+/** Polls every few milliseconds until the server answers with JetStream enabled. */
 export async function untilReady(server: Awaited): Promise<'ready' | 'ended' | 'silent'> {
   const { host, port, serverName, withinMs, hasEnded = () => false } = server;
   const deadline = performance.now() + withinMs;
@@ -89,23 +88,20 @@ export async function untilReady(server: Awaited): Promise<'ready' | 'ended' | '
   return 'silent';
 }
 
-/** The name of the configuration file in the store directory. */
 export const CONFIG_FILE = 'nats-server.conf';
 
-/** What goes into the configuration file of one server. */
 interface ServerConfig {
   readonly host: string;
   readonly port: number;
   readonly monitorPort: number | undefined;
   readonly serverName: string;
-  /** JetStream's parent folder. */
   readonly storeDir: string;
   readonly syncInterval: string | undefined;
   readonly maxPayloadBytes: number | undefined;
   readonly extraConfig: string | undefined;
 }
 
-/** The text of a nats-server configuration file. `extraConfig` comes last, as it is. */
+/** Renders the configuration file. `extraConfig` comes last, unchanged. */
 export function renderServerConfig(config: ServerConfig): string {
   const sync = config.syncInterval === undefined ? '' : `, sync_interval: ${quote(config.syncInterval)}`;
   const lines = [
@@ -120,7 +116,7 @@ export function renderServerConfig(config: ServerConfig): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** A double-quoted string; the server's escapes for quotes and backslashes are JSON's. */
+/** Quotes a string; the server's escapes are JSON's. */
 function quote(text: string): string {
   return JSON.stringify(text);
 }
@@ -128,12 +124,12 @@ function quote(text: string): string {
 const TAIL_LINES = 12;
 const TAIL_BYTES = 16 * 1024;
 
-/** The log of one server: it is appended to, over restarts, and `tail` shows what this run wrote last. */
+/** The log of one server, appended to across restarts. */
 export interface LogFile {
   readonly path: string;
   /** For the `stdio` of a child process. */
   readonly fd: number;
-  /** The last lines of this run, for an error message. */
+  /** Returns the last lines of this run. */
   tail(): string;
   close(): void;
 }
@@ -146,7 +142,7 @@ export function openLogFile(path: string): LogFile {
     path,
     fd,
     tail() {
-      // The first one is closed once the server has ended.
+      // The first descriptor is closed once the server has ended.
       const reader = openToAppend(path);
       try {
         return lastLines(reader, start);

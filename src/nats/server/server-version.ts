@@ -4,7 +4,7 @@ import { systemCode, ThroughlineError } from '../../contracts/errors.js';
 import { NATS_SERVER_PIN } from './server-pin.js';
 import type { Environment } from './server-search.js';
 
-/** A server version in numbers; `prerelease` holds what follows the dash, as in `RC.1`. */
+/** `prerelease` is the part behind the dash, as in `RC.1`. */
 export interface ServerVersion {
   readonly major: number;
   readonly minor: number;
@@ -14,7 +14,7 @@ export interface ServerVersion {
 
 const VERSION = /(?:^|[\sv:])(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?/;
 
-/** Reads the first version in `text`: `2.15.0-RC.1`, `v2.9.10`, or the whole of `nats-server: v2.15.0`. */
+/** Parses the first version in `text`: `2.15.0-RC.1`, `v2.9.10`, or all of `nats-server: v2.15.0`. */
 export function parseServerVersion(text: string): ServerVersion | undefined {
   const match = VERSION.exec(text);
   if (match === null) return undefined;
@@ -22,16 +22,12 @@ export function parseServerVersion(text: string): ServerVersion | undefined {
   return { major: Number(major), minor: Number(minor), patch: Number(patch), prerelease };
 }
 
-/** The version as the server spells it, without the `v`. */
 export function formatServerVersion(version: ServerVersion): string {
   const core = `${version.major}.${version.minor}.${version.patch}`;
   return version.prerelease === undefined ? core : `${core}-${version.prerelease}`;
 }
 
-/**
- * Negative when `a` is older than `b`, 0 when they are equal, positive when newer. A prerelease is older than
- * its release.
- */
+/** Returns a negative number if `a` is older than `b`, 0 if equal, positive if newer. A prerelease precedes its release. */
 export function compareServerVersions(a: ServerVersion, b: ServerVersion): number {
   const core = a.major - b.major || a.minor - b.minor || a.patch - b.patch;
   if (core !== 0 || a.prerelease === b.prerelease) return core;
@@ -40,12 +36,11 @@ export function compareServerVersions(a: ServerVersion, b: ServerVersion): numbe
   return a.prerelease.localeCompare(b.prerelease, 'en', { numeric: true });
 }
 
-/** Whether `version` is at least the oldest server that Throughline accepts. */
 export function isSupportedServer(version: string): boolean {
   return isAtLeast(version, NATS_SERVER_PIN.minimum);
 }
 
-/** Whether the server has fast ingest: publishes in batches, with one answer for many. */
+/** Returns true if the server supports fast ingest: batches of publishes with one answer. */
 export function hasFastIngest(version: string): boolean {
   return isAtLeast(version, '2.14.0');
 }
@@ -57,9 +52,8 @@ function isAtLeast(version: string, minimum: string): boolean {
 }
 
 /**
- * Refuses a server that is older than the accepted minimum, or whose version cannot be read.
- * `where` names the server in the message: a URL, a path or a variable.
- * Throws `server_unsupported`, naming the found and the needed version.
+ * Throws `server_unsupported` for a server that is too old or has an unreadable version. `where` names it: a URL, path or
+ * variable.
  */
 export function requireSupportedServer(version: string, where: string): void {
   if (isSupportedServer(version)) return;
@@ -71,8 +65,8 @@ export function requireSupportedServer(version: string, where: string): void {
 }
 
 /**
- * Where what Throughline installs is kept: `$XDG_CACHE_HOME/throughline`, else `<home>/.cache/throughline`. Always
- * absolute; a relative `XDG_CACHE_HOME` is ignored, as its specification asks.
+ * Returns the cache directory: `$XDG_CACHE_HOME/throughline`, or `<home>/.cache/throughline`. Ignores a relative
+ * `XDG_CACHE_HOME`, as its specification demands.
  */
 export function cacheDirOf(env: Environment, home: string): string {
   const xdg = env.XDG_CACHE_HOME;
@@ -81,9 +75,8 @@ export function cacheDirOf(env: Environment, home: string): string {
 }
 
 /**
- * Puts one file into the cache in one step. `build` gets an empty folder and returns the path of the finished
- * file in it; the file is then renamed to `target`. Processes that install the same thing at once both succeed,
- * and none ever sees half a file. Throws what `build` throws; the folder is removed in any case.
+ * Puts one file into the cache atomically. `build` creates it in an empty folder and returns its path; it is then renamed to
+ * `target`. Concurrent installs all succeed, and nobody sees an incomplete file. Throws the error of `build`.
  */
 export async function installIntoCache(
   target: string,
@@ -91,12 +84,12 @@ export async function installIntoCache(
 ): Promise<void> {
   const home = dirname(target);
   await makeFolder(home);
-  // Beside the target, since a rename is atomic only within one file system.
+  // Next to the target: a rename is atomic only within a file system.
   const folder = await mkdtemp(join(home, '.installing-'));
   try {
     const built = await build(folder);
     await rename(built, target).catch(async (fault: unknown) => {
-      // Windows refuses to replace a running program: then the one that is there is the one we wanted.
+      // Windows refuses to replace a running program: the existing one is what we wanted.
       await access(target).catch(() => {
         throw fault;
       });
@@ -107,19 +100,17 @@ export async function installIntoCache(
 }
 
 /**
- * Makes a folder where it is missing, with those above it.
- *
- * Node's own recursive `mkdir` never ends where a system takes no folder and says that its parent is missing, as in
+ * Creates a folder and its parents. Node's recursive `mkdir` loops forever on a system that reports a missing parent, as in
  * `/proc`.
  *
- * @param mode its rights, where it is made, and those of the folders above it that are made
+ * @param mode mode of created folders
  * @throws the file system's error
  */
 export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   if (await isThere(path)) return;
   await makeFolder(dirname(path), mode);
   await mkdir(path, { mode }).catch((error: unknown) => {
-    // Another process may have made it a moment before; a link that leads nowhere shows when the folder is used.
+    // Another process may have just created it; a dangling link shows up when the folder is used.
     if (systemCode(error) !== 'EEXIST') throw error;
   });
 }

@@ -10,37 +10,35 @@ import { askServer } from './server-ready.js';
 import { highestLock, type LockedServer, type LockNote, locksOf, pathOf, readNote } from './store-notes.js';
 
 /**
- * Two servers on one store overwrite each other's messages, so each takes a lock there before it starts.
+ * Two servers on one store overwrite each other's messages, so each takes a lock before it starts.
  *
- * Locks are numbered files, `throughline-server.<n>.lock`, and only the highest counts. It is held while the server that
- * it names runs, and until that is ready while the process runs that starts it: what a crash left behind locks
- * nothing. A new lock has the next number and appears under it at once and whole, by a link, so that of two processes
- * which find the same old lock free only one gets the next. The highest number never goes away, not when its
- * server ends either: a process that looked long ago would otherwise get a number that came before another's.
+ * Locks are numbered files, `throughline-server.<n>.lock`; only the highest counts. It is held while its server runs, and, until
+ * that is ready, while its starter runs: a crash leaves nothing locked. A new lock has the next number and appears atomically by
+ * a hard link, so that only one of two processes that find a free lock gets the next. The highest number is never removed: a
+ * process that looked long ago could otherwise reuse a number.
  */
 const ANSWER_WITHIN_MS = 500;
 
-/** What is behind a lock. */
 export type StoreUse =
   | { readonly by: 'starter'; readonly starter: ProcessIdentity }
   | { readonly by: 'server'; readonly server: LockedServer; readonly starter: ProcessIdentity }
-  /** A server goes on though the process that would have stopped it was killed. */
+  /** The server still runs, although its starter was killed. */
   | { readonly by: 'orphan'; readonly server: LockedServer };
 
-/** The lock of a store, held by this process until a server that is ready holds it. */
+/** A store's lock, held by this process until its server is ready. */
 export interface StoreLock {
-  /** Names the server that this process has just started: from now on either of both holds the lock. */
+  /** Records the server that this process has started: either of the two holds the lock now. */
   handTo(server: Omit<LockedServer, 'started'>): void;
-  /** Leaves the lock to the server alone, which is ready. */
+  /** Transfers the lock to the server, which is ready. */
   keep(): void;
-  /** Gives it back, where no server came of it. */
+  /** Releases the lock if the start failed. */
   release(): void;
 }
 
 /**
- * Takes the lock of a store. `storeDir` exists, and has no symbolic links.
+ * Takes the lock of a store. `storeDir` must exist and contain no symbolic links.
  *
- * @throws ThroughlineError `store_in_use` that names the process which has it, and the file system's error
+ * @throws ThroughlineError `store_in_use` with the holder's process, and the file system's error
  */
 export async function lockStore(storeDir: string): Promise<StoreLock> {
   for (;;) {
@@ -49,7 +47,7 @@ export async function lockStore(storeDir: string): Promise<StoreLock> {
     if (use !== undefined) throw inUse(storeDir, use);
     const number = highest + 1;
     if (create(storeDir, number, { starter: identityOf(process.pid) })) {
-      // Others may have taken and left higher numbers since we looked: then we come too late.
+      // If others have taken and released higher numbers meanwhile, this one is too late.
       if (highestLock(storeDir) === number) return heldLock(storeDir, number);
       rmSync(pathOf(storeDir, number), { force: true });
     }
@@ -57,7 +55,7 @@ export async function lockStore(storeDir: string): Promise<StoreLock> {
   }
 }
 
-/** What uses a store, or `undefined`. `storeDir` exists. */
+/** Returns the current use of a store, if any. `storeDir` must exist. */
 export async function storeUse(storeDir: string): Promise<StoreUse | undefined> {
   const highest = highestLock(storeDir);
   return highest === 0 ? undefined : useOf(readNote(storeDir, highest));
@@ -75,7 +73,7 @@ function heldLock(storeDir: string, number: number): StoreLock {
   };
   return {
     handTo(server) {
-      // One that could not be started at all has no number.
+      // A process that could not be started has no number.
       if (server.pid > 0) write({ starter, server: { ...server, ...identityOf(server.pid) } });
     },
     keep: () => write({ ...note, ready: true }),
@@ -83,7 +81,7 @@ function heldLock(storeDir: string, number: number): StoreLock {
       try {
         write({ starter, released: true });
       } catch {
-        // On a disk that takes nothing: it is free when this process has ended.
+        // The disk is full: the lock becomes free when this process ends.
       }
     },
   };
@@ -99,13 +97,12 @@ async function useOf(note: LockNote | undefined): Promise<StoreUse | undefined> 
   return started && !ready ? { by: 'starter', starter } : undefined;
 }
 
-/** A server in a container lives on when the engine's command, which stands for it here, is killed. */
+/** Detects a server in a container, which survives the engine's command that represents it here. */
 export async function answers({ host, port, serverName }: LockedServer): Promise<boolean> {
-  // A store in a repository may name a server of strangers.
+  // A note in an untrusted repository may name a foreign server.
   return isOwnHost(host) && (await askServer(host, port, ANSWER_WITHIN_MS))?.server_name === serverName;
 }
 
-/** Returns true for an address of this machine. */
 export function isOwnHost(host: string): boolean {
   if (['localhost', '0.0.0.0', '::'].includes(host) || (isIPv4(host) && host.startsWith('127.'))) return true;
   return Object.values(networkInterfaces()).some((each) => each?.some(({ address }) => address === host));
@@ -132,7 +129,7 @@ function toldUse(use: StoreUse): string {
     : `${server}, left behind by a process that was killed: stop it ("throughline up --yes" does, and continues), ${connect}`;
 }
 
-/** Whether the number was free. */
+/** Returns true if the number was free. */
 function create(storeDir: string, number: number, note: LockNote): boolean {
   return withDraft(storeDir, note, (draft) => {
     try {
@@ -149,7 +146,7 @@ function replace(storeDir: string, number: number, note: LockNote): void {
   withDraft(storeDir, note, (draft) => renameSync(draft, pathOf(storeDir, number)));
 }
 
-/** Written at once: a process that is killed leaves a whole note or none. */
+/** Writes a note atomically. */
 function withDraft<T>(storeDir: string, note: LockNote, use: (draft: string) => T): T {
   const draft = join(storeDir, `throughline-server.${randomBytes(6).toString('hex')}.draft`);
   try {

@@ -5,9 +5,8 @@ import { readRegularFile } from '../../engine/files/user-state.js';
 import { isObject } from '../../shared/is-object.js';
 import { isRunning, type ProcessIdentity } from './process-identity.js';
 
-/** The files in a store that say who uses it: read by every command that names no server, so without a schema library. */
+/** Notes in a store about its users. Read by every command without a server option, and therefore without a schema library. */
 
-/** A server that has the lock of its store. */
 export interface LockedServer extends ProcessIdentity {
   readonly host: string;
   readonly port: number;
@@ -15,13 +14,13 @@ export interface LockedServer extends ProcessIdentity {
 }
 
 export interface LockNote {
-  /** The process that starts the server, and stops it. */
+  /** The process that starts and stops the server. */
   readonly starter: ProcessIdentity;
-  /** The server, from its start; not yet counted on until it is ready. */
+  /** Set from its start, before it is ready. */
   readonly server?: LockedServer;
-  /** Set when the server is ready: until then its starter may try with another one. */
+  /** Set when the server is ready; before that, its starter may retry with another one. */
   readonly ready?: true;
-  /** Set when no server came of it. */
+  /** Set if the start failed. */
   readonly released?: true;
 }
 
@@ -32,7 +31,7 @@ export function pathOf(storeDir: string, number: number): string {
   return join(storeDir, `throughline-server.${number}.lock`);
 }
 
-/** The numbers of the locks in a store; none in a folder that is not there. */
+/** Returns the numbers of the locks in a store; none if the folder is missing. */
 export function locksOf(storeDir: string): number[] {
   let names: string[];
   try {
@@ -51,7 +50,7 @@ export function highestLock(storeDir: string): number {
   return Math.max(0, ...locksOf(storeDir));
 }
 
-/** `undefined` for one that is gone, or cannot be read: a machine that lost its power leaves such files. */
+/** Returns `undefined` for a missing or unreadable note, such as one from a power failure. */
 export function readNote(storeDir: string, number: number): LockNote | undefined {
   try {
     const read = readRegularFile(pathOf(storeDir, number), MAX_NOTE);
@@ -63,7 +62,7 @@ export function readNote(storeDir: string, number: number): LockNote | undefined
   }
 }
 
-/** The server that runs on a store and is ready, as far as this machine's processes tell; or `undefined`. Asks no server. */
+/** Returns the ready server on a store according to its note and this machine's processes, without asking the server. */
 export function serverOnStore(storeDir: string): LockedServer | undefined {
   const highest = highestLock(storeDir);
   const { server, ready, released } = (highest === 0 ? undefined : readNote(storeDir, highest)) ?? {};
@@ -81,7 +80,7 @@ function isNote(value: unknown): value is LockNote {
 function isIdentity(value: unknown): value is Record<string, unknown> {
   if (!isObject(value)) return false;
   const { pid, started } = value;
-  // Linux always tells the start: a note without it is not ours, and may name any process.
+  // Linux always tells the start time: a note without it is not ours, and may name any process.
   const isTold = typeof started === 'string' || (started === undefined && process.platform !== 'linux');
   return Number.isSafeInteger(pid) && Number(pid) > 1 && isTold;
 }

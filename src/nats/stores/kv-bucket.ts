@@ -14,14 +14,13 @@ import { newestStored } from '../jetstream/newest-page.js';
 import type { TopologyOptions } from '../jetstream/topology.js';
 import { isDeletion } from './nats-snapshot-store.js';
 
-/** The stream behind the bucket. */
 export const LIFECYCLE_STREAM = `KV_${LIFECYCLE_BUCKET}`;
 export const LIFECYCLE_PREFIX = `$KV.${LIFECYCLE_BUCKET}.`;
-/** Rounds of compare and set, each of which one writer wins. */
+/** Attempts of compare-and-set; one writer succeeds in each round. */
 const MAX_ATTEMPTS = 100;
 
 export interface BucketOptions extends TopologyOptions {
-  /** Longest wait for one answer of the server, in milliseconds. */
+  /** Deadline of one request to the server, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -29,22 +28,21 @@ export interface LifecycleOptions extends BucketOptions {
   readonly logger: Logger;
 }
 
-/** Instead of a value: what is stored stays. */
+/** Returned instead of a value: no change. */
 export const KEPT = Symbol('kept');
-/** Instead of a value: the key goes without a trace. A mark of deletion would keep its name. */
+/** Returned instead of a value: purge the key. A deletion marker would keep its name. */
 export const GONE = Symbol('gone');
 
-/** What comes of what is stored under a key, if anything is: a value, or a mark of deletion. */
+/** Computes the next value from the stored one: a value, or `undefined` for a deletion marker. */
 export type Next = (last: StreamMessage | undefined) => object | undefined | typeof KEPT | typeof GONE;
 
 interface WrittenRecord {
-  /** Of what has gone without a trace, the last one that it had. */
+  /** For a purged key: its last revision. */
   readonly revision: number;
-  /** None where the key was deleted. */
+  /** `undefined` for a deleted key. */
   readonly value: object | undefined | typeof GONE;
 }
 
-/** Which bucket it is, and what its stream has beside what all have. */
 export interface BucketKind {
   readonly name: string;
   readonly config: () => Partial<StreamConfig> & { readonly allow_msg_ttl?: true };
@@ -55,12 +53,12 @@ const LIFECYCLE: BucketKind = {
   config: () => ({
     deny_delete: true,
     description: 'Archived and forgotten sessions, and how long things are kept',
-    // Those who have read a bucket before this one ask for what is newer.
+    // Cursors into an earlier bucket must stay valid.
     first_seq: Date.now() * 1000,
   }),
 };
 
-/** A bucket that is written by compare-and-set, and made with the first value. Default: `session_lifecycle`. */
+/** A KV bucket written by compare-and-set and created with the first value. Default: `session_lifecycle`. */
 export class KvBucket {
   readonly #connection: NatsConnection;
   readonly #options: BucketOptions;
@@ -76,18 +74,18 @@ export class KvBucket {
   }
 
   /**
-   * What was stored after a revision, or everything.
+   * Returns the messages after a revision, or all.
    *
-   * @throws ThroughlineError `unavailable` also where not everything could be read
+   * @throws ThroughlineError `unavailable`, also if not everything could be read
    */
   async read(after: number | undefined, timeoutMs: number): Promise<StreamMessage[]> {
     try {
-      // Where someone listens to everything, a read without a bucket gets no answer at all.
+      // If someone subscribes to everything, a read without a bucket gets no answer at all.
       const expected = after === undefined || !this.#isThere ? await this.#messages(timeoutMs) : 0;
       if (expected === undefined) return [];
       const range = { from: (after ?? 0) + 1 };
       const messages = await readStream(this.#connection, this.#stream, '>', range, timeoutMs);
-      // A server that has just started finds its streams a moment before it reads from them.
+      // A server that has just started finds its streams a moment before it can read them.
       if (after !== undefined || messages.length >= expected) return messages;
       throw new ThroughlineError('unavailable', `${this.#stream} was not read whole`);
     } catch (error) {
@@ -96,7 +94,7 @@ export class KvBucket {
     }
   }
 
-  /** What is stored under one key; `undefined` for nothing, also where there is no bucket. Throws `unavailable`. */
+  /** Returns the message of a key; `undefined` without a value or bucket. Throws `unavailable`. */
   async get(key: string): Promise<StreamMessage | undefined> {
     const { timeoutMs } = this.#options;
     try {
@@ -109,10 +107,10 @@ export class KvBucket {
   }
 
   /**
-   * Compare and set: the only way to write. What `next` makes of what is stored is stored, unless another writer came first:
-   * then it is asked again. Gives `undefined` where that is stored already, or is to stay.
+   * Writes by compare-and-set: stores `next(stored)`; after a lost race, calls it again. Returns `undefined` if that is already
+   * stored or is to stay.
    *
-   * @param ttlMs how long the value stays, for a bucket with times to live: it is stored again although it is the same
+   * @param ttlMs time to live of the value, which is then stored again even if it is unchanged
    */
   async write(key: string, next: Next, ttlMs?: number): Promise<WrittenRecord | undefined> {
     const { timeoutMs } = this.#options;
@@ -125,7 +123,7 @@ export class KvBucket {
         const subject = this.#subjectOf(key);
         const last = await this.#newest(subject);
         const value = next(last);
-        // Another process has removed it, which nobody is told of.
+        // Another process has purged it, which is not announced.
         if (value === GONE && last === undefined) return { revision: Number.MAX_SAFE_INTEGER - 1, value };
         if (value === KEPT || (ttlMs === undefined && isStored(value, last))) return undefined;
         const revision =
@@ -135,30 +133,27 @@ export class KvBucket {
         if (revision !== undefined) return { revision, value };
       }
     } catch (error) {
-      // Perhaps it was deleted: the next write makes it again.
+      // The bucket may have been deleted: the next write creates it.
       this.#isThere = false;
       throw toThroughlineError(error, `recording ${key}`);
     }
     throw new ThroughlineError('conflict', `others keep writing ${key} of ${this.#kind.name}`);
   }
 
-  /**
-   * What is stored, as the leader of the stream has it. A replica may lag behind: no write would say so of a decision to keep
-   * what is there, or to do nothing since nothing is there.
-   */
+  /** Reads from the leader. A replica may lag, and no write would reveal it if the decision is to keep the value. */
   async #newest(subject: string): Promise<StreamMessage | undefined> {
     const jsm = await this.#manager(this.#options.timeoutMs);
     return newestStored(jsm, this.#stream, subject);
   }
 
-  /** Removes what has this revision, and gives it; `undefined` when something else is stored by now. */
+  /** Purges a revision and returns it; `undefined` if the value has changed. */
   async #purge(subject: string, last: number): Promise<number | undefined> {
     const jsm = await this.#manager(this.#options.timeoutMs);
     const { purged } = await jsm.streams.purge(this.#stream, { filter: subject, seq: last + 1 });
     return purged > 0 ? last : undefined;
   }
 
-  /** The new revision; `undefined` when another writer came first. */
+  /** Returns the new revision; `undefined` after a lost race. */
   async #replace(
     subject: string,
     value: object | undefined,
@@ -184,7 +179,7 @@ export class KvBucket {
     }
   }
 
-  /** How many messages it holds; `undefined` where there is no bucket. */
+  /** Returns the number of messages; `undefined` without a bucket. */
   async #messages(timeoutMs: number): Promise<number | undefined> {
     try {
       const { state } = await (await this.#manager(timeoutMs)).streams.info(this.#stream);
@@ -200,7 +195,7 @@ export class KvBucket {
     return `$KV.${this.#kind.name}.${key}`;
   }
 
-  /** Asking for the account's limits first, as the client does on its own, would need one more permission. */
+  /** `checkAPI` would request the account's limits, which needs another permission. */
   #manager(timeout: number) {
     return this.#connection.jetstreamManager({ timeout, checkAPI: false });
   }
@@ -220,7 +215,7 @@ export class KvBucket {
         ...this.#kind.config(),
       });
     } catch (error) {
-      // Another process made it a moment before.
+      // Another process has just created it.
       if (apiCode(error) !== API.streamNameInUse) throw error;
     }
     this.#isThere = true;

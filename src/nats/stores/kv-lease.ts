@@ -12,7 +12,7 @@ const LEASES: BucketKind = {
 };
 const lease = z.object({ holder: z.string(), since: z.string() });
 
-/** Leases in the bucket `session_leases`. The server removes each when its time to live has passed. */
+/** Leases in the bucket `session_leases`. The server expires them. */
 export class KvLease implements LeaseStore {
   readonly #bucket: KvBucket;
 
@@ -35,7 +35,7 @@ export class KvLease implements LeaseStore {
   async release(key: string, holder: string): Promise<void> {
     let isAsked = false;
     await this.#bucket.write(key, (last) => {
-      // A claim that came meanwhile counts, also one of this holder.
+      // A later claim wins, even by the same holder.
       const isGiven = !isAsked && leaseIn(last)?.holder === holder;
       isAsked = true;
       return isGiven ? GONE : KEPT;
@@ -43,7 +43,7 @@ export class KvLease implements LeaseStore {
   }
 }
 
-/** Undefined for a free lease, and for a value that is none. */
+/** Returns undefined for a free lease or an invalid value. */
 function leaseIn(message: StreamMessage | undefined): Lease | undefined {
   return message?.foreign === undefined && message !== undefined
     ? lease.safeParse(jsonOf(message.data)).data

@@ -8,16 +8,16 @@ import {
 import { archivedKey, forgottenKey, sessionOfArchivedKey, type Token } from '../../contracts/names.js';
 import type { LifecycleChange } from '../../engine/ports/session-lifecycle.js';
 
-/** Names whose hash is remembered: the extractor asks for each result. */
+/** Cached hashes of names: the extractor looks one up for each result. */
 const MAX_HASHED = 10_000;
 
 interface Kept {
   readonly revision: number;
-  /** None after a deletion. */
+  /** `undefined` after a deletion. */
   readonly record: LifecycleRecord | undefined;
 }
 
-/** The records of a bucket in memory, each as of its highest revision. */
+/** The records of the bucket in memory, each at its highest revision. */
 export class LifecycleView {
   readonly #kept = new Map<string, Kept>();
   readonly #keys = new LRUCache<Token, string>({ max: MAX_HASHED });
@@ -25,19 +25,19 @@ export class LifecycleView {
   #forgotten = 0;
 
   archived(session: Token): Archived | undefined {
-    // Most often there is none, and each result and event asks.
+    // Fast path for the common case.
     if (this.#kept.size === 0) return undefined;
     return this.archivedIn(session, this.#kept.get(archivedKey(session))?.record);
   }
 
-  /** What a record says of a session. With one that is forgotten goes its record, also where nobody has told so. */
+  /** Returns the archived record unless the session was forgotten later. */
   archivedIn(session: Token, record: LifecycleRecord | undefined): Archived | undefined {
     if (record?.kind !== 'archived') return undefined;
     const since = this.forgotten(session)?.at ?? '';
     return record.record.at > since ? record.record : undefined;
   }
 
-  /** When it was archived, also while it may be forgotten. */
+  /** Returns the time of archiving, even while the session may be forgotten. */
   archivedAt(session: Token): string | undefined {
     const record = this.#kept.get(archivedKey(session))?.record;
     return record?.kind === 'archived' ? record.record.at : undefined;
@@ -50,7 +50,7 @@ export class LifecycleView {
   }
 
   forgotten(session: Token): Forgotten | undefined {
-    // Most often there is none, and no name is hashed.
+    // Fast path: no name is hashed if none is forgotten.
     if (this.#forgotten === 0) return undefined;
     let key = this.#keys.get(session);
     if (key === undefined) {
@@ -61,7 +61,6 @@ export class LifecycleView {
     return record?.kind === 'forgotten' ? record.record : undefined;
   }
 
-  /** The records of forgotten sessions, with their keys. */
   allForgotten(): { readonly key: string; readonly record: Forgotten }[] {
     return [...this.#kept].flatMap(([key, { record }]) =>
       record?.kind === 'forgotten' ? { key, record: record.record } : [],
@@ -73,7 +72,7 @@ export class LifecycleView {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Takes in what is stored under a key; a text that is not a record changes nothing. */
+  /** Stores a value; invalid records are ignored. */
   stored(key: string, revision: number, json: unknown): void {
     const record = lifecycleRecord(key, json);
     if (record !== undefined) this.#set(key, { revision, record });
@@ -83,7 +82,7 @@ export class LifecycleView {
     this.#set(key, { revision, record: undefined });
   }
 
-  /** Drops what a look at the whole bucket has not found, unless it came after the look. */
+  /** Removes keys that a complete read did not find, unless they are newer. */
   retain(found: ReadonlySet<string>, through: number): void {
     for (const [key, { revision }] of [...this.#kept]) {
       if (revision > through || found.has(key)) continue;
@@ -92,7 +91,7 @@ export class LifecycleView {
     }
   }
 
-  /** Drops what has gone, unless something newer is known. */
+  /** Removes a purged key, unless something newer is known. */
   drop(key: string, revision: number): void {
     if ((this.#kept.get(key)?.revision ?? 0) > revision) return;
     this.#set(key, { revision: revision + 1, record: undefined });

@@ -14,7 +14,7 @@ import { type Begin, batchFrom } from '../jetstream/direct-get.js';
 interface AgedPorts {
   readonly connection: NatsConnection;
   readonly jsm: JetStreamManager;
-  /** Longest wait for one answer of the server, in milliseconds. */
+  /** Deadline of one request to the server, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -28,15 +28,15 @@ const CONSUMERS = [
   { consumer: LEARNER_CONSUMER, service: 'learnings' },
 ] as const;
 
-/** Up to where a stream may be emptied, and why no further where that is of interest. */
+/** The sequence up to which a stream may be purged, and the reason if that is too little. */
 interface Floor {
   readonly sequence: number;
   readonly held?: string;
 }
 
 /**
- * Removes by purges up to a sequence, of the whole stream or of the subjects of a session. Of dispatches, nothing goes that
- * the consumer of the extractor, or that of the learner, has not acknowledged: where one of them is missing, nothing at all.
+ * Removes messages by purges up to a sequence. Dispatches are purged only if both the extractor and the learner have acknowledged
+ * them; if a consumer is missing, nothing is.
  */
 export class NatsAgedMessages implements AgedMessages {
   readonly #ports: AgedPorts;
@@ -57,7 +57,7 @@ export class NatsAgedMessages implements AgedMessages {
     }
   }
 
-  /** @param state as it was before the consumers were asked */
+  /** @param state from before the consumers were read */
   async #floor({ first_seq: first, last_seq: last, messages }: StreamState): Promise<Floor> {
     let floor: Floor = { sequence: last };
     for (const { consumer, service } of CONSUMERS) {
@@ -68,7 +68,7 @@ export class NatsAgedMessages implements AgedMessages {
       const fix = `start it with "throughline serve --only ${service}"`;
       if (info === undefined)
         return { sequence: 0, held: `the service ${service} has read no results: ${fix}` };
-      // One with a filter acknowledges only what is for it.
+      // A filtered consumer acknowledges only its own messages.
       const isIdle = info.num_pending === 0 && info.num_ack_pending === 0;
       const done = isIdle ? last : info.ack_floor.stream_seq;
       if (done >= floor.sequence) continue;
@@ -93,7 +93,7 @@ export class NatsAgedMessages implements AgedMessages {
         throw toThroughlineError(error, `${what} ${kind}`);
       }
     };
-    /** What is below goes; nothing where it is 1 or less. */
+    /** Returns the first sequence to keep; nothing is removed for 1 or less. */
     const cutOf = async (before: string, filter: string): Promise<number> => {
       const first = (await this.#at(stream, filter, { start_time: before })).first ?? state.last_seq + 1;
       return Math.min(first, floor.sequence + 1);
@@ -122,7 +122,7 @@ export class NatsAgedMessages implements AgedMessages {
         doing('removing', async () => {
           const filter = filterOf(session);
           const seq = await cutOf(before, filter);
-          // A purge up to nothing would take everything.
+          // A purge with sequence 0 would remove everything.
           if (seq <= state.first_seq || seq <= 1) return 0;
           const { purged } = await jsm.streams.purge(stream, { filter, seq });
           return purged;
@@ -130,7 +130,7 @@ export class NatsAgedMessages implements AgedMessages {
     };
   }
 
-  /** The first message from a place on, and how many there are with it. */
+  /** Returns the first message from a position on, and the number of messages from there. */
   async #at(
     stream: string,
     filter: string,

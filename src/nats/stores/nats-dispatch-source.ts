@@ -17,29 +17,25 @@ import { assertNumbers, highestKnown, type NumbersPorts } from '../jetstream/dis
 import { NumbersWatch } from '../jetstream/numbers-watch.js';
 import { ensureDispatchStream, type TopologyOptions } from '../jetstream/topology.js';
 
-/** Dispatches by a durable pull consumer that all workers of one kind share. */
 interface DispatchSourceOptions extends TopologyOptions {
-  /** The durable consumer that workers of one kind share. */
   readonly consumer: DispatchConsumer;
   readonly logger: Logger;
-  /** Unacknowledged dispatches come again after this many milliseconds. */
   readonly ackWaitMs: number;
-  /** Dispatches that one worker asks for at a time. */
+  /** Dispatches that one worker fetches at a time. */
   readonly maxInHand: number;
-  /** Longest wait for one answer of the server, in milliseconds. */
   readonly timeoutMs: number;
-  /** Default: no spans. */
+  /** Default: no tracing. */
   readonly tracing?: Tracing;
 }
 
 export interface DispatchConsumer {
   readonly name: string;
   readonly description: string;
-  /** Subjects that it delivers; all by default. */
+  /** Subjects that it delivers. Default: all. */
   readonly filter?: string;
   /**
-   * Whether what all workers together hold is bounded by the server, to `maxInHand`. That counts what was put back for
-   * a while as well: a worker that puts back much must bound by itself what it holds.
+   * True if the server limits the messages of all workers together to `maxInHand`. That includes nak'ed ones: a worker that
+   * puts many back must limit itself.
    */
   readonly boundedByServer: boolean;
 }
@@ -107,7 +103,7 @@ export class NatsDispatchSource implements DispatchSource {
     }
   }
 
-  /** Dispatches that are still to be delivered, and those in the hands of all extractors together. */
+  /** Returns the number of undelivered dispatches, and of those in progress in all extractors. */
   async backlog(): Promise<{ readonly waiting: number; readonly inHand: number }> {
     try {
       const info = await this.#jsm.consumers.info(DISPATCH_STREAM, this.#options.consumer.name);
@@ -119,11 +115,11 @@ export class NatsDispatchSource implements DispatchSource {
 
   async consume(
     handler: (delivery: DispatchDelivery) => void,
-    hasRoom: () => boolean = () => true,
+    hasCapacity: () => boolean = () => true,
   ): Promise<DispatchConsumption> {
     const { consumer, logger, maxInHand } = this.#options;
     const watch = new NumbersWatch(() => assertNumbers(this.#numbers), logger);
-    void this.#doubtOnReconnect(watch);
+    void this.#invalidateOnReconnect(watch);
     try {
       const consumption = await NatsConsumption.open({
         connection: this.#connection,
@@ -131,8 +127,8 @@ export class NatsDispatchSource implements DispatchSource {
         consumer: consumer.name,
         logger,
         batch: maxInHand,
-        hasRoom,
-        handler: (delivery) => watch.pass(delivery, handler),
+        hasCapacity,
+        handler: (delivery) => watch.admit(delivery, handler),
         ensure: async () => {
           await this.#ensureStream();
           await watch.look();
@@ -146,8 +142,8 @@ export class NatsDispatchSource implements DispatchSource {
     }
   }
 
-  async #doubtOnReconnect(watch: NumbersWatch): Promise<void> {
-    for await (const { type } of this.#connection.status()) if (type === Events.Reconnect) watch.doubt();
+  async #invalidateOnReconnect(watch: NumbersWatch): Promise<void> {
+    for await (const { type } of this.#connection.status()) if (type === Events.Reconnect) watch.invalidate();
   }
 
   async #find(): Promise<number | undefined> {
@@ -162,14 +158,14 @@ export class NatsDispatchSource implements DispatchSource {
     }
   }
 
-  /** @returns when it was made, as the server says it */
+  /** Returns the consumer's creation time. */
   async #ensureConsumer(): Promise<string> {
     const { ackWaitMs, maxInHand, consumer } = this.#options;
     const { name, description, filter, boundedByServer } = consumer;
     const maxAckPending = boundedByServer ? maxInHand : UNBOUNDED;
     try {
       const { config, created } = await this.#jsm.consumers.info(DISPATCH_STREAM, name);
-      // The last started worker's values apply to all that share it.
+      // The last started worker's values apply to all.
       const wanted = { max_ack_pending: maxAckPending, ack_wait: nanos(ackWaitMs) };
       if (config.max_ack_pending !== wanted.max_ack_pending || config.ack_wait !== wanted.ack_wait) {
         await this.#jsm.consumers.update(DISPATCH_STREAM, name, wanted);
@@ -184,7 +180,7 @@ export class NatsDispatchSource implements DispatchSource {
         ack_policy: AckPolicy.Explicit,
         ack_wait: nanos(ackWaitMs),
         max_ack_pending: maxAckPending,
-        // No max_deliver: the worker itself rejects what keeps failing, so that it is never silently set aside.
+        // Unlimited: the worker itself rejects what keeps failing, so that nothing is dropped silently.
         max_deliver: -1,
       });
       return created;

@@ -22,25 +22,23 @@ import { readStream, readTail, type StreamMessage } from '../jetstream/direct-ge
 import type { KeyStreams, LogStream } from '../jetstream/key-streams.js';
 import { newestMessage } from '../jetstream/newest-page.js';
 import type { PubOutcome } from '../jetstream/publish-outcome.js';
-import { type ForgottenSessions, lifeOf } from './forgotten-floor.js';
+import { type ForgottenSessions, generationOf } from './forgotten-floor.js';
 import { type EventPlaces, eventsOf } from './stored-events.js';
 
-/** Between two looks at a replica that lags behind. */
+/** Poll interval for a lagging replica. */
 const LAG_PAUSE_MS = 2;
-/** A replica that lags longer than this may not lag at all. */
+/** After this time the leader is asked if the message still exists. */
 const LONG_LAG_MS = 100;
 
-/** Where the events of a key stand. */
+/** Maps keys to streams and subjects. */
 export interface LogLayout<Event> extends EventPlaces<Event> {
-  /** The stream that holds the events of a key. */
   readonly stream: (key: Token) => string;
-  /** All subjects of a key's events. */
   readonly subjects: (key: Token) => string;
-  /** The subjects of its commands, where there are others as well. */
+  /** Subjects of commands, if there are other events. */
   readonly commands?: (key: Token) => readonly string[];
-  /** Where its events are published, where the stream stores them under other subjects. */
+  /** Subject to publish to, if the stream stores events under other subjects. */
   readonly intake?: (key: Token, type: string) => string;
-  /** Keys that are forgotten: an append that began before does not come behind it. Default: none ever is. */
+  /** Forgotten keys: no append of an earlier generation is stored after them. Default: none. */
   readonly forgotten?: ForgottenSessions;
 }
 
@@ -48,24 +46,20 @@ export interface EventLogPorts {
   readonly connection: NatsConnection;
   readonly jsm: JetStreamManager;
   readonly publisher: AckedPublisher;
-  /** Longest wait for one answer of the server, in milliseconds. */
   readonly timeoutMs: number;
-  /** Default: no spans. */
+  /** Default: no tracing. */
   readonly tracing?: Tracing;
 }
 
-/** With the span that an append is part of. */
 type TracedOptions = AppendOptions & {
   readonly trace?: TraceContext | undefined;
-  /** The life that the key led when the append began. */
-  readonly life?: string | undefined;
+  /** The key's generation when the append began. */
+  readonly generation?: string | undefined;
 };
 
 /**
- * Event logs on streams, which are made on the first append.
- *
- * Any replica answers a read, and may lag behind: one that does not yet show what this process has appended, or was told by
- * `newest`, is asked again.
+ * Event logs on streams, which are created on the first append. Any replica answers a read and may lag: it is asked again until
+ * it shows what this process has appended or was told by `newest`.
  */
 export class NatsEventLog<Event extends { readonly type: string }> implements EventLog<Event>, EventRemoval {
   readonly #ports: EventLogPorts;
@@ -84,14 +78,14 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     return this.appendDecided(key, event, decidedBy(options), options);
   }
 
-  /** Appends an event that was decided on what may be more than the sequence that is expected. */
+  /** Appends an event whose decided position may differ from the expected sequence. */
   protected appendDecided(
     key: Token,
     event: Event,
     decided: DecidedOn,
     options: AppendOptions,
   ): Promise<Appended> {
-    // Of an event that waits for its PubAck only the bytes are kept: thousands of them may be in flight.
+    // Only the bytes are retained until the PubAck: thousands may be in flight.
     const { subject, intake = subject, format } = this.#layout;
     const to = intake(key, event.type);
     const body = writeEvent(format, key, event, decided);
@@ -104,12 +98,12 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
 
   #append(key: Token, subject: string, body: Uint8Array, given: TracedOptions): Promise<Appended> {
     const { forgotten } = this.#layout;
-    const options = forgotten === undefined ? given : { ...given, life: lifeOf(forgotten, key) };
+    const options = forgotten === undefined ? given : { ...given, generation: generationOf(forgotten, key) };
     if (this.#streams.present(key)) return this.#appendThere(key, subject, body, options);
     return this.#streams.ensure(key).then(() => this.#appendThere(key, subject, body, options));
   }
 
-  /** Callbacks rather than async functions: thousands of events wait for their PubAck, and each keeps what was begun. */
+  /** Callbacks instead of async functions, which would retain more per pending PubAck. */
   #appendThere(key: Token, subject: string, body: Uint8Array, options: TracedOptions): Promise<Appended> {
     const { expectedSequence: known = options.decidedOn } = options;
     if (known !== undefined) this.#streams.reached(key, known, 'read');
@@ -122,7 +116,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     );
   }
 
-  /** What it means that an event was stored; `undefined` where it was not, or where readers have passed its sequence. */
+  /** Maps a stored event; `undefined` if it was not stored, or at a sequence that readers have passed. */
   #stored(key: Token, published: PubOutcome, before: number): Appended | undefined {
     if (published.outcome !== 'stored') return undefined;
     const { sequence, duplicate, isAtMost } = published;
@@ -150,8 +144,8 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
           this.#stored(key, published, before) ?? this.#appendBeyond(key, subject, body, options, before)
         );
       case 'wrong_sequence':
-        // Perhaps because the stream is another one than was thought.
-        this.#streams.doubt(key);
+        // The stream may have been replaced.
+        this.#streams.invalidate(key);
         return { outcome: 'conflict' };
       case 'no_stream':
         throw new ThroughlineError(
@@ -161,10 +155,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
   }
 
-  /**
-   * Stores an event once more whose sequence readers have passed already: the stream was restored from an earlier
-   * backup, and mended since or not.
-   */
+  /** Stores an event again whose sequence readers have already passed: the stream was restored from an earlier backup. */
   async #appendBeyond(
     key: Token,
     subject: string,
@@ -200,7 +191,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     return { ...stored, epoch: stream.epoch };
   }
 
-  /** Sequence of the newest event, 0 for none. A read that starts later shows it, whichever replica answers. */
+  /** Returns the sequence of the newest event; 0 for none. A later read shows it, whichever replica answers. */
   async newest(key: Token): Promise<number> {
     const newest = await this.newestStored(key);
     if (newest === undefined) return 0;
@@ -209,7 +200,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     return newest.seq;
   }
 
-  /** The newest message, as the leader of its stream has it. */
+  /** Returns the newest message from the leader. */
   protected async newestStored(key: Token): Promise<StoredMsg | undefined> {
     const { stream, subjects, format } = this.#layout;
     try {
@@ -219,7 +210,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
   }
 
-  /** By a purge: what it leaves in files goes with the stream. */
+  /** Purges: the stream's files belong to the key alone. */
   async removeBefore(key: Token, sequence: number, _: RemovalOptions = {}): Promise<number> {
     const { stream, subjects } = this.#layout;
     try {
@@ -241,9 +232,9 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     return () => subscription.unsubscribe();
   }
 
-  /** Has the next read look whether the stream is still the same. */
-  protected doubt(key: Token): void {
-    this.#streams.doubt(key);
+  /** Makes the next read check the identity of the stream. */
+  protected invalidate(key: Token): void {
+    this.#streams.invalidate(key);
   }
 
   #publish(
@@ -258,7 +249,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     return refreshing.then(() => this.#publishNow(key, subject, body, options, together));
   }
 
-  /** Waits for nothing: what was begun before the session was forgotten never comes after it. */
+  /** Checks the generation synchronously: an append that began before the session was forgotten is never stored after it. */
   #publishNow(
     key: Token,
     subject: string,
@@ -268,7 +259,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   ): Promise<PubOutcome> {
     const { messageId, expectedSequence, trace } = options;
     const { subjects, stream, forgotten } = this.#layout;
-    if (forgotten !== undefined && lifeOf(forgotten, key) !== options.life) {
+    if (forgotten !== undefined && generationOf(forgotten, key) !== options.generation) {
       return Promise.reject(beingForgotten(key));
     }
     const isPlain = messageId === undefined && expectedSequence === undefined && trace === undefined;
@@ -278,7 +269,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
     return this.#ports.publisher.publish(subject, body, {
       stream: stream(key),
-      // Message ids count for the whole stream, whatever the subject.
+      // Message ids are unique per stream, whatever the subject.
       ...(messageId !== undefined && { messageId: `${key}:${messageId}` }),
       ...(expectedSequence !== undefined && {
         expectedLastOfSubjects: { sequence: expectedSequence, subjects: subjects(key) },
@@ -292,12 +283,12 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   }
 
   #failed(key: Token, error: unknown): never {
-    // The stream may have been deleted under a watcher: the next append makes sure of it.
+    // The stream may have been deleted under a watcher: the next append looks it up.
     this.#streams.missed(key);
     throw error;
   }
 
-  /** Those of several subjects come by a request each; what is stored meanwhile must not hide what was stored before. */
+  /** Reads each subject with its own request. A second read makes the result complete up to its last sequence. */
   async #commands(key: Token, range: ReadRange): Promise<StreamMessage[]> {
     const { commands, subjects } = this.#layout;
     const filters = commands?.(key) ?? [subjects(key)];
@@ -319,7 +310,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
         .flat()
         .sort((one, other) => one.sequence - other.sequence);
     } catch (error) {
-      this.#streams.doubt(key);
+      this.#streams.invalidate(key);
       throw toThroughlineError(error, `reading ${format.kind} ${key}`);
     }
   }
@@ -331,14 +322,14 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     const filter = type === undefined ? subjects(key) : subject(key, type);
     const range = { from: after + 1, through, ...(limit !== undefined && { limit }) };
     const read = this.#maybeEmpty(stream, asked) ? readTail : readStream;
-    // Of which type that is, is not kept.
+    // The expected sequence is known only over all types.
     const isSure = stream.replicas === 1 || type !== undefined;
     const expected = isSure ? 0 : Math.min(stream.held, through);
     const started = performance.now();
     for (let askAfterMs = LONG_LAG_MS; ; ) {
       const messages = await read(connection, nameOf(key), filter, range, timeoutMs).catch(
         async (error: unknown) => {
-          this.#streams.doubt(key);
+          this.#streams.invalidate(key);
           if (isNoResponders(error) && (await this.#streams.find(key)) === undefined) return [];
           throw toThroughlineError(error, `reading ${format.kind} ${key}`);
         },
@@ -347,7 +338,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
       if (reached >= expected || messages.length === limit) return messages;
       const waited = performance.now() - started;
       if (waited > askAfterMs) {
-        // What it held may be gone since, by age or by hand, or lie beyond `through`.
+        // The message may have been removed, or lie beyond `through`.
         if ((await this.#next(key, reached)) > through) return messages;
         askAfterMs = waited + LONG_LAG_MS;
       }
@@ -358,13 +349,13 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     }
   }
 
-  /** Returns true for a read that may well find nothing: of what is new since the last one. */
+  /** Returns true for a read of a tail that is probably empty. */
   #maybeEmpty({ held }: LogStream, { after, through, type }: ReadRange): boolean {
     const isTail = after > 0 && through === undefined && type === undefined;
     return isTail && held <= after;
   }
 
-  /** Sequence of a key's next message, as the leader of its stream has it; infinite for none. */
+  /** Returns the sequence of a key's next message from the leader; infinite for none. */
   async #next(key: Token, after: number): Promise<number> {
     const { stream, subjects } = this.#layout;
     const query = { seq: after + 1, next_by_subj: subjects(key) };
@@ -372,7 +363,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
       return (await this.#ports.jsm.streams.getMessage(stream(key), query)).seq;
     } catch (error) {
       const code = apiCode(error);
-      if (code === API.streamNotFound) this.#streams.doubt(key);
+      if (code === API.streamNotFound) this.#streams.invalidate(key);
       if (code === API.messageNotFound || code === API.streamNotFound) {
         this.#streams.gone(key, after);
         return Number.POSITIVE_INFINITY;

@@ -14,7 +14,7 @@ import { createLearningsStream, newestProjectSnapshot, type TopologyOptions } fr
 import type { EventLogPorts } from './nats-event-log.js';
 import { NatsSharedLog } from './nats-session-log.js';
 
-/** The learnings of all projects in the stream `LEARNINGS`. */
+/** The learnings of all projects, in the stream `LEARNINGS`. */
 export class NatsLearningLog extends NatsSharedLog<LearningEvent> implements LearningLog {
   readonly #ports: EventLogPorts;
 
@@ -31,7 +31,7 @@ export class NatsLearningLog extends NatsSharedLog<LearningEvent> implements Lea
       stream: nameOf,
       subjects: learningSubjects,
       subject: learningSubject,
-      // Learnings are few, and what was decided on some that are lost is never folded away.
+      // Learnings are few, and a decision based on lost ones would never be revised.
       asksForStream: 'always',
     } as const;
     super(ports, layout, streams);

@@ -7,21 +7,18 @@ import { type PromptRing, pageOf, type RecentPrompt, RING_SIZE } from '../../eng
 import { toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { readStream } from '../jetstream/direct-get.js';
-import { publishMaking } from '../jetstream/publish-making.js';
+import { publishCreating } from '../jetstream/publish-creating.js';
 import { ensurePromptsStream, type TopologyOptions } from '../jetstream/topology.js';
 
 interface PromptRingOptions extends TopologyOptions {
   readonly timeoutMs: number;
-  /** Up to where nothing of a session may be kept: see `forgotten-floor.ts`. Default: nowhere. */
+  /** Prompts up to this sequence are not stored: see `forgotten-floor.ts`. Default: none. */
   readonly floor?: (session: Token) => number;
-  /** As `SessionLifecycle.refreshed`. Default: there is nothing to know. */
+  /** See `SessionLifecycle.refreshed`. */
   readonly refreshed?: () => Promise<void> | undefined;
 }
 
-/**
- * Compiled prompts in the stream `PROMPTS`, one subject for each session, of which the server keeps the newest. Made again
- * where it was deleted, also while someone listens to it.
- */
+/** Compiled prompts in the stream `PROMPTS`, a subject per session, of which the server keeps the newest. */
 export class NatsPromptRing implements PromptRing {
   readonly #connection: NatsConnection;
   readonly #jsm: JetStreamManager;
@@ -59,7 +56,7 @@ export class NatsPromptRing implements PromptRing {
     const kept = messages.flatMap(({ data, foreign }) =>
       foreign === undefined ? (keptPrompt.safeParse(jsonOf(data)).data ?? []) : [],
     );
-    // Where the stream was written again, older ones may stand behind newer ones, and some be there twice.
+    // A rewrite of the stream may reorder or duplicate prompts.
     const once = [...new Map(kept.map((prompt) => [prompt.id, prompt])).values()];
     return once.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)).reverse();
   }
@@ -68,7 +65,7 @@ export class NatsPromptRing implements PromptRing {
     const { floor = () => 0, refreshed } = this.#options;
     await refreshed?.();
     if (prompt.sequence <= floor(prompt.session as Token)) return;
-    const published = await publishMaking(this.#publisher, {
+    const published = await publishCreating(this.#publisher, {
       subject: compiledSubject(prompt.session as Token),
       body: JSON.stringify(prompt),
       options: { stream: PROMPTS_STREAM },

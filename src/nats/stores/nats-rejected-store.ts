@@ -30,22 +30,22 @@ import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { readNext, type StreamMessage } from '../jetstream/direct-get.js';
 import { newestPage } from '../jetstream/newest-page.js';
-import { publishMaking } from '../jetstream/publish-making.js';
+import { publishCreating } from '../jetstream/publish-creating.js';
 import { foreignBy } from '../jetstream/stored-replies.js';
 import { ensureRejectedStream, type TopologyOptions } from '../jetstream/topology.js';
 
-/** Room for subject and headers: a body of the largest size does not fit a message that says why it was rejected. */
+/** Size of subject and headers: a body of the largest size does not fit one message together with its rejection. */
 const HEADER_ROOM = 8192;
 const MAX_REASON = 500;
-/** What is read at a time, in messages and in bytes: the server cuts off a connection for which too much waits. */
+/** Limits of one read, in messages and bytes: the server disconnects a client with too much pending output. */
 const PAGE = 16;
 const PAGE_BYTES = 16 * 1024 * 1024;
-/** The largest message that a server takes which says nothing of it. */
+/** Used if the server does not announce its maximum payload. */
 const USUAL_PAYLOAD = 1024 * 1024;
 
 /**
- * Rejected dispatches in the stream `DISPATCH_REJECTED`: the body as it came, the reason in headers. A body too large
- * for one message stands in several, one after the other, each saying which part it is.
+ * Rejected dispatches in the stream `DISPATCH_REJECTED`: the body as it was, the reason in headers. A body that does not fit one
+ * message is stored in numbered parts.
  */
 export class NatsRejectedStore implements RejectedStore {
   readonly #connection: NatsConnection;
@@ -99,7 +99,7 @@ export class NatsRejectedStore implements RejectedStore {
   async remove(id: number): Promise<boolean> {
     const first = await this.#first(id);
     if (first === undefined) return false;
-    // Overwritten on disk: it may have been removed for what it says.
+    // Secure delete: it may be removed because of its content.
     for (const part of await this.#parts(first))
       await this.#jsm.streams.deleteMessage(REJECTED_STREAM, part.seq, true);
     return true;
@@ -114,7 +114,7 @@ export class NatsRejectedStore implements RejectedStore {
     const subject = rejectedSubject(session, role);
     const options = {
       stream: REJECTED_STREAM,
-      // With the time of its arrival, the same at each delivery: a stream made again counts from 1 again.
+      // With the arrival time, which is equal for each delivery: a stream that was created again counts from 1.
       messageId: `rejected:${sequence}:${part}:${at}`,
       headers: {
         [HEADERS.errorCode]: rejected.code,
@@ -129,7 +129,7 @@ export class NatsRejectedStore implements RejectedStore {
       },
     };
     const make = () => ensureRejectedStream(this.#jsm, this.#options);
-    const published = await publishMaking(this.#publisher, { subject, body, options, make });
+    const published = await publishCreating(this.#publisher, { subject, body, options, make });
     if (published.outcome !== 'stored') {
       throw new ThroughlineError(
         'unavailable',
@@ -138,7 +138,7 @@ export class NatsRejectedStore implements RejectedStore {
     }
   }
 
-  /** Bytes of a body of which the first part is known: the others follow on its subject. */
+  /** Sums the sizes of all parts. */
   async #bytesOf(first: Stored): Promise<number> {
     const parts = partsOf(first);
     let bytes = first.data.length;
@@ -154,7 +154,7 @@ export class NatsRejectedStore implements RejectedStore {
     return bytes;
   }
 
-  /** All parts of a rejection, in order; other rejections may stand in between. */
+  /** Returns all parts of a rejection, in order; other rejections may lie in between. */
   async #parts(first: Stored): Promise<Stored[]> {
     const found = [first];
     const wanted = partsOf(first);
@@ -166,7 +166,7 @@ export class NatsRejectedStore implements RejectedStore {
     return found;
   }
 
-  /** What is stored from sequence `from` on, oldest first: as many messages as there are, a page of them at a time. */
+  /** Reads all messages from a sequence on, oldest first, in pages. */
   async *#messages(from: number): AsyncGenerator<Stored> {
     const atATime = Math.max(1, Math.min(PAGE, Math.floor(PAGE_BYTES / this.#maxPayload)));
     let page: number[] = [];
@@ -182,7 +182,6 @@ export class NatsRejectedStore implements RejectedStore {
     yield* await read();
   }
 
-  /** Sequences from `from` on that may hold a message, oldest first. */
   async #ids(from: number): Promise<Iterable<number>> {
     try {
       const { state } = await this.#jsm.streams.info(REJECTED_STREAM, { deleted_details: true });
@@ -193,7 +192,7 @@ export class NatsRejectedStore implements RejectedStore {
     }
   }
 
-  /** What `id` names: the first part of a rejection, and no later one. */
+  /** Returns the first part of a rejection; `undefined` for any other message. */
   async #first(id: number): Promise<Stored | undefined> {
     const message = id > 0 ? await this.#message(id) : undefined;
     return message && isFirst(message) ? message : undefined;
@@ -212,7 +211,7 @@ export class NatsRejectedStore implements RejectedStore {
   }
 }
 
-/** One by one: there may be more than should be in memory at a time. */
+/** Lazy: there may be very many. */
 function* idsOf({ first_seq, last_seq, deleted = [] }: StreamState, from: number): Generator<number> {
   const gone = new Set(deleted);
   for (let id = Math.max(first_seq, from); id <= last_seq; id += 1) {
@@ -228,11 +227,9 @@ function isRejection(header: MsgHdrs): boolean {
   );
 }
 
-/** A stored message: a rejection, a part of one, or neither. */
 interface Stored extends Pick<StoredMsg, 'header' | 'seq' | 'subject' | 'data'> {
-  /** When it was stored. */
   readonly at: string;
-  /** Set where nobody rejected it, with what it is. */
+  /** Describes a message that nobody rejected. */
   readonly foreign?: string;
 }
 
@@ -257,7 +254,6 @@ function isFirst({ header, foreign }: Stored): boolean {
   return foreign !== undefined || partOf(header) === 1;
 }
 
-/** How many messages hold the body. */
 function partsOf({ header, foreign }: Stored): number {
   return foreign === undefined ? Number(header.get(HEADERS.parts) || 1) : 1;
 }
@@ -266,7 +262,6 @@ function isPart({ header, foreign }: Stored, part: number, first: Stored): boole
   return foreign === undefined && dispatchOf(header) === dispatchOf(first.header) && partOf(header) === part;
 }
 
-/** What all subjects of dispatches begin with. */
 const DISPATCHES = DISPATCH_SUBJECTS.slice(0, -1);
 
 function describe(message: Stored, bytes: number): RejectedEntry {
@@ -291,7 +286,7 @@ function describe(message: Stored, bytes: number): RejectedEntry {
   };
 }
 
-/** Who published it, as far as its subject said. */
+/** Returns the publisher's session and role according to the subject. */
 function publishedBy({ subject }: Stored): Pick<RejectedEntry, 'session' | 'role'> {
   const [, session, role] = subject.split('.');
   return {
@@ -300,13 +295,13 @@ function publishedBy({ subject }: Stored): Pick<RejectedEntry, 'session' | 'role
   };
 }
 
-/** Rejections from before there were such ids have none: what only readers of the stream know takes its place. */
+/** Old rejections have no id: a hash of data that only readers of the stream know replaces it. */
 function retryIdOf(header: MsgHdrs, storedAt: string): string {
   const parts = [storedAt, ...Object.values(HEADERS).map((name) => header.get(name))];
   return header.get(HEADERS.retryId) || createHash('sha256').update(parts.join('\n')).digest('hex');
 }
 
-/** Tells dispatches apart: by their times those of a stream that was made again. */
+/** Identifies a dispatch; the time distinguishes those of a stream that was created again. */
 function dispatchOf(header: MsgHdrs): string {
   return `${header.get(HEADERS.dispatchSequence)} ${header.get(HEADERS.dispatchTime)}`;
 }
@@ -315,7 +310,7 @@ function partOf(header: MsgHdrs): number {
   return Number(header.get(HEADERS.part) || 1);
 }
 
-/** A header is one line; what it quotes may come from anywhere. */
+/** Headers are single lines. */
 function headerText(text: string): string {
   return clipText(oneLine(text), MAX_REASON);
 }

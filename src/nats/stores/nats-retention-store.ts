@@ -14,7 +14,7 @@ import type { StreamMessage } from '../jetstream/direct-get.js';
 import type { KvBucket } from './kv-bucket.js';
 import { isDeletion } from './nats-snapshot-store.js';
 
-/** Two keys of the bucket `session_lifecycle`, beside the records of sessions. */
+/** Two keys in the bucket `session_lifecycle`. */
 export class NatsRetentionStore implements RetentionStore {
   readonly #bucket: KvBucket;
 

@@ -33,21 +33,21 @@ import {
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { readStream } from '../jetstream/direct-get.js';
 import { eraseMessages } from '../jetstream/erase-messages.js';
+import { type RewritePorts, rewriteStream } from '../jetstream/rewrite-stream.js';
 import { newestSnapshot } from '../jetstream/topology.js';
-import { type TurnOverPorts, turnOver } from '../jetstream/turn-over.js';
 
-/** Where messages of a session stand. */
+/** The stream and subjects with messages of a session. */
 interface Place {
   readonly stream: string;
   readonly subjects: string;
 }
 
-/** Longest wait for one batch of events, in milliseconds. */
+/** Deadline of one batch of events, in milliseconds. */
 const READ_MS = 5000;
-/** Longer than the name of any session. */
+/** Longer than any session name. */
 const NOBODY = '-'.repeat(65);
 
-/** Streams that are written again, and what their subjects begin with. */
+/** Buckets that are rewritten. */
 const REWRITTEN: Readonly<Record<RewrittenKind, readonly string[]>> = {
   snapshots: [SNAPSHOT_BUCKET],
   prompts: [],
@@ -58,10 +58,10 @@ const REWRITTEN: Readonly<Record<RewrittenKind, readonly string[]>> = {
 };
 
 export class NatsSessionEraser implements SessionEraser, LearningEraser {
-  readonly #ports: TurnOverPorts;
+  readonly #ports: RewritePorts;
   readonly #layout: SessionLayout;
 
-  constructor(ports: TurnOverPorts, layout: SessionLayout) {
+  constructor(ports: RewritePorts, layout: SessionLayout) {
     this.#ports = ports;
     this.#layout = layout;
   }
@@ -70,7 +70,7 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
     const { streams } = this.#ports.jsm;
     await this.#found(undefined, async () => {
       await streams.purge(DISPATCH_STREAM, { filter: `dispatch.${NOBODY}` });
-      // There is no such message: only whether it may be asked is of interest.
+      // No such message exists: this only tests the permission.
       await streams.deleteMessage(DISPATCH_STREAM, Number.MAX_SAFE_INTEGER, true).catch((error: unknown) => {
         if (apiCode(error) === undefined) throw error;
       });
@@ -82,7 +82,7 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
     const [dispatches, last, snapshot] = await Promise.all([
       this.#last(DISPATCH_STREAM),
       this.#last(log),
-      // It may be all that is left of the session.
+      // The snapshot may be all that is left of the session.
       this.#found(0, () => newestSnapshot(this.#ports.jsm, session)),
     ]);
     return { dispatches, sequence: Math.max(last, snapshot) };
@@ -149,9 +149,9 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
   async rewrite(kinds: readonly RewrittenKind[]): Promise<void> {
     for (const kind of kinds) {
       if (kind === 'prompts')
-        await turnOver(this.#ports, PROMPTS_STREAM, { prefix: 'compiled.', keeps: 'all' });
+        await rewriteStream(this.#ports, PROMPTS_STREAM, { prefix: 'compiled.', keeps: 'all' });
       for (const bucket of REWRITTEN[kind])
-        await turnOver(this.#ports, `KV_${bucket}`, { prefix: `$KV.${bucket}.`, keeps: 'newest' });
+        await rewriteStream(this.#ports, `KV_${bucket}`, { prefix: `$KV.${bucket}.`, keeps: 'newest' });
     }
   }
 
@@ -188,8 +188,8 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
   }
 
   /**
-   * A stream of its own: its files go with it. It is emptied first, since the server has shown messages of one that was made
-   * again soon after it was deleted.
+   * Deletes a session's own stream with its files. It is purged first, because the server has shown old messages in a stream
+   * that was created again soon after a deletion.
    */
   async #removeStream({ stream }: Place, told: (messages: number) => void): Promise<number> {
     return this.#found(0, async () => {
@@ -204,7 +204,7 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
     return this.#found(0, async () => (await this.#ports.jsm.streams.purge(stream)).purged);
   }
 
-  /** A bucket lets nothing be erased: it is written again afterwards. */
+  /** Purges keys of a bucket, which does not allow secure deletes: it is rewritten afterwards. */
   async #purge(
     { stream, subjects: filter }: Place,
     told: (messages: number) => void = () => {},

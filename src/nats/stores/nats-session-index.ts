@@ -4,25 +4,21 @@ import { jsonOf } from '../../contracts/event.js';
 import { INDEX_BUCKET, indexSubject, isToken, type Token } from '../../contracts/names.js';
 import { type SessionIndexEntry, sessionIndexEntry } from '../../contracts/session-file.js';
 import type { IndexListener, IndexPart, SessionIndex } from '../../engine/ports/session-index.js';
-import { keepSubscribed } from '../connection/kept-subscription.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { subscribeResiliently } from '../connection/resilient-subscription.js';
 import { batchesOf, readLast, type StreamMessage } from '../jetstream/direct-get.js';
 import { foreignBy } from '../jetstream/stored-replies.js';
 import type { TopologyOptions } from '../jetstream/topology.js';
 
-/** Rounds of compare and set, each of which one writer wins: more than there are keepers. */
+/** Attempts of compare-and-set; one writer succeeds in each round, and there are fewer keepers. */
 const MAX_ATTEMPTS = 100;
 const STREAM = `KV_${INDEX_BUCKET}`;
 
 interface SessionIndexOptions extends TopologyOptions {
-  /** Longest wait for one answer of the server, in milliseconds. */
   readonly timeoutMs: number;
 }
 
-/**
- * The index in the bucket `session_index`, one key for each session, the value JSON on one line. Made with the first
- * write, and again where it was deleted.
- */
+/** The index in the bucket `session_index`: a key per session, JSON on one line. Created with the first write. */
 export class NatsSessionIndex implements SessionIndex {
   readonly #connection: NatsConnection;
   readonly #jsm: JetStreamManager;
@@ -45,7 +41,7 @@ export class NatsSessionIndex implements SessionIndex {
   }
 
   async *read(after: number): AsyncGenerator<IndexPart> {
-    // Where there is no stream, nobody may answer at all.
+    // Without a stream the read might get no answer at all.
     if ((await this.epoch()) === undefined) return;
     const { timeoutMs } = this.#options;
     try {
@@ -60,7 +56,7 @@ export class NatsSessionIndex implements SessionIndex {
   }
 
   watch({ written, removed }: IndexListener): () => void {
-    const subscription = keepSubscribed(this.#connection, indexSubject('*'), (message) => {
+    const subscription = subscribeResiliently(this.#connection, indexSubject('*'), (message) => {
       if (foreignBy(message.headers, 'as_stored') !== undefined) return;
       const session = message.subject.split('.')[2];
       if (!isToken(session)) return;
@@ -87,7 +83,7 @@ export class NatsSessionIndex implements SessionIndex {
         if (await replaced(bucket, session, text, last?.sequence ?? 0)) return 'saved';
       }
     } catch (error) {
-      // Perhaps it was deleted: the next write opens it again.
+      // The bucket may have been deleted: the next write opens it again.
       this.#bucket = undefined;
       throw toThroughlineError(error, `writing the index entry of ${session}`);
     }
@@ -99,7 +95,7 @@ export class NatsSessionIndex implements SessionIndex {
       if ((await this.epoch()) === undefined) return;
       this.#bucket ??= this.#open();
       const bucket = await this.#bucket;
-      // The marker tells those who watch; its subject has the name as well, so nothing of it is kept.
+      // The deletion marker notifies watchers; its subject contains the name, so it is purged as well.
       await bucket.delete(session);
       await this.#jsm.streams.purge(STREAM, { filter: indexSubject(session) });
     } catch (error) {
@@ -110,7 +106,7 @@ export class NatsSessionIndex implements SessionIndex {
 
   #open(): Promise<KV> {
     const { timeoutMs: timeout, replicas } = this.#options;
-    // Asking for the account's limits first, as the client does on its own, would need one more permission.
+    // `checkAPI` would request the account's limits, which needs another permission.
     return this.#connection.jetstream({ checkAPI: false, timeout }).views.kv(INDEX_BUCKET, {
       history: 1,
       storage: StorageType.File,
@@ -120,7 +116,7 @@ export class NatsSessionIndex implements SessionIndex {
   }
 }
 
-/** Compare and set: `false` when another writer came first. */
+/** Compare-and-set: `false` after a lost race. */
 async function replaced(bucket: KV, session: string, text: string, last: number): Promise<boolean> {
   try {
     await bucket.put(session, text, { previousSeq: last });
@@ -131,7 +127,7 @@ async function replaced(bucket: KV, session: string, text: string, last: number)
   }
 }
 
-/** The entry in a message; `undefined` for a foreign message, a deleted key, and any other value. */
+/** Returns the entry in a message; `undefined` for a foreign message, a deleted key or an invalid value. */
 function entryIn({ subject, data, foreign }: StreamMessage): SessionIndexEntry | undefined {
   const session = subject.split('.')[2];
   return foreign === undefined && isToken(session) ? entryOf(session, data) : undefined;

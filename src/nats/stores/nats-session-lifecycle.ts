@@ -29,23 +29,22 @@ import {
 import { LifecycleView } from './lifecycle-view.js';
 import { isDeletion } from './nats-snapshot-store.js';
 
-/** Between two looks where nothing is announced. */
+/** Poll interval without announcements. */
 const LOOK_EVERY_MS = 800;
-/** A look whose answer got lost with a connection must not keep the next one waiting for long. */
+/** A look whose answer was lost with a connection must not delay the next one for long. */
 const LOOK_TIMEOUT_MS = 1000;
-/** An announcement may come a moment before what it announces can be read. */
+/** An announced record may become readable a moment later. */
 const ANNOUNCED_PAUSE_MS = 20;
-/** A look that began longer ago says nothing of now: who forgets a session waits longer until everyone knows. */
+/** Maximum age of a look that counts as current: forgetting a session waits longer until everyone knows. */
 const KNOWN_MS = 1500;
 const UNREADABLE =
   'archived and forgotten sessions are not known here: give the user the permissions that "throughline permissions" prints';
 
 /**
- * The records of the bucket `session_lifecycle`, each JSON on one line. The bucket is made with the first record: most
- * installations have none.
+ * The records in the bucket `session_lifecycle`, JSON on one line. The bucket is created with the first record.
  *
- * What is new is read when a write is announced, and every 800 ms in any case; everything is read again after a
- * reconnect. A user who may not read the bucket knows of no record.
+ * New records are read when a write is announced, and every 800 ms in any case; everything is read again after a reconnect. A
+ * user who may not read the bucket sees no records.
  */
 export class NatsSessionLifecycle implements SessionLifecycle {
   readonly #connection: NatsConnection;
@@ -55,10 +54,10 @@ export class NatsSessionLifecycle implements SessionLifecycle {
   #isConnected = true;
   #isDenied = false;
   #isClosed = false;
-  /** Whether the next look reads everything, and up to where the last one came. */
+  /** The next look reads everything; else only records after the cursor. */
   #isWholeDue = true;
   #through = 0;
-  /** When the last look began that has read everything, in the process's own milliseconds. */
+  /** Monotonic start time of the last complete look. */
   #knownAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
   #again = false;
@@ -71,11 +70,10 @@ export class NatsSessionLifecycle implements SessionLifecycle {
     this.#bucket = new KvBucket(connection, options);
   }
 
-  /** Reads all records, and follows them until `close`. */
   static async open(connection: NatsConnection, options: LifecycleOptions): Promise<NatsSessionLifecycle> {
     const lifecycle = new NatsSessionLifecycle(connection, options);
     lifecycle.#subscription = connection.subscribe(`${LIFECYCLE_PREFIX}>`, {
-      // A denied subscription is made up for by the looks.
+      // Polling makes up for a denied subscription.
       callback: (error) => {
         if (error === null) lifecycle.#announced();
       },
@@ -146,7 +144,7 @@ export class NatsSessionLifecycle implements SessionLifecycle {
   }
 
   async spare(session: Token, at: string): Promise<boolean> {
-    // Behind the record of a session that was forgotten later, it would not be archived any longer.
+    // Relative to the time of archiving, because a later tombstone would hide the archived record.
     const archivedAt = this.#view.archivedAt(session) ?? at;
     const since = archivedAt > at ? at : justBefore(archivedAt);
     return this.forgot(session, since, (there) => there?.unless_moved !== undefined);
@@ -155,12 +153,12 @@ export class NatsSessionLifecycle implements SessionLifecycle {
   async forgot(
     session: Token,
     at: string,
-    isMine: (there: Forgotten | undefined) => boolean = () => true,
+    ownsRecord: (there: Forgotten | undefined) => boolean = () => true,
   ): Promise<boolean> {
     let isAllowed = false;
     await this.#write(forgottenKey(session), (stored) => {
       const before = forgottenIn(stored);
-      isAllowed = isMine(before);
+      isAllowed = ownsRecord(before);
       if (!isAllowed) return KEPT;
       const { dispatches = 0, sequence = 0 } = before ?? {};
       return { v: 1, status: 'forgotten', at, dispatches, sequence };
@@ -205,7 +203,7 @@ export class NatsSessionLifecycle implements SessionLifecycle {
       if (type === Events.Disconnect || type === Events.Reconnect)
         this.#isConnected = type === Events.Reconnect;
       if (type !== Events.Reconnect) continue;
-      // Perhaps another server, with another bucket and other rights.
+      // This may be another server, with another bucket and other permissions.
       this.#isWholeDue = true;
       this.#isDenied = false;
       void this.#quietly();
@@ -217,7 +215,7 @@ export class NatsSessionLifecycle implements SessionLifecycle {
   }
 
   async #refresh(): Promise<void> {
-    // The answer to a look that is under way may have waited here for as long as the process stood still.
+    // The answer to a look may have been queued here while the process was suspended.
     while (!this.#isKnown()) {
       if (!this.#isConnected)
         throw new ThroughlineError('unavailable', 'forgotten sessions are not known while NATS is away');
@@ -225,7 +223,7 @@ export class NatsSessionLifecycle implements SessionLifecycle {
     }
   }
 
-  /** A look that fails is made up for by the next one. */
+  /** Looks and ignores a failure: the next look makes up for it. */
   async #quietly(): Promise<void> {
     try {
       await this.#look();
@@ -235,7 +233,7 @@ export class NatsSessionLifecycle implements SessionLifecycle {
     }
   }
 
-  /** Reads what is new; what is asked for meanwhile is looked at once more. */
+  /** Reads new records; a request during a look triggers another look. */
   async #look(): Promise<void> {
     if (this.#looking !== undefined) {
       this.#again = true;
@@ -279,7 +277,7 @@ export class NatsSessionLifecycle implements SessionLifecycle {
     else this.#view.stored(keyOf(message), sequence, jsonOf(data));
   }
 
-  /** What this process has read or written it knows at once. Gives whether it has written anything. */
+  /** Writes and updates the view immediately. Returns true if something was written. */
   async #write(
     key: string,
     next: (stored: LifecycleRecord | undefined) => ReturnType<Next>,

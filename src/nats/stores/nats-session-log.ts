@@ -24,8 +24,8 @@ import type {
   SessionLog,
   Unwatch,
 } from '../../engine/ports/session-log.js';
-import { followSessions } from '../connection/kept-subscription.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { followSessions } from '../connection/resilient-subscription.js';
 import { eraseMessages } from '../jetstream/erase-messages.js';
 import { KeyStreams } from '../jetstream/key-streams.js';
 import { listedStreams } from '../jetstream/list-streams.js';
@@ -36,10 +36,10 @@ import {
   shardCounts,
 } from '../jetstream/shard-sessions.js';
 import { createLogStream, newestSnapshot, type TopologyOptions } from '../jetstream/topology.js';
-import { beginsAbove, type ForgottenSessions, NONE_FORGOTTEN } from './forgotten-floor.js';
+import { type ForgottenSessions, firstSequenceAbove, NONE_FORGOTTEN } from './forgotten-floor.js';
 import { type EventLogPorts, type LogLayout, NatsEventLog } from './nats-event-log.js';
 
-/** Forgetting costs a conflict where the newest event of a key is gone, and the look whether the stream is the same. */
+/** Evicting costs a conflict if the newest event of a key is gone, and a check of the stream's identity. */
 const MAX_READ = 10_000;
 
 interface Read {
@@ -49,22 +49,22 @@ interface Read {
 
 interface SharedLayout<Event> extends LogLayout<Event> {
   /**
-   * When to ask whether the stream is still the one that was read: at each append that expects something and each read that
-   * finds something, or only where an expectation does not hold. Otherwise it is noticed within seconds.
+   * When the identity of the stream is checked: for each append with an expectation and each read that finds something, or only
+   * after a conflict. Otherwise a replacement is noticed within seconds.
    */
   readonly asksForStream: 'always' | 'after_conflict';
-  /** True if each key has a stream of its own: removed events go with its files. */
+  /** True if each key has its own stream, with files that can be deleted. */
   readonly hasOwnStreams?: boolean;
 }
 
 /**
- * Logs in streams that they may share, told apart by their subjects. What is expected is the last sequence among the key's own subjects:
- * every writer names the same filter, so the comparison holds.
+ * Logs in streams that keys may share, separated by subjects. The expected sequence is the last one among the key's own
+ * subjects; every writer uses the same filter, so the comparison is sound.
  */
 export abstract class NatsSharedLog<Event extends { readonly type: string }> extends NatsEventLog<Event> {
   readonly #ports: EventLogPorts;
   readonly #layout: SharedLayout<Event>;
-  /** Up to where this process has read each key, and in which stream: another of the name has another epoch. */
+  /** Cursor of each key in this process, with the epoch of its stream. */
   readonly #read = new LRUCache<Token, Read>({ max: MAX_READ });
 
   constructor(ports: EventLogPorts, layout: SharedLayout<Event>, streams: KeyStreams) {
@@ -90,7 +90,7 @@ export abstract class NatsSharedLog<Event extends { readonly type: string }> ext
     if (asks && (await this.#isAnother(key, read))) return { outcome: 'conflict' };
     const appended = await super.append(key, event, options);
     if (appended.outcome !== 'conflict' || expectedSequence !== read?.through) return appended;
-    // What was read last may be gone, by age or by hand, with nothing newer in its place; or the snapshot says it alone.
+    // The last event read may have been removed without a newer one, or be known only from the snapshot.
     const last = await this.newest(key);
     if (last >= expectedSequence || (await this.#isAnother(key, read))) return appended;
     return this.appendDecided(
@@ -103,19 +103,19 @@ export abstract class NatsSharedLog<Event extends { readonly type: string }> ext
 
   override async read(key: Token, range: ReadRange): Promise<ReadResult<Event>> {
     let read = await super.read(key, range);
-    // Never fold what comes from another stream onto what came from the one before: all that is new is rare.
+    // Never fold events of a replaced stream onto those of the earlier one.
     const asks = this.#layout.asksForStream === 'always' && read.through > range.after;
     if (asks && read.epoch !== (await this.#epoch(key))) {
-      this.doubt(key);
+      this.invalidate(key);
       read = await super.read(key, range);
     }
-    // What was read of some types alone says nothing of what comes between them.
+    // A read of some types says nothing about the events in between.
     if (range.type === undefined && range.commands !== true)
       this.#read.set(key, { through: read.through, epoch: read.epoch });
     return read;
   }
 
-  /** In a shared stream a purge would leave their text in files that hold other keys as well, where it cannot be found again. */
+  /** Erases one by one in a shared stream: a purge would leave the text in files that also hold other keys. */
   override removeBefore(key: Token, sequence: number, options: RemovalOptions = {}): Promise<number> {
     const { mayGoOn, onRemoved } = options;
     const { stream, subjects, hasOwnStreams = false } = this.#layout;
@@ -134,14 +134,13 @@ export abstract class NatsSharedLog<Event extends { readonly type: string }> ext
     });
   }
 
-  /** What was decided on a stream that is gone must not stand in another, where nothing of what it is about does. */
+  /** Detects a replaced stream: a decision on the old one must not be stored in the new one. */
   async #isAnother(key: Token, read: Read | undefined): Promise<boolean> {
     if (read === undefined || read.epoch === (await this.#epoch(key))) return false;
-    this.doubt(key);
+    this.invalidate(key);
     return true;
   }
 
-  /** Of the stream as it is now; `undefined` where there is none. */
   async #epoch(key: Token): Promise<string | undefined> {
     const { stream, format } = this.#layout;
     try {
@@ -154,34 +153,34 @@ export abstract class NatsSharedLog<Event extends { readonly type: string }> ext
 }
 
 interface SessionLogOptions extends TopologyOptions {
-  /** Which sessions were forgotten. Default: none. */
+  /** Default: none is forgotten. */
   readonly forgotten?: ForgottenSessions;
-  /** Sequence that streams which are made begin above. Default: 0. */
+  /** Sequence above which new streams start. Default: 0. */
   readonly above?: number;
 }
 
-/** The logs of sessions. The layout decides which stream holds a session, and so how sessions are listed: all else is the same. */
+/** The logs of sessions. The layout decides only which stream holds a session and how sessions are listed. */
 export class NatsSessionLog extends NatsSharedLog<SessionEvent> implements SessionLog, SessionActivity {
   readonly #ports: EventLogPorts;
   readonly #layout: SessionLayout;
-  /** As it was when each session of a shard had so many events: asked for again where there are others. */
+  /** Cache of a shard's sessions: valid while their number of events is the same. */
   readonly #active = new Map<Token, Counted>();
 
   constructor(ports: EventLogPorts, layout: SessionLayout, options: SessionLogOptions) {
     const { jsm } = ports;
     const { forgotten = NONE_FORGOTTEN, above = 0 } = options;
-    const floor = beginsAbove(forgotten);
+    const floor = firstSequenceAbove(forgotten);
     const stream = (session: Token) => streamOf(layout, session);
     const streams = new KeyStreams(jsm, {
       nameOf: stream,
       make(name, highest) {
-        // The next log of a session that was forgotten begins above the one before.
+        // The next log of a forgotten session starts above the old one.
         const own = sessionOfStream(name);
         const least = Math.max(highest, above, own === undefined ? 0 : floor(own));
         return createLogStream(jsm, layout, name, least, options);
       },
       snapshot: (session) => newestSnapshot(jsm, session),
-      lifeOf: (session) => forgotten.of(session)?.at ?? '',
+      generationOf: (session) => forgotten.of(session)?.at ?? '',
     });
     super(
       ports,
@@ -192,7 +191,7 @@ export class NatsSessionLog extends NatsSharedLog<SessionEvent> implements Sessi
         subject: sessionSubject,
         intake: (session, type) => publishedOn(layout, session, type),
         commands: (session) => COMMAND_FAMILIES.map((family) => sessionFamilySubjects(session, family)),
-        // One request more for each command would be too many.
+        // Avoids one more request per command.
         asksForStream: 'after_conflict',
         hasOwnStreams: layout.layout === 'per-session',
         forgotten,
@@ -238,7 +237,7 @@ export class NatsSessionLog extends NatsSharedLog<SessionEvent> implements Sessi
     return [...this.#active.values()].map(({ active }) => active);
   }
 
-  /** Asks for the newest event of each session of a shard that has others than before. */
+  /** Requests the newest event of each session whose number of events has changed. */
   async #refresh(shard: ShardCounts): Promise<void> {
     const { connection, timeoutMs } = this.#ports;
     const moved = [...shard.sessions].filter(
@@ -276,7 +275,6 @@ interface Counted {
   readonly events: number;
 }
 
-/** The sessions of streams that hold one each. */
 function activeOf({ found, leaderless }: { readonly found: StreamInfo[]; readonly leaderless: string[] }) {
   const all: (ActiveSession | LeaderlessSession)[] = [];
   for (const { config, created, state } of found) {

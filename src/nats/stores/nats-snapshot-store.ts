@@ -14,24 +14,23 @@ import { readLast, readStream, type StreamMessage } from '../jetstream/direct-ge
 import type { TopologyOptions } from '../jetstream/topology.js';
 import { snapshotSequence } from './snapshot-sequence.js';
 
-/** Room for subject and headers in a message of the largest size. */
+/** Size of subject and headers in a message of the largest size. */
 const ENVELOPE_BYTES = 4096;
 const HISTORY = 5;
-/** Keys whose last write is remembered. */
+/** Cached last writes. */
 const MAX_WRITTEN = 10_000;
-/** Rounds of compare and set, each of which one writer wins: far more than there are writers of one key. */
+/** Attempts of compare-and-set; one writer succeeds in each round, and there are fewer writers per key. */
 const MAX_ATTEMPTS = 1000;
 
 interface SnapshotStoreOptions extends TopologyOptions {
-  /** Longest wait for one answer of the server, in milliseconds. */
   readonly timeoutMs: number;
-  /** A snapshot up to this sequence is none: see `forgotten-floor.ts`. Default: all are. */
+  /** Snapshots up to this sequence are ignored: see `forgotten-floor.ts`. Default: none. */
   readonly floor?: (key: Token) => number;
-  /** As `SessionLifecycle.refreshed`: what is written late must know. Default: there is nothing to know. */
+  /** See `SessionLifecycle.refreshed`. */
   readonly refreshed?: () => Promise<void> | undefined;
 }
 
-/** Opens a bucket of snapshots; unless it is only read, it is made where it is missing. */
+/** Opens a bucket of snapshots, and creates it unless it is only read. */
 export async function openSnapshotStore(
   connection: NatsConnection,
   bucket: string,
@@ -41,7 +40,7 @@ export async function openSnapshotStore(
 ): Promise<NatsSnapshotStore> {
   const { replicas, timeoutMs, floor = () => 0, refreshed = () => undefined } = options;
   const open = () =>
-    // Asking for the account's limits first, as the client does on its own, would need one more permission.
+    // `checkAPI` would request the account's limits, which needs another permission.
     connection.jetstream({ checkAPI: false, timeout: timeoutMs }).views.kv(bucket, {
       ...(!make && { bindOnly: true, allow_direct: true }),
       history: HISTORY,
@@ -58,7 +57,7 @@ export async function openSnapshotStore(
 
 interface Bucket {
   readonly name: string;
-  /** Whether it is made where it is missing. */
+  /** Create it if it is missing. */
   readonly make: boolean;
   readonly open: () => Promise<KV>;
   readonly timeoutMs: number;
@@ -66,7 +65,7 @@ interface Bucket {
   readonly refreshed: () => Promise<void> | undefined;
 }
 
-/** What is stored last of a key, whatever it is, and the newest snapshot. */
+/** The revision of a key's last message, and its newest snapshot. */
 interface Kept {
   readonly revision: number;
   readonly snapshot: StoredSnapshot | undefined;
@@ -76,7 +75,7 @@ export class NatsSnapshotStore implements ReplacingSnapshotStore {
   #kv: KV;
   readonly #bucket: Bucket;
   readonly #connection: NatsConnection;
-  /** What this process wrote last: while nobody else writes, the stored value need not be read back first. */
+  /** Own last writes: while nobody else writes, the stored value need not be read first. */
   readonly #written = new LRUCache<Token, { readonly sequence: number; readonly revision: number }>({
     max: MAX_WRITTEN,
   });
@@ -105,13 +104,13 @@ export class NatsSnapshotStore implements ReplacingSnapshotStore {
   async save(key: Token, snapshot: StoredSnapshot): Promise<SaveOutcome> {
     const text = await packedText(snapshot.sequence, snapshot.text, this.#limit());
     await this.#bucket.refreshed();
-    // Written late: what it is of was forgotten.
+    // A late write for a forgotten session.
     if (snapshot.sequence <= this.#bucket.floor(key)) return 'older';
     if (text === undefined) return 'too_large';
     const packed = { sequence: snapshot.sequence, text };
     try {
       const last = this.#written.get(key);
-      // A revision that is still the last one means that the value is still ours: it need not be read.
+      // If our revision is still the last one, the value is ours.
       const follows = last !== undefined && last.sequence < snapshot.sequence;
       if (follows && (await this.#replace(key, packed, last.revision))) return 'saved';
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
@@ -129,7 +128,7 @@ export class NatsSnapshotStore implements ReplacingSnapshotStore {
     const text = await packedText(snapshot.sequence, snapshot.text, this.#limit());
     if (text === undefined) return 'too_large';
     const head = headers();
-    // The server drops what is stored under the key, in one step with storing this.
+    // Replaces everything under the key atomically.
     head.set('Nats-Rollup', 'sub');
     try {
       this.#written.delete(key);
@@ -145,7 +144,7 @@ export class NatsSnapshotStore implements ReplacingSnapshotStore {
     return (this.#connection.info?.max_payload ?? 1024 * 1024) - ENVELOPE_BYTES;
   }
 
-  /** Compare and set: `false` when another writer came first. */
+  /** Compare-and-set: `false` after a lost race. */
   async #replace(key: Token, snapshot: StoredSnapshot, revision: number | undefined): Promise<boolean> {
     const { sequence, text } = snapshot;
     this.#written.delete(key);
@@ -162,7 +161,7 @@ export class NatsSnapshotStore implements ReplacingSnapshotStore {
     }
   }
 
-  /** Makes the bucket again where someone has deleted it: without it there are no snapshots, and all else works. */
+  /** Creates a deleted bucket again. */
   async #onBucket<T>(work: (kv: KV) => Promise<T>): Promise<T> {
     try {
       return await work(this.#kv);
@@ -184,7 +183,7 @@ export class NatsSnapshotStore implements ReplacingSnapshotStore {
     }
   }
 
-  /** What is stored last of a key, and the newest snapshot: they differ where the last is not a snapshot. */
+  /** Returns a key's last revision and newest snapshot; the last message need not be a snapshot. */
   async #kept(key: Token): Promise<Kept | undefined> {
     const last = await this.#last(key);
     if (last === undefined) return undefined;
@@ -193,13 +192,13 @@ export class NatsSnapshotStore implements ReplacingSnapshotStore {
     return { revision, snapshot: snapshotIn(last) ?? (await this.#history(key)).at(-1) };
   }
 
-  /** The newest message of a key, by one request: a user who may read no other key has the right to it. */
+  /** Returns the newest message of a key with one request, which needs permission for this key only. */
   #last(key: Token): Promise<StreamMessage | undefined> {
     const { name, timeoutMs } = this.#bucket;
     return this.#onBucket(() => readLast(this.#connection, `KV_${name}`, this.#subject(key), timeoutMs));
   }
 
-  /** The snapshots of a key, oldest first. Not by the client's own history: it makes a consumer, as no reader may. */
+  /** Returns the snapshots of a key, oldest first. The client's history would create a consumer, which readers may not. */
   async #history(key: Token): Promise<StoredSnapshot[]> {
     const { name, timeoutMs } = this.#bucket;
     const subject = this.#subject(key);
@@ -210,7 +209,7 @@ export class NatsSnapshotStore implements ReplacingSnapshotStore {
         .flatMap((message) => snapshotIn(message) ?? [])
         .sort((one, other) => one.sequence - other.sequence);
     } catch (error) {
-      // Who may read the newest of one key alone does without a snapshot.
+      // A user who may read only the newest value does without older snapshots.
       if (error instanceof ThroughlineError && error.code === 'permission_denied') return [];
       throw error;
     }
@@ -224,19 +223,19 @@ export class NatsSnapshotStore implements ReplacingSnapshotStore {
     try {
       return await read();
     } catch (error) {
-      // There is no bucket, and a process that only reads does not make one.
+      // There is no bucket, and a reader does not create one.
       if (isNoResponders(error)) return undefined;
       throw toThroughlineError(error, `reading the snapshot of ${key}`);
     }
   }
 }
 
-/** Whether a message says that everything before it under its key was deleted. */
+/** Returns true for a marker that deletes everything before it under its key. */
 export function isDeletion({ headers, foreign }: StreamMessage): boolean {
   return foreign === undefined && headers?.has('KV-Operation') === true;
 }
 
-/** The snapshot in a message; `undefined` for a foreign message, and for any other text. */
+/** Returns the snapshot in a message; `undefined` for a foreign message or any other text. */
 export function snapshotIn({ data, foreign }: StreamMessage): StoredSnapshot | undefined {
   if (foreign !== undefined) return undefined;
   const text = new TextDecoder().decode(data);
@@ -249,22 +248,22 @@ async function unpacked({ sequence, text }: StoredSnapshot): Promise<StoredSnaps
 }
 
 /**
- * A snapshot that would not fit one message is kept packed: `{"after_sequence":N,"gzip":"…"}`, base64 of the whole
- * text. Smaller ones stay as they are, to be read with the plain `nats` CLI.
+ * A snapshot that does not fit one message is compressed: `{"after_sequence":N,"gzip":"…"}` in base64. Smaller ones stay readable
+ * with the plain `nats` CLI.
  */
 const [pack, unpack] = [promisify(gzip), promisify(gunzip)];
 const PACKED = /^\{"after_sequence":\d+,"gzip":"([A-Za-z0-9+/=]+)"\}$/;
-/** Larger than any snapshot that was packed: what unpacks to more is none of ours. */
+/** Larger than any snapshot that was compressed: guards against decompression bombs. */
 const MAX_UNPACKED = 256 * 1024 * 1024;
 
-/** The text as it is stored; `undefined` when it does not fit `limit` bytes even packed. */
+/** Returns the text to store; `undefined` if it does not fit `limit` bytes even compressed. */
 async function packedText(sequence: number, text: string, limit: number): Promise<string | undefined> {
   if (Buffer.byteLength(text) <= limit) return text;
   const packed = `{"after_sequence":${sequence},"gzip":"${(await pack(text)).toString('base64')}"}`;
   return packed.length <= limit ? packed : undefined;
 }
 
-/** The text that was stored; what cannot be unpacked is given as it is. */
+/** Decompresses a stored text; returns it unchanged if that fails. */
 export async function unpackedText(stored: string): Promise<string> {
   const base64 = PACKED.exec(stored)?.[1];
   if (base64 === undefined) return stored;

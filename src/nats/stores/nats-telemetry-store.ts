@@ -14,13 +14,10 @@ import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/
 import { readLast, type StreamMessage } from '../jetstream/direct-get.js';
 import type { TopologyOptions } from '../jetstream/topology.js';
 
-/** Rounds of compare and set, each of which one writer wins: more than there are compilers. */
+/** Attempts of compare-and-set; one writer succeeds in each round, and there are fewer compilers. */
 const MAX_ATTEMPTS = 100;
 
-/**
- * Telemetry in the bucket `session_telemetry`, one key for each session, the value JSON on one line. Made with the first
- * write, and again where it was deleted.
- */
+/** Telemetry in the bucket `session_telemetry`: a key per session, JSON on one line. Created with the first write. */
 export class NatsTelemetryStore implements TelemetryStore {
   readonly #connection: NatsConnection;
   readonly #options: TopologyOptions & { readonly timeoutMs: number };
@@ -38,7 +35,7 @@ export class NatsTelemetryStore implements TelemetryStore {
       const last = await this.#last(session);
       return last && telemetryIn(last);
     } catch (error) {
-      // It was deleted meanwhile.
+      // Deleted meanwhile.
       if (isNoResponders(error)) return undefined;
       throw toThroughlineError(error, `reading the telemetry of ${session}`);
     }
@@ -55,14 +52,14 @@ export class NatsTelemetryStore implements TelemetryStore {
         if (next === stored || (await replaced(bucket, session, next, last?.sequence ?? 0))) return;
       }
     } catch (error) {
-      // Perhaps it was deleted: the next write opens it again.
+      // The bucket may have been deleted: the next write opens it again.
       this.#bucket = undefined;
       throw toThroughlineError(error, `writing the telemetry of ${session}`);
     }
     throw new ThroughlineError('conflict', `others keep writing the telemetry of ${session}`);
   }
 
-  /** Asked once: where someone listens to everything, a read without a bucket gets no answer at all. */
+  /** If someone subscribes to everything, a read without a bucket gets no answer at all. */
   async #isThere(): Promise<boolean> {
     if (this.#seen) return true;
     const { timeoutMs: timeout } = this.#options;
@@ -84,7 +81,7 @@ export class NatsTelemetryStore implements TelemetryStore {
 
   #open(): Promise<KV> {
     const { timeoutMs: timeout, replicas } = this.#options;
-    // Asking for the account's limits first, as the client does on its own, would need one more permission.
+    // `checkAPI` would request the account's limits, which needs another permission.
     return this.#connection.jetstream({ checkAPI: false, timeout }).views.kv(TELEMETRY_BUCKET, {
       history: 1,
       storage: StorageType.File,
@@ -94,7 +91,7 @@ export class NatsTelemetryStore implements TelemetryStore {
   }
 }
 
-/** Compare and set: `false` when another writer came first. */
+/** Compare-and-set: `false` after a lost race. */
 async function replaced(bucket: KV, session: Token, value: StoredTelemetry, last: number): Promise<boolean> {
   try {
     await bucket.put(session, JSON.stringify(value), { previousSeq: last });
@@ -105,7 +102,7 @@ async function replaced(bucket: KV, session: Token, value: StoredTelemetry, last
   }
 }
 
-/** The telemetry in a message; `undefined` for a foreign message, a deleted key, and any other value. */
+/** Returns the telemetry in a message; `undefined` for a foreign message, a deleted key or an invalid value. */
 function telemetryIn({ data, foreign }: StreamMessage): StoredTelemetry | undefined {
   return foreign === undefined ? storedTelemetry.safeParse(jsonOf(data)).data : undefined;
 }

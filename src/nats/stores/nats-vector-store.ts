@@ -14,7 +14,6 @@ import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/
 import { readStream } from '../jetstream/direct-get.js';
 import type { TopologyOptions } from '../jetstream/topology.js';
 
-/** The stream behind the bucket. */
 const VECTOR_STREAM = `KV_${VECTOR_BUCKET}`;
 
 const storedValue = z.object({
@@ -25,8 +24,8 @@ const storedValue = z.object({
 });
 
 /**
- * Vectors in the bucket `learning_vectors`, key `<project>.<learning>`, each value JSON on one line. Made with the
- * first vector: most installations have no embedder and need no bucket.
+ * Vectors in the bucket `learning_vectors`, key `<project>.<learning>`, JSON on one line. Created with the first vector, since
+ * most installations have no embedder.
  */
 export class NatsVectorStore implements VectorStore {
   readonly #connection: NatsConnection;
@@ -46,9 +45,9 @@ export class NatsVectorStore implements VectorStore {
     const bucket = this.#opened();
     try {
       await write(bucket).catch(async (error: unknown) => {
-        // Another write may have found it lost before, and opened it again.
+        // A concurrent write may have reopened the bucket already.
         if (this.#bucket === bucket) this.#bucket = undefined;
-        // Someone has deleted it since it was opened.
+        // The bucket was deleted since it was opened.
         if (!isNoResponders(error)) throw error;
         await write(this.#opened());
       });
@@ -95,7 +94,7 @@ export class NatsVectorStore implements VectorStore {
     return { vectors, through: messages.at(-1)?.sequence ?? after };
   }
 
-  /** Asking for the account's limits first, as the client does on its own, would need one more permission. */
+  /** `checkAPI` would request the account's limits, which needs another permission. */
   #unchecked(): JetStreamManagerOptions {
     return { timeout: this.#options.timeoutMs, checkAPI: false };
   }
@@ -106,7 +105,7 @@ export class NatsVectorStore implements VectorStore {
     return this.#connection.jetstream(this.#unchecked()).views.kv(VECTOR_BUCKET, options);
   }
 
-  /** As the client makes a bucket, but for the first sequence, which it cannot choose. */
+  /** Creates the bucket like the client, which cannot choose the first sequence. */
   async #make(): Promise<void> {
     const jsm = await this.#connection.jetstreamManager(this.#unchecked());
     try {
@@ -121,17 +120,17 @@ export class NatsVectorStore implements VectorStore {
         allow_rollup_hdrs: true,
         deny_delete: true,
         description: 'Vectors of learnings, which can be computed again',
-        // Those who have read a bucket before this one ask for what is newer. No bucket takes a vector a microsecond.
+        // Cursors into an earlier bucket must stay valid; no bucket stores a vector per microsecond.
         first_seq: Date.now() * 1000,
       });
     } catch (error) {
-      // Another worker made it a moment before.
+      // Another worker has just created it.
       if (apiCode(error) !== API.streamNameInUse) throw error;
     }
   }
 }
 
-/** `undefined` for a deleted key, and for data that is not a vector. */
+/** Returns `undefined` for a deleted key or invalid data. */
 function storedVector(data: Uint8Array): StoredVector | undefined {
   if (data.length === 0) return undefined;
   const parsed = storedValue.safeParse(jsonOf(data));

@@ -3,13 +3,12 @@ import type { Token } from '../../contracts/names.js';
 import type { ReadResult } from '../../engine/ports/session-log.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
 
-/** How the events of a key's log are stored. */
 export interface EventPlaces<Event> {
   readonly format: EventFormat<Event>;
   readonly subject: (key: Token, type: string) => string;
 }
 
-/** The events among the messages that were read after `after`: what is foreign, or in a place not its own, is none. */
+/** Returns the events among messages read after `after`, without foreign ones and those under a wrong subject. */
 export function eventsOf<Event extends { readonly type: string }>(
   messages: readonly StreamMessage[],
   after: number,

@@ -1,32 +1,27 @@
 import type { Archived, Forgotten } from '../../contracts/lifecycle-record.js';
 import type { ArchivedAs, DecideArchived } from '../../engine/ports/session-lifecycle.js';
 
-/**
- * What may come of the record of a session: the decisions that `SessionLifecycle.change` takes, each of what is recorded at
- * that moment. A name that is being filled is left to the import that does that.
- */
+/** Decisions for `SessionLifecycle.change`. A record of an import in progress is changed only by that import. */
 
-/** Says if a record is that of the import that asks. */
-export type IsMine = (there: Archived | undefined) => boolean;
+export type OwnsRecord = (there: Archived | undefined) => boolean;
 
-/** When and why a session was archived, and when it had moved last, where a rule of retention did it. */
 type Archiving = Pick<Archived, 'at' | 'reason' | 'idle_since'>;
 
-/** It is archived, and its log still has to give way. What was recorded of the same archiving stays. */
-export function asArchived(archiving: Archiving): DecideArchived {
+/** Archives a session whose log must still be compacted. A record of the same archiving stays. */
+export function archiving(archiving: Archiving): DecideArchived {
   return (there) => {
     if (!isWhole(there) || there?.at === archiving.at) return 'keep';
     return { ...archiving, pending: true };
   };
 }
 
-/** It is archived, unless anything is recorded of it. */
-export function asArchivedAgain(archiving: Archiving): DecideArchived {
+/** Restores a lost record of an archived session. */
+export function archivedAgain(archiving: Archiving): DecideArchived {
   return (there) => (there === undefined ? { ...archiving, pending: true } : 'keep');
 }
 
-/** Its log has given way to its checkpoint. */
-export function asSettled(at: string): DecideArchived {
+/** Marks the log as replaced by its checkpoint. */
+export function archivingDone(at: string): DecideArchived {
   return (there) => {
     if (there?.at !== at || there.pending === undefined) return 'keep';
     const { pending: _, ...fields } = fieldsOf(there);
@@ -34,45 +29,43 @@ export function asSettled(at: string): DecideArchived {
   };
 }
 
-/** It is not archived any longer. */
-export const asReopened: DecideArchived = (there) => (isWhole(there) ? 'remove' : 'keep');
+export const reopened: DecideArchived = (there) => (isWhole(there) ? 'remove' : 'keep');
 
-/** It becomes a session, archived or not. */
-export function asSession(isMine: IsMine, archiving: Archiving | undefined): DecideArchived {
+/** Ends an import: the name becomes a session, archived or not. */
+export function importDone(ownsRecord: OwnsRecord, archiving: Archiving | undefined): DecideArchived {
   return (there) => {
-    if (!isMine(there)) return 'keep';
+    if (!ownsRecord(there)) return 'keep';
     return archiving === undefined ? 'remove' : { ...archiving, pending: true };
   };
 }
 
-/** The name is free again. */
-export function asFree(isMine: IsMine): DecideArchived {
-  return (there) => (isMine(there) ? 'remove' : 'keep');
+/** Ends an import: the name is free again. */
+export function releaseName(ownsRecord: OwnsRecord): DecideArchived {
+  return (there) => (ownsRecord(there) ? 'remove' : 'keep');
 }
 
-/** All processes know that the name is taken, and nothing is under it: it may be filled. */
-export function asReady(isMine: IsMine): DecideArchived {
+/** Marks an import as ready for events: all processes know that the name is reserved, and nothing is stored under it. */
+export function importReady(ownsRecord: OwnsRecord): DecideArchived {
   return (there) => {
-    if (there?.importing === undefined || !isMine(there)) return 'keep';
+    if (there?.importing === undefined || !ownsRecord(there)) return 'keep';
     return { ...fieldsOf(there), importing: { ...there.importing, ready: true } };
   };
 }
 
-/** True if all of the session is there: it is not being imported. */
+/** Returns true unless the session is being imported. */
 export function isWhole(record: Archived | undefined): boolean {
   return record?.importing === undefined;
 }
 
-/** What is recorded, as it is given to record it. */
 export function fieldsOf({ v: _, status: __, ...fields }: Archived): ArchivedAs {
   return fields;
 }
 
 /**
- * The time to record of an archived session. Its event may be older than a session of the name that was forgotten, as one of a
- * file is: recorded by that time it would pass for what is left of that session.
+ * Returns the time to record for an archived session. The event of an imported file may be older than the tombstone of the
+ * name: with that time it would belong to the forgotten session.
  *
- * @param before what was recorded of the name before its events were read
+ * @param before the tombstone at the time when the events were read
  */
 export function archivedSince(before: Forgotten | undefined, at: string): string {
   if (before === undefined || at > before.at) return at;

@@ -3,18 +3,17 @@ import type { StoredRepair } from '../../contracts/reading/repairs.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
 import type { ReadResult, SessionLog } from '../../engine/ports/session-log.js';
 
-/** Events that are read one by one: for more of them, reading all in between costs less, unless they lie far apart. */
+/** Limits for reading events one by one; for more events, reading the whole range is cheaper unless they lie far apart. */
 const MAX_SINGLE = 16;
 const MAX_SINGLE_APART = 200;
 const FAR_APART = 20;
-/** Events that are in memory at a time. */
 const PAGE = 500;
 
 type Log = Pick<SessionLog, 'read'>;
 
 /**
- * The same facts, each with what was repaired in the result that it comes from, where anything was. No state keeps it:
- * it is read from the log. If its event is gone, a fact has no repairs.
+ * Adds to each fact the repairs of its result. They are not part of the state, so they are read from the log; a fact whose
+ * event was removed has none.
  */
 export async function withRepairs<Fact extends { readonly eventSequence: number }>(
   log: Log,
@@ -46,7 +45,7 @@ function isReadSingly(wanted: ReadonlySet<number>): boolean {
   return wanted.size <= MAX_SINGLE_APART && span > FAR_APART * wanted.size;
 }
 
-/** Reads the events of results from the first of these sequences to the last, a page at a time. */
+/** Reads the events of results from the first sequence to the last, in pages. */
 async function readBetween(
   log: Log,
   session: Token,

@@ -3,22 +3,19 @@ import type { Archived } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 
-/** The records of forgotten sessions, and of those that are being imported. */
+/** The records of forgotten sessions and of imports. */
 export type Forgetting = Pick<SessionLifecycle, 'archived' | 'forgotten' | 'refreshed'>;
 
-/** How long a result of a session that is being forgotten is put back for, in milliseconds. */
+/** Redelivery delay for a result of a session that is being forgotten or imported, in milliseconds. */
 export const HELD_BACK_MS = 1000;
 
-/**
- * Whether a result may become an event: not one that was stored before its session was forgotten, and none yet while that
- * goes on.
- */
-export function standingOf(
+/** Decides if a result may become an event: never if it was stored before its session was forgotten, and later during that. */
+export function admission(
   lifecycle: Forgetting | undefined,
   session: Token,
   dispatch: number,
 ): 'counts' | 'forgotten' | 'later' {
-  // Nothing may come between the events of a file.
+  // Results must not interleave with the events of an imported file.
   if (lifecycle?.archived(session)?.importing !== undefined) return 'later';
   const record = lifecycle?.forgotten(session);
   if (record === undefined) return 'counts';
@@ -27,41 +24,36 @@ export function standingOf(
 }
 
 /**
- * Names the life that a session leads: another one after it was forgotten, so that no state of the one before is taken for
- * its own.
+ * Returns the generation of a session: it changes when the session is forgotten, so that a state folded before is not used.
  *
  * @throws ThroughlineError `session_forgotten` while it is being forgotten, `session_importing` while it is being imported
  */
-export function lifeBy(lifecycle: Forgetting): (session: Token) => string {
-  return (session) => {
-    requireWhole(session, lifecycle.archived(session));
-    const record = lifecycle.forgotten(session);
-    if (record?.status !== 'forgetting') return record?.at ?? '';
-    throw beingForgotten(session);
-  };
+export function generationOf(lifecycle: Forgetting, session: Token): string {
+  requireWhole(session, lifecycle.archived(session));
+  const record = lifecycle.forgotten(session);
+  if (record?.status === 'forgetting') throw beingForgotten(session);
+  return record?.at ?? '';
 }
 
 /**
- * For what is written of a session by way of something else: the function that it gives is called right before that, and throws
- * where the session was forgotten in between, or is being.
+ * Returns a guard for writes that derive from a session: call it right before the write. It throws if the session was
+ * forgotten since.
  *
  * @throws ThroughlineError `session_forgotten`
  */
-export async function sameLife(
+export async function generationGuard(
   lifecycle: Forgetting | undefined,
   session: Token,
 ): Promise<() => Promise<void>> {
-  if (lifecycle === undefined) return async () => {};
-  await lifecycle.refreshed();
-  const lifeOf = lifeBy(lifecycle);
-  const life = lifeOf(session);
+  await lifecycle?.refreshed();
+  const generation = lifecycle && generationOf(lifecycle, session);
   return async () => {
-    await lifecycle.refreshed();
-    if (lifeOf(session) !== life) throw beingForgotten(session);
+    await lifecycle?.refreshed();
+    if ((lifecycle && generationOf(lifecycle, session)) !== generation) throw beingForgotten(session);
   };
 }
 
-/** Throws `session_importing` for a session that is still being imported. */
+/** Throws `session_importing` during an import. */
 export function requireWhole(session: Token, record: Archived | undefined): void {
   if (record?.importing !== undefined) throw importing(session);
 }

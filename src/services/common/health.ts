@@ -1,22 +1,19 @@
 import { codeOf } from '../../contracts/errors.js';
 import type { Incidents } from './incidents.js';
 
-/** The health of one instance of a service, for operators: the statistics of the micro service show it. */
+/** The health of a process, shown in the statistics of its micro services. */
 export interface HealthParts {
-  /** Name of the machine or container that the instance runs on. */
+  /** Name of the machine or container. */
   readonly host: string;
-  /** Its process id there. */
   readonly pid: number;
-  /** Milliseconds since the instance started. */
   readonly uptimeMs: () => number;
   readonly connection: () => object;
   readonly incidents: () => Incidents;
 }
 
-/** `{host, pid, uptimeSeconds, connection, warnings, errors, lastIncident, …own}`. */
 export type Health = () => Promise<object>;
 
-/** The health of a service: the common part, and its own numbers. Numbers that are not available now say why. */
+/** Adds a service's own numbers to the common health, or the error code if they are unavailable. */
 export function healthOf(parts: HealthParts, own: () => object | Promise<object>): Health {
   return async () => {
     const { warnings, errors, last } = parts.incidents();

@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '../../engine/ports/logger.js';
 
-/** The last warning or error that was logged, without text from outside. */
+/** The last logged warning or error, without foreign text. */
 interface Incident {
   readonly at: string;
   readonly level: 'warn' | 'error';
@@ -10,14 +10,14 @@ interface Incident {
   readonly dispatch?: number;
 }
 
-/** What has been logged since the start, for the health of a service. */
+/** Counters of warnings and errors since the start. */
 export interface Incidents {
   readonly warnings: number;
   readonly errors: number;
   readonly last: Incident | null;
 }
 
-/** A logger that counts warnings and errors on their way, and keeps the last. */
+/** Wraps a logger to count warnings and errors. */
 export function countingLogger(logger: Logger, clock: Clock): { logger: Logger; incidents(): Incidents } {
   const counts = { warn: 0, error: 0 };
   let last: Incident | null = null;

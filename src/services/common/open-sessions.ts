@@ -17,16 +17,16 @@ import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import { onReconnect } from '../../nats/connection/connection-states.js';
 import { requestJson } from '../../nats/connection/nats-client-transport.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { type Forgetting, lifeBy } from './forgotten-results.js';
+import { type Forgetting, generationOf } from './forgotten-results.js';
 import { ProgressTracker } from './progress-tracker.js';
 import type { Serving, Sessions } from './service-context.js';
 import { SessionFeed } from './session-feed.js';
 import { SessionTable } from './session-table.js';
 
 /**
- * Sessions as the services of one process share them.
+ * Opens the sessions that the services of one process share.
  *
- * @param appends whether commands are carried out here; otherwise the tools are asked to
+ * @param appends true if commands are executed here; otherwise they are sent to `session-tools`
  */
 export function openSessions(
   nats: NatsPorts,
@@ -57,7 +57,6 @@ export function openSessions(
   return { reader, writer, command, tracker };
 }
 
-/** A reader of sessions, together with the writer of their snapshots. */
 export function sessionReader(nats: NatsPorts, config: Config, logger: Logger, lifecycle?: Forgetting) {
   const writer = createSnapshotWriter({
     snapshots: nats.snapshots,
@@ -72,20 +71,18 @@ export function sessionReader(nats: NatsPorts, config: Config, logger: Logger, l
     maxSessions: config.maxCached,
     maxBytes: config.cacheMb * 1_000_000,
     onFolded: (folded) => writer.folded(folded),
-    ...(lifecycle !== undefined && { lifeOf: lifeBy(lifecycle) }),
+    ...(lifecycle !== undefined && { generationOf: (session: Token) => generationOf(lifecycle, session) }),
   });
   return { reader, writer };
 }
 
-/** Sends a request about a session to a service, and gives the JSON of its answer. */
 type AskSession = (subject: string, session: Token) => Promise<unknown>;
 
 const statusReply = z.object({ degraded: z.string().optional() });
 
 /**
- * The commander of a compiler that runs without `session-tools` beside it: it appends nothing itself, so that its NATS
- * user needs no right to. What it would append is a progress that was rebuilt; the tools do that when they are asked
- * for the status of the run.
+ * The commander of a compiler that runs without `session-tools`: its NATS user cannot append. The only event that a compiler
+ * would append is a rebuilt progress, which the tools append when they are asked for the status of the run.
  */
 export function progressByTools(ask: AskSession): SessionCommander {
   return async (session, name) => {
@@ -101,18 +98,18 @@ export function progressByTools(ask: AskSession): SessionCommander {
   };
 }
 
-/** The sessions of the installation as the services of one process know them: one table, and what keeps it up to date. */
+/** The sessions of the installation: one table per process, and the feed that updates it. */
 export interface KnownSessions {
   readonly table: SessionTable;
   readonly feed: SessionFeed;
-  /** Milliseconds since 1970, by the clock of the server: what decides on erasing goes by no other one. */
+  /** The server's clock in milliseconds since 1970; decisions on erasing use no other. */
   readonly now: () => number;
 }
 
 /**
- * Not started: `feed.start()` does, once everything that listens has been added.
+ * Opens the table of sessions. The caller must call `feed.start()` after adding its listeners.
  *
- * @param own ports on a connection of its own: all events come by it, and no request must wait behind them
+ * @param own ports on a separate connection: requests must not queue behind the stream of all events
  */
 export async function knownSessions(
   nats: NatsPorts,
@@ -141,7 +138,7 @@ export async function knownSessions(
       leaving.add(change.session);
       table.removed(change.session);
     } else if (change.kind === 'forgotten') {
-      // What was heard of it meanwhile is gone as well; a new session of that name is found again.
+      // Hints that arrived meanwhile are stale; a new session of the same name is found again.
       const left = new Set(lifecycle.unfinished());
       for (const session of leaving) {
         if (left.has(session)) continue;

@@ -17,31 +17,25 @@ import type { SessionState } from '../../memory/session/session-state.js';
 import { hashOf } from '../../shared/hash.js';
 
 /**
- * Keeps a session's progress in step with its tasks file. What it reads becomes an event, so that a prompt depends on
- * the session's log alone.
+ * Updates a session's progress from its tasks file. The result is an event, so that a prompt depends only on the log.
  *
- * Before a prompt the file's modification time is looked at; a new one makes the text be read and hashed; a new hash
- * makes it be parsed and appended. An equal hash with a new time is remembered, and changes nothing.
+ * Before a prompt, the modification time is checked first, then the hash; only a new hash is parsed and appended.
  */
 interface ProgressTrackerOptions {
   readonly files: TasksFile;
   readonly command: SessionCommander;
   readonly logger: Logger;
-  /** Finds the secrets that no event may hold. Default: none. */
+  /** Redacts secrets. Default: none. */
   readonly secrets?: SecretScanner;
 }
 
 export type Refreshed =
   | { readonly outcome: 'unchanged' }
-  /** The session has moved on. Of several that find a new text at once, one appends it. */
+  /** The session has new progress. Of several concurrent rebuilds, one appends it. */
   | { readonly outcome: 'rebuilt'; readonly appended: boolean }
-  /**
-   * The file cannot be read, holds no tasks or too many, or the tools do not answer: the earlier progress still
-   * applies.
-   */
+  /** The file is unreadable, has no or too many tasks, or the tools do not answer: the earlier progress still applies. */
   | { readonly outcome: 'failed'; readonly message: string };
 
-/** The outcome of reading a document. */
 type ReadDocument =
   | { readonly ok: true; readonly document: TasksDocument; readonly parsed: ParsedTasks }
   | {
@@ -64,14 +58,13 @@ interface SeenFile {
 
 export class ProgressTracker {
   readonly #options: ProgressTrackerOptions;
-  /** Modification time last seen of a session's file, where its hash was the known one. */
+  /** Modification times for which the hash was already known. */
   readonly #seen = new LRUCache<Token, SeenFile>({ max: MAX_SEEN });
 
   constructor(options: ProgressTrackerOptions) {
     this.#options = options;
   }
 
-  /** Reads a file as a document. */
   async readFile(path: string): Promise<ReadDocument> {
     const read = await this.#options.files.read(path);
     if ('fault' in read) {
@@ -84,10 +77,9 @@ export class ProgressTracker {
     return readDocument(text, path, read.mtimeMs);
   }
 
-  /** Brings the progress of a session up to date. */
   async refresh(session: Token, state: SessionState): Promise<Refreshed> {
     const { run, charter } = state;
-    // The plan of an archived session stands as it was.
+    // The plan of an archived session is frozen.
     const isFollowed = run?.source.kind === 'file' && charter.archived === undefined;
     if (!isFollowed || run.source.kind !== 'file') return { outcome: 'unchanged' };
     const { path } = run.source;
@@ -127,24 +119,21 @@ export class ProgressTracker {
   }
 }
 
-/** Faults that stop the progress, and need not stop the prompt. */
+/** Errors that prevent progress but not the prompt. */
 const PASSING: ReadonlySet<string> = new Set([
   'too_large',
   'progress_ledger_missing_tasks',
 ] satisfies ErrorCode[]);
 
-/** Whether the session still follows this file: it may have been given another one meanwhile. */
+/** Returns true if the session still follows this file. */
 function isOf(path: string, { run }: SessionState): boolean {
   return run?.source.kind === 'file' && run.source.path === path;
 }
 
-/** Most lines of a tasks document, and objects of one in JSON: reading them keeps other requests waiting. */
+/** Maximum number of lines, or of objects in JSON: parsing blocks other requests. */
 const MAX_LINES = 5000;
 
-/**
- * Parses the text of a tasks document. One with too many lines is refused unread, one without tasks with the first line that
- * could not be understood, and what could have been.
- */
+/** Parses a tasks document. The error for one without tasks quotes the first line that could not be read. */
 export function readDocument(text: string, name: string, mtimeMs: number): ReadDocument {
   const lines = linesOf(text);
   if (lines > MAX_LINES) {

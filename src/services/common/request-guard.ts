@@ -5,29 +5,25 @@ import type { Logger } from '../../engine/ports/logger.js';
 import { addCounts, redactJson, type SecretCounts } from '../../memory/redaction/redactor.js';
 import type { SecretScanner } from '../../memory/redaction/secret-scanner.js';
 
-/**
- * The guard between a service and its handlers: it limits each session's rate, and takes secrets out before anything is
- * kept.
- */
+/** Limits each session's request rate and redacts secrets before a handler stores anything. */
 interface GuardOptions {
-  /** Requests of one session a second, for all handlers together; 0 for no limit. */
+  /** Requests per second and session, over all handlers; 0 for no limit. */
   readonly requestsPerSecond: number;
-  /** Without one, requests are passed on as they are: for handlers that keep nothing. */
+  /** Default: no redaction, for handlers that store nothing. */
   readonly secrets?: SecretScanner;
   readonly logger: Logger;
-  /** Milliseconds from any fixed moment on. */
+  /** Monotonic clock in milliseconds. */
   readonly now?: () => number;
 }
 
-/** The part of an endpoint that the guard works on. */
 interface Guardable {
   readonly name: string;
-  /** `caller` is whom the answer goes to, as far as NATS tells. */
+  /** `caller` identifies the receiver of the reply, if NATS tells. */
   readonly handle: (request: unknown, caller: string) => Promise<unknown>;
   readonly stats?: () => unknown;
 }
 
-/** Endpoints with the guard before each. One without statistics gets those of the guard: secrets taken out, by rule. */
+/** Wraps endpoints with the guard. An endpoint without statistics gets the guard's: redacted secrets by rule. */
 export function guarded<Endpoint extends Guardable>(
   { requestsPerSecond, secrets, logger, now = () => performance.now() }: GuardOptions,
   endpoints: readonly Endpoint[],
@@ -54,7 +50,7 @@ export function guarded<Endpoint extends Guardable>(
   });
 }
 
-// No session can have either name.
+// Not valid names of sessions.
 const PROJECT = 'project ';
 const CALLER = 'caller ';
 
@@ -62,7 +58,7 @@ function fieldOf(name: string | undefined): object {
   return name?.startsWith(PROJECT) ? { project: name.slice(PROJECT.length) } : { session: name };
 }
 
-/** The session that a request is about, or the project; those of one caller that name neither share one bucket. */
+/** Returns the bucket of a request: its session or project. A caller's other requests share one bucket. */
 function nameOf(request: unknown): string | undefined {
   if (typeof request !== 'object' || request === null) return undefined;
   if ('session' in request && isToken(request.session)) return request.session;
@@ -70,13 +66,13 @@ function nameOf(request: unknown): string | undefined {
 }
 
 /**
- * A bucket for each key: it fills at a constant rate, and holds what two seconds give. The keys are bounded: the one
- * that was not used for longest is forgotten, and begins again with a full bucket.
+ * Token buckets by key, with a capacity of two seconds. The number of keys is bounded: an evicted one starts again with a
+ * full bucket.
  */
 interface BucketLimits {
-  /** How much each bucket gains in a second; 0 for no limit. */
+  /** Refill rate; 0 for no limit. */
   readonly perSecond: number;
-  /** Milliseconds from any fixed moment on. */
+  /** Monotonic clock in milliseconds. */
   readonly now: () => number;
 }
 
@@ -96,10 +92,7 @@ class TokenBuckets {
     this.#limits = limits;
   }
 
-  /**
-   * Milliseconds until the key may take this amount, 0 for now. More than a bucket holds may be taken from a full one,
-   * which then owes the rest.
-   */
+  /** Returns the milliseconds until a key may spend `cost`. A full bucket covers any cost and then goes into debt. */
   waitFor(key: string, cost: number): number {
     const { perSecond } = this.#limits;
     if (perSecond === 0) return 0;
@@ -107,7 +100,6 @@ class TokenBuckets {
     return missing > 0 ? Math.ceil((missing * 1000) / perSecond) : 0;
   }
 
-  /** Takes this amount from the key's bucket, whatever it holds. */
   take(key: string, cost: number): void {
     if (this.#limits.perSecond !== 0) this.#filled(key).level -= cost;
   }
@@ -124,10 +116,7 @@ class TokenBuckets {
   }
 }
 
-/**
- * A session may send a number of requests a second on average, and twice as many at once after a pause. Its excess
- * costs other sessions nothing.
- */
+/** Limits requests per second and session, with a burst of two seconds. Sessions do not affect each other. */
 export class RateLimiter {
   readonly #perSecond: number;
   readonly #buckets: TokenBuckets;
@@ -137,11 +126,7 @@ export class RateLimiter {
     this.#buckets = new TokenBuckets(limits);
   }
 
-  /**
-   * Takes one request of a session, or of a caller, into account.
-   *
-   * @throws ThroughlineError `rate_limited`, with `retryAfterMs` in its details
-   */
+  /** Counts one request. Throws ThroughlineError `rate_limited`, with `retryAfterMs` in its details. */
   admit(session: string): void {
     const retryAfterMs = this.#buckets.waitFor(session, 1);
     if (retryAfterMs === 0) {
@@ -157,37 +142,36 @@ export class RateLimiter {
   }
 }
 
-/** A request as it came, unread. */
+/** A request before it is parsed. */
 export interface RawRequest {
   readonly bytes: number;
-  /** The receiver of the answer; unset where no answer is wanted. See `callerOf`. */
+  /** The receiver of the reply, if any. See `callerOf`. */
   readonly caller: string;
-  /** The session that its subject names. */
+  /** The session in its subject. */
   readonly session?: string;
 }
 
 interface ByteBudgetOptions {
-  /** KiB of requests that one caller, and one session, may send in a second; 0 for no limit. */
+  /** KiB of requests per second, for each caller and each session; 0 for no limit. */
   readonly requestKbPerSecond: number;
-  /** Milliseconds from any fixed moment on. */
+  /** Monotonic clock in milliseconds. */
   readonly now?: () => number;
 }
 
-/** Larger requests also count against a budget that all callers share. */
+/** Larger requests also draw on a budget that all callers share. */
 const LARGE_BYTES = 64 * 1024;
-/** That budget, as a multiple of what one caller has. */
+/** That budget, as a multiple of a caller's. */
 const ALL_CALLERS = 4;
 const ALL = 'all';
 
 /**
- * How many bytes are read: to read a request takes time in proportion to its size, and everyone waits meanwhile. So this
- * is asked before a request is read, and knows no more of it than what NATS tells: its size, its subject, and where its
- * answer goes to.
+ * Limits the bytes that are parsed, since parsing takes time in proportion to size and blocks everyone. It is asked before a
+ * request is parsed, so it sees only what NATS tells: size, subject and reply inbox.
  *
- * A caller that takes a new inbox for each request has a new budget each time. The budget for large requests of all
- * callers together bounds what that gains.
+ * A caller that uses a new inbox for each request gets a new budget each time; the shared budget for large requests bounds
+ * that.
  *
- * @returns takes a request into account. Throws ThroughlineError `rate_limited`, with `retryAfterMs` in its details.
+ * @returns admits a request, or throws ThroughlineError `rate_limited` with `retryAfterMs` in its details
  */
 export function byteBudget({
   requestKbPerSecond,

@@ -13,29 +13,28 @@ import type { HealthParts } from './health.js';
 import type { ProgressTracker } from './progress-tracker.js';
 import type { RawRequest } from './request-guard.js';
 
-/** The start parameters of every service; `shutdown` stops it again. */
+/** Start parameters of every service; `shutdown` stops it. */
 export interface Context {
   readonly config: Config;
   readonly logger: Logger;
   readonly shutdown: Shutdown;
-  /** What the process shows to those who watch it. Default: nothing that anyone reads. */
+  /** Default: not exposed. */
   readonly monitoring?: Monitoring;
-  /** Where spans go. Default: to the OpenTelemetry SDK that is registered in the process. */
+  /** Default: the OpenTelemetry SDK that is registered in the process, if any. */
   readonly tracing?: Tracing;
 }
 
-/** The same with the health that all services of one process share. */
+/** `Context` with the parts that all services of one process share. */
 export interface Serving extends Context {
   readonly monitoring: Monitoring;
   readonly tracing: Tracing;
   readonly health: HealthParts;
-  /** What is recorded of sessions beside their events: one view for all services of the process. */
   readonly lifecycle: SessionLifecycle;
-  /** Whether a request may be read: one budget for all services of the process. */
+  /** Admits a request before it is parsed: one budget per process. */
   readonly admit: (request: RawRequest) => void;
 }
 
-/** Shared by the services that fold sessions: one cache of states, one queue of commands, one view of task files. */
+/** Shared by the services that fold sessions: one cache, one command queue, one tracker of task files. */
 export interface Sessions {
   readonly reader: SessionReader;
   readonly writer: SessionSnapshotWriter;
@@ -43,12 +42,11 @@ export interface Sessions {
   readonly tracker: ProgressTracker;
 }
 
-/** The part of the health of a service that folds sessions. */
 export function numbersOf({ reader, writer }: Sessions): object {
   return { sessionsInMemory: reader.size, snapshots: writer.counts };
 }
 
-/** A logger whose lines say which service they come from; a `service` among their fields stands in place of `name`. */
+/** Adds `service: name` to each line, unless its fields name another service. */
 export function namedLogger(logger: Logger, name: string): Logger {
   const named = (fields: object) => ({ service: name, ...fields });
   return {
@@ -61,7 +59,6 @@ export function namedLogger(logger: Logger, name: string): Logger {
   };
 }
 
-/** How this configuration connects. */
 export function natsOptions(url: string, name: string, config: Config, logger: Logger, tracing?: Tracing) {
   const { access, replicas, requestTimeoutMs, ackWaitMs, maxInHand, layout, shards } = config;
   return {

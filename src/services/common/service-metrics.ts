@@ -4,14 +4,14 @@ import type { ConnectionHealth } from '../../nats/connection/connection-states.j
 import type { RunningService } from '../../nats/micro/micro-service.js';
 import type { Incidents } from './incidents.js';
 
-/** A service of this process: what it was asked, and whether it listens. */
+/** Exposes the request counters and the readiness of a service. */
 export function watchService(monitoring: Monitoring, name: string, service: RunningService): void {
   monitoring.expect(name, () => service.listens());
   monitoring.metrics.add(() => {
     const { requests, errors } = service.totals();
     return {
       throughline_requests_total: Object.entries(requests).map(([subject, count]) => [
-        // A request comes to a subject of its session as well.
+        // Requests also arrive on the subject of their session.
         { service: name, subject: subject.replace(/\.\*$/, '') },
         count,
       ]),
@@ -23,7 +23,7 @@ export function watchService(monitoring: Monitoring, name: string, service: Runn
   });
 }
 
-/** The lag of a consumer, asked for at the scrape. */
+/** Exposes a consumer's lag, which is read at the scrape. */
 export function backlogMetrics(
   consumer: string,
   backlog: () => Promise<{ readonly waiting: number; readonly inHand: number }>,
@@ -37,7 +37,6 @@ export function backlogMetrics(
   };
 }
 
-/** The states in memory, and their snapshots. */
 export function foldedMetrics(
   of: 'session' | 'project',
   reader: { readonly counts: { hits: number; misses: number; events: number }; size: number; bytes: number },
@@ -54,7 +53,6 @@ export function foldedMetrics(
   });
 }
 
-/** The connection of the process, and what it has logged. */
 export function connectionMetrics(connection: () => ConnectionHealth, incidents: () => Incidents): Collector {
   return () => {
     const { connected, disconnects } = connection();

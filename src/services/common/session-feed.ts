@@ -9,28 +9,26 @@ import { withinDeadline } from '../../shared/deadline.js';
 import type { SessionTable } from './session-table.js';
 
 /**
- * Keeps a table of sessions up to date: it reads the index, compares it with the logs, and hears what moves after that. It
- * compares again after each reconnect, and from time to time, since what is heard is a hint only.
+ * Keeps a table of sessions up to date: reads the index, compares it with the logs, then follows hints. It compares again
+ * after each reconnect and periodically, because hints may be lost.
  */
 interface SessionFeedOptions {
   readonly table: SessionTable;
   readonly log: Pick<SessionActivity, 'activity' | 'follow'>;
   readonly index: SessionIndex;
   readonly logger: Logger;
-  /** Milliseconds since 1970, as the table has them. */
+  /** The table's clock. */
   readonly now: () => number;
-  /** Tells of each reconnect. */
   readonly onReconnect: (listener: () => void) => Unwatch;
   /** Default: ten minutes. */
   readonly compareEveryMs?: number;
 }
 
 interface FeedListener {
-  /** An event of the session was published. */
   readonly moved: (session: Token) => void;
-  /** These are ahead of their entries in the index, the one that moved last first. */
+  /** Sessions that are ahead of their index entries, newest first. */
   readonly behind: (sessions: readonly ActiveSession[]) => void;
-  /** These have an entry in the index, and no log any longer. */
+  /** Sessions with an index entry but no log. */
   readonly gone: (sessions: readonly Token[]) => void;
 }
 
@@ -58,11 +56,11 @@ export class SessionFeed {
     });
   }
 
-  /** Once the index was read and compared with the logs for the first time. */
+  /** Resolves after the first comparison of the index with the logs. */
   readonly ready: Promise<void>;
   #isReady: () => void = () => {};
 
-  /** Has the table hold all that was stored until now, where the user may not subscribe to events. */
+  /** Completes the table, even if the user may not subscribe to events. */
   async catchUp(): Promise<void> {
     await this.ready;
     if (this.#isDeaf) await this.compare();
@@ -74,7 +72,7 @@ export class SessionFeed {
 
   start(): void {
     const { log, index, table, onReconnect, compareEveryMs = COMPARE_EVERY_MS } = this.#options;
-    // First, so that nothing is missed between the comparison and what is heard.
+    // Subscribe first, so that nothing is missed between the comparison and the hints.
     this.#undo.push(
       log.follow(
         (session) => {
@@ -96,7 +94,7 @@ export class SessionFeed {
     void this.compare();
   }
 
-  /** Compares again, also where a comparison runs: what happened since it began may not be in it. */
+  /** Compares again after a comparison that is running, which may miss recent changes. */
   compare(): Promise<void> {
     this.#wantsAgain = true;
     this.#comparing ??= this.#compareUntilDone().finally(() => {
@@ -109,7 +107,7 @@ export class SessionFeed {
     this.#stopping.abort();
     clearInterval(this.#timer);
     for (const undo of this.#undo) undo();
-    // It only reads: where the server is gone, nobody waits for its deadline.
+    // The comparison only reads: do not wait for its timeout if the server is gone.
     await withinDeadline(STOP_MS, this.#comparing ?? Promise.resolve());
   }
 
@@ -136,7 +134,7 @@ export class SessionFeed {
   async #compareOnce(): Promise<void> {
     const { log, index, table, now } = this.#options;
     const epoch = await index.epoch();
-    // It may also have been made and lost since it was not there.
+    // An index that did not exist may have been created and lost since.
     if (epoch === undefined || epoch !== this.#epoch) {
       table.indexLost();
       this.#through = 0;

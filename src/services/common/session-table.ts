@@ -8,18 +8,18 @@ import {
 } from '../../engine/ports/session-lifecycle.js';
 
 /**
- * All sessions, in memory, with what is known of each: from the index, from folds in this process, and from what is heard
- * of them since. Of the figures, those that lists are filtered and ordered by are kept at hand, and the others as text.
+ * What is known of a session: from the index, from folds in this process, and from hints. Fields for filtering and sorting are
+ * kept as values, the other figures as JSON text.
  */
 export interface Row {
   readonly session: Token;
-  /** When it moved last: milliseconds since 1970. */
+  /** Time of its last event, in milliseconds since 1970. */
   readonly at: number;
-  /** Sequence of the last event in the figures; 0 where there are none. */
+  /** Sequence that the figures reflect; 0 for none. */
   readonly sequence: number;
-  /** Sequence of its entry in the index, 0 for none. */
+  /** Sequence of its index entry; 0 for none. */
   readonly stored: number;
-  /** Sequence that its log is known to have reached; it may be further. */
+  /** Highest known sequence of its log. */
   readonly reached: number;
   readonly known: KnownFigures | undefined;
 }
@@ -29,13 +29,12 @@ interface KnownFigures {
   readonly project: string | undefined;
   readonly title: string | undefined;
   readonly goal: string | undefined;
-  /** 0 for a session with a stalled task, 1 for one that waits for a person, else 2. */
+  /** Sort rank: 0 for a stalled task, 1 for waiting for a person, else 2. */
   readonly rank: number;
-  /** The figures as JSON. */
   readonly text: string;
 }
 
-/** An event is heard of a moment before it can be read: what was read sooner than that after it may be without it. */
+/** A hint may precede its event: a read within this time after a hint may miss the event. */
 const SETTLED_MS = 2000;
 
 interface KeptRow extends Row {
@@ -43,16 +42,16 @@ interface KeptRow extends Row {
   sequence: number;
   stored: number;
   known: KnownFigures | undefined;
-  /** When it was last heard to move, where that may not be in the figures; else 0. */
+  /** Time of the last hint that the figures may not reflect; else 0. */
   heard: number;
-  /** Whether `at` only stands in for a time that nobody knows. */
+  /** True if `at` is a placeholder for an unknown time. */
   isGuessed: boolean;
   reached: number;
 }
 
 export class SessionTable {
   readonly #rows = new Map<Token, KeptRow>();
-  /** Those with `heard`, or whose log is known to be ahead of the figures, the one that moved last at the end. */
+  /** Rows whose figures may be stale, newest last. */
   readonly #stale = new Set<KeptRow>();
   readonly #now: () => number;
 
@@ -73,17 +72,16 @@ export class SessionTable {
     return this.#rows.values();
   }
 
-  /** Sessions whose figures may be behind, the one that moved last at the end. */
+  /** Sessions whose figures may be stale, newest last. */
   get stale(): ReadonlySet<Row> {
     return this.#stale;
   }
 
-  /** Whether its figures may be behind. */
   isStale(row: Row): boolean {
     return (this.#stale as ReadonlySet<Row>).has(row);
   }
 
-  /** An event of the session was published. */
+  /** Handles a hint that an event was published. */
   moved(session: Token): void {
     const row = this.#row(session);
     const now = this.#now();
@@ -93,18 +91,18 @@ export class SessionTable {
     this.#stale.add(row);
   }
 
-  /** Its entry stands in the index. */
+  /** Handles an index entry. */
   stored(entry: SessionIndexEntry): void {
     const { sequence, at, figures } = entry;
-    // `figures` was read by its schema, which lets only a token through where one wrote it.
+    // The schema of `figures` admits only a token.
     const row = this.#row(figures.session as Token);
     row.stored = Math.max(row.stored, sequence);
     movedAt(row, Date.parse(at));
-    // Who wrote it has folded the session a moment ago.
+    // The writer folded the session a moment ago.
     this.#figures(row, sequence, figures, this.#now() - SETTLED_MS);
   }
 
-  /** It was folded here. @param begun when, by the clock of the table */
+  /** Handles a fold in this process. @param begun its start, by the table's clock */
   folded(session: Token, sequence: number, figures: Figures, begun: number): void {
     if (sequence === 0) {
       this.removed(session);
@@ -122,17 +120,15 @@ export class SessionTable {
     this.#stale.delete(row);
   }
 
-  /** The index was lost: no session has an entry any longer. */
   indexLost(): void {
     for (const row of this.#rows.values()) row.stored = 0;
   }
 
   /**
-   * How far all logs had come at a time: others are gone. Those without a leader stay as they were known.
+   * Compares the table with all logs and removes sessions without a log. Rows of logs without a leader stay.
    *
-   * @param begun when the look at them began, by the clock of the table
-   * @returns the sessions that are ahead of their entry in the index, the one that moved last first, and those whose entry
-   * is left although their log is gone
+   * @param begun start of the look, by the table's clock
+   * @returns sessions ahead of their index entry, newest first, and those with an entry but no log
    */
   compared(
     all: readonly (ActiveSession | LeaderlessSession)[],
@@ -147,7 +143,7 @@ export class SessionTable {
     }
     for (const { session } of all.filter((each) => !hasLeader(each))) {
       const row = this.#row(session);
-      // Of one that is new here nobody knows when it moved: until now, or it might be taken for an old one.
+      // The time of an unknown session without a leader: assume now, so that it is not taken for idle.
       if (row.at > 0) continue;
       row.at = begun;
       row.isGuessed = true;

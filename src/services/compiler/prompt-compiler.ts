@@ -24,31 +24,29 @@ import type { PromptLearnings } from './prompt-learnings.js';
 import type { Telemetry } from './telemetry.js';
 
 /**
- * Answers `prompt.compile`: check the request, load the session, wait for the dispatch named in `after`, bring the
- * progress ledger up to date, find the learnings that matter, compile.
+ * Answers `prompt.compile`: validate the request, load the session, wait for the dispatch in `after`, update the progress
+ * ledger, find relevant learnings, compile.
  */
 interface PromptCompilerOptions {
   readonly reader: SessionReader;
   readonly log: SessionLog;
   readonly tracker: ProgressTracker;
-  /** The tokenizer that a session's settings name. */
   readonly tokenizers: (name: TokenizerName) => Promise<Tokenizer>;
   readonly learnings: PromptLearnings;
-  /** Bounds how many requests wait for the dispatch named in `after`. */
+  /** Limits the requests that wait for a dispatch. */
   readonly waiters: Waiters;
-  /** Longest wait for it, in milliseconds. */
+  /** Longest wait for the dispatch in `after`, in milliseconds. */
   readonly afterTimeoutMs: number;
-  /** Default: times that nobody reads. */
+  /** Default: not exposed. */
   readonly times?: CompileTimes;
 }
 
-/** Who is told of each prompt. */
 interface PromptObservers {
   readonly telemetry: Telemetry;
   readonly keeper: Pick<PromptKeeper, 'add'>;
 }
 
-/** From a request's JSON to its reply. Throws a ThroughlineError for a request that cannot be answered. */
+/** Handles a request's JSON. Throws a ThroughlineError. */
 export type PromptCompiler = (request: unknown) => Promise<CompileReply>;
 
 export function createPromptCompiler(options: PromptCompilerOptions & PromptObservers): PromptCompiler {
@@ -73,7 +71,7 @@ export function createPromptCompiler(options: PromptCompilerOptions & PromptObse
   };
 }
 
-/** Answers `prompt.past`: the prompt as it was, neither counted nor kept. */
+/** Answers `prompt.past`: the prompt as it was, without counting or storing it. */
 export function createPastPrompts(options: PromptCompilerOptions): PromptCompiler {
   const unseen = new CompileTimes();
   return async (input) => {
@@ -84,13 +82,12 @@ export function createPastPrompts(options: PromptCompilerOptions): PromptCompile
   };
 }
 
-/** A prompt, and which facts it shows and leaves out. */
 interface Compiled {
   readonly reply: CompileReply;
   readonly chosen: ChosenFacts;
 }
 
-/** The same reply; where it explains its facts, each says what was repaired in the result that it comes from. */
+/** Adds the repairs to the facts of a reply that explains them. */
 async function explained(
   session: Token,
   reply: CompileReply,
@@ -126,7 +123,7 @@ async function compile(
     learningsFor,
   );
   laps.lap('learnings');
-  // Nothing is awaited from here on: the next load of the session would change the state.
+  // No await from here on: the next load of the session changes the state.
   const { state, snapshotSequence } = loaded.folded;
   const budget = budgetOf(resolvedSettings(state.charter.settings), tokenizer);
   const replied = { sequence: state.sequence, snapshotSequence, replayed: loaded.replayed };
@@ -142,9 +139,7 @@ async function compile(
   return { reply: { ...compiled, ledger, ...reflects }, chosen };
 }
 
-/**
- * The inputs of a prompt besides the state. The state may change meanwhile, and with it the tokenizer that it names.
- */
+/** Loads the other inputs of a prompt. The state may change meanwhile, and with it the name of the tokenizer. */
 async function forPrompt(
   state: SessionState,
   tokenizers: PromptCompilerOptions['tokenizers'],
@@ -173,7 +168,7 @@ function loadFor(
   });
 }
 
-/** @throws ThroughlineError `dispatch_rejected` for one that could not be used, as long as the session remembers why */
+/** Throws ThroughlineError `dispatch_rejected` for a rejected dispatch, as long as the session remembers it. */
 function requireUsable(state: SessionState, dispatch: number | undefined): void {
   const rejection = rejectionsOf(state).find(({ sequence }) => sequence === dispatch);
   if (rejection === undefined) return;
@@ -217,11 +212,11 @@ function sessionNamed(input: unknown): Token | undefined {
 type Kind = CompileRequest['kind'];
 type ByStage = Readonly<Record<CompileStage, Durations>>;
 
-/** How long compiling takes, by kind of prompt and by step. */
+/** Durations of compiles by kind and stage. */
 export class CompileTimes {
   readonly #kinds = new Map<Kind, ByStage>();
 
-  /** Begins a compile: each lap is the time since the one before it. */
+  /** Starts the clock of a compile. */
   begin(kind: Kind, started: number): Laps {
     let stages = this.#kinds.get(kind);
     if (stages === undefined) {
@@ -231,7 +226,7 @@ export class CompileTimes {
     return new Laps(stages, started);
   }
 
-  /** Prompts compiled, and the milliseconds that they took together. */
+  /** Total number and duration of compiles. */
   get totals(): { readonly count: number; readonly ms: number } {
     const all = [...this.#kinds.values()].map(({ total }) => total);
     return {
@@ -247,7 +242,6 @@ export class CompileTimes {
   });
 }
 
-/** The steps of one compile. */
 class Laps {
   readonly #stages: ByStage;
   readonly #started: number;
@@ -259,14 +253,14 @@ class Laps {
     this.#last = started;
   }
 
-  /** A step has ended. */
+  /** Ends a stage. */
   lap(stage: Exclude<CompileStage, 'total'>): void {
     const now = performance.now();
     this.#stages[stage].observe(now - this.#last);
     this.#last = now;
   }
 
-  /** The prompt is there; gives the milliseconds that it took. */
+  /** Ends the compile and returns its duration in milliseconds. */
   done(): number {
     const ms = performance.now() - this.#started;
     this.#stages.total.observe(ms);

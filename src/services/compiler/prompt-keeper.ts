@@ -14,24 +14,24 @@ import { hashOf } from '../../shared/hash.js';
 import { clipText } from '../../shared/text.js';
 
 /**
- * Keeps what was compiled in the ring of its session, off the request path: a request only puts it into a queue. So many
- * are written every tenth of a second; where more come than are written, the oldest that wait are dropped and counted.
+ * Stores compiled prompts in the ring of their session, off the request path. A bounded batch is written every tenth of a
+ * second; if the queue overflows, the oldest prompts are dropped and counted.
  */
 interface PromptKeeperOptions {
   readonly ring: Pick<PromptRing, 'keep'>;
-  /** Finds secrets in requests: they are kept nowhere. */
+  /** Redacts requests before they are stored. */
   readonly secrets: SecretScanner;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Milliseconds between two rounds. Default: 100. */
+  /** Interval in milliseconds. Default: 100. */
   readonly everyMs?: number;
-  /** Prompts that may wait; each holds its text until then. Default: 500. */
+  /** Queue length; each entry holds the prompt's text. Default: 500. */
   readonly maxWaiting?: number;
 }
 
 const EVERY_MS = 100;
 const MAX_WAITING = 500;
-/** Prompts of one round: 250 a second take about a hundredth of one core. */
+/** Prompts per round: 250 per second take about 1 % of a core. */
 const ROUND = 25;
 
 export class PromptKeeper {
@@ -47,13 +47,12 @@ export class PromptKeeper {
     this.#options = options;
   }
 
-  /** Prompts kept and dropped since the start. */
   get counts(): { readonly kept: number; readonly dropped: number; readonly waiting: number } {
     return { kept: this.#kept, dropped: this.#dropped, waiting: this.#waiting.length };
   }
 
   add(compiled: Omit<CompiledNow, 'id' | 'at'>): void {
-    // Anyone may name a session that does not exist: nothing is stored for it.
+    // Nothing is stored for a session that does not exist, since anyone may name one.
     if (compiled.reply.sequence === 0) return;
     const { clock, maxWaiting = MAX_WAITING, everyMs = EVERY_MS } = this.#options;
     this.#waiting.push({ id: randomBytes(6).toString('hex'), at: clock(), ...compiled });
@@ -64,7 +63,7 @@ export class PromptKeeper {
     this.#timer ??= setTimeout(() => this.#next(), everyMs).unref();
   }
 
-  /** Writes all that waits. */
+  /** Writes the queue. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#round;
@@ -79,7 +78,7 @@ export class PromptKeeper {
     });
   }
 
-  /** One round. What cannot be stored is dropped: by the time it could be, newer ones matter more. */
+  /** Writes one batch. What cannot be stored is dropped: newer prompts matter more than retries. */
   async #write(): Promise<void> {
     const { ring, secrets, logger } = this.#options;
     const some = this.#waiting.splice(0, ROUND);
@@ -88,14 +87,14 @@ export class PromptKeeper {
     this.#kept += some.length - failed.length;
     this.#dropped += failed.length;
     const [error] = failed;
-    // Once for all rounds that fail one after another.
+    // Warn once per outage.
     if (error !== undefined && this.#writes)
       logger.warn({ code: codeOf(error), err: error }, 'compiled prompts are not kept');
     this.#writes = error === undefined;
   }
 }
 
-/** A prompt that was compiled, as it comes from the request path: nothing of it has been worked on. */
+/** A compiled prompt as the request path enqueues it, unprocessed. */
 interface CompiledNow {
   readonly id: string;
   readonly at: string;
@@ -106,13 +105,13 @@ interface CompiledNow {
   readonly durationMs: number;
 }
 
-/** Bytes of a request that are kept; texts of a longer one are cut, to so many characters each. */
+/** Maximum bytes of a stored request; the texts of a larger one are cut to so many characters each. */
 const MAX_REQUEST = 32_768;
 const CUTS = [6000, 1500, 300, 60];
-/** Facts that are told one by one. */
+/** Facts that are listed individually. */
 const MAX_FACTS = 100;
 
-/** What is kept of a prompt. Secrets are taken out of the request before it is cut: half a secret is not found. */
+/** Converts a prompt for storage. Secrets are redacted before cutting, because half a secret is not recognised. */
 export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPrompt {
   const { id, at, session, reply, chosen, durationMs } = compiled;
   const { shown, left } = chosen;
@@ -136,7 +135,7 @@ export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPromp
   };
 }
 
-/** The request for the same prompt of the past: as of the sequences that this one reflects. */
+/** Returns the request that compiles the same prompt later: as of the sequences that this one reflects. */
 function pastRequest({ request, reply }: CompiledNow): Record<string, unknown> {
   const { after: _, afterTimeoutMs: _waits, explain: _explains, ...asked } = request;
   const { learningsSequence } = reply;
@@ -145,7 +144,7 @@ function pastRequest({ request, reply }: CompiledNow): Record<string, unknown> {
     ...asked,
     asOf: reply.sequence,
     ...(learningsSequence !== undefined && { learningsAsOf: learningsSequence }),
-    // It went without learnings, which may be there when it is compiled again.
+    // Compiled without learnings, which may be available next time.
     ...(wentWithout && { maxLearnings: 0 }),
   };
 }
@@ -173,7 +172,7 @@ function bounded(
   return { request, isWhole };
 }
 
-/** The same with every text cut to so many characters. A request is only a few levels deep. */
+/** Cuts every text to `most` characters. */
 function cutTexts(value: unknown, most: number): unknown {
   if (typeof value === 'string') return clipText(value, most);
   if (Array.isArray(value)) return value.map((each) => cutTexts(each, most));

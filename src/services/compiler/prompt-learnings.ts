@@ -17,17 +17,16 @@ import { hasPlaceholder } from '../../prompt/iteration-template.js';
 import { whatIsAhead } from '../../prompt/what-is-ahead.js';
 import { LATE, withinDeadline } from '../../shared/deadline.js';
 
-/** The learnings that a prompt may show; `undefined` where it shows none. */
+/** Learnings for a prompt; `undefined` if it includes none. */
 interface FoundLearnings {
   readonly learnings?: LearningsInPrompt | undefined;
-  /** Why there are none, of a request that asked for none. */
+  /** The reason why there are none, if the request did not require them. */
   readonly learningsError?: DispatchReply['learningsError'];
 }
 
 /**
- * Finds the learnings that a prompt may show: called as the request comes, and then with the session's state. It fails
- * only where the request asks for learnings, by any of their fields or as a session start: other prompts are worth having
- * without them.
+ * Finds the learnings for a prompt: called when the request arrives, and then with the session's state. It throws only if the
+ * request requires learnings, by one of their fields or as a session start; other prompts are useful without them.
  */
 export type PromptLearnings = (
   session: Token,
@@ -38,29 +37,28 @@ interface PromptLearningsOptions {
   readonly reader: ProjectReader;
   readonly relevance: Relevance;
   readonly logger: Logger;
-  /** Finds secrets in a query. */
+  /** Redacts the query. */
   readonly secrets?: SecretScanner;
-  /** Longest wait of a prompt that did not ask for learnings, in milliseconds. Default: 2,000. */
+  /** Longest wait for optional learnings, in milliseconds. Default: 2,000. */
   readonly unaskedMs?: number;
 }
 
-/** Sessions whose project is remembered. */
 const MAX_SESSIONS = 10_000;
 
 export function createPromptLearnings(options: PromptLearningsOptions): PromptLearnings {
   const { reader, relevance, secrets = NO_SCANNER, unaskedMs = 2000 } = options;
   const warn = limitedWarnings(options.logger, () => performance.now());
 
-  /** Project of each session at its last prompt: its learnings can be read while the session is. */
+  /** Project of each session at its last prompt, so that its learnings can be prefetched. */
   const projects = new LRUCache<string, Token>({ max: MAX_SESSIONS });
 
-  /** Begins to read, where the project is likely known; not before a wait, after which the learnings may be others. */
+  /** Prefetches the learnings if the project is likely known; not before a wait, after which they may have changed. */
   function readAhead(session: Token, { project, after, learningsAsOf }: CompileRequest) {
     const likely = projects.get(session);
     if (likely === undefined || project !== undefined) return undefined;
     if (after !== undefined || learningsAsOf !== undefined) return undefined;
     const loaded = reader.load(likely);
-    // The one that awaits it sees the error; it may be that nobody does.
+    // Not an unhandled rejection, even if nobody awaits it.
     loaded.catch(() => undefined);
     return { project: likely, loaded };
   }
@@ -82,11 +80,11 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
     const known = { total: active.size, pending, sequence };
     const none: LearningsInPrompt = { ...known, method: 'recency', ranked: [] };
     if (active.size === 0 || maxResults === 0) return none;
-    // The query may go to an endpoint of embeddings: secrets must not be kept, and must not be sent either.
+    // The query may be sent to an endpoint of embeddings.
     const query = redactText(asked, secrets).value;
     const minSimilarity = request.minSimilarity ?? DEFAULT_MIN_SIMILARITY;
     const found = await relevance.find(project, active, query, { maxResults, minSimilarity });
-    // What has nothing to do with the task only fills a session start.
+    // Irrelevant learnings are useful only in a session start.
     const fits = found.method !== 'recency' || request.kind === 'session-start';
     return fits ? { ...known, ...found } : none;
   }
@@ -97,7 +95,7 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
     let ahead = readAhead(session, request);
     return async (state) => {
       const found = find(state, request, maxResults, ahead);
-      // Where it is called again, time has passed.
+      // On a second call the prefetched state is stale.
       ahead = undefined;
       if (asksForLearnings(request)) return { learnings: await found };
       try {
@@ -113,7 +111,7 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
   };
 }
 
-/** A session start needs the proposals at least; a template may show no learnings, and then only an explicit wish counts. */
+/** A session start lists at least the proposals; a template without a placeholder needs learnings only if they are requested. */
 function needsLearnings(request: CompileRequest, maxResults: number): boolean {
   if (request.kind === 'session-start') return true;
   if (maxResults === 0) return false;

@@ -17,7 +17,7 @@ import { PromptKeeper } from './prompt-keeper.js';
 import { createPromptLearnings } from './prompt-learnings.js';
 import { Telemetry, TelemetryWriter } from './telemetry.js';
 
-/** The service `prompt-compiler`. */
+/** Serves `prompt-compiler`. */
 export async function serveCompiler(
   nats: NatsPorts,
   sessions: Sessions,
@@ -47,7 +47,7 @@ export async function serveCompiler(
       reader: projects.reader,
       relevance: projects.relevance,
       logger,
-      // Logs and endpoints are outside: secrets stay here even where the store may keep them.
+      // Endpoints are external: secrets are redacted even if the store may keep them.
       secrets: scannerFor({ redact: true }),
     }),
     tokenizers: loadTokenizer,
@@ -63,7 +63,7 @@ export async function serveCompiler(
     logger,
     admit,
     tracing,
-    // What is kept of such a request is cleaned then: its prompt has it as its caller wrote it.
+    // Requests are redacted only when stored: the prompt contains them as written.
     endpoints: guarded<Endpoint>({ ...config, logger }, [
       {
         name: 'compile',

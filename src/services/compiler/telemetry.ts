@@ -15,19 +15,18 @@ import type { SessionLog } from '../../engine/ports/session-log.js';
 import type { TelemetryStore } from '../../engine/ports/telemetry-store.js';
 import type { Forgetting } from '../common/forgotten-results.js';
 
-/** Sessions whose counts wait to be written; beyond them the one that has waited longest is forgotten. */
+/** Sessions with unwritten counts; beyond that the oldest counts are dropped. */
 const MAX_SESSIONS = 500;
 
-/** What a session's counts stand in until they are written. */
 interface Waiting {
-  /** Is being written, and changes no more: should the write come again, it adds the same. */
+  /** The batch being written. Immutable, so that a retry is idempotent. */
   sealed?: TelemetryBatch;
   open?: TelemetryBatch;
 }
 
-/** Counts what a compiler does, by session, until it is written. */
+/** Counts compiles by session until the counts are written. */
 export class Telemetry {
-  /** Names this process among those that write. */
+  /** Idempotency key of this process' batches, together with their number. */
   readonly writer = randomUUID();
   readonly #waiting = new Map<Token, Waiting>();
   #number = 0;
@@ -51,12 +50,12 @@ export class Telemetry {
     this.#count(session, { errors: { [code]: 1 } });
   }
 
-  /** Sessions with counts that are not written, the one that has waited longest first. */
+  /** Sessions with unwritten counts, oldest first. */
   sessions(): Token[] {
     return [...this.#waiting.keys()];
   }
 
-  /** The oldest batch of a session that is not written; it changes no more. */
+  /** Returns the oldest unwritten batch of a session and makes it immutable. */
   seal(session: Token): TelemetryBatch | undefined {
     const waiting = this.#waiting.get(session);
     if (waiting === undefined) return undefined;
@@ -67,14 +66,14 @@ export class Telemetry {
     return waiting.sealed;
   }
 
-  /** The sealed batch of a session need not be kept any longer. */
+  /** Drops the sealed batch after it was written. */
   done(session: Token): void {
     const waiting = this.#waiting.get(session);
     delete waiting?.sealed;
     if (waiting?.open === undefined) this.#waiting.delete(session);
   }
 
-  /** What is not written. */
+  /** Returns the unwritten counts. */
   toJSON(): UnwrittenTelemetry {
     const batches = [...this.#waiting].map(
       ([session, { sealed, open }]) =>
@@ -94,18 +93,15 @@ export class Telemetry {
   }
 }
 
-/**
- * Writes what was counted every two seconds and at the end, off the request path. A process that is killed loses the
- * counts of its last two seconds.
- */
+/** Writes counts every two seconds and at the end, off the request path. A killed process loses up to two seconds. */
 interface TelemetryWriterOptions {
   readonly telemetry: Telemetry;
   readonly store: TelemetryStore;
   readonly log: Pick<SessionLog, 'read'>;
   readonly logger: Logger;
-  /** Default: no session was ever forgotten. */
+  /** Default: no session is forgotten. */
   readonly lifecycle?: Forgetting;
-  /** Milliseconds between two rounds. Default: 2000. */
+  /** Interval in milliseconds. Default: 2000. */
   readonly everyMs?: number;
 }
 
@@ -123,13 +119,13 @@ export class TelemetryWriter {
     this.#timer.unref();
   }
 
-  /** Writes what was counted until now, after the round that is under way. What cannot be written stays for the next. */
+  /** Writes the counts after the current round. Counts that cannot be written stay for the next one. */
   write(): Promise<void> {
     this.#round = this.#round.then(() => this.#writeAll());
     return this.#round;
   }
 
-  /** The last round. */
+  /** Runs the last round. */
   stop(): Promise<void> {
     clearInterval(this.#timer);
     return this.write();
@@ -141,7 +137,7 @@ export class TelemetryWriter {
       for (const session of telemetry.sessions()) await this.#write(session);
       this.#writes = true;
     } catch (error) {
-      // Once for all rounds that fail one after another.
+      // Warn once per outage.
       if (this.#writes) logger.warn({ code: codeOf(error), err: error }, 'telemetry not written: it is kept');
       this.#writes = false;
     }
@@ -152,7 +148,7 @@ export class TelemetryWriter {
     const batch = telemetry.seal(session);
     if (batch === undefined) return;
     if (lifecycle?.forgotten(session)?.status === 'forgetting') return telemetry.done(session);
-    // Anyone may name a session that does not exist: nothing is stored for it.
+    // Nothing is stored for a session that does not exist, since anyone may name one.
     const { through } = await log.read(session, { after: 0, limit: 1 });
     if (through > 0) await store.add(session, telemetry.writer, batch);
     telemetry.done(session);

@@ -18,39 +18,37 @@ export interface CountedLogPorts {
   readonly snapshots?: Pick<SnapshotStore, 'loadAtOrBefore'>;
 }
 
-/** What a session's log says about dispatches. */
+/** The state of dispatches according to a session's log. */
 export interface Looked {
-  /** Sequence up to which the log was looked through. */
+  /** The log was searched through this sequence. */
   readonly through: number;
-  /** Which of the dispatches that were asked for have counted. */
+  /** Dispatches that count. */
   readonly counted: ReadonlySet<number>;
-  /** Those of them that are known to count as recorded. */
+  /** Counted ones that are recorded, and not rejected. */
   readonly recorded: ReadonlySet<number>;
-  /** Those of them that count as rejected, and that an event which records one still replaces. */
+  /** Ones that count as rejected, which a recording event can still replace. */
   readonly replaceable: ReadonlySet<number>;
-  /** Highest dispatch that the fold has forgotten by then. */
+  /** Highest dispatch that the fold has forgotten. */
   readonly floor: number;
-  /** For each that was asked for, how many newer ones the fold remembers by then. */
+  /** Number of newer dispatches that the fold remembers, by dispatch. */
   readonly newer: ReadonlyMap<number, number>;
 }
 
-/** Events read and folded in one turn of the event loop. */
+/** Events read and folded per turn of the event loop. */
 const PAGE = 500;
-/** Rejections that are told from recorded results, of each session that is looked through. */
+/** Remembered rejections per session. */
 const MOST_REJECTIONS = 1000;
 
 /**
- * Which dispatches of one session have counted, by its log: the rule of the fold, and nothing else of it.
- *
- * Remembered dispatches are answered at once. For what is forgotten, the log is read once more, from where it was not
- * forgotten yet, however many are asked for.
+ * Answers which dispatches of a session have counted, by the rule of the fold alone. Remembered dispatches are answered from
+ * memory. For forgotten ones the log is read again, once for all of them, from the newest snapshot that still remembers them.
  */
 export class CountedLog {
   readonly #ports: CountedLogPorts;
   readonly #session: Token;
   readonly #memory: CountedMemory;
   #at: Place | undefined;
-  /** Looks up dispatches in everything that was stored when this is called. */
+  /** Looks up dispatches in everything stored before the call. */
   readonly look: (dispatch: number) => Promise<Looked>;
 
   constructor(ports: CountedLogPorts, session: Token, memory: CountedMemory = COUNTED_MEMORY) {
@@ -72,7 +70,7 @@ export class CountedLog {
       const { floor } = at.counted;
       const counted = new Set(dispatches.filter((dispatch) => at.counted.has(dispatch)));
       const forgotten = dispatches.filter((dispatch) => dispatch <= floor && !counted.has(dispatch));
-      // Where another log has taken the place of that one meanwhile, this one says nothing of it.
+      // If the log was replaced meanwhile, the search must start over.
       if (forgotten.length > 0 && !(await this.#search(new Set(forgotten), at, counted))) continue;
       const remembered = dispatches.filter((dispatch) => dispatch > floor && counted.has(dispatch));
       const recorded = new Set(remembered.filter((dispatch) => at.rejections.isRecorded(dispatch)));
@@ -84,10 +82,10 @@ export class CountedLog {
     }
   }
 
-  /** What has counted by the end of the log. */
+  /** Advances to the end of the log. */
   async #refreshed(): Promise<Place> {
     for (let others = 0; ; others += 1) {
-      // What was known may be of a log that this one took the place of, and the newest snapshot as well.
+      // The memory and the newest snapshots may belong to a replaced log.
       const snapshot = async () => (others < 2 ? this.#begin(Number.MAX_SAFE_INTEGER) : undefined);
       const at = this.#at ?? (await snapshot()) ?? this.#first();
       this.#at = undefined;
@@ -98,7 +96,7 @@ export class CountedLog {
     }
   }
 
-  /** Adds those of the wanted dispatches that counted by an event up to a place; `false` when the log is another one by now. */
+  /** Adds the wanted dispatches that counted up to a place; `false` if the log was replaced. */
   async #search(
     wanted: ReadonlySet<number>,
     { sequence: through, epoch }: Place,
@@ -110,7 +108,7 @@ export class CountedLog {
     at ??= this.#first();
     for (const dispatch of wanted) if (at.counted.has(dispatch)) found.add(dispatch);
     const take = (dispatch: number) => wanted.has(dispatch) && found.add(dispatch);
-    // What a checkpoint had forgotten can no longer be looked up: twice would be worse than not at all.
+    // A checkpoint may have forgotten a dispatch for good: losing it is better than counting it twice.
     const past = (counted: CountedDispatches) => {
       for (const dispatch of wanted)
         if (dispatch <= counted.floor || counted.has(dispatch)) found.add(dispatch);
@@ -120,7 +118,7 @@ export class CountedLog {
     return false;
   }
 
-  /** Adds those of the wanted dispatches that the log holds a recorded result of. */
+  /** Adds the wanted dispatches that have a recording event. */
   async #findRecorded(wanted: ReadonlySet<number>, through: number, found: Set<number>): Promise<void> {
     for (let [after, read] = [0, PAGE]; read === PAGE && after < through; ) {
       const page = await this.#ports.log.read(this.#session, { after, through, limit: PAGE });
@@ -132,7 +130,7 @@ export class CountedLog {
     }
   }
 
-  /** Goes through the log; `false` when it turns out to be another one than before. */
+  /** Folds the log through a sequence; `false` if the log was replaced. */
   async #walk(
     at: Place,
     through: number,
@@ -155,7 +153,7 @@ export class CountedLog {
     return true;
   }
 
-  /** As in the fold, one that cannot be read changes nothing where something came before it. */
+  /** Like the fold, ignores an unreadable checkpoint unless it is the first event. */
   #takeCheckpoint(at: Place, event: Checkpoint, sequence: number): boolean {
     try {
       const { window, rejections } = carriedBy(event, sequence);
@@ -168,7 +166,7 @@ export class CountedLog {
     }
   }
 
-  /** The newest usable snapshot at or before a sequence. */
+  /** Returns the newest usable snapshot at or before a sequence. */
   async #begin(sequence: number): Promise<Place | undefined> {
     for (let before = sequence; ; ) {
       const snapshot = await this.#ports.snapshots?.loadAtOrBefore(this.#session, before);
@@ -197,10 +195,10 @@ interface Place {
   epoch: string | undefined;
 }
 
-/** Dispatches whose events are known to be rejections: the newest, as the fold remembers them. */
+/** The newest dispatches that count as rejected, as the fold remembers them. */
 class Rejections {
   readonly #known: number[];
-  /** At or below this one a dispatch may be a rejection that was forgotten. */
+  /** A dispatch at or below this one may be a forgotten rejection. */
   #floor: number;
 
   constructor(
@@ -216,7 +214,7 @@ class Rejections {
     return this.#known.includes(dispatch);
   }
 
-  /** True if a dispatch that has counted is surely not one of them. */
+  /** Returns true if a counted dispatch is certainly not a rejection. */
   isRecorded(dispatch: number): boolean {
     return dispatch > this.#floor && !this.has(dispatch);
   }
@@ -232,7 +230,7 @@ class Rejections {
   }
 }
 
-/** True if it is a rejection in the fold's window: a settled one stays as it is. */
+/** Returns true for a rejection in the fold's window: a settled one stays as it is. */
 function isReplaceable({ counted, rejections }: Place, dispatch: number): boolean {
   return rejections.has(dispatch) && counted.newerThan(dispatch) < WINDOW_LENGTH;
 }

@@ -22,76 +22,70 @@ import { RuleBasedFactExtractor } from '../../memory/facts/fact-extractor.js';
 import { addCounts, redactJson, type SecretCounts } from '../../memory/redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../../memory/redaction/secret-scanner.js';
 import { recordOf } from '../../shared/is-object.js';
-import { type Forgetting, HELD_BACK_MS, sameLife, standingOf } from '../common/forgotten-results.js';
+import { admission, type Forgetting, generationGuard, HELD_BACK_MS } from '../common/forgotten-results.js';
 import { archivedResult } from '../lifecycle/archived-faults.js';
 import { LateGuard } from './late-guard.js';
 import { type Held, isRefusal, type SetAside, setAsideOf } from './session-lane.js';
 import { SessionLanes } from './session-lanes.js';
-import { type WorkOutcome, workInTurns } from './session-turns.js';
+import { processRoundRobin, type WorkOutcome } from './session-turns.js';
 
 /**
- * The extractor worker: pull a dispatch, wait for its session's turn, validate it, extract its facts, append ONE event,
- * then acknowledge.
+ * The extractor: fetch a dispatch, wait for its session's turn, validate it, extract its facts, append ONE event, then
+ * acknowledge.
  *
- * Nothing is acknowledged before an event is stored by which it counts, so a crash at any point leads to a redelivery
- * and at worst to a second event of the same dispatch, which the fold counts once. What cannot be used is kept whole in
- * the rejected store, noted on its session, and terminated. What fails for a passing reason comes back after a delay;
- * when it has failed too often it is rejected as well. A session whose log takes nothing keeps no other from being
- * served: what it has is set aside meanwhile.
+ * Nothing is acknowledged before its event is stored. A crash therefore leads to a redelivery and at worst to a second event
+ * of the same dispatch, which the fold counts once. Unusable results are stored whole in the rejected store, noted on their
+ * session, and terminated. Transient failures are retried with a delay, and rejected after too many deliveries. If a session's
+ * log rejects writes, its dispatches are set aside (circuit breaker) so that other sessions are served.
  */
 export interface ExtractorPorts {
   readonly source: DispatchSource;
   readonly log: SessionLog;
   readonly rejected: RejectedStore;
-  /** Where to begin when a log must be looked through. Default: at its first event. */
+  /** Starting points for searching a log. Default: search from the first event. */
   readonly snapshots?: Pick<SnapshotStore, 'loadAtOrBefore'>;
   readonly logger: Logger;
-  /** Default: no session was ever forgotten or archived. */
+  /** Default: no session is forgotten or archived. */
   readonly lifecycle?: Forgetting & Pick<SessionLifecycle, 'archived'>;
-  /** Default: no spans. */
+  /** Default: no tracing. */
   readonly tracing?: Tracing;
 }
 
 interface ExtractorOptions {
-  /** Largest body, in bytes. */
   readonly maxBodyBytes: number;
-  /** Failed attempts after which a dispatch is rejected; being set aside does not count. */
+  /** Failed attempts before a dispatch is rejected; being set aside does not count. */
   readonly maxDeliveries: number;
-  /** Dispatches in work at a time. Default: 500. */
+  /** Maximum number of dispatches in progress. Default: 500. */
   readonly maxInHand?: number;
-  /** A dispatch that is not acknowledged comes again after this many milliseconds. Default: 10,000. */
+  /** Ack deadline in milliseconds. Default: 10,000. */
   readonly ackWaitMs?: number;
-  /** 0 to 1, for the jitter of retries. */
   readonly random: () => number;
-  /** Milliseconds since 1970, never going backwards. Default: as the process counts them. */
+  /** Milliseconds since 1970, monotonic. Default: the process' clock. */
   readonly now?: () => number;
-  /** Finds the secrets that no event may hold. Default: none. */
+  /** Redacts secrets. Default: none. */
   readonly secrets?: SecretScanner;
-  /** Whether the process has something to do for which a caller waits. Default: never. */
+  /** Returns true while a caller waits for this process. Default: never. */
   readonly isAwaited?: () => boolean;
 }
 
-/** Counts since the worker started. */
 interface ExtractorStats {
   recorded: number;
   rejected: number;
   retried: number;
-  /** The recorded ones by role, and the rejected ones by code. */
   readonly recordedBy: Partial<Record<Role, number>>;
   readonly rejectedFor: Partial<Record<ErrorCode, number>>;
-  /** Secrets taken out of results, by rule. */
+  /** Redacted secrets by rule. */
   readonly redacted: SecretCounts;
-  /** Repairs of results, by kind. */
   readonly repaired: Record<string, number>;
 }
 
 export interface Extractor {
   readonly stats: Readonly<ExtractorStats>;
-  /** Dispatches in this worker's hands now, in work or waiting for their turn. */
+  /** Dispatches in progress or waiting. */
   inHand(): number;
-  /** Sessions whose logs take nothing. */
+  /** Sessions whose logs reject writes. */
   setAside(): SetAside;
-  /** Takes no further dispatches, puts back those that wait for their turn, and waits for those in progress. */
+  /** Stops fetching, puts waiting dispatches back, and waits for those in progress. */
   stop(): Promise<void>;
 }
 
@@ -134,7 +128,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     }
     const refreshing = ports.lifecycle?.refreshed();
     if (refreshing !== undefined) return refreshing.then(() => process(held));
-    const standing = standingOf(ports.lifecycle, session, delivery.sequence);
+    const standing = admission(ports.lifecycle, session, delivery.sequence);
     if (standing !== 'counts') return Promise.resolve(standing === 'forgotten' ? DONE : HELD_BACK);
     const { foreign } = delivery;
     if (foreign !== undefined) {
@@ -148,14 +142,13 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     noteRepaired(delivery, session, parsed.repairs);
     const task = parsed.value.result.task_id;
     const again = () => eventAgain(delivery, session, role);
-    // Most often there is no debug line, and nothing is built for it.
     const stored = logger.debug === undefined ? recorded[role] : () => recordedAs(session, role, delivery);
     return guard
       .record(session, eventOf(delivery, session, parsed), again, held.isNew)
       .then(stored, (error: unknown) => {
         const triedTooOften = lanes.failures(held) + 1 >= options.maxDeliveries;
         if (!triedTooOften && !(isRefusal(error) && isGivenUp(held))) throw error;
-        // While nothing can be stored it cannot be rejected either: an outage, however long, loses no dispatch.
+        // While nothing can be stored, rejecting fails too: no outage loses a dispatch.
         const reason = `still failing after ${options.maxDeliveries} deliveries`;
         const fix = 'see with "throughline doctor" why nothing could be stored, then send it again unchanged';
         return reject(held, session, role, { code: 'deliveries_exhausted', reason, fix, task });
@@ -181,7 +174,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     return eventOf(delivery, session, same);
   }
 
-  /** Whether the log of its session, now failing once more, has refused as many events in a row as one may fail. */
+  /** Returns true if the log of its session has refused as many events in a row as one dispatch may fail. */
   function isGivenUp(held: Held): boolean {
     return lanes.refusals(held) + 1 >= options.maxDeliveries;
   }
@@ -197,7 +190,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     found: Readonly<SecretCounts>,
   ): void {
     if (Object.keys(found).length === 0) return;
-    // One that comes again is the same one.
+    // Count a redelivered dispatch once.
     if (delivery === 1) addCounts(stats.redacted, found);
     logger.info({ session, dispatch: sequence, redacted: found }, 'secrets taken out of a dispatch');
   }
@@ -223,24 +216,24 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     const { sequence, at, subject, body, isBare = false } = held.delivery;
     // Anyone who may send a request could have had it stored.
     const noted = isBare || code === 'stored_reply' ? undefined : session;
-    const isSame = noted && (await sameLife(ports.lifecycle, noted));
-    // The note first: the fold takes it once however often it comes, the rejected store only for a while. But a log
-    // that is given up keeps no dispatch from being rejected: then `after` does not hear of it.
+    const assertSameGeneration = noted && (await generationGuard(ports.lifecycle, noted));
+    // The session first: the fold is idempotent, the rejected store only within its dedupe window. If the log refuses the note
+    // for good, the dispatch is rejected without it; `after` does not hear of it then.
     const refused = noted && (await noteRejected(held, noted, role, fault));
-    // It was stored before, and not acknowledged: kept here as well it could be retried, and count twice.
+    // Its event was stored but not acknowledged: a retry of the rejection would count twice.
     if (refused === 'counted') return DONE;
     const told = refused === undefined ? reason : `${reason}; not noted on its session: ${refused.because}`;
     const why = { code, reason: told, ...(fix !== undefined && { fix }), ...(meant && { meant }) };
-    await isSame?.();
+    await assertSameGeneration?.();
     await ports.rejected.put({ session, role, subject, sequence, at, ...why, body });
     stats.rejected += 1;
     stats.rejectedFor[code] = (stats.rejectedFor[code] ?? 0) + 1;
     logger.warn({ session, dispatch: sequence, code, reason: told }, 'dispatch rejected');
     const rejected = { kind: 'rejected', code, reason: `${code}: ${reason}` } as const;
-    return refused === undefined ? rejected : { kind: 'unnoted', rejected };
+    return refused === undefined ? rejected : { kind: 'rejectedWithoutEvent', rejected };
   }
 
-  /** Notes a rejection on its session, unless the dispatch has counted. If the log refuses it and is given up, says why. */
+  /** Appends a rejection to its session, unless the dispatch has counted. Returns the reason if the log refuses it for good. */
   async function noteRejected(
     held: Held,
     session: Token,
@@ -269,7 +262,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   const onFailure = () => {
     stats.retried += 1;
   };
-  const turns = await workInTurns(source, inSpan(tracing, process), {
+  const turns = await processRoundRobin(source, inSpan(tracing, process), {
     ...{ lanes, logger, ackWaitMs, now, onFailure },
     ...(options.isAwaited !== undefined && { isAwaited: options.isAwaited }),
   });
@@ -281,7 +274,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   };
 }
 
-/** The one event of a dispatch: its outcome, the facts that do not follow from it, and what was repaired. */
+/** Builds the one event of a dispatch: its outcome, facts that do not follow from it, and repairs. */
 export function recordedEvent(
   { sequence, at, messageId }: Pick<DispatchDelivery, 'sequence' | 'at' | 'messageId'>,
   returned: RoleResult,
@@ -305,7 +298,7 @@ export function recordedEvent(
 
 type Work = (held: Held) => Promise<WorkOutcome>;
 
-/** The same work, in a span of the trace that published the dispatch, where spans are recorded. */
+/** Wraps work in a span that continues the publisher's trace. */
 export function inSpan(tracing: Tracing, work: Work): Work {
   return (held) => {
     const spans = tracing();
@@ -314,7 +307,7 @@ export function inSpan(tracing: Tracing, work: Work): Work {
     return spans.run(takeSpan('extract', subject, body.length, trace), async (span) => {
       if (delivery > 1) span.set({ 'throughline.delivery': delivery });
       const outcome = await work(held);
-      const rejected = outcome.kind === 'unnoted' ? outcome.rejected : outcome;
+      const rejected = outcome.kind === 'rejectedWithoutEvent' ? outcome.rejected : outcome;
       if (rejected.kind === 'rejected') span.failed(rejected.code);
       return outcome;
     });

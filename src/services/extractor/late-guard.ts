@@ -8,15 +8,14 @@ import { COUNTED_MEMORY, type CountedMemory } from '../../memory/session/counted
 import { CountedLog, type CountedLogPorts } from './counted-log.js';
 
 /**
- * Appends the events of dispatches, so that each dispatch counts, however late it comes.
+ * Appends the events of dispatches so that each dispatch counts exactly once, however late it arrives.
  *
- * The fold remembers which dispatches have counted, but for the oldest. An event of one that it has forgotten counts only
- * with a proof that no event before has. That is rare, and costs reading the log. Nearly always it is plain that the fold
- * cannot have forgotten a dispatch: when its log is short, or when few events have been stored since a moment when the
- * dispatch itself was not stored yet. Then its event is appended, and that is all.
+ * The fold remembers which dispatches have counted, except for the oldest. An event of a forgotten one counts only with a proof
+ * that no earlier event exists, which costs reading the log. Usually that is unnecessary: the log is short, or few events were
+ * stored since a moment when the dispatch was not stored yet. Then the event is simply appended.
  *
- * A dispatch that was in work before may have an event already: its log is looked through first. So no event needs a
- * message id, which costs the server a tenth of a publish or more, and none is stored again however late it comes.
+ * A redelivered dispatch may have an event already, so its log is searched first. Events therefore need no message id, which
+ * would cost the server at least a tenth of each publish.
  */
 export type DispatchEvent = FactRecorded | DispatchRejected;
 type Counts = DispatchEvent['type'];
@@ -26,7 +25,7 @@ export interface LateGuardPorts extends CountedLogPorts {
   readonly source: Pick<DispatchSource, 'newest'>;
 }
 
-/** How far a log had come when no dispatch above `newest` was stored yet. */
+/** High-water marks: no dispatch above `newest` was stored when the log had reached `sequence`. */
 interface Mark {
   readonly newest: number;
   readonly sequence: number;
@@ -35,30 +34,29 @@ interface Mark {
 interface LongSession {
   /** Newest last. */
   marks: Mark[];
-  /** Highest sequence that an append has come to. */
+  /** Highest appended sequence. */
   reached: number;
 }
 
 interface LateGuardOptions {
-  /** What the fold remembers. */
   readonly memory?: CountedMemory;
-  /** Shortest time between two questions for the newest dispatch, in milliseconds. Default: 200. */
+  /** Minimum interval between requests for the newest dispatch, in milliseconds. Default: 200. */
   readonly askMs?: number;
 }
 
 const TOGETHER = { together: true };
 const MAX_LONG = 10_000;
-/** Sessions whose searched logs are remembered: up to some 100 KB each. */
+/** Cached searched logs, up to some 100 KB each. */
 const MAX_LOOKED = 100;
 const MAX_MARKS = 64;
-/** Only other writers that keep overtaking it make a proof out of date. */
+/** A proof becomes stale only if other writers keep overtaking it. */
 const MAX_PROOFS = 10;
 
 export class LateGuard {
   readonly #ports: LateGuardPorts;
   readonly #memory: CountedMemory;
   readonly #askMs: number;
-  /** Sessions whose logs are so long that the fold may have forgotten something, or soon may. */
+  /** Sessions with logs so long that the fold forgets, or soon will. */
   readonly #long = new LRUCache<Token, LongSession>({ max: MAX_LONG });
   readonly #looked = new LRUCache<Token, CountedLog>({ max: MAX_LOOKED });
   #asked = Number.NEGATIVE_INFINITY;
@@ -73,10 +71,10 @@ export class LateGuard {
   /**
    * Appends the event of a dispatch; resolves when the dispatch counts, by this event or another one.
    *
-   * @param again makes the same event once more: while an append is under way it is not kept
-   * @returns by which kind of event it counts, as far as that is known
-   * @param isNew whether no worker can have appended an event of it before
-   * @throws ThroughlineError `unavailable` when the log cannot be reached
+   * @param again rebuilds the event, so that it is not held during the append
+   * @param isNew true if no worker can have appended its event before
+   * @returns the type of the event by which it counts, if known
+   * @throws ThroughlineError `unavailable` if the log cannot be reached
    */
   record(session: Token, event: DispatchEvent, again: () => DispatchEvent, isNew: boolean): Promise<Counts> {
     const { type, data } = event;
@@ -90,14 +88,14 @@ export class LateGuard {
       if (sequence <= surely / 2) return type;
       const long = this.#long.get(session) ?? { marks: [], reached: 0 };
       this.#long.set(session, long);
-      // Of so short a log nothing is forgotten.
+      // The fold forgets nothing of so short a log.
       const isSure = sequence <= surely || this.#isSure(long, dispatch, sequence);
       this.#reached(long, sequence);
       return isSure ? type : this.#recordLate(session, type, dispatch, again);
     });
   }
 
-  /** Looks a dispatch up, and appends its event, with the proof where it needs one, until it counts. */
+  /** Searches for a dispatch and appends its event, with a proof if needed, until it counts. */
   async #recordLate(
     session: Token,
     type: DispatchEvent['type'],
@@ -108,14 +106,14 @@ export class LateGuard {
     this.#looked.set(session, counted);
     for (let proof = 0; proof < MAX_PROOFS; proof += 1) {
       const looked = await counted.look(dispatch);
-      // One that was given up and can be recorded after all counts as recorded.
+      // A rejected dispatch that can be recorded after all counts as recorded.
       const isReplaced = type === 'fact.recorded' && looked.replaceable.has(dispatch);
       if (looked.counted.has(dispatch) && !isReplaced)
         return looked.recorded.has(dispatch) ? 'fact.recorded' : type;
       const isForgotten = dispatch <= looked.floor;
       const event = isForgotten ? proven(again(), looked.through) : again();
       const sequence = sequenceOf(await this.#ports.log.append(session, event));
-      // Each event since that look may be of a newer dispatch, and the fold forgets the oldest first.
+      // Each event since then may belong to a newer dispatch, and the fold forgets the oldest first.
       const newer = (looked.newer.get(dispatch) ?? 0) + sequence - looked.through;
       if (!isForgotten && newer <= this.#memory.surely) return type;
     }
@@ -125,7 +123,7 @@ export class LateGuard {
     );
   }
 
-  /** Whether too few events were stored since the dispatch was for the fold to have forgotten it. */
+  /** Returns true if too few events were stored since the dispatch for the fold to have forgotten it. */
   #isSure({ marks }: LongSession, dispatch: number, sequence: number): boolean {
     const before = marks.findLast(({ newest }) => newest < dispatch);
     return before !== undefined && sequence - before.sequence <= this.#memory.surely;
@@ -137,8 +135,8 @@ export class LateGuard {
     if (this.#isAsking || now - this.#asked < this.#askMs) return;
     this.#asked = now;
     this.#isAsking = true;
-    // What is in these logs by now was stored as a dispatch before.
-    // Sequences of events that were stored together may be said too high: the mark is set as much lower.
+    // Every event in these logs belongs to a dispatch at or below `newest`. Batched appends may report a sequence that is too
+    // high, so the mark is lowered by some slack.
     const slack = Math.ceil(this.#memory.surely / 8);
     const reached = [...this.#long.values()].map((each) => ({ each, sequence: each.reached - slack }));
     this.#ports.source
@@ -147,7 +145,7 @@ export class LateGuard {
         (newest) => {
           for (const { each, sequence: at } of reached) this.#mark(each, { newest, sequence: at });
         },
-        // Then more is looked up, until it can be asked again.
+        // Without a mark, more dispatches are searched for until the next answer.
         () => {},
       )
       .finally(() => {
@@ -166,7 +164,7 @@ function sequenceOf(appended: Appended): number {
   return appended.outcome === 'appended' ? appended.sequence : 0;
 }
 
-/** The same event with the proof that nothing counted through a sequence. */
+/** Adds the proof that no event through a sequence counted. */
 function proven(event: DispatchEvent, checked: number): DispatchEvent {
   return event.type === 'fact.recorded'
     ? { ...event, data: { ...event.data, dispatch: { ...event.data.dispatch, checked } } }

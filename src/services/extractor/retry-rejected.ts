@@ -11,14 +11,14 @@ export interface RetryPorts extends CountedLogPorts {
 }
 
 /**
- * Publishes one rejected dispatch again, to the subject it came from, and only then removes it from the store.
+ * Publishes a rejected dispatch again, to its own subject, and then removes it from the store.
  *
- * Killed in between, it stands in the store and in the source: to retry it again within the source's dedupe window of
- * two minutes publishes nothing new; later, it is one more dispatch, and the same result: it counts once.
+ * A crash in between leaves it in both. Retrying within the dedupe window of two minutes publishes nothing new; later it is
+ * another dispatch with the same result, which counts once.
  *
- * @param corrected what to publish in its place: the body, the subject, or both
+ * @param corrected replaces body and subject
  * @returns the sequence of the new dispatch
- * @throws ThroughlineError `not_found` when no rejection has this id, `duplicate` when its session has counted this dispatch, `stored_reply`
+ * @throws ThroughlineError `not_found`, `duplicate` if its session has counted this dispatch, `stored_reply`
  */
 export async function retryRejected(
   ports: RetryPorts,
@@ -36,14 +36,14 @@ export async function retryRejected(
     );
   const { subject, body } = corrected ?? entry;
   await requireUncounted(ports, entry, subject);
-  // Corrected in another way, it is another result.
+  // A different correction is a different result.
   const retryId = corrected === undefined ? entry.retryId : `${entry.retryId}:${correctionOf(corrected)}`;
   const { sequence } = await source.publish(subject, body, dispatchMessageId(entry.session, retryId));
   await rejected.remove(id);
   return sequence;
 }
 
-/** Throws where a result would count a second time in its session. */
+/** Throws if a result would count twice in its session. */
 async function requireUncounted(
   ports: RetryPorts,
   { id, session, sequence }: WholeRejection,

@@ -10,7 +10,7 @@ import type { Serving } from '../common/service-context.js';
 import { backlogMetrics, watchService } from '../common/service-metrics.js';
 import { type Extractor, startExtractor } from './extractor-worker.js';
 
-/** The service `extractor`: the worker, and its health. */
+/** Serves `extractor`: the worker and its health. */
 export async function serveExtractor(
   nats: NatsPorts,
   serving: Serving,
@@ -60,7 +60,6 @@ export async function serveExtractor(
   shutdown.add('the health of the extractor', () => service.stop());
 }
 
-/** What an extractor has counted. */
 function extractorMetrics({ stats, inHand, setAside }: Extractor): Collector {
   return () => {
     const { recordedBy, rejectedFor, repaired, redacted, retried } = stats;

@@ -4,57 +4,56 @@ import type { DispatchDelivery } from '../../engine/ports/dispatch-source.js';
 import { type BackoffLimits, backoffMs } from '../../shared/backoff.js';
 import { clipText, oneLine } from '../../shared/text.js';
 
-/** A dispatch in an extractor's hands: it waits for its turn, or is worked on. */
+/** A dispatch in progress or waiting for its session's turn. */
 export interface Held {
   readonly session: string;
   readonly delivery: DispatchDelivery;
-  /** Whether no worker can have begun work on it before. */
+  /** True if no worker can have started on it before. */
   readonly isNew: boolean;
-  /** The session's round in which work on it began. */
+  /** The lane's round in which its attempt started. */
   round: number;
 }
 
-/** A session whose dispatches are set aside. */
-export interface Trouble {
+/** The state of an open circuit breaker. */
+export interface OpenCircuit {
   readonly session: string;
   readonly code: ErrorCode;
-  /** The last error of its log, with a fix where one is known. */
+  /** The last error of its log, with a fix if one is known. */
   readonly reason: string;
-  /** When its first attempt failed, in milliseconds since 1970. */
+  /** Time of the first failed attempt, in milliseconds since 1970. */
   readonly since: number;
 }
 
-/** This many failures in a row are no longer the fault of one dispatch. */
+/** After this many consecutive failures the log is at fault and not a dispatch. */
 const IN_A_ROW = 3;
-/** Dispatches come back in groups: the server looks through all that it holds back for each moment at which one is due. */
+/** Redeliveries are grouped, because the server scans all pending messages for each due time. */
 const GROUP_MS = 100;
 
-/** Refusals that a log repeats until someone changes something; after an outage, it accepts what it refused. */
+/** Permanent refusals; after an outage, in contrast, a log accepts what it refused. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['store_full', 'config_invalid', 'too_large', 'internal']);
 
-/** Whether a log was reached, and did not take an event. */
+/** Returns true if the log was reached and refused the event. */
 export function isRefusal(error: unknown): boolean {
   return REFUSALS.has(codeOf(error));
 }
 
-/** The dispatches of one session that an extractor holds, those that it has put back, and the last state of its log. */
+/** One session's queue and circuit breaker: dispatches held, dispatches put back, and the health of its log. */
 export class SessionLane {
   readonly session: string;
   readonly waiting = new Fifo<Held>();
   active = 0;
-  /** Begun since it was last behind the others. */
+  /** Started in the current round-robin turn. */
   inTurn = 0;
-  /** Of all bodies held. */
   bytes = 0;
-  /** Rises with each pause. */
+  /** Incremented by each pause. */
   round = 0;
   #pausedUntil = 0;
   #failures = 0;
   #pauses = 0;
   #refusals = 0;
-  #last: Trouble | undefined;
+  #last: OpenCircuit | undefined;
   #lastReturn = 0;
-  /** How many come back at which time. */
+  /** Dispatches put back, by the time of their return. */
   readonly #away = new Map<number, number>();
 
   constructor(session: string) {
@@ -65,22 +64,22 @@ export class SessionLane {
     return this.active + this.waiting.length;
   }
 
-  /** Set while its dispatches are set aside. */
-  get trouble(): Trouble | undefined {
+  /** Set while the circuit breaker is open. */
+  get openCircuit(): OpenCircuit | undefined {
     return this.#failures < IN_A_ROW ? undefined : this.#last;
   }
 
-  /** How many times in a row its log has refused an event, with a pause after each. */
+  /** Consecutive refusals by its log, each followed by a pause. */
   get refusals(): number {
     return this.#refusals;
   }
 
-  /** Whether a dispatch may be tried: while in trouble one at a time, and none before the pause is over. */
+  /** Returns true if a dispatch may be tried. While the breaker is open: one at a time, after the pause (half-open). */
   admits(now: number): boolean {
-    return this.trouble === undefined || (this.held === 0 && now >= this.#pausedUntil);
+    return this.openCircuit === undefined || (this.held === 0 && now >= this.#pausedUntil);
   }
 
-  /** Its log has taken an event. */
+  /** Closes the breaker: its log accepted an event. */
   took(): void {
     this.#failures = this.#pauses = this.#refusals = this.#pausedUntil = 0;
     this.#last = undefined;
@@ -88,9 +87,9 @@ export class SessionLane {
   }
 
   /**
-   * An attempt has failed. Of those that were begun before the last pause none makes the next one longer.
+   * Records a failed attempt. Attempts that started before the last pause do not extend the next one.
    *
-   * @param begun the round in which it was begun
+   * @param begun round in which it started
    * @returns milliseconds until the next attempt
    */
   failed(begun: number, error: unknown, now: number, random: number): number {
@@ -107,15 +106,12 @@ export class SessionLane {
     return Math.max(0, this.#pausedUntil - now);
   }
 
-  /** The next may be tried at once. */
+  /** Allows the next attempt immediately. */
   endPause(): void {
     this.#pausedUntil = 0;
   }
 
-  /**
-   * Milliseconds for which one more is put back: they come back one after the other, `everyMs` apart, and in trouble
-   * not before the pause is over.
-   */
+  /** Returns the delay in milliseconds for one more put-back: returns are `everyMs` apart, and not before the pause ends. */
   putBack(now: number, everyMs: number): number {
     this.#lastReturn = Math.max(this.#lastReturn + everyMs, this.#pausedUntil, now + everyMs);
     const at = Math.ceil(this.#lastReturn / GROUP_MS) * GROUP_MS;
@@ -123,7 +119,7 @@ export class SessionLane {
     return at - now;
   }
 
-  /** How many have been put back and have not come back yet. */
+  /** Number of dispatches put back that have not returned yet. */
   away(now: number): number {
     let count = 0;
     for (const [at, many] of this.#away) {
@@ -138,7 +134,7 @@ export class SessionLane {
   }
 }
 
-/** First in, first out, at the same cost however many wait. */
+/** A FIFO queue with constant-time operations. */
 class Fifo<T> {
   #items: T[] = [];
   #taken = 0;
@@ -155,7 +151,7 @@ class Fifo<T> {
     const item = this.#items[this.#taken];
     if (item === undefined) return undefined;
     this.#taken += 1;
-    // Taken items are released together, once they are half of all: a shift of a large array copies the rest.
+    // Compact when half of the array is consumed: `Array.shift` would copy a large array each time.
     if (this.#taken * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#taken);
       this.#taken = 0;
@@ -173,12 +169,12 @@ class Fifo<T> {
   }
 }
 
-/** The part of an extractor's health about sessions whose logs accept nothing. */
+/** The part of an extractor's health about sessions whose logs reject writes. */
 export interface SetAside {
   readonly sessions: number;
-  /** About how many dispatches of theirs wait, of those that this extractor has seen. */
+  /** Approximate number of their dispatches that this extractor has seen. */
   readonly dispatches: number;
-  /** Those that have been set aside for longest. */
+  /** Those set aside for longest. */
   readonly worst: readonly {
     readonly session: string;
     readonly code: ErrorCode;
@@ -192,13 +188,13 @@ const MAX_TOLD = 10;
 const MAX_REASON = 300;
 
 export function setAsideOf(aside: {
-  readonly troubles: readonly Trouble[];
+  readonly openCircuits: readonly OpenCircuit[];
   readonly dispatches: number;
 }): SetAside {
   return {
-    sessions: aside.troubles.length,
+    sessions: aside.openCircuits.length,
     dispatches: aside.dispatches,
-    worst: aside.troubles.slice(0, MAX_TOLD).map(({ session, code, reason, since }) => ({
+    worst: aside.openCircuits.slice(0, MAX_TOLD).map(({ session, code, reason, since }) => ({
       session,
       code,
       reason: clipText(oneLine(reason), MAX_REASON),
@@ -211,9 +207,6 @@ export function isoOf(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/**
- * The one place where the outcome of a delivery turns into ack, nak or term.
- */
 export type Disposition =
   | { readonly kind: 'done' }
   | { readonly kind: 'retry'; readonly delayMs: number }
@@ -235,11 +228,7 @@ export function dispose(delivery: DispatchDelivery, disposition: Disposition): v
 
 const RETRIES: BackoffLimits = { firstMs: 250, longestMs: 30_000 };
 
-/**
- * Delay before the next delivery, in milliseconds: it doubles with each one, up to 30 s.
- *
- * @param random 0 to 1
- */
+/** Returns the redelivery delay in milliseconds: exponential, up to 30 s. @param random 0 to 1 */
 export function retryDelay(delivery: number, random: number): number {
   return backoffMs(RETRIES, delivery, random);
 }

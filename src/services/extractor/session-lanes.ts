@@ -1,69 +1,63 @@
 import { LRUCache } from 'lru-cache';
 import type { DispatchDelivery } from '../../engine/ports/dispatch-source.js';
-import { type Held, retryDelay, SessionLane, type Trouble } from './session-lane.js';
+import { type Held, type OpenCircuit, retryDelay, SessionLane } from './session-lane.js';
 
 /**
- * Shares an extractor between sessions, so that none keeps it from the others: which dispatch is worked on, which
- * waits for its turn in memory, and which is put back for a while before anything is done with it.
+ * Schedules the dispatches of an extractor fairly between sessions: which is processed, which waits in memory, and which is
+ * put back untouched.
  *
- * - Sessions take turns, with up to eight dispatches each. A session may have as many in work as there are places free:
- *   alone it has half of them, two have a third each, and one that comes finds a place, even while all attempts of
- *   another one hang.
- * - Of one that publishes very much at once, what is not in work yet waits in memory, up to three quarters of the room
- *   for that, so that what others have published behind it is met soon. More than that is put back.
- * - A session whose log takes nothing is tried with one dispatch at a time, after growing pauses; all others of it are
- *   set aside. The first that succeeds ends it.
+ * - Weighted round robin: up to eight dispatches per turn. A session may use as many slots as are free: one alone gets half,
+ *   two get a third each, so a new session finds a slot even while all attempts of another one hang.
+ * - A session that publishes a burst is queued in memory, up to 75 % of the buffer; the rest is nak'ed with a delay.
+ * - Circuit breaker: when a session's log rejects writes, one dispatch at a time is retried with exponential backoff, and its
+ *   other dispatches are set aside. The first success closes the breaker.
  *
- * Reads no clock but the one handed in, and starts nothing.
+ * Pure state machine: it starts nothing and reads only the given clock.
  */
 interface LaneOptions {
-  /** Dispatches in work at a time, of all sessions together. */
+  /** Maximum number of dispatches in progress. */
   readonly maxActive: number;
-  /** Milliseconds since 1970; it must not go backwards. */
+  /** Milliseconds since 1970, monotonic. */
   readonly now: () => number;
-  /** 0 to 1, for the jitter of pauses. */
   readonly random: () => number;
 }
 
-/**
- * Dispatches that a session has begun in one turn, if so many wait. Events that come for one stream together cost the
- * server a third less than events that come for many in turn.
- */
+/** Dispatches per turn: events published together to one stream cost the server a third less than interleaved ones. */
 const MOST_IN_TURN = 8;
-/** What is held at most, in work or waiting. */
+/** Limits of dispatches held, in progress or waiting. */
 const MAX_HELD = 32_000;
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
-/** One session holds at most this many times the rest: alone, three quarters. */
+/** One session holds at most this many times the remaining capacity: alone, three quarters of all. */
 const SHARE = 3;
-/** A session with this share of the waiting dispatches may hide others: more are asked for, to get past it. */
+/** A session with this share of the queue may hide others: fetch more to get past it. */
 const FLOODING = 1 / 8;
-/** Interval at which dispatches come back to a session in trouble, in milliseconds. */
+/** Spacing of returns to a session with an open breaker, in milliseconds. */
 const TROUBLED_EVERY_MS = 1;
-/** Part of the time in which a dispatch is dealt with after which the next one comes back: rather too soon than too late. */
+/** Fraction of the measured processing time after which the next one returns: rather too early than too late. */
 const SOONER = 0.8;
-/** Time over which the speed is measured. */
+/** Interval of the throughput measurement. */
 const MEASURED_MS = 200;
-/** Dispatches whose failures are remembered; one that is forgotten is tried longer. */
+/** Dispatches whose failures are remembered; an evicted one is retried longer. */
 const MAX_REMEMBERED = 10_000;
-/** Sessions in trouble that are remembered; one that is forgotten is in trouble again after three attempts. */
+/** Remembered lanes; the breaker of an evicted one opens again after three attempts. */
 const MAX_LANES = 10_000;
-/** Dispatches that are remembered as put back untouched; one that is forgotten costs a look into its log. */
+/** Dispatches remembered as untouched; an evicted one costs a search of its log. */
 const MAX_UNTOUCHED = 32_000;
 
 export class SessionLanes {
   readonly #options: LaneOptions;
   readonly #lanes = new Map<string, SessionLane>();
-  /** Sessions whose dispatches wait, the one whose turn it is first. */
+  /** Sessions with waiting dispatches, in round-robin order. */
   readonly #turns = new Set<SessionLane>();
   readonly #failures = new LRUCache<number, number>({ max: MAX_REMEMBERED });
-  /** How often a dispatch had been delivered when it was put back, each time before work on it began. */
+  /** Delivery count at which a dispatch was put back untouched. */
   readonly #untouched = new LRUCache<number, number>({ max: MAX_UNTOUCHED });
-  /** The session with the most that waits, as it was when last one came to wait. */
+  /** The session with the longest queue, as of the last arrival. */
   #busiest: SessionLane | undefined;
   #active = 0;
   #waiting = 0;
   #bytes = 0;
-  /** Milliseconds for each that is dealt with. */
+  /** Measured processing time per dispatch, in milliseconds. */
   #everyMs = 1;
   #ended = 0;
   #measuredAt: number;
@@ -73,28 +67,27 @@ export class SessionLanes {
     this.#measuredAt = options.now();
   }
 
-  /** Dispatches held, in work or waiting. */
+  /** Dispatches in progress or waiting. */
   get held(): number {
     return this.#active + this.#waiting;
   }
 
-  /** Those that wait for their turn. */
   waiting(): readonly Held[] {
     return this.#waiting === 0 ? [] : [...this.#turns].flatMap((lane) => [...lane.waiting]);
   }
 
-  /** Sessions with dispatches in work. */
+  /** Sessions with dispatches in progress. */
   inWork(): string[] {
     return [...this.#lanes.values()].flatMap(({ session, active }) => (active > 0 ? [session] : []));
   }
 
-  /** Whether more should be asked for. */
-  hasRoom(): boolean {
+  /** Backpressure: true if the worker has capacity to fetch more messages. */
+  hasCapacity(): boolean {
     if (this.held < this.#options.maxActive) return true;
     return (this.#busiest?.waiting.length ?? 0) >= this.#waiting * FLOODING;
   }
 
-  /** Takes a delivery in, to wait for its turn; or gives the milliseconds for which it must be put back. */
+  /** Enqueues a delivery, or returns the delay in milliseconds with which it must be put back. */
   arrived(session: string, delivery: DispatchDelivery): number | undefined {
     const lane = this.#lane(session);
     const now = this.#options.now();
@@ -110,7 +103,7 @@ export class SessionLanes {
     return undefined;
   }
 
-  /** The next to be worked on, of the sessions in turn; `undefined` while none may be. */
+  /** Returns the next dispatch to process; `undefined` if none may start. */
   next(): Held | undefined {
     const free = this.#options.maxActive - this.#active;
     if (free <= 0) return undefined;
@@ -128,27 +121,26 @@ export class SessionLanes {
     return undefined;
   }
 
-  /** It has been dealt with, and its log took an event. Gives the trouble that this ended. */
-  took(held: Held): Trouble | undefined {
+  /** Settles a success. Returns the openCircuit that it ended. */
+  took(held: Held): OpenCircuit | undefined {
     const lane = this.#ends(held);
-    const { trouble } = lane;
+    const { openCircuit } = lane;
     lane.took();
     this.#failures.delete(held.delivery.sequence);
     this.#forgetIdle(lane);
-    return trouble;
+    return openCircuit;
   }
 
-  /** It has been dealt with, though its log took nothing: the next one may be tried at once. */
+  /** Settles a dispatch that was rejected although its log accepted nothing: the next one may start immediately. */
   gaveUp(held: Held): void {
     this.#ends(held).endPause();
     this.#failures.delete(held.delivery.sequence);
   }
 
   /**
-   * It has failed.
+   * Settles a failure.
    *
-   * @returns milliseconds until it may be tried again, what else of its session must be put back, each for how long,
-   * and the trouble that the session is in
+   * @returns its redelivery delay in milliseconds, the waiting dispatches of its session to put back, and the breaker's state
    */
   failed(held: Held, error: unknown) {
     const { now, random } = this.#options;
@@ -156,18 +148,18 @@ export class SessionLanes {
     const failures = this.failures(held) + 1;
     this.#failures.set(held.delivery.sequence, failures);
     const pauseMs = lane.failed(held.round, error, now(), random());
-    // One that fails among others that succeed waits longer each time, too.
+    // A dispatch that fails among successes backs off on its own.
     const delayMs = Math.max(pauseMs, retryDelay(failures, random()));
-    const { trouble } = lane;
-    return { delayMs, trouble, putBack: trouble === undefined ? [] : this.#letGo(lane) };
+    const { openCircuit } = lane;
+    return { delayMs, openCircuit, putBack: openCircuit === undefined ? [] : this.#letGo(lane) };
   }
 
-  /** How often this dispatch has failed before, as far as is remembered. */
+  /** Number of remembered failures of a dispatch. */
   failures({ delivery }: Held): number {
     return this.#failures.get(delivery.sequence) ?? 0;
   }
 
-  /** How many times in a row the log of its session has refused an event. */
+  /** Consecutive refusals by the log of its session. */
   refusals({ session }: Held): number {
     return this.#lane(session).refusals;
   }
@@ -177,15 +169,17 @@ export class SessionLanes {
     return [...this.#turns].flatMap((lane) => this.#letGo(lane));
   }
 
-  /** Sessions whose dispatches are set aside, the one that has been for longest first, and how many these are. */
-  setAside(): { readonly troubles: readonly Trouble[]; readonly dispatches: number } {
+  /** Returns the sessions with an open breaker, oldest first, and the number of their dispatches. */
+  setAside(): { readonly openCircuits: readonly OpenCircuit[]; readonly dispatches: number } {
     const now = this.#options.now();
-    const lanes = [...this.#lanes.values()].filter(({ trouble }) => trouble !== undefined);
-    const troubles = lanes.flatMap(({ trouble }) => trouble ?? []).sort((one, two) => one.since - two.since);
-    return { troubles, dispatches: lanes.reduce((sum, lane) => sum + lane.held + lane.away(now), 0) };
+    const lanes = [...this.#lanes.values()].filter(({ openCircuit }) => openCircuit !== undefined);
+    const openCircuits = lanes
+      .flatMap(({ openCircuit }) => openCircuit ?? [])
+      .sort((one, two) => one.since - two.since);
+    return { openCircuits, dispatches: lanes.reduce((sum, lane) => sum + lane.held + lane.away(now), 0) };
   }
 
-  /** A session that has had its turn goes behind the others. */
+  /** Moves a session to the end of the round robin after its turn. */
   #took(lane: SessionLane): void {
     lane.inTurn += 1;
     if (lane.waiting.length > 0 && lane.inTurn < MOST_IN_TURN) return;
@@ -213,7 +207,7 @@ export class SessionLanes {
     return isFirst || this.#untouched.get(sequence) === delivery - 1;
   }
 
-  /** Milliseconds for which one is put back that nothing was done with. */
+  /** Returns the delay in milliseconds for putting an untouched dispatch back. */
   #putBack(lane: SessionLane, held: Pick<Held, 'delivery' | 'isNew'>, now: number, everyMs: number): number {
     const { delivery, isNew } = held;
     if (isNew) this.#untouched.set(delivery.sequence, delivery.delivery);
@@ -239,7 +233,7 @@ export class SessionLanes {
     const now = this.#options.now();
     const passed = now - this.#measuredAt;
     if (passed < MEASURED_MS) return;
-    // Not over a time in which there was nothing to do.
+    // Skip idle periods.
     if (passed < MEASURED_MS * 2) this.#everyMs = (this.#everyMs + passed / this.#ended) / 2;
     this.#ended = 0;
     this.#measuredAt = now;

@@ -6,40 +6,39 @@ import { limitedWarnings } from '../../engine/runtime/limited-warnings.js';
 import { type Disposition, dispose, type Held, isoOf } from './session-lane.js';
 import type { SessionLanes } from './session-lanes.js';
 
-/** The outcome of a dispatch; `unnoted`: rejected, but its session's log did not accept a note of it. */
-export type WorkOutcome = Disposition | { readonly kind: 'unnoted'; readonly rejected: Disposition };
+/** The outcome of a dispatch; `rejectedWithoutEvent`: rejected, but its session's log did not accept the note. */
+export type WorkOutcome =
+  | Disposition
+  | { readonly kind: 'rejectedWithoutEvent'; readonly rejected: Disposition };
 
 interface TurnsOptions {
   readonly lanes: SessionLanes;
   readonly logger: Logger;
-  /** A dispatch that is not acknowledged comes again after this many milliseconds. */
+  /** Ack deadline in milliseconds. */
   readonly ackWaitMs: number;
   readonly now: () => number;
   readonly onFailure: () => void;
-  /** Whether the process has something to do for which a caller waits: then little is begun in a turn. Default: never. */
+  /** Returns true while a caller waits for this process: fewer dispatches are started per turn then. Default: never. */
   readonly isAwaited?: () => boolean;
 }
 
-/** Dispatches whose subject names no session share one place among the sessions. */
+/** Lane of dispatches whose subject names no session. */
 const NO_SESSION = '';
 const AT_ONCE_MS = 1;
-/**
- * Begun between two looks at what has arrived, by number and by time: reading comes first, to get past what one session
- * has published.
- */
+/** Dispatches started per turn of the event loop, by number and time: reading has priority, to get past a session's burst. */
 const MOST_A_TURN = 128;
 const TURN_MS = 8;
-/** Begun between two looks at the clock. */
+/** Dispatches started between two looks at the clock. */
 const LOOK_EVERY = 8;
-/** Between two warnings that it cannot stop yet, and how many sessions one names. */
+/** Interval of the warnings during shutdown, and the number of sessions that one names. */
 const WAITS_MS = 5000;
 const MOST_NAMED = 10;
 
 /**
- * Takes dispatches from a source and works on them, sessions in turn, as the lanes say; answers each delivery as it
- * ends. Work that throws has failed, and is tried again later.
+ * Processes the dispatches of a source in the order of the lanes, and settles each delivery as it ends. Work that throws is
+ * retried later.
  */
-export async function workInTurns(
+export async function processRoundRobin(
   source: DispatchSource,
   work: (held: Held) => Promise<WorkOutcome>,
   { lanes, logger, ackWaitMs, now, onFailure, isAwaited = () => false }: TurnsOptions,
@@ -88,7 +87,7 @@ export async function workInTurns(
     beginNext();
   }
 
-  // Callbacks rather than a promise for each: thousands are in work at a time.
+  // Callbacks instead of async functions: thousands are in progress at a time.
   function begin(held: Held): void {
     const fail = (error: unknown) => end(held, () => failed(held, error));
     let working: Promise<WorkOutcome>;
@@ -101,7 +100,7 @@ export async function workInTurns(
     working.then((outcome) => end(held, () => succeeded(held, outcome)), fail);
   }
 
-  /** What goes wrong after the work is not a failure of it: an unanswered dispatch comes again, and counts once. */
+  /** An error after the work is not a failure of it: an unsettled dispatch is redelivered, and counts once. */
   function end({ delivery }: Held, settle: () => void): void {
     try {
       settle();
@@ -119,10 +118,10 @@ export async function workInTurns(
   }
 
   function succeeded(held: Held, outcome: WorkOutcome): void {
-    // The lanes first, so that there is room when the source asks.
-    if (outcome.kind === 'unnoted') lanes.gaveUp(held);
+    // The lanes first, so that there is capacity when the source asks.
+    if (outcome.kind === 'rejectedWithoutEvent') lanes.gaveUp(held);
     else took(held);
-    answer(held.delivery, outcome.kind === 'unnoted' ? outcome.rejected : outcome);
+    answer(held.delivery, outcome.kind === 'rejectedWithoutEvent' ? outcome.rejected : outcome);
   }
 
   function took(held: Held): void {
@@ -134,14 +133,14 @@ export async function workInTurns(
 
   function failed(held: Held, error: unknown): void {
     const { delivery, session } = held;
-    const { delayMs: retryInMs, trouble, putBack } = lanes.failed(held, error);
+    const { delayMs: retryInMs, openCircuit, putBack } = lanes.failed(held, error);
     onFailure();
     const fault = { code: codeOf(error), retryInMs, err: error };
     const fields = { ...about(delivery), ...fault, delivery: delivery.delivery };
     warnOfSession(fields, 'dispatch failed and will be delivered again', `failed ${session}`);
-    if (trouble !== undefined) {
+    if (openCircuit !== undefined) {
       const message = 'the log of a session takes nothing: its dispatches are set aside';
-      warnOfSession({ session, since: isoOf(trouble.since), ...fault }, message, `set aside ${session}`);
+      warnOfSession({ session, since: isoOf(openCircuit.since), ...fault }, message, `set aside ${session}`);
     }
     answer(delivery, { kind: 'retry', delayMs: retryInMs });
     for (const each of putBack) answer(each.held.delivery, { kind: 'retry', delayMs: each.delayMs });
@@ -151,24 +150,23 @@ export async function workInTurns(
     try {
       dispose(delivery, disposition);
     } catch (error) {
-      // The connection is closed. What was not acknowledged comes again, and counts once.
+      // The connection is closed. The dispatch is redelivered, and counts once.
       const fields = { ...about(delivery), code: 'unavailable', err: error };
       logger.warn(fields, 'dispatch could not be acknowledged');
     }
   }
 
-  /** Waiting dispatches must not be delivered again meanwhile. */
-  function sayWorking(): void {
+  function extendAckDeadlines(): void {
     try {
       for (const { delivery } of lanes.waiting()) delivery.working();
     } catch {
-      // The connection is closed: all of them come again by themselves.
+      // The connection is closed: all of them are redelivered.
     }
   }
 
-  const consumption = await source.consume(arrived, () => lanes.hasRoom());
-  // Only now: what could not be consumed must leave no timer behind.
-  const telling = setInterval(sayWorking, ackWaitMs / 3);
+  const consumption = await source.consume(arrived, () => lanes.hasCapacity());
+  // After `consume`: if it throws, no timer may be left behind.
+  const telling = setInterval(extendAckDeadlines, ackWaitMs / 3);
   return {
     async stop() {
       stopped = true;
@@ -192,7 +190,6 @@ export async function workInTurns(
   };
 }
 
-/** Fields of every log line about a delivery. */
 function about({ subject, sequence }: DispatchDelivery) {
   return { session: parseDispatchSubject(subject).session, dispatch: sequence };
 }

@@ -4,16 +4,15 @@ import { getCookie, setCookie } from 'hono/cookie';
 import { hostName, isKnownHost, type KnownHosts } from '../../engine/monitoring/known-hosts.js';
 
 /**
- * Who may see the inspector: anyone who opens it with its token, once. After that a cookie holds the token, which scripts
- * cannot read and other sites cannot send.
+ * Access to the inspector: opening its URL with the token sets a cookie, which scripts cannot read and other sites cannot send.
  */
 export interface AccessOptions {
   readonly token: string;
-  /** Cookies of one host are shared by all its ports: each inspector has a name of its own. */
+  /** Unique per port, because the ports of a host share cookies. */
   readonly cookieName: string;
 }
 
-/** Lets those through that have the token. Answers any others: 401, as JSON below `/api/`. */
+/** Requires the token. Answers 401 without it, as JSON below `/api/`. */
 export function signedIn({ token, cookieName }: AccessOptions): MiddlewareHandler {
   return async (c, next) => {
     const url = new URL(c.req.url);
@@ -23,7 +22,7 @@ export function signedIn({ token, cookieName }: AccessOptions): MiddlewareHandle
       const secure = c.req.header('x-forwarded-proto') === 'https';
       setCookie(c, cookieName, token, { httpOnly: true, sameSite: 'Strict', path: '/', secure });
       url.searchParams.delete('token');
-      // One slash alone: two would name another host.
+      // Exactly one slash: two would name another host.
       return c.redirect(`/${url.pathname.replace(/^\/+/, '')}${url.search}`);
     }
     const cookie = getCookie(c, cookieName);
@@ -31,9 +30,9 @@ export function signedIn({ token, cookieName }: AccessOptions): MiddlewareHandle
     if (isApi(url.pathname)) {
       return c.json({ error: { code: 'unauthorized', message: NO_TOKEN } }, 401);
     }
-    // A link on another site brings no cookie along: asked for again by this page, it comes.
+    // A cross-site navigation does not send the cookie; a reload by this page does.
     if (c.req.header('sec-fetch-site') === 'cross-site') return c.html(OPEN_AGAIN, 401);
-    // A cookie that is there holds the token of an earlier start.
+    // An existing cookie holds the token of an earlier start.
     return c.html(refusalPage(cookie === undefined ? NO_TOKEN : WRONG_TOKEN), 401);
   };
 }
@@ -42,7 +41,7 @@ function isApi(path: string): boolean {
   return path.startsWith('/api/');
 }
 
-/** Takes the same time however much of the token is right. */
+/** Compares in constant time. */
 function isSame(given: string, token: string): boolean {
   return timingSafeEqual(digest(given), digest(token));
 }
@@ -64,7 +63,7 @@ function refusalPage(why: string): string {
 const OPEN_AGAIN =
   '<!doctype html><html lang="en"><meta charset="utf-8"><title>Throughline</title><meta http-equiv="refresh" content="0">';
 
-/** Refuses names that are not the inspector's. */
+/** Rejects foreign Host headers (DNS rebinding). */
 export function knownHost(hosts: KnownHosts): MiddlewareHandler {
   return async (c, next) => {
     const header = c.req.header('host');
@@ -74,10 +73,7 @@ export function knownHost(hosts: KnownHosts): MiddlewareHandler {
   };
 }
 
-/**
- * Refuses what another site has made the browser send. A browser says so by `Sec-Fetch-Site`, an old one by `Origin`
- * alone; who says neither is refused as well.
- */
+/** Rejects cross-site requests (CSRF) by `Sec-Fetch-Site`, or `Origin` for old browsers; a request with neither is rejected. */
 export const sameOrigin: MiddlewareHandler = async (c, next) => {
   if (SAFE.has(c.req.method)) return next();
   const site = c.req.header('sec-fetch-site');
@@ -90,13 +86,13 @@ export const sameOrigin: MiddlewareHandler = async (c, next) => {
 
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-/** Whatever the scheme: a proxy may speak TLS where we do not. */
+/** Ignores the scheme: a proxy may terminate TLS. */
 function isOfHost(origin: string | undefined, host: string | undefined): boolean {
   if (origin === undefined || host === undefined || !URL.canParse(origin)) return false;
   return new URL(origin).host === host.toLowerCase();
 }
 
-/** Nothing is loaded from elsewhere, nothing inline is run, and no other site may show or read the page. */
+/** Allows nothing foreign, nothing inline, and no embedding. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -118,7 +114,7 @@ const HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** On every answer, refusals included. */
+/** Sets headers on every answer, including refusals. */
 export const securityHeaders: MiddlewareHandler = async (c, next) => {
   await next();
   for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);

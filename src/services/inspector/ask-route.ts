@@ -17,20 +17,20 @@ import type { Monitoring } from '../../engine/monitoring/monitoring.js';
 import { monitoringPage } from '../../engine/monitoring/monitoring-server.js';
 import type { LiveTransport } from '../../engine/ports/clients.js';
 
-/** As much as one message of a server may hold by default. */
+/** Default size of a NATS message. */
 const MAX_BODY = 1024 * 1024;
 
 /** @throws ThroughlineError `too_large` */
 export const smallBody = bodyLimit({
   maxSize: MAX_BODY,
   onError(c) {
-    // What is left of the body is not read: the connection is of no more use.
+    // The rest of the body is not read, so the connection cannot be reused.
     c.header('Connection', 'close');
     throw new ThroughlineError('too_large', `the request has more than ${MAX_BODY} bytes: send less`);
   },
 });
 
-/** Passes a request of the page on to its service, and the answer back. */
+/** Forwards a request of the page to its service. */
 export async function ask(
   c: Context,
   subject: string,
@@ -52,19 +52,18 @@ async function jsonBody(c: Context): Promise<object> {
   throw new ThroughlineError('json_parse_failed', 'the body is not a JSON object: send one, at least {}');
 }
 
-/** Any fault as the page gets it. */
 export function errorAnswer(c: Context, fault: ThroughlineError): Response {
   const { code, message, details } = fault;
   const status = statusOf(code) as ContentfulStatusCode;
   return c.json({ error: { code, message, ...(details !== undefined && { details }) } }, status);
 }
 
-/** What the inspector passes on: reading for anyone, and decisions for operators. */
+/** Forwarded requests: reading for everyone, decisions for operators. */
 const READING: ReadonlySet<string> = new Set([
   ...READING_TOOLS.map((name: ToolName) => toolSubject(name)),
   ...READING_REQUESTS,
   ...READING_LEARNINGS,
-  // A compile as such would be counted, and kept as if an agent had got it.
+  // A normal compile would be counted and stored as if for an agent.
   PAST_PROMPT_SUBJECT,
 ]);
 
@@ -73,7 +72,7 @@ const DECIDING: ReadonlySet<string> = new Set([
   ...['tool.rejected-retry', 'tool.rejected-remove'],
 ]);
 
-/** Why a request is not passed on; undefined where it is. */
+/** Returns the reason for not forwarding a request, if any. */
 function refusedFor(subject: string, role: InspectorRole): string | undefined {
   if (READING.has(subject)) return undefined;
   if (!DECIDING.has(subject)) return `The inspector does not pass on ${JSON.stringify(subject)}.`;
@@ -84,7 +83,7 @@ function refusedFor(subject: string, role: InspectorRole): string | undefined {
 const ONLY_HERE =
   'Only this machine gets this without a token: for others start the services with --metrics-port and --metrics-host.\n';
 
-/** What monitoring asks for, which knows no token: for this machine alone, and not for what a proxy on it passes on. */
+/** Serves monitoring without a token: only to this machine, and not through a proxy. */
 export async function monitoringAnswer(
   c: Context<{ Bindings: HttpBindings }>,
   monitoring: Monitoring,

@@ -1,7 +1,4 @@
-/**
- * What one browser has not taken yet, within bounds. One that takes it too slowly loses all of it, and is told so: it
- * then asks for what it shows.
- */
+/** The send queue of one browser. A slow browser that exceeds the limits loses the queue and is told to reload. */
 export interface QueueLimits {
   readonly messages: number;
   readonly bytes: number;
@@ -16,11 +13,11 @@ export class BrowserQueue {
   #bytes = 0;
   #wake: () => void = () => {};
   #closed = false;
-  /** The messages, taken only as fast as the browser takes them. */
+  /** The messages, with backpressure. */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
 
   /**
-   * @param onLost what the browser gets in place of what it has lost
+   * @param onLost returns the messages that replace a dropped queue
    * @param onGone called when the browser has closed the stream
    */
   constructor(onLost: () => readonly Uint8Array[], onGone: () => void, limits: QueueLimits = QUEUE_LIMITS) {
@@ -46,7 +43,6 @@ export class BrowserQueue {
     );
   }
 
-  /** How much waits for the browser. */
   get waiting(): { readonly messages: number; readonly bytes: number } {
     return { messages: this.#waiting.length, bytes: this.#bytes };
   }
@@ -62,7 +58,7 @@ export class BrowserQueue {
     this.#wake();
   }
 
-  /** The browser gets what waits, and then the end. */
+  /** Ends the stream after the queued messages. */
   close(): void {
     this.#closed = true;
     this.#wake();

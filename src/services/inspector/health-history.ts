@@ -7,14 +7,14 @@ import type { HealthShown } from '../../contracts/replies/health-reply.js';
 const EVERY_MS = 10_000;
 const HOUR = 3_600_000 / EVERY_MS;
 
-/** Looks at the health every ten seconds, once for all browsers, and remembers an hour of it. */
+/** Samples the health every ten seconds, once for all browsers, and stores an hour of it. */
 export class HealthHistory {
   readonly #show: () => Promise<HealthShown>;
   readonly #closing = new AbortController();
   readonly #points: HealthPoint[] = [];
   #before: HealthShown | undefined;
 
-  /** @param show rejects when nothing is known now; the moment is then left out */
+  /** @param show rejects if the health is unknown; that sample is skipped */
   constructor(show: () => Promise<HealthShown>) {
     this.#show = show;
   }
@@ -23,7 +23,6 @@ export class HealthHistory {
     return { everyMs: EVERY_MS, points: this.#points };
   }
 
-  /** Looks until it is closed. */
   async run(everyMs = EVERY_MS): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
@@ -45,11 +44,11 @@ export class HealthHistory {
   }
 }
 
-/** What is to be plotted of an answer, and of what has changed since the one before. */
+/** Computes the plotted figures of a sample and of the change since the previous one. */
 export function pointOf(shown: HealthShown, before: HealthShown | undefined): HealthPoint {
   const seconds = before === undefined ? 0 : (Date.parse(shown.at) - Date.parse(before.at)) / 1000;
   const rate = (count: number | undefined, earlier: number | undefined) =>
-    // Streams that were cleared, and processes that were started again, count from the beginning.
+    // Counters restart when a stream is purged or a process restarts.
     count === undefined || earlier === undefined || seconds <= 0
       ? undefined
       : Math.max(0, count - earlier) / seconds;
@@ -72,7 +71,7 @@ function snapshotLag({ dispatches, snapshots }: HealthShown): number | undefined
   return Math.max(0, Date.parse(dispatches.newestAt) - Date.parse(snapshots.newestAt)) / 1000;
 }
 
-/** Prompts of all compilers, and the milliseconds that they took; undefined where none is known. */
+/** Sums the compiles of all compilers; undefined if none is known. */
 function compiled({ services }: HealthShown): { readonly count: number; readonly ms: number } | undefined {
   const all = services.flatMap(({ numbers }) => compiledNumbers.safeParse(numbers.compiled).data ?? []);
   if (all.length === 0) return undefined;

@@ -15,24 +15,19 @@ import type { HealthHistory } from './health-history.js';
 import type { LiveFeed } from './live-feed.js';
 import { pageFile } from './page-files.js';
 
-/** What the inspector is made of. */
 interface InspectorParts extends AccessOptions {
   readonly transport: LiveTransport;
   readonly role: InspectorRole;
-  /** Names under which browsers may reach it. */
   readonly hosts: KnownHosts;
   readonly feed: LiveFeed;
   readonly history: HealthHistory;
-  /** Longest wait for the answer to a request, in milliseconds. */
   readonly timeoutMs: number;
-  /** Folder of the built page. */
   readonly page: string | undefined;
-  /** What the process shows to monitoring. */
   readonly monitoring?: Monitoring | undefined;
   readonly logger: Logger;
 }
 
-/** Everything that the inspector answers: in the order in which a request passes through. */
+/** Builds the HTTP application; middleware runs in this order. */
 export function inspectorApp(parts: InspectorParts): Hono<{ Bindings: HttpBindings }> {
   const { transport, role, feed, history, logger } = parts;
   const app = new Hono<{ Bindings: HttpBindings }>();
@@ -62,7 +57,7 @@ export function inspectorApp(parts: InspectorParts): Hono<{ Bindings: HttpBindin
     return c.body(feed.open(session), 200, {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-store',
-      // Otherwise nginx would hold events back until it has many.
+      // Prevents nginx from buffering the stream.
       'X-Accel-Buffering': 'no',
     });
   });

@@ -1,22 +1,20 @@
-/** How often it is told of one thing. */
 interface ThrottleOptions<Value> {
   readonly everyMs: number;
-  /** After so many quiet milliseconds the newest is told once more. */
+  /** Quiet time after which the newest value is repeated, in milliseconds. */
   readonly settledMs: number;
   readonly tell: (value: Value) => void;
 }
 
 interface Held<Value> {
   readonly told: Value;
-  /** Came since. */
   readonly untold?: Value;
   readonly isSettling: boolean;
   readonly timer: NodeJS.Timeout;
 }
 
 /**
- * Tells of what happens to each of many things: the first time at once, and then of the newest alone. Once more when it is
- * quiet again: the last may have been told before what it tells of was stored.
+ * Throttles values by key: the first immediately, then only the newest per interval. After a quiet period the last value is
+ * repeated, because it may have been announced before it was stored.
  */
 export class KeyThrottle<Value> {
   readonly #options: ThrottleOptions<Value>;
@@ -36,7 +34,6 @@ export class KeyThrottle<Value> {
     }
   }
 
-  /** Nothing more is told. */
   clear(): void {
     for (const { timer } of this.#held.values()) clearTimeout(timer);
     this.#held.clear();

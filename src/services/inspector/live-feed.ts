@@ -21,28 +21,26 @@ import { type Newer, SessionFollower } from './session-follower.js';
 
 interface FeedOptions {
   readonly transport: LiveTransport;
-  /** The entries of a session's timeline behind an event. */
+  /** Returns the timeline entries after an event. */
   readonly newerThan: (session: Token, after: number | undefined) => Promise<Newer>;
-  /** The entry of a compiled prompt, as its trace was sent; undefined for anything else. */
+  /** Decodes the trace of a compiled prompt; undefined for anything else. */
   readonly promptEntry: (data: Uint8Array) => TimelineEntry | undefined;
   readonly limits?: QueueLimits;
 }
 
 interface Browser {
   readonly queue: BrowserQueue;
-  /** It shows this one alone. */
+  /** The only session that it shows. */
   readonly session: Token | undefined;
 }
 
 const HEARTBEAT_MS = 15_000;
-/** A prompt that was compiled longer ago is not news. */
+/** Older prompts are not news. */
 const NEWS_MS = 60_000;
-/** Of one session a browser hears no more often, unless it follows that session alone. */
+/** Throttle per session, except for browsers that follow that session alone. */
 const THROTTLE = { everyMs: 30, settledMs: 1000 };
 
-/**
- * What happens, for all browsers together. There is one subscription, however many watch, and none while nobody does.
- */
+/** Live events for all browsers, from one subscription that exists only while someone watches. */
 export class LiveFeed {
   readonly #options: FeedOptions;
   readonly #browsers = new Set<Browser>();
@@ -56,17 +54,16 @@ export class LiveFeed {
     this.#options = options;
   }
 
-  /** How many browsers watch. */
   get size(): number {
     return this.#browsers.size;
   }
 
-  /** Bytes that wait for browsers, of all together. */
+  /** Queued bytes of all browsers. */
   get waitingBytes(): number {
     return [...this.#browsers].reduce((sum, { queue }) => sum + queue.waiting.bytes, 0);
   }
 
-  /** The feed for one more browser: of one session, or of all. */
+  /** Opens the feed of one more browser: for one session or all. */
   open(session?: Token): ReadableStream<Uint8Array<ArrayBuffer>> {
     const queue = new BrowserQueue(
       () => [sent('lost', {}), this.#state()],
@@ -82,7 +79,6 @@ export class LiveFeed {
     return queue.stream;
   }
 
-  /** Ends every stream. */
   close(): void {
     for (const { queue } of this.#browsers) queue.close();
     this.#browsers.clear();
@@ -95,7 +91,7 @@ export class LiveFeed {
     this.#stops = [
       () => clearInterval(beat),
       transport.onState((connected) => this.#stateChanged(connected)),
-      // Nothing is published under those of the layout that the installation does not have.
+      // The subjects of the other layout stay silent.
       ...Object.values(PUBLISHED_EVENTS).map((subjects) =>
         transport.listen(subjects, (subject) => this.#happened(subject)),
       ),
@@ -149,7 +145,7 @@ export class LiveFeed {
     const [, session] = subject.split('.');
     const entry = this.#options.promptEntry(data);
     if (!isToken(session) || entry === undefined) return;
-    // Where the stream is written again, older prompts are stored once more.
+    // Rewriting the stream publishes old prompts again.
     if (Date.now() - Date.parse(entry.at) > NEWS_MS) return;
     this.#prompts.push(session, { session, entry });
     if (this.#followers.has(session)) this.#toThoseOf(session, sent('prompt', { session, entry }));
@@ -171,7 +167,7 @@ export class LiveFeed {
 
   #stateChanged(connected: boolean): void {
     this.#toEach(this.#state());
-    // What happened meanwhile is not known: the page asks again for what it shows.
+    // Events may have been missed meanwhile: the page reloads what it shows.
     if (connected) for (const follower of this.#followers.values()) follower.poke();
   }
 
@@ -191,7 +187,7 @@ export class LiveFeed {
     for (const browser of this.#browsers) if (browser.session === session) browser.queue.push(message);
   }
 
-  /** To those that watch all sessions; learnings belong to no session, so all hear of them. */
+  /** Sends to browsers that watch all sessions; learnings belong to no session and go to all. */
   #toOthers(message: Uint8Array, name: keyof LiveEvents): void {
     for (const browser of this.#browsers) {
       if (browser.session === undefined || name === 'learning') browser.queue.push(message);
@@ -205,25 +201,24 @@ function now(): string {
 
 const encoder = new TextEncoder();
 
-/** One event as it is sent. */
+/** Encodes a server-sent event. */
 export function sent<Name extends keyof LiveEvents>(event: Name, data: LiveEvents[Name]): Uint8Array {
   return encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
-/** Keeps proxies from ending a stream that is quiet. */
+/** Keeps proxies from closing an idle stream. */
 const HEARTBEAT = encoder.encode(': still there\n\n');
 
-/** Most entries that are told one by one. */
 const MAX_TOLD = 200;
 
-/** Asks for the timeline of a session behind an event; without one only for where it stands. */
+/** Requests the timeline entries after an event; without one, only the newest sequence. */
 export function newerBy(
   transport: LiveTransport,
   timeoutMs: number,
 ): (session: Token, after: number | undefined) => Promise<Newer> {
   return async (session, after) => {
     const range = after === undefined ? { limit: 1 } : { after, limit: MAX_TOLD };
-    // Prompts are told of by themselves.
+    // Prompts are announced separately.
     const kinds = ['result', 'rejected', 'command', 'trace'];
     const body = { session, kinds, ...range };
     const subject = scopedRequest(toolSubject('timeline-list'), body);
@@ -232,7 +227,6 @@ export function newerBy(
   };
 }
 
-/** The entry of a compiled prompt, from the trace that it leaves; undefined for anything else. */
 export function promptEntryOf(data: Uint8Array): TimelineEntry | undefined {
   const kept = keptPrompt.safeParse(jsonOf(data)).data;
   return kept && promptEntry(kept);

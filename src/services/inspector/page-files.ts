@@ -5,18 +5,16 @@ import { fileURLToPath } from 'node:url';
 import type { Context } from 'hono';
 import { systemCode } from '../../contracts/errors.js';
 
-/** The files of the built page. */
-
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
 };
-/** Their names change with their content. */
+/** File names contain a content hash. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const NOT_BUILT =
   'The page of the inspector is missing from this installation: build it with "npm run build".';
 
-/** Where the built page lies: in `dist/inspector` of the package that this file belongs to, bundled or not. */
+/** Finds the built page in `dist/inspector` of the package that contains this file, bundled or not. */
 export function pageDir(from = fileURLToPath(import.meta.url)): string | undefined {
   for (let dir = dirname(from); ; dir = dirname(dir)) {
     const page = join(dir, 'dist', 'inspector');
@@ -25,7 +23,7 @@ export function pageDir(from = fileURLToPath(import.meta.url)): string | undefin
   }
 }
 
-/** Answers with a file below `/assets/`, or with the page itself for any path that a view may have. */
+/** Serves a file below `/assets/`, or the page itself for any path of a view. */
 export async function pageFile(c: Context, dir: string | undefined): Promise<Response> {
   if (dir === undefined) return c.text(NOT_BUILT, 503);
   const { pathname } = new URL(c.req.url);
@@ -36,7 +34,7 @@ export async function pageFile(c: Context, dir: string | undefined): Promise<Res
     if (bytes === undefined) return c.notFound();
     return c.body(bytes, 200, { 'Content-Type': type, 'Cache-Control': FOR_EVER });
   }
-  // The name of a session in the address may be any: the page says what is wrong with it.
+  // A session name in the path may contain dots: the page reports invalid ones.
   if (pathname.includes('.') && !pathname.startsWith('/s/')) return c.notFound();
   const html = await bytesOf(join(dir, 'index.html'));
   if (html === undefined) return c.text(NOT_BUILT, 503);

@@ -17,31 +17,30 @@ import { pageDir } from './page-files.js';
 
 interface InspectorOptions {
   readonly role: InspectorRole;
-  /** Address to listen on. Default: this machine alone. */
+  /** Address to listen on. Default: loopback. */
   readonly host?: string | undefined;
-  /** Names under which browsers reach it beside `localhost`: of a proxy, or of this machine. */
+  /** Host names besides `localhost`, of a proxy or of this machine. */
   readonly names?: readonly string[] | undefined;
   /** Default: 4280, or the next free one; 0 for any free one. */
   readonly port?: number | undefined;
 }
 
 export interface RunningInspector {
-  /** Where a browser opens it, with the token. */
+  /** URL with the token. */
   readonly url: string;
   readonly port: number;
-  /** How many browsers watch now. */
   watching(): number;
 }
 
 const LOOPBACK = '127.0.0.1';
-/** How long requests may go on when it is stopped, in milliseconds. */
+/** Time that requests get to finish on shutdown, in milliseconds. */
 const GRACE_MS = 500;
 
 /**
- * Serves the inspector: an ordinary client with a connection of its own, so that it may do what its user may do.
+ * Serves the inspector as an ordinary client with its own connection and the rights of its user.
  *
  * @param nats address of the server
- * @throws ThroughlineError as `connectNats` says, and `config_invalid` when the port cannot be listened on
+ * @throws ThroughlineError as `connectNats`, and `config_invalid` if it cannot listen on the port
  */
 export async function serveInspector(
   nats: string,
@@ -90,7 +89,7 @@ export async function serveInspector(
   return { url: `${urlOf(host, port)}/?token=${token}`, port, watching: () => feed.size };
 }
 
-/** An address that stands for all of them is none to open: there it is this machine. */
+/** A wildcard address cannot be opened: use loopback. */
 function urlOf(host: string, port: number): string {
   const named = host === '0.0.0.0' || host === '::' ? LOOPBACK : host;
   return `http://${named.includes(':') ? `[${named}]` : named}:${port}`;
@@ -105,13 +104,13 @@ async function closed(server: ServerType): Promise<void> {
   await ended;
 }
 
-/** So many ports are tried from the default one on, and then any free one. */
+/** Ports tried from the default on, before any free one. */
 const TRIES = 20;
 
 /**
- * Has the server listen. Without a port it takes the default one, or the next one that is free.
+ * Listens on the port; without one on the default port or the next free one.
  *
- * @throws ThroughlineError `config_invalid` when nothing can listen on the port, or on the host
+ * @throws ThroughlineError `config_invalid` if it cannot listen
  */
 export async function listening(server: ServerType, host: string, port?: number): Promise<number> {
   if (port !== undefined) return listenOn(server, host, port);

@@ -1,39 +1,34 @@
 import type { TimelineEntry } from '../../contracts/replies/timeline-reply.js';
 
-/** What is new in a timeline. */
 export interface Newer {
   /** Oldest first. */
   readonly entries: readonly TimelineEntry[];
-  /** The event up to which there is nothing else. */
+  /** The entries are complete up to this event. */
   readonly sequence: number;
-  /** There is more than was asked for. */
+  /** There are more than requested. */
   readonly isCut: boolean;
 }
 
 interface FollowerOptions {
-  /** The entries behind an event, or only where the timeline stands now. Rejects when it cannot be told. */
+  /** Requests the entries after an event, or only the newest sequence. Rejects if they are unavailable. */
   readonly ask: (after: number | undefined) => Promise<Newer>;
   readonly tell: (entry: TimelineEntry) => void;
-  /** Entries were left out: those who follow must ask for themselves. */
+  /** Entries were skipped: followers must reload. */
   readonly lost: () => void;
 }
 
-/** An event may be heard of before it is stored: it is asked for again after each of these pauses, in milliseconds. */
+/** An announced event may become readable later: ask again after each of these pauses, in milliseconds. */
 const PAUSES = [40, 200, 1000];
 
-/**
- * Follows the timeline of one session for all browsers that show it, so that it is asked for once and not by each of
- * them.
- */
+/** Tails the timeline of one session for all browsers that show it. */
 export class SessionFollower {
   readonly #options: FollowerOptions;
-  /** Up to which event everything is told; unknown at first, and after a failure. */
+  /** Cursor; unknown at first and after a failure. */
   #told: number | undefined;
   #hasFailed = false;
   #isAsking = false;
-  /** Something happened after the question was sent. */
+  /** A hint arrived after the request was sent. */
   #isPoked = false;
-  /** Which pause comes next. */
   #pause = PAUSES.length;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -43,7 +38,7 @@ export class SessionFollower {
     void this.#ask();
   }
 
-  /** Something has happened in the session. */
+  /** Hints that the session has new events. */
   poke(): void {
     this.#pause = 0;
     this.#isPoked = true;
@@ -77,12 +72,11 @@ export class SessionFollower {
     if (newer === undefined) {
       this.#hasFailed = true;
     } else if (after === undefined) {
-      // What happened between the failure and now is not known; nor whether a browser that asked before this answer came
-      // has what happened meanwhile.
+      // Events between the failure and now, or during the first request, may be missing.
       if (this.#hasFailed || this.#isPoked) this.#options.lost();
       this.#hasFailed = false;
     } else if (newer.sequence !== after) {
-      // What came together with it may be stored a moment later.
+      // Related events may be stored a moment later.
       if (!this.#isPoked) this.#pause = PAUSES.length - 1;
       if (newer.isCut) this.#options.lost();
       else for (const entry of newer.entries) this.#options.tell(entry);

@@ -5,7 +5,7 @@ import { byLabel, type Collector } from '../../engine/monitoring/metric-registry
 import type { HeldLease } from '../../engine/ports/lease-store.js';
 import type { Logger } from '../../engine/ports/logger.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
-import { Jobs, LEFT_EVERY_MS } from '../../engine/runtime/jobs.js';
+import { Jobs, RESUME_EVERY_MS } from '../../engine/runtime/jobs.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { healthEndpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
@@ -20,12 +20,12 @@ import { forgetKind } from '../lifecycle/forget-session.js';
 import { openRetention } from '../lifecycle/open-retention.js';
 import { SessionKeeper } from './session-keeper.js';
 
-/** How often it looks for what is due, in milliseconds. */
+/** Interval of the search for due sessions, in milliseconds. */
 const TICK_MS = 500;
-/** How often it looks at the records of forgotten sessions, and at the rules of retention. */
+/** Interval for expiring tombstones and following retention rules. */
 const UPKEEP_MS = 60_000;
 
-/** The service `keeper`: what is done for sessions while nobody waits for it. It answers no requests but for its health. */
+/** Serves `keeper`: background work on sessions. It answers only health requests. */
 export async function serveKeeper(
   nats: NatsPorts,
   sessions: Sessions,
@@ -52,7 +52,7 @@ export async function serveKeeper(
     await expireForgotten(lifecycle, logger, now());
     await retention.tick();
   };
-  // The first time, the sessions are not known yet.
+  // At the start the sessions are not known yet, so no retention.
   let expiring = expireForgotten(lifecycle, logger, now());
   const expiry = setInterval(() => {
     expiring = upkeep();
@@ -78,7 +78,6 @@ export async function serveKeeper(
   shutdown.add('the health of the keeper', () => service.stop());
 }
 
-/** What a keeper has done. */
 function keeperMetrics({ counts }: Pick<SessionKeeper, 'counts'>): Collector {
   return () => ({
     throughline_sessions_kept_total: byLabel('what', {
@@ -89,10 +88,10 @@ function keeperMetrics({ counts }: Pick<SessionKeeper, 'counts'>): Collector {
   });
 }
 
-/** By then nothing of a forgotten session can be under way any longer, however long a process stood still. */
+/** No operation on a forgotten session can be in progress after this time, however long a process was suspended. */
 const KEPT_MS = 7 * 86_400_000;
 
-/** Removes the records of sessions that were forgotten a week ago. Throws nothing: the next time comes soon. */
+/** Removes the tombstones of sessions that were forgotten a week ago. Never rejects: the next run retries. */
 export async function expireForgotten(
   lifecycle: Pick<SessionLifecycle, 'expire'>,
   logger: Logger,
@@ -106,12 +105,8 @@ export async function expireForgotten(
   }
 }
 
-/**
- * Follows the rules of retention, once an hour and soon after they were changed. Any number of keepers may run: the one that
- * holds the lease does it.
- */
+/** Interval of the retention rules; changed rules are followed soon. */
 const EVERY_MS = 3_600_000;
-/** After a failure. */
 const AGAIN_MS = 600_000;
 
 export class RetentionKeeper {
@@ -121,7 +116,7 @@ export class RetentionKeeper {
 
   constructor(ports: RetentionPorts) {
     this.#ports = ports;
-    this.#forgets = new Jobs(forgetKind(ports), { ...ports, everyMs: LEFT_EVERY_MS });
+    this.#forgets = new Jobs(forgetKind(ports), { ...ports, everyMs: RESUME_EVERY_MS });
     const kind = {
       name: 'retention',
       failed: 'the rules of retention could not be followed',
@@ -131,12 +126,12 @@ export class RetentionKeeper {
     this.#jobs = new Jobs(kind, ports);
   }
 
-  /** Does what is due, unless that is being done. Throws nothing: the next time comes soon. */
+  /** Runs the rules if they are due. Never rejects: the next tick retries. */
   tick(): Promise<void> {
     return this.#jobs.resume();
   }
 
-  /** Waits for what is in hand; the rest is left to another keeper. */
+  /** Waits for the current step; another keeper resumes the rest. */
   async stop(): Promise<void> {
     await Promise.all([this.#jobs.stop(), this.#forgets.stop()]);
   }
@@ -149,7 +144,7 @@ export class RetentionKeeper {
   async #follow(lease: HeldLease): Promise<void> {
     const { store, clock, logger } = this.#ports;
     const rules = await store.rules();
-    // Another keeper may have done it a moment ago.
+    // Another keeper may have just done it.
     if (!(await this.#isDue(rules))) return;
     const startedAt = clock();
     const done = { ...NOTHING_DONE };
@@ -160,7 +155,7 @@ export class RetentionKeeper {
       const isDone = await followRules(this.#ports, rules, lease, this.#forgets, done);
       if (!isDone) error = 'the rules were changed';
     } catch (failure) {
-      // Without an end: another keeper goes on at once.
+      // Without `endedAt` another keeper resumes immediately.
       if (!lease.lost.aborted) await save({ endedAt: clock(), error: (failure as Error).message });
       throw failure;
     }
@@ -169,7 +164,6 @@ export class RetentionKeeper {
   }
 }
 
-/** Whether it is time again, after the last run. */
 function isDue({ rules }: RetentionRules, last: RetentionRun | undefined, now: number): boolean {
   if (last === undefined || last.endedAt === undefined) return true;
   if (rules.some(({ at }) => at > last.startedAt)) return true;

@@ -9,14 +9,13 @@ import { limitedWarnings } from '../../engine/runtime/limited-warnings.js';
 import { Backoff } from '../../engine/runtime/pauses.js';
 import { sessionFigures } from '../../memory/session/run-status.js';
 import type { SessionState } from '../../memory/session/session-state.js';
-import { archivedSince, asArchivedAgain, asReopened } from '../common/archived-record.js';
-import { type Forgetting, sameLife } from '../common/forgotten-results.js';
+import { archivedAgain, archivedSince, reopened } from '../common/archived-record.js';
+import { type Forgetting, generationGuard } from '../common/forgotten-results.js';
 import type { SessionTable } from '../common/session-table.js';
 
 /**
- * Folds each session that went quiet, or that has been busy for long: writes its entry in the index, and its snapshot once
- * it rests, so that it is read at once when it is needed again. Any number of keepers may run: what two of them write is the
- * same.
+ * Folds each session that went quiet or has been busy for long: writes its index entry, and its snapshot once it rests, so
+ * that the next load is fast. Several keepers may run; they write the same values.
  */
 interface SessionKeeperOptions {
   readonly table: SessionTable;
@@ -26,25 +25,23 @@ interface SessionKeeperOptions {
   readonly lifecycle: Forgetting & Pick<SessionLifecycle, 'archived' | 'change'>;
   readonly logger: Logger;
   readonly times: QuietTimes;
-  /** Milliseconds since 1970, as the table has them. */
+  /** The table's clock. */
   readonly now: () => number;
 }
 
-/** The pause after a failure, in milliseconds: twice as long after each further one. What failed for one fails for others. */
+/** Backoff after a failure, in milliseconds, for all sessions: they share the store. */
 const PAUSE_MS = { first: 1000, longest: 60_000 };
-/** Sessions that are folded at once: folding takes the processor from other work. */
+/** Concurrent folds, which compete with other work for the CPU. */
 const AT_ONCE = 4;
 
 export class SessionKeeper {
   readonly #options: SessionKeeperOptions;
   readonly #quiet: QuietSessions;
   readonly #warn: ReturnType<typeof limitedWarnings>;
-  /** Since the start. */
   readonly counts = { entries: 0, snapshots: 0, failed: 0 };
   readonly #gone = new Set<Token>();
   readonly #rounds = new OneAtATime(() => this.#work());
   readonly #backoff = new Backoff(PAUSE_MS.first, PAUSE_MS.longest);
-  /** Not before this time, after a failure. */
   #resumesAt = 0;
 
   constructor(options: SessionKeeperOptions) {
@@ -53,7 +50,6 @@ export class SessionKeeper {
     this.#warn = limitedWarnings(options.logger, options.now);
   }
 
-  /** Sessions that are still to be looked at. */
   get waiting(): number {
     return this.#quiet.size;
   }
@@ -62,22 +58,20 @@ export class SessionKeeper {
     this.#quiet.moved(session, this.#options.now());
   }
 
-  /** These may have moved while nobody listened. */
+  /** Handles sessions that may have moved unnoticed. */
   behind(sessions: readonly ActiveSession[]): void {
     for (const { session, at } of sessions) this.#quiet.moved(session, Date.parse(at));
   }
 
-  /** These have no log any longer: one whose stream was removed is not listed. */
+  /** Handles sessions without a log: their index entries must go. */
   gone(sessions: readonly Token[]): void {
     for (const session of sessions) this.#gone.add(session);
   }
 
-  /** Does what is due, unless that is being done. */
   tick(): Promise<void> {
     return this.#rounds.run();
   }
 
-  /** Waits for the sessions in hand. */
   stop(): Promise<void> {
     return this.#rounds.stop();
   }
@@ -98,20 +92,20 @@ export class SessionKeeper {
 
   async #remove(session: Token): Promise<void> {
     this.#gone.delete(session);
-    // It may have begun again meanwhile.
+    // The session may have started again.
     if (this.#options.table.get(session) !== undefined) return;
     await this.#options.index.remove(session).catch((error: unknown) => this.#failed(session, error));
   }
 
   async #keep({ session, rests }: Due): Promise<void> {
     const { table, reader, index, writer, lifecycle, now } = this.#options;
-    // What is being forgotten leaves nothing new behind.
+    // Nothing new is written for a session that is being forgotten.
     if (lifecycle.forgotten(session)?.status === 'forgetting') return;
     const archived = lifecycle.archived(session);
     if (archived?.importing !== undefined) return this.moved(session);
     const begun = now();
     try {
-      const isSame = await sameLife(lifecycle, session);
+      const assertSameGeneration = await generationGuard(lifecycle, session);
       const before = lifecycle.forgotten(session);
       const { folded } = await reader.load(session);
       const { state } = folded;
@@ -120,7 +114,7 @@ export class SessionKeeper {
       const figures = sessionFigures(state);
       table.folded(session, sequence, figures, begun);
       if (state.charter.archived !== undefined && lifecycle.archived(session) === undefined) {
-        await isSame();
+        await assertSameGeneration();
         const { archived } = state.charter;
         await this.#close(session, { ...archived, at: archivedSince(before, archived.at) });
       }
@@ -128,7 +122,7 @@ export class SessionKeeper {
       if (isThere && row !== undefined && row.stored < sequence) {
         const at = new Date(row.at).toISOString();
         const entry = { v: 1, sequence, at, figures } as const;
-        await isSame();
+        await assertSameGeneration();
         const outcome = await index.put(entry);
         table.stored(entry);
         if (outcome === 'saved') this.counts.entries += 1;
@@ -143,13 +137,13 @@ export class SessionKeeper {
     }
   }
 
-  /** Its log says that it is archived, and the record of that is lost: extractors would take results. */
+  /** Restores the lost record of an archived session, without which extractors would accept results. */
   async #close(session: Token, archived: NonNullable<SessionState['charter']['archived']>): Promise<void> {
     const { lifecycle, reader } = this.#options;
-    await lifecycle.change(session, asArchivedAgain(archived));
+    await lifecycle.change(session, archivedAgain(archived));
     // It may have been reopened meanwhile.
     const { state } = (await reader.load(session)).folded;
-    if (state.charter.archived === undefined) await lifecycle.change(session, asReopened);
+    if (state.charter.archived === undefined) await lifecycle.change(session, reopened);
   }
 
   #failed(session: Token, error: unknown): void {
@@ -165,31 +159,29 @@ export class SessionKeeper {
   }
 }
 
-/** Milliseconds of quiet, or of work without an end, after which something is due. */
 interface QuietTimes {
-  /** A session that has not moved for so long gets its entry in the index. */
+  /** Idle time after which a session's index entry is written. */
   readonly quietMs: number;
-  /** So does one that moves all the time. */
+  /** The same for a session that is never idle. */
   readonly busyMs: number;
-  /** A session that has not moved for so long gets its snapshot. */
+  /** Idle time after which a session's snapshot is written. */
   readonly restMs: number;
 }
 
 interface Waiting {
-  /** When it moved first since its entry was written, and when it moved last. */
+  /** First event since the entry was written, and the last event. */
   first: number;
   last: number;
-  /** Whether its entry is still to be written. */
   isUnwritten: boolean;
 }
 
 interface Due {
   readonly session: Token;
-  /** Whether it has rested for so long that it gets its snapshot. */
+  /** True if its snapshot is due. */
   readonly rests: boolean;
 }
 
-/** Which sessions are to be folded when: those that went quiet, and from time to time those that do not. */
+/** Schedules folds: for sessions that went quiet, and periodically for those that do not. */
 export class QuietSessions {
   readonly #times: QuietTimes;
   readonly #waiting = new Map<Token, Waiting>();
@@ -198,12 +190,11 @@ export class QuietSessions {
     this.#times = times;
   }
 
-  /** Sessions for which something will be due. */
   get size(): number {
     return this.#waiting.size;
   }
 
-  /** It moved at `at`, in milliseconds since 1970. */
+  /** @param at in milliseconds since 1970 */
   moved(session: Token, at: number): void {
     const waiting = this.#waiting.get(session);
     if (waiting === undefined) this.#waiting.set(session, { first: at, last: at, isUnwritten: true });
@@ -214,7 +205,7 @@ export class QuietSessions {
     }
   }
 
-  /** What is due, at most `limit`: it is taken as done, so what fails is to be said to have moved. */
+  /** Takes at most `limit` due sessions. The caller must report a failed one with `moved`. */
   take(now: number, limit: number): Due[] {
     const { quietMs, busyMs, restMs } = this.#times;
     const due: Due[] = [];

@@ -18,18 +18,15 @@ import { demandsOf, dueProposals, type Proposed } from '../../memory/learnings/h
 import type { LearningState } from '../../memory/learnings/learnings-state.js';
 import { redactJson } from '../../memory/redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../../memory/redaction/secret-scanner.js';
-import { type Forgetting, HELD_BACK_MS, sameLife, standingOf } from '../common/forgotten-results.js';
+import { admission, type Forgetting, generationGuard, HELD_BACK_MS } from '../common/forgotten-results.js';
 import { dispose, retryDelay } from '../extractor/session-lane.js';
 
 /**
- * The learner: takes each review, notes what it demands in the project's log, and proposes what has now been demanded
- * in enough tasks. The review is acknowledged after that, so that none is missed; one that comes twice counts once. One of
- * history demands nothing.
- *
- * An invalid review is passed over here: rejecting it is the extractor's job.
+ * The learner: records the demands of each review in the project's log, proposes what was demanded in enough tasks, then
+ * acknowledges the review. Idempotent per review. Historical and invalid reviews are skipped; rejecting is the extractor's job.
  */
 interface LearnerOptions {
-  /** Reviews, delivered to learners only: extractors have a source of their own. */
+  /** Reviews, from a consumer of its own. */
   readonly source: DispatchSource;
   readonly learnings: LearningLog;
   readonly sessions: SessionProjects;
@@ -37,24 +34,23 @@ interface LearnerOptions {
   readonly command: ProjectCommander;
   readonly logger: Logger;
   readonly maxBodyBytes: number;
-  /** A review that is not acknowledged comes again after this many milliseconds. */
+  /** Ack deadline in milliseconds. */
   readonly ackWaitMs: number;
-  /** Deliveries after which a review that keeps failing is passed over. */
+  /** Deliveries after which a failing review is skipped. */
   readonly maxDeliveries: number;
-  /** Tasks in which a demand must have been made to be proposed. */
+  /** Number of tasks that must make a demand before it is proposed. */
   readonly recurrence: number;
-  /** 0 to 1, for the jitter of retries. */
   readonly random: () => number;
-  /** Finds the secrets that no event may hold. Default: none. */
+  /** Redacts secrets. Default: none. */
   readonly secrets?: SecretScanner;
-  /** Default: no session was ever forgotten. */
+  /** Default: no session is forgotten. */
   readonly lifecycle?: Forgetting;
-  /** Default: no spans. */
+  /** Default: no tracing. */
   readonly tracing?: Tracing;
 }
 
 interface Learner {
-  /** Takes no further reviews and waits for those in hand. */
+  /** Stops fetching and waits for the reviews in progress. */
   stop(): Promise<void>;
 }
 
@@ -67,14 +63,14 @@ export async function startLearner(options: LearnerOptions): Promise<Learner> {
       handle(delivery).finally(() => inHand.delete(delivery)),
     );
   });
-  const telling = setInterval(sayWorking, options.ackWaitMs / 3);
+  const telling = setInterval(extendAckDeadlines, options.ackWaitMs / 3);
 
-  /** A review may wait long for its turn in a project where much becomes due at once. */
-  function sayWorking(): void {
+  /** A review may queue for long in a project with many due proposals. */
+  function extendAckDeadlines(): void {
     try {
       for (const delivery of inHand.keys()) delivery.working();
     } catch {
-      // The connection is closed: all of them come again by themselves.
+      // The connection is closed: all of them are redelivered.
     }
   }
 
@@ -84,9 +80,9 @@ export async function startLearner(options: LearnerOptions): Promise<Learner> {
     try {
       await options.lifecycle?.refreshed();
       const standing =
-        session === undefined ? 'counts' : standingOf(options.lifecycle, session, delivery.sequence);
+        session === undefined ? 'counts' : admission(options.lifecycle, session, delivery.sequence);
       if (standing === 'forgotten') dispose(delivery, { kind: 'done' });
-      // Longer each time: that it comes again is not a failure of it, but is counted.
+      // Exponential, because each delivery counts although this is not a failure.
       if (standing === 'later')
         dispose(delivery, { kind: 'retry', delayMs: HELD_BACK_MS * 2 ** Math.min(delivery.delivery, 5) });
       if (standing !== 'counts') return;
@@ -131,20 +127,20 @@ async function learn(delivery: DispatchDelivery, options: LearnerOptions): Promi
   const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, compiledResult);
   if (!parsed.ok) return;
   const result: AnyResult = parsed.value.result;
-  // Before anything is read.
+  // Check before reading anything.
   if (result.history === true || (result.issues ?? []).length + (result.required_fixes ?? []).length === 0)
     return;
-  const isSame = await sameLife(options.lifecycle, session);
+  const assertSameGeneration = await generationGuard(options.lifecycle, session);
   const project = await options.sessions.projectOf(session);
   const demands = demandsOf(project, result);
   if (demands.length === 0) return;
   const data = { session, dispatch: delivery.sequence, task: result.task_id, demands };
-  // Published again, it is the same review.
+  // A republished review is the same review.
   const key = resultKey(parsed.value, delivery.messageId);
   const name = key === undefined ? String(data.dispatch) : `${session}:${key}`;
-  await isSame();
+  await assertSameGeneration();
   await observe(project, delivery.at, data, name, options);
-  await isSame();
+  await assertSameGeneration();
   await propose(project, demands, options);
 }
 
@@ -176,7 +172,7 @@ function tryAgain(delivery: DispatchDelivery, delayMs: number, logger: Logger): 
   try {
     dispose(delivery, { kind: 'retry', delayMs });
   } catch (error) {
-    // The connection is closed: it comes again by itself.
+    // The connection is closed: the review is redelivered.
     logger.warn(
       { dispatch: delivery.sequence, code: 'unavailable', err: error },
       'review could not be put back',
@@ -184,7 +180,7 @@ function tryAgain(delivery: DispatchDelivery, delayMs: number, logger: Logger): 
   }
 }
 
-/** Decides to append the first proposal that is still due: another process may have come first. */
+/** Decides to append the first proposal that is still due; another process may have been first. */
 export function proposing(due: (state: LearningState) => readonly Proposed[]) {
   return (state: LearningState): LearningDecision => {
     const [event] = due(state);
@@ -196,24 +192,23 @@ export function proposing(due: (state: LearningState) => readonly Proposed[]) {
 interface SessionProjectsOptions {
   readonly log: SessionLog;
   readonly sessions: SessionReader;
-  /** Sessions whose project is remembered; others are folded again. */
+  /** Cache size. */
   readonly maxKnown: number;
-  /** Names the life of a session: what is known of another one is not used. Default: each has one. */
-  readonly lifeOf?: (session: Token) => string;
+  /** Returns the session's generation: the cache of another one is discarded. Default: a single generation. */
+  readonly generationOf?: (session: Token) => string;
 }
 
 interface Known {
-  /** The name in the last opening that has one. */
+  /** The project of the last opening that names one. */
   readonly project: string | undefined;
-  /** Up to where the log has been read, and which log it was. */
+  /** Cursor and epoch of the log. */
   readonly through: number;
   readonly epoch: string | undefined;
-  readonly life: string;
+  readonly generation: string;
 }
 
 /**
- * The project of a session. A session is folded once for it, snapshot and all; after that it is only asked for openings,
- * since nothing else changes its project, and folded again when there is one.
+ * Caches the project of each session. After one complete fold only openings are read, since nothing else changes the project.
  */
 export class SessionProjects {
   readonly #options: SessionProjectsOptions;
@@ -224,7 +219,7 @@ export class SessionProjects {
     this.#known = new LRUCache({ max: options.maxKnown });
   }
 
-  /** @throws ThroughlineError `unavailable` when the log cannot be reached */
+  /** @throws ThroughlineError `unavailable` if the log cannot be reached */
   async projectOf(session: Token): Promise<Token> {
     const known =
       (await this.#unopenedSince(session, this.#known.get(session))) ?? (await this.#fold(session));
@@ -232,21 +227,21 @@ export class SessionProjects {
     return projectOf(known.project);
   }
 
-  /** The known project; `undefined` if there are newer openings, or another log in the place of this one. */
+  /** Returns the cached project unless there are newer openings or the log was replaced. */
   async #unopenedSince(session: Token, known: Known | undefined): Promise<Known | undefined> {
-    if (known === undefined || known.life !== this.#lifeOf(session)) return undefined;
+    if (known === undefined || known.generation !== this.#lifeOf(session)) return undefined;
     const range = { after: known.through, type: 'session.opened' };
     const { events, epoch } = await this.#options.log.read(session, range);
-    // Whether an opening counts depends on other commands: the fold knows.
+    // Only the fold knows if an opening counts.
     return events.length > 0 || epoch !== known.epoch ? undefined : known;
   }
 
   #lifeOf(session: Token): string {
-    return this.#options.lifeOf?.(session) ?? '';
+    return this.#options.generationOf?.(session) ?? '';
   }
 
   async #fold(session: Token): Promise<Known> {
-    const { state, epoch, life } = (await this.#options.sessions.load(session)).folded;
-    return { project: state.charter.project, through: state.sequence, epoch, life };
+    const { state, epoch, generation } = (await this.#options.sessions.load(session)).folded;
+    return { project: state.charter.project, through: state.sequence, epoch, generation };
   }
 }

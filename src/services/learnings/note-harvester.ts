@@ -7,21 +7,21 @@ import { Backoff } from '../../engine/runtime/pauses.js';
 import { noteProposals } from '../../memory/learnings/harvest.js';
 import type { LearningState } from '../../memory/learnings/learnings-state.js';
 import type { Note } from '../../memory/session/notebook.js';
-import { type Forgetting, sameLife } from '../common/forgotten-results.js';
+import { type Forgetting, generationGuard } from '../common/forgotten-results.js';
 import { proposing } from './learner.js';
 
 /**
- * Proposes what the notes of a session say, off the request path. Each round looks at all notes, so one that was
- * missed, by a crash or a fault, is proposed with the next; one that the project already has is passed over.
+ * Proposes learnings from the notes of a session in the background. Each round looks at all notes, so that one missed by a
+ * crash is proposed with the next; known ones are skipped.
  */
 interface NoteHarvesterOptions {
   readonly sessions: SessionReader;
   readonly projects: ProjectReader;
   readonly command: ProjectCommander;
-  /** Default: no session was ever forgotten. */
+  /** Default: no session is forgotten. */
   readonly lifecycle?: Forgetting;
   readonly logger: Logger;
-  /** The pause after a first failure, in milliseconds; it doubles with each further one. Default: 500. */
+  /** First backoff in milliseconds. Default: 500. */
   readonly pauseMs?: number;
 }
 
@@ -32,14 +32,13 @@ const MAX_FAILURES = 8;
 export class NoteHarvester {
   readonly #options: NoteHarvesterOptions;
   readonly #stopping = new AbortController();
-  /** The round that runs for a session, and whether another one is wanted after it. */
+  /** The running round of each session, and whether another one is requested. */
   readonly #rounds = new Map<Token, { again: boolean; done: Promise<void> }>();
 
   constructor(options: NoteHarvesterOptions) {
     this.#options = options;
   }
 
-  /** Schedules a round for a session. */
   schedule(session: Token): void {
     const running = this.#rounds.get(session);
     if (running !== undefined) {
@@ -51,7 +50,7 @@ export class NoteHarvester {
     this.#rounds.set(session, round);
   }
 
-  /** Waits for the rounds that run; one that failed is not tried again. */
+  /** Waits for the running rounds, without retries. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all([...this.#rounds.values()].map(({ done }) => done));
@@ -83,20 +82,20 @@ export class NoteHarvester {
         if (signal.aborted) break;
       }
     }
-    // In the same turn as the last look at `again`: a round that is wanted from now on starts by itself.
+    // Synchronous with the last look at `again`: a later request starts a new round.
     this.#rounds.delete(session);
   }
 
   async #harvest(session: Token): Promise<void> {
     const { sessions, projects, command, lifecycle } = this.#options;
-    const isSame = await sameLife(lifecycle, session);
+    const assertSameGeneration = await generationGuard(lifecycle, session);
     const { notebook, charter } = (await sessions.loadForCommand(session)).state;
     const project = projectOf(charter.project);
     const notes: readonly Note[] = [...notebook.notes.values()];
     const due = (state: LearningState) => noteProposals(state, session, notes);
     const { state } = (await projects.load(project)).folded;
     for (const _ of due(state)) {
-      await isSame();
+      await assertSameGeneration();
       await command(project, 'propose', proposing(due));
     }
   }

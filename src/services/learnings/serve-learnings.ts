@@ -32,24 +32,24 @@ import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { VERSION } from '../../version.js';
-import { lifeBy } from '../common/forgotten-results.js';
+import { generationOf } from '../common/forgotten-results.js';
 import { healthOf } from '../common/health.js';
 import { guarded } from '../common/request-guard.js';
 import type { Serving } from '../common/service-context.js';
 import { backlogMetrics, foldedMetrics, watchService } from '../common/service-metrics.js';
 import { SessionProjects, startLearner } from './learner.js';
 
-/** The learnings of projects as the services of one process share them. */
+/** The learnings of projects, shared by the services of one process. */
 export interface Projects {
   readonly reader: ProjectReader;
   readonly command: ProjectCommander;
-  /** For proposals by rule: no caller waits for them. */
+  /** For proposals by rule, which no caller waits for. */
   readonly inBackground: ProjectCommander;
   readonly relevance: Relevance;
   readonly embedder: Embedder | undefined;
 }
 
-/** The logs of projects, to take sessions out of them. */
+/** The logs of projects, for erasing sessions from them. */
 export interface ProjectLogs {
   readonly projects: ProjectReader;
   readonly command: ProjectCommander;
@@ -105,10 +105,10 @@ function projectReader(nats: NatsPorts, config: Config, logger: Logger) {
   return { reader, writer };
 }
 
-/** Sessions whose project the learner remembers: some hundred bytes each. */
+/** Cached projects, some hundred bytes each. */
 const MAX_KNOWN_SESSIONS = 10_000;
 
-/** Starts the learner and the micro service, and keeps vectors in step where there is an embedder. */
+/** Starts the learner, the micro service and, with an embedder, the vectoriser. */
 export async function serveLearnings(
   nats: NatsPorts,
   projects: Projects,
@@ -133,7 +133,7 @@ export async function serveLearnings(
     vectoriser?.exchanged(dimension);
     unawaited(vectorise(project));
   });
-  // Makes the vectors of learnings that were accepted while no embedder ran, or another one.
+  // Computes vectors of learnings accepted without an embedder or with another one.
   unawaited(nats.learnings.projects().then(async (all) => void (await Promise.all(all.map(vectorise)))));
 
   const { maxBodyBytes, maxDeliveries, ackWaitMs, recurrence } = config;
@@ -151,7 +151,7 @@ export async function serveLearnings(
       log: nats.log,
       sessions,
       maxKnown: MAX_KNOWN_SESSIONS,
-      lifeOf: lifeBy(lifecycle),
+      generationOf: (session) => generationOf(lifecycle, session),
     }),
     maxBodyBytes,
     maxDeliveries,
@@ -193,22 +193,21 @@ export async function serveLearnings(
   shutdown.add('the learnings service', () => service.stop());
 }
 
-/** Answers the requests on learnings and proposals: check, decide on the project's state, append. */
+/** Answers requests on learnings and proposals: validate, decide on the project's state, append. */
 interface LearningsServiceOptions {
   readonly command: ProjectCommander;
   readonly reader: ProjectReader;
   readonly sessions: SessionReader;
   readonly relevance: Relevance;
-  /** Told after each command that changed a project. */
+  /** Called after each command that changed a project. */
   readonly onChanged: (project: Token) => void;
 }
 
-/** From a request's subject and JSON to the reply. Throws a ThroughlineError for a refused request. */
 type LearningsService = (subject: LearningRequest, request: unknown) => Promise<object>;
 
 function createLearningsService(options: LearningsServiceOptions): LearningsService {
   return async (subject, request) => {
-    // The schema of a request gives the arguments of that request; the index type cannot say so.
+    // The index type loses the relation between a subject and its arguments.
     const args = checkedRequest(LEARNING_REQUESTS[subject].arguments, request);
     const project = projectOf(args.project);
     if (subject === 'learning.search') {
@@ -224,7 +223,7 @@ function createLearningsService(options: LearningsServiceOptions): LearningsServ
   };
 }
 
-/** A session that a proposal is said to come from must be there: a misspelt one would stand in its evidence. */
+/** Requires that the session named as a proposal's source exists: a typo would become evidence. */
 async function requireSession(
   name: string | undefined,
   { sessions }: LearningsServiceOptions,

@@ -9,54 +9,51 @@ import { Jobs, type JobsOptions } from '../../engine/runtime/jobs.js';
 import { checkpointOf } from '../../memory/session/checkpoint.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 import { LATE, withinDeadline } from '../../shared/deadline.js';
-import { archivedSince, asArchived, asReopened, asSettled } from '../common/archived-record.js';
+import { archivedSince, archiving, archivingDone, reopened } from '../common/archived-record.js';
 
 /**
- * Archives sessions, beside their event, in this order: it is recorded, so that extractors reject results; a checkpoint
- * with the whole state is appended, with nothing in between; the snapshot is written; and what came before the checkpoint
- * is removed. Reopening removes the record.
+ * Archives sessions after their event, in steps: record it, so that extractors reject results; append a checkpoint with the
+ * whole state, expecting nothing in between; write the snapshot; remove the events before the checkpoint. Reopening removes the
+ * record.
  *
- * All but the first is a job: each step is found done, or done again, and nothing is removed before what stands for it is
- * stored. Where sessions share files, removing takes milliseconds for each event: callers wait some seconds only, and one
- * that asks again hears how far it is.
+ * All but the first step is a resumable job with idempotent steps; nothing is removed before its replacement is stored. If
+ * sessions share files, removal takes milliseconds per event, so a caller waits only a few seconds and can ask for progress.
  */
 interface ArchiverOptions extends JobsOptions {
   readonly log: SessionLog & EventRemoval;
   readonly reader: SessionReader;
   readonly writer: Pick<SessionSnapshotWriter, 'write'>;
   readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'archiving' | 'forgotten' | 'change'>;
-  /** The largest event that the server takes. */
   readonly maxEventBytes: () => number;
 }
 
 export interface Archiver {
-  /** @throws ThroughlineError `too_large` where the state does not fit one message: then nothing must be removed */
-  requireRoom(session: Token): Promise<void>;
+  /** @throws ThroughlineError `too_large` if the state does not fit one message: then nothing may be removed */
+  requireCheckpointFits(session: Token): Promise<void>;
   /**
-   * Brings all that stands beside the log into line with whether the session is archived. A name that is being filled is
-   * left alone.
+   * Brings the record and the log in line with the session's events. Does not touch an import in progress.
    *
-   * @returns how far it is, where it goes on without the caller
-   * @throws ThroughlineError as the ports do; asked again, it goes on
+   * @returns the progress, if it continues in the background
+   * @throws ThroughlineError as the ports do; can be repeated
    */
   settle(session: Token): Promise<Removing | undefined>;
-  /** Ends what is under way soon: another process goes on with it. */
+  /** Stops soon; another process resumes the rest. */
   stop(): Promise<void>;
 }
 
-/** Events that go one by one. */
+/** Progress of removing events one by one. */
 interface Removing {
   readonly removed: number;
   readonly of: number;
 }
 
-/** Before clients give up on an answer. */
+/** Less than a client's timeout. */
 const ANSWER_MS = 3000;
 
-/** A session that takes no results changes seldom. */
+/** An archived session rarely changes. */
 const MAX_ATTEMPTS = 50;
 const CONFIRM_EVERY_MS = 1000;
-/** What an event holds beside its state. */
+/** Size of an event besides its state. */
 const REST_BYTES = 1024;
 
 export function createArchiver(options: ArchiverOptions): Archiver {
@@ -66,7 +63,7 @@ export function createArchiver(options: ArchiverOptions): Archiver {
     return (await reader.load(session)).folded.state;
   }
 
-  /** Sequence of a checkpoint that holds everything up to the event by which the session was archived. */
+  /** Appends a checkpoint of everything up to the archiving event, unless there is one; returns its sequence. */
   async function checkpointAfter(session: Token, archivedAt: number): Promise<number> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const state = await stateOf(session);
@@ -91,7 +88,7 @@ export function createArchiver(options: ArchiverOptions): Archiver {
         const onRemoved = (removed: number, of: number) => removing.set(session, { removed, of });
         try {
           await compact(session, { mayGoOn: confirmedNowAndThen(mayGoOn), onRemoved });
-          await lifecycle.change(session, asSettled(at));
+          await lifecycle.change(session, archivingDone(at));
         } finally {
           removing.delete(session);
         }
@@ -105,7 +102,7 @@ export function createArchiver(options: ArchiverOptions): Archiver {
     const archived = events.at(-1);
     let checkpoint: number;
     if (archived === undefined) {
-      // It went before its checkpoint; where that was cut short, something in between may be left.
+      // The event was removed with the rest before the checkpoint; that removal may be incomplete.
       checkpoint = (await stateOf(session)).checkpoint;
     } else {
       checkpoint = await checkpointAfter(session, archived.sequence);
@@ -115,7 +112,7 @@ export function createArchiver(options: ArchiverOptions): Archiver {
   }
 
   return {
-    async requireRoom(session) {
+    async requireCheckpointFits(session) {
       const state = await stateOf(session);
       if (state.charter.archived === undefined && state.sequence > 0) checkpointEvent(options, state);
     },
@@ -123,10 +120,10 @@ export function createArchiver(options: ArchiverOptions): Archiver {
       const forgotten = lifecycle.forgotten(session);
       const { archived } = (await stateOf(session)).charter;
       if (archived === undefined) {
-        await lifecycle.change(session, asReopened);
+        await lifecycle.change(session, reopened);
         return undefined;
       }
-      await lifecycle.change(session, asArchived({ ...archived, at: archivedSince(forgotten, archived.at) }));
+      await lifecycle.change(session, archiving({ ...archived, at: archivedSince(forgotten, archived.at) }));
       const ended = jobs.finish(session);
       ended.catch(() => {});
       const isLate = (await withinDeadline(ANSWER_MS, ended)) === LATE;
@@ -154,7 +151,7 @@ function checkpointEvent(
   return { v: EVENT_VERSION, type: 'session.checkpoint', at, id: newId(), data };
 }
 
-/** Where many events go one by one, a lease that is confirmed before each would double the time that it takes. */
+/** Confirms the lease at most once per second: before each of many removals it would double the time. */
 function confirmedNowAndThen(confirm: () => Promise<void>): () => Promise<void> | undefined {
   let at = Number.NEGATIVE_INFINITY;
   return () => {

@@ -4,9 +4,7 @@ import type { Archived } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import { archivedText } from '../../memory/session/charter.js';
 
-/** What a session that is archived says to those who would add something to it. */
-
-/** Why a result of the session cannot be used. */
+/** Rejects a result of an archived session. */
 export function archivedResult(session: Token, archived: Archived): DispatchFault {
   return {
     code: 'session_archived',
@@ -15,7 +13,7 @@ export function archivedResult(session: Token, archived: Archived): DispatchFaul
   };
 }
 
-/** Why anything else cannot be added. */
+/** Refuses any other addition to an archived session. */
 export function archivedFault(session: Token, archived: Archived): ThroughlineError {
   const fix = `reopen it first with "throughline session reopen ${session}"`;
   return new ThroughlineError('session_archived', `${archivedText(session, archived)}: ${fix}`);

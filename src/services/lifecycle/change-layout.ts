@@ -9,11 +9,11 @@ import { encodeSnapshot } from '../../memory/session/session-snapshot.js';
 import type { LayoutLogs } from '../../nats/backup/layout-logs.js';
 
 /**
- * Copies the logs of all sessions to the streams of another layout, and removes those of the layout before. A restore calls
- * this before services can start. Cut off, it is done again from the backup.
+ * Copies the logs of all sessions to the streams of another layout, then removes the old streams. Part of a restore, before
+ * services can start; an interrupted one is repeated from the backup.
  *
- * @param onProgress told after each session
- * @throws ThroughlineError `internal` where a copy differs; nothing is removed then
+ * @param onProgress called after each session
+ * @throws ThroughlineError `internal` if a copy differs; nothing is removed then
  */
 export async function changeLayout(
   logs: LayoutLogs,
@@ -36,7 +36,7 @@ interface CopySessionPorts {
   readonly logger: Logger;
 }
 
-/** Copies one session, compares the copy, and gives it a snapshot of its new sequences where it had one. */
+/** Copies one session, verifies the copy, and rewrites its snapshot with the new sequences if it had one. */
 async function copySession(session: Token, ports: CopySessionPorts): Promise<void> {
   const { to, snapshots, clock } = ports;
   const from = await wholeLog({ ...ports, log: ports.from }, session);

@@ -14,31 +14,29 @@ import type { ReplacingSnapshotStore } from '../../engine/ports/snapshot-store.j
 import type { SessionState } from '../../memory/session/session-state.js';
 
 /**
- * Answers `session-export`: the events of a session as they stand in its log, up to the newest one when the first page was
- * made. Where its first events are gone, a checkpoint of what its snapshot knows stands for them. A log that is cut, or
- * becomes another one, while it is read is refused: what was read by then is not a whole session.
+ * Answers `session-export`: the events of a session up to the newest one at the first page. If its first events are gone, a
+ * checkpoint of the snapshot replaces them. The export fails if the log is truncated or replaced meanwhile.
  */
 interface ExportOptions {
   readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
   readonly snapshots: Pick<ReplacingSnapshotStore, 'load'>;
   readonly logger: Logger;
-  /** Bytes of the largest reply. */
   readonly maxReplyBytes: () => number;
 }
 
-/** Room in a reply for all else. */
+/** Size of a reply besides its events. */
 const AROUND_BYTES = 1024;
 const USUAL_BYTES = 256 * 1024;
-/** Messages read at a time: the next page reads about as many as fitted this one. */
+/** Messages per read, adapted to the number that fitted the last page. */
 const FIRST_READ = 64;
 const MOST_READ = 500;
 
-/** A look at a long log takes longer than a caller waits, who then asks again. A session is not forgotten in less time. */
+/** Caches a look at a long log, which takes longer than a caller waits. Shorter than forgetting a session takes. */
 const REMEMBERED_MS = 1500;
 
 /**
- * What was read, up to where to read, how many messages at a time, the name of the log, and where the state stands that it
- * is carried with: zeros for none.
+ * The cursor: position, end, messages per read, epoch of the log, and the position of the state in a prefixed checkpoint
+ * (zeros for none).
  */
 const PLACE = [
   z.literal('export'),
@@ -78,14 +76,14 @@ export function createSessionExport({ log, snapshots, logger, maxReplyBytes }: E
   return async (request: unknown): Promise<ToolReply<'session-export'>> => {
     const { session: name, cursor } = checkedRequest(TOOLS['session-export'].request, request);
     const session = token(name, 'session');
-    // Whichever process made the page before: every read shows what is there by now.
+    // Makes the read see everything that the process of the previous page saw.
     if (cursor !== undefined) await log.newest(session);
     const { from, place } =
       cursor === undefined ? await begun(session) : { from: log, place: readCursor(cursor, PLACE) };
     const [, after, through, limit, epoch, sequence, lastEvent, lastCommand] = place;
     if (through === 0) throw new ThroughlineError('not_found', noSuchSession(session));
     const read = await from.read(session, { after, through, limit });
-    // What comes behind the first page of a log that is carried names what its checkpoint stands for as well.
+    // Events behind the first page may also refer to events that the checkpoint replaced.
     const carried = { sequence, lastEvent, lastCommand };
     const isBehind = cursor !== undefined && sequence > 0;
     const page = isBehind
@@ -108,7 +106,7 @@ export function createSessionExport({ log, snapshots, logger, maxReplyBytes }: E
         ...(decidedOn !== undefined && { decidedOn }),
         event: { ...event },
       })),
-      // Of a page that ends early the next one counts them.
+      // A page that was cut leaves them to the next one.
       skipped: isShort ? 0 : page.skipped,
       sequence: through,
       ...(last < through && {
@@ -118,13 +116,13 @@ export function createSessionExport({ log, snapshots, logger, maxReplyBytes }: E
   };
 }
 
-/** Whether what stood between two pages was removed meanwhile: then a checkpoint stands for more than was read. */
+/** Returns true if events between two pages were removed: the checkpoint then covers more than was read. */
 function isCut(events: readonly StoredEvent[], read: number): boolean {
   const [first] = events;
   return read > 0 && first?.event.type === 'session.checkpoint' && (first.after ?? read) > read;
 }
 
-/** The first events that fit so many bytes, one at least. */
+/** Returns the first events that fit `most` bytes, at least one. */
 function fitting(events: readonly StoredEvent[], most: number): readonly StoredEvent[] {
   let bytes = 0;
   const end = events.findIndex((each, index) => {

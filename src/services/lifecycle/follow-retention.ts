@@ -13,36 +13,35 @@ import { beginForgetting, FORGET_JOB, type ForgetPorts } from './forget-session.
 import { agedLook, type DueSession, dueSessions, type LookPorts, throughCuts } from './retention-look.js';
 
 /**
- * Does what the rules of retention say, and logs each thing with its rule. Each session is looked at again when its turn has
- * come: one that has moved is left alone, up to the moment when nothing of it can be added any longer.
+ * Applies the retention rules and logs each action with its rule. Each session is checked again at its turn; one that has
+ * moved is left alone.
  *
- * Archiving is appended on the expectation that the session has not moved. Forgetting is recorded first, which holds back
- * results and requests, and taken back where something came before that.
+ * Archiving is appended with optimistic concurrency. Forgetting is recorded first, which blocks results and requests, and is
+ * cancelled if the session moved before that.
  */
 export interface RetentionPorts extends LookPorts, Omit<ForgetPorts, 'lifecycle'> {
   readonly lifecycle: ForgetPorts['lifecycle'];
   readonly store: RetentionStore;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly log: Pick<SessionLog, 'append'>;
-  readonly archiver: Pick<Archiver, 'requireRoom' | 'settle'>;
+  readonly archiver: Pick<Archiver, 'requireCheckpointFits' | 'settle'>;
   readonly leases: LeaseStore;
   readonly newId: () => string;
-  /** Milliseconds since 1970, as ages are counted. */
   readonly now: () => number;
 }
 
-/** Sessions that are archived, or forgotten, together: in between it is looked at whether the rules still hold. */
+/** Batch sizes; before each batch the rules are read again. */
 const ARCHIVED_AT_ONCE = 8;
 const FORGOTTEN_AT_ONCE = 64;
 
-/** How the reasons begin with which rules archive. */
+/** Prefix of the reasons of archiving by rule. */
 const REASON = 'retention: no activity';
 
 /**
- * Follows the rules once, and counts in `done` as it goes.
+ * Applies the rules once and counts the actions in `done`.
  *
- * @param forgets the job that erases what is recorded as being forgotten
- * @returns false if the rules were changed meanwhile
+ * @param forgets the job that erases sessions recorded as being forgotten
+ * @returns false if the rules changed meanwhile
  * @throws ThroughlineError `unavailable`, `permission_denied`, `conflict`
  */
 export async function followRules(
@@ -54,7 +53,7 @@ export async function followRules(
 ): Promise<boolean> {
   const holds = async () => {
     await lease.confirm();
-    // A person who changes the rules must not have to wait for what the old ones began.
+    // A change of the rules must stop what the old ones started.
     return (await ports.store.rules()).version === rules.version;
   };
   if (!(await holds())) return false;
@@ -80,7 +79,7 @@ export async function followRules(
   return true;
 }
 
-/** What is still due of a session, or `undefined`: it has moved, or has another project now. */
+/** Returns the state of a session that is still due; `undefined` if it has moved or belongs to another project. */
 async function stillDue(
   { reader, lifecycle, eraser }: RetentionPorts,
   { session, project, before }: DueSession,
@@ -99,7 +98,7 @@ async function archiveIdle(ports: RetentionPorts, due: DueSession): Promise<bool
   const { session, last, after } = due;
   const state = await stillDue(ports, due);
   if (state === undefined || state.charter.archived !== undefined) return false;
-  await ports.archiver.requireRoom(session);
+  await ports.archiver.requireCheckpointFits(session);
   let at = ports.clock();
   if (at < state.lastEventAt) at = state.lastEventAt;
   const reason = `${REASON} for ${after}`;
@@ -113,7 +112,7 @@ async function archiveIdle(ports: RetentionPorts, due: DueSession): Promise<bool
   return true;
 }
 
-/** Gives those that are forgotten: the others have moved. */
+/** Forgets idle sessions and returns them; the others have moved. */
 async function forgetIdle(
   ports: RetentionPorts,
   sessions: readonly DueSession[],
@@ -165,7 +164,7 @@ async function removeAged(
   });
 }
 
-/** What fails for one session must not keep others from their turn; what fails for all ends it. */
+/** Logs the failure of one session and continues; rethrows what fails for all. */
 async function tolerantly(
   { logger }: RetentionPorts,
   due: DueSession,
@@ -185,7 +184,6 @@ async function tolerantly(
 
 const FOR_ALL: ReadonlySet<string> = new Set(['unavailable', 'permission_denied', 'store_full']);
 
-/** What the log says of a session: what was done, by which rule. */
 function told({ session, project, last, after, of }: DueSession) {
   return { session, project, last: iso(last), after, rule: of ?? 'installation' };
 }

@@ -8,8 +8,8 @@ import { learningsCheckpoint } from '../../memory/learnings/learnings-snapshot.j
 import { emptyLearnings, type LearningState } from '../../memory/learnings/learnings-state.js';
 
 /**
- * Takes sessions out of learnings. A project's log holds the words of its sessions for good: so a checkpoint of what remains is
- * appended, by which everybody who has folded the project forgets the rest, and all events before it are erased.
+ * Removes sessions from learnings. A project's log contains its sessions' words, so a checkpoint of the rest is appended and
+ * all earlier events are erased.
  */
 export interface LearningsPorts {
   readonly learnings: LearningLog;
@@ -20,7 +20,7 @@ export interface LearningsPorts {
 
 export const NO_LEARNINGS: ForgottenLearnings = { evidence: 0, proposals: 0, learnings: 0 };
 
-/** What a session would leave behind in no project. */
+/** Counts what forgetting a session would remove from all projects. */
 export async function learningsOf(
   ports: Pick<LearningsPorts, 'learnings' | 'projects'>,
   session: Token,
@@ -35,9 +35,9 @@ export async function learningsOf(
 }
 
 /**
- * Takes a session out of all projects. To do it again harms nothing, and takes out what was written late.
+ * Removes a session from all projects. Idempotent; a repetition removes what was written late.
  *
- * @param touched projects that it was found in before; those that it is found in are added
+ * @param touched projects in which it was found; extended by this call
  */
 export async function forgetInLearnings(
   ports: LearningsPorts,
@@ -64,7 +64,7 @@ export async function forgetInLearnings(
   return sum;
 }
 
-/** Takes everything out of a project. Gives how much it was. */
+/** Removes all learnings of a project and returns the counts. */
 export async function forgetProjectLearnings(
   ports: LearningsPorts,
   project: Token,
@@ -76,13 +76,12 @@ export async function forgetProjectLearnings(
   return counts;
 }
 
-/** What a project holds of its own. */
 export function countsOf({ entries, active }: LearningState): ForgottenLearnings {
   const proposals = [...entries.values()].filter(({ learning }) => learning === undefined).length;
   return { evidence: 0, proposals, learnings: active.size };
 }
 
-/** Whether the state or an event of a project tells of a session; what is folded away may still stand in an event. */
+/** Returns true if the state or an event of a project mentions a session; the state alone may have compacted it away. */
 async function isNamed(
   { learnings, projects }: LearningsPorts,
   project: Token,

@@ -6,10 +6,10 @@ import type { SessionTable } from '../common/session-table.js';
 import { countsOf } from './forget-learnings.js';
 import { countedOf, type ForgetPorts, NOTHING, sum } from './forget-session.js';
 
-/** Forgets a project: all its sessions, and its learnings. An event without content stays, which says that it was forgotten. */
+/** Forgets a project: its sessions and learnings. An empty event stays as a tombstone. */
 export interface ForgetProjectPorts extends ForgetPorts {
   readonly table: SessionTable;
-  /** Resolves once the table was compared with the logs of all sessions. */
+  /** Resolves after comparing the table with all logs. */
   readonly compared: () => Promise<void>;
   readonly sessions: Pick<SessionReader, 'load'>;
 }
@@ -17,8 +17,8 @@ export interface ForgetProjectPorts extends ForgetPorts {
 const AT_ONCE = 8;
 
 /**
- * The sessions of a project, those that are being forgotten left out. By the index those are passed over that surely belong to
- * another project; all others are read, since what is erased must not hang on an index.
+ * Returns the sessions of a project, without those being forgotten. The index only excludes sessions that certainly belong to
+ * another project; all others are folded, because erasing must not depend on an index.
  */
 export async function sessionsOf(
   {
@@ -37,7 +37,7 @@ export async function sessionsOf(
       if (lifecycle.forgotten(session)?.status === 'forgetting') return [];
       const record = lifecycle.archived(session);
       const isOurs = known !== undefined && projectOf(known.project) === project;
-      // Until its events are all there it cannot be read.
+      // An unfinished import cannot be read.
       if (record?.importing !== undefined) return [];
       const isElsewhere = known !== undefined && !isOurs;
       if (isElsewhere && !table.isStale(row)) return [];
@@ -48,7 +48,7 @@ export async function sessionsOf(
   return (await Promise.all(found)).flat();
 }
 
-/** What there is of a project and its sessions. */
+/** Counts what is stored of a project and its sessions. */
 export async function storedOfProject(
   ports: ForgetProjectPorts,
   project: Token,

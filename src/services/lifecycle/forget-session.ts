@@ -24,48 +24,46 @@ import {
 } from './forget-learnings.js';
 
 /**
- * Forgets sessions: nothing of one stays in streams, buckets and the store's files, and one of its name begins at nothing.
+ * Forgets sessions: erases everything from streams, buckets and the store's files, so that a new session of the name starts
+ * empty.
  *
- * 1. It is recorded, with the boundary behind which another session of the name begins: the newest result at that time. All
- *    processes notice: they hold back its results, and refuse requests about it.
- * 2. When nothing of it can be under way any longer, the boundary is moved up to the newest result that had become an event
- *    before all had noticed. A result that was published up to then never becomes an event again.
- * 3. All that is stored of it is erased, and again until nothing is found.
- * 4. Buckets are written again, since their files hold replaced values.
- * 5. It is recorded without its name.
+ * 1. Record it with a boundary, the newest result at that time. All processes notice: they hold back its results and refuse
+ *    requests about it.
+ * 2. After all processes must have noticed, move the boundary up to the newest result that became an event before that. Results
+ *    up to the boundary never become events again.
+ * 3. Erase everything stored of it, until a pass finds nothing.
+ * 4. Rewrite buckets, whose files hold replaced values.
+ * 5. Record it without its name.
  *
- * The first step is the caller's. The others are one job for all sessions that are recorded, since two that erase at once
- * would harm each other: once one has ended, another session of the name begins, which the other one would erase. The record
- * names the lease under which a session is erased (its fence): a process that has lost the lease can record nothing more.
+ * The caller does the first step. The others are one job for all recorded sessions: a second eraser could erase the new session
+ * of the name that starts after the first has finished. The record names the lease under which a session is erased (its
+ * fence): a process that has lost the lease can record nothing more.
  */
 export interface ForgetPorts extends LearningsPorts {
   readonly lifecycle: SessionLifecycle;
   readonly eraser: LearningsPorts['eraser'] & SessionEraser;
   readonly index: Pick<SessionIndex, 'remove'>;
   readonly clock: Clock;
-  /** Waits so many milliseconds. */
   readonly pause: (ms: number) => Promise<void>;
   readonly logger: Logger;
 }
 
-/** What goes with a session. */
 interface ForgetAsked {
   readonly withLearnings?: boolean;
   /** The project that is forgotten with it. */
   readonly project?: Token | undefined;
-  /** Forget it only if this is still its newest event, and no result was stored since. Default: in any case. */
+  /** Forget it only if this is still its newest event and no result was stored since. Default: always. */
   readonly unlessMoved?: ForgottenAt['unless_moved'] | undefined;
 }
 
-/** Every process has noticed a record by then, and what it had begun before is stored. */
+/** By then every process has seen a record, and has stored what it had started before. */
 export const SETTLED_MS = 2000;
-/** Passes after which what still comes in is an error; usually the second finds nothing. */
+/** Passes before new finds are an error; usually the second finds nothing. */
 const MAX_PASSES = 20;
 const AT_ONCE = 8;
 
 export const NOTHING: StoredCounts = { ...NOTHING_ERASED, ...NO_LEARNINGS };
 
-/** What there is of a session. */
 export async function storedOf(
   ports: Pick<ForgetPorts, 'eraser' | 'learnings' | 'projects'>,
   session: Token,
@@ -74,7 +72,7 @@ export async function storedOf(
   return sum(await countedOf(ports, session), await learningsOf(ports, session, withLearnings));
 }
 
-/** As `storedOf`, without learnings. */
+/** Counts like `storedOf`, without learnings. */
 export async function countedOf(
   { eraser }: Pick<ForgetPorts, 'eraser'>,
   session: Token,
@@ -82,7 +80,7 @@ export async function countedOf(
   return sum(NOTHING, await eraser.count(session));
 }
 
-/** Records that a session is to be forgotten. Asked again, it adds what goes with it, and never moves the boundary. */
+/** Records that a session is to be forgotten. A repetition extends the request and never moves the boundary. */
 export async function beginForgetting(
   {
     lifecycle,
@@ -92,7 +90,7 @@ export async function beginForgetting(
   session: Token,
   { withLearnings = false, project, unlessMoved }: ForgetAsked,
 ): Promise<void> {
-  // Always: what this process knows of the record may be of a moment ago.
+  // Always, because this process' view of the record may be stale.
   const begun = await eraser.marks(session);
   const asked = { ...(withLearnings && { with_learnings: true }), ...(project && { project }) };
   await lifecycle.forgetting(session, (there) => {
@@ -102,16 +100,16 @@ export async function beginForgetting(
         ...(unlessMoved && { unless_moved: unlessMoved }),
       };
     const { unless_moved: unless, ...record } = fieldsOf(there);
-    // Where a person says so, it is not spared any longer.
+    // An unconditional request overrides a conditional one.
     const mayBeSpared = unless !== undefined && unlessMoved !== undefined;
     return { ...record, ...asked, ...(mayBeSpared && { unless_moved: unless }) };
   });
 }
 
-/** The one job that erases what is recorded as being forgotten. */
+/** The only job of its kind: it erases all sessions recorded as being forgotten. */
 export const FORGET_JOB = '';
 
-/** @param onErased told whenever something of a session is gone */
+/** @param onErased reports progress */
 export function forgetKind(
   ports: ForgetPorts,
   onErased: (session: Token, erased: StoredCounts) => void = () => {},
@@ -138,7 +136,7 @@ export function forgetKind(
         }),
       );
       const failed = (await Promise.allSettled(erasing)).find(({ status }) => status === 'rejected');
-      // With the last of its sessions: what was learned from them meanwhile.
+      // With the last of its sessions, to include learnings made meanwhile.
       if (failed === undefined) for (const project of projects) await forgetProjectLearnings(ports, project);
       if (names.length > 0) await finish(ports, names, rewrite, lease);
       if (failed?.status === 'rejected') throw failed.reason;
@@ -146,14 +144,14 @@ export function forgetKind(
   };
 }
 
-/** Erases a session, up to step 3. Gives which buckets may still hold it; nothing where it is done, or spared. */
+/** Erases a session, up to step 3. Returns the buckets that may still contain it; nothing if it is done or cancelled. */
 async function erase(
   { lifecycle, eraser, pause, index, clock, ...ports }: ForgetPorts,
   session: Token,
   lease: HeldLease,
   onErased: (erased: StoredCounts) => void,
 ): Promise<ReadonlySet<RewrittenKind> | undefined> {
-  /** Records more of what is known, under the lease. Returns the record, unless it is forgotten by now. */
+  /** Extends the record, under the lease. Returns it, unless the session is forgotten by now. */
   const recorded = async (
     more: Partial<Marks & Pick<Forgotten, 'settled'>> = {},
   ): Promise<Forgotten | undefined> => {
@@ -161,7 +159,7 @@ async function erase(
     const isLeft = await lifecycle.forgetting(session, (there) => {
       if (there?.status !== 'forgetting') return undefined;
       const { unless_moved, ...record } = fieldsOf(there);
-      // Once it is settled it is not spared.
+      // A settled session cannot be cancelled any more.
       const unless = more.settled !== true && unless_moved !== undefined && { unless_moved };
       return { ...record, ...unless, ...more, by: lease.holder };
     });
@@ -178,7 +176,7 @@ async function erase(
     const hasMoved = moved.sequence !== unless.sequence || (moved.dispatchedAt ?? '') >= unless.since;
     if (hasMoved && (await lifecycle.spare(session, unless.since))) return undefined;
   }
-  // Results behind the boundary were held back until now, so none of them is an event yet.
+  // Results behind the boundary were held back, so none of them is an event yet.
   const dispatches =
     begun === undefined
       ? newest
@@ -186,7 +184,7 @@ async function erase(
   const settled = await recorded({ sequence, settled: true, ...(!isResumed && { dispatches }) });
   if (settled === undefined) return undefined;
   const rewrite = new Set<RewrittenKind>(['snapshots', 'telemetry', 'index', 'lifecycle']);
-  // What the one before has erased, and not written again, nobody knows.
+  // It is unknown what an interrupted run has erased but not rewritten.
   if (isResumed) for (const kind of ['prompts', 'learnings'] as const) rewrite.add(kind);
   const touched = new Set<Token>(isResumed ? await ports.learnings.projects() : []);
   let erased: StoredCounts = NOTHING;
@@ -196,12 +194,12 @@ async function erase(
   };
   for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
     if (pass > 1) await lease.confirm();
-    // By its own port: lists hear of it.
+    // Through its own port, which notifies lists.
     await index.remove(session);
     const stored = await eraser.erase(session, settled, (kind, messages) => tell({ [kind]: messages }));
     const learnings = await forgetInLearnings({ ...ports, eraser }, session, withLearnings, touched);
     tell(learnings);
-    // What was under way when the first pass began may have come behind it.
+    // Writes in progress during the first pass may have landed behind it.
     if (pass > 1 && isNothing({ ...stored, ...learnings })) break;
     if (pass === 1) await pause(SETTLED_MS / 4);
   }
@@ -210,7 +208,7 @@ async function erase(
   return rewrite;
 }
 
-/** Writes buckets again, and records that nothing is left of sessions, but for those that another process has taken over. */
+/** Rewrites buckets and records the sessions as forgotten, except those that another process has taken over. */
 async function finish(
   { lifecycle, eraser, clock, logger }: ForgetPorts,
   sessions: readonly Token[],
@@ -225,7 +223,7 @@ async function finish(
       clock(),
       (there) => there?.status === 'forgetting' && there.by === holder,
     );
-  // Its records named them until now.
+  // Its records contained the names until now.
   await eraser.rewrite(['lifecycle']);
   logger.info({ sessions: sessions.length }, 'sessions forgotten');
 }

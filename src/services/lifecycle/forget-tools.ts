@@ -4,7 +4,7 @@ import { projectOf, type Token, token } from '../../contracts/names.js';
 import type { StoredCounts } from '../../contracts/replies/lifecycle-replies.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
-import { Jobs, type JobsOptions, LEFT_EVERY_MS } from '../../engine/runtime/jobs.js';
+import { Jobs, type JobsOptions, RESUME_EVERY_MS } from '../../engine/runtime/jobs.js';
 import { withinDeadline } from '../../shared/deadline.js';
 import { forgetProjectLearnings } from './forget-learnings.js';
 import { type ForgetProjectPorts, sessionsOf, storedOfProject } from './forget-project.js';
@@ -19,8 +19,8 @@ import {
 } from './forget-session.js';
 
 /**
- * Answers the tools that forget. What takes longer than a caller waits goes on without them: the same request again tells how
- * far it is, here or, less exactly, where another process is at it.
+ * Answers the tools that forget. Long work continues in the background; the same request reports its progress, less precisely
+ * if another process is running it.
  */
 type Answers = {
   readonly [Name in 'session-forget' | 'project-forget']: (request: unknown) => Promise<ToolReply<Name>>;
@@ -28,30 +28,29 @@ type Answers = {
 
 interface ForgetTools {
   readonly answers: Answers;
-  /** What is under way is gone on with by another process, or with the next start of a service. */
+  /** Stops; another process or the next start resumes the work. */
   stop(): Promise<void>;
 }
 
-/** Before clients give up on an answer. */
+/** Less than a client's timeout. */
 const ANSWER_MS = 3000;
-/** How long it is remembered what was erased, so that a caller that asks again hears of it. */
+/** Time that counts are kept for callers that ask again. */
 const REMEMBERED_MS = 60_000;
 const MAX_NAMED = 1000;
 
-/** What a caller has asked for. */
 interface Asked extends Begun {
   readonly ended: Promise<void>;
   isDone: boolean;
-  /** True once someone was told that it is done. */
+  /** True once a caller was told that it is done. */
   isTold: boolean;
 }
 
 interface Begun {
   readonly found: StoredCounts;
   readonly sessions: readonly Token[];
-  /** True if it was forgotten before, and nothing is left of it. */
+  /** True if it was forgotten before and nothing is left. */
   readonly wasForgotten: boolean;
-  /** Of learnings that go before the sessions. */
+  /** Counts of learnings erased before the sessions. */
   readonly learnings: () => StoredCounts;
 }
 
@@ -62,14 +61,14 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
   const asked = new Map<string, Asked>();
   const erased = new Map<Token, StoredCounts>();
   const kind = forgetKind(ports, (session, counts) => erased.set(session, counts));
-  const jobs = new Jobs(kind, { ...ports, everyMs: LEFT_EVERY_MS });
+  const jobs = new Jobs(kind, { ...ports, everyMs: RESUME_EVERY_MS });
 
-  /** Begins what is asked for, or joins what was asked for before and is not done, or not told of, yet. */
+  /** Starts a request, or joins an earlier one that is not done or not reported yet. */
   async function ask(key: string, begin: () => Promise<Begun & { readonly before: () => Promise<void> }>) {
     const running = asked.get(key);
     if (running !== undefined && !running.isDone) return running;
     const { before, ...begun } = await begin();
-    // The caller that asks how far it is hears once that it is done, unless another one has begun.
+    // Reports completion once to a caller that asks for progress.
     if (running !== undefined && !running.isTold && isNothing(begun.found)) return running;
     const again = asked.get(key);
     if (again !== undefined && !again.isDone) return again;
@@ -93,14 +92,14 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
           throw error;
         },
       );
-    // A caller that waits for it hears of a failure; the log has it in any case.
+    // Waiting callers get the error; it is logged in any case.
     ended.catch(() => {});
     const job: Asked = { ...begun, ended, isDone: false, isTold: false };
     asked.set(key, job);
     return job;
   }
 
-  /** How far it is, after as long as a caller waits. */
+  /** Returns the progress after a short wait. */
   async function answered(job: Asked) {
     await withinDeadline(ANSWER_MS, job.ended);
     if (job.isDone) job.isTold = true;
@@ -130,7 +129,7 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
       }
       const job = await ask(`session ${session}`, async () => {
         const found = await storedOf(ports, session, withLearnings);
-        // Of an import that was cut short there may be its record alone.
+        // An interrupted import may consist of its record alone.
         const isNamed = lifecycle.forgotten(session) ?? lifecycle.archived(session);
         if (isNothing(found) && isNamed === undefined) throw unknown('session', session, 'session ls');
         await eraser.check();
@@ -152,7 +151,7 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
         const named = await sessionsOf(ports, project);
         const found = await storedOfProject(ports, project, named);
         const isGone = named.length === 0 && isNothing(found);
-        // An event without content stays of it. Of one that never had a learning there is only what was asked.
+        // An empty event is its tombstone. A project that never had a learning is only known from this request.
         const isKnown = isGone && (asked.has(key) || (await hasLog(ports, project)));
         return { named, found, isGone, wasForgotten: isKnown };
       };
@@ -162,14 +161,14 @@ export function createForgetTools(ports: ForgetToolsPorts): ForgetTools {
       }
       const job = await ask(key, async () => {
         const { named, found, isGone, wasForgotten } = await count();
-        // Where it was forgotten, the caller that asks again must hear so: the answer may have been lost.
+        // The reply may have been lost: a caller that asks again must hear that it was forgotten.
         if (isGone && !wasForgotten) throw unknown('project', project, 'session ls --project NAME');
         await eraser.check();
         let learnings = NOTHING;
         return {
           ...{ found, sessions: named, wasForgotten, learnings: () => learnings },
           async before() {
-            // All of them first: so each will be forgotten, and the learnings with the last, whatever happens to this process.
+            // Record all sessions first, so that the job finishes even if this process dies.
             for (const session of named) await beginForgetting(ports, session, { project });
             learnings = sum(NOTHING, await forgetProjectLearnings(ports, project));
             await eraser.rewrite(['learnings']);
@@ -195,7 +194,7 @@ function said(wasForgotten: boolean): { readonly forgotten?: true } {
   return wasForgotten ? { forgotten: true } : {};
 }
 
-/** Whether a learning, or that it was forgotten, was ever stored of a project. */
+/** Returns true if a learning or a tombstone was ever stored of a project. */
 async function hasLog({ projects }: Pick<ForgetProjectPorts, 'projects'>, project: Token): Promise<boolean> {
   return (await projects.load(project)).folded.state.sequence > 0;
 }

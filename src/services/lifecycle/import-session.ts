@@ -13,47 +13,45 @@ import type { Clock } from '../../engine/ports/logger.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import { checkForeign } from '../../memory/session/foreign-events.js';
 import { hashOf } from '../../shared/hash.js';
-import { archivedSince, asFree, asReady, type IsMine } from '../common/archived-record.js';
+import { archivedSince, importReady, type OwnsRecord, releaseName } from '../common/archived-record.js';
 import { importing } from '../common/forgotten-results.js';
 import { SETTLED_MS } from './forget-session.js';
 import { becomeSession, exists, type NewSessionPorts, requireFree } from './new-session.js';
 
 /**
- * Answers `session-import`: a file of events becomes a session, a page at a time.
+ * Answers `session-import`: imports a file of events, in pages.
  *
- * 1. It is recorded as being imported, and all processes notice: results of it are held back, and to nobody is it a session yet.
- * 2. The numbers of dispatches are moved up beyond those that the file names, so that new results count as newer.
- * 3. The events are appended, each naming the sequences that stand here for those of the file. What is there is compared.
- * 4. The record goes, and from then on it is a session.
+ * 1. Record the import; all processes notice, hold back results of the name, and do not show it as a session.
+ * 2. Raise the dispatch numbers above those in the file, so that new results count as newer.
+ * 3. Append the events with translated sequences, and compare those that exist.
+ * 4. Remove the record: it is a session now.
  *
- * What was cut short is gone on with by the same file, or forgotten.
+ * An interrupted import is resumed with the same file, or forgotten.
  */
 export interface ImportOptions extends NewSessionPorts {
   readonly log: NewSessionPorts['log'] & Pick<SessionLog, 'append'>;
-  /** Moves the numbers of dispatches up for so long, and gives how far they are. */
+  /** Raises the dispatch numbers for at most `mostMs`, and returns the number reached. */
   readonly raiseDispatches: (to: number, mostMs: number) => Promise<number>;
   readonly leases: LeaseStore;
   readonly clock: Clock;
-  /** A new unique id for each lease. */
   readonly newId: () => string;
-  /** Waits so many milliseconds. */
   readonly pause: (ms: number) => Promise<void>;
 }
 
 type Asked = ToolArguments<'session-import'>;
 type Reply = ToolReply<'session-import'>;
 
-/** Numbers above the highest that the file names, as a repair leaves them. */
+/** Gap above the highest number in the file, as a repair leaves it. */
 const MARGIN = 1200;
 const RAISE_MS = 1500;
 const LEASE_MS = 5000;
-/** Between two attempts to claim the lease, and how long a request waits for it: the one before may take some seconds. */
+/** Poll interval for the lease, and the longest wait: the previous request may take some seconds. */
 const LOOK_MS = 50;
 const MOST_WAITED_MS = 6000;
-/** Numbers that an import moves up, which takes some minutes and cannot be taken back. */
+/** Limit for raising numbers, which takes minutes and cannot be undone. */
 const MOST_RAISED = 10_000_000;
 const OTHER_NAME = 'import the file under another name, with --as NAME';
-/** Imports whose sequences are remembered; of others they are read again. */
+/** Cached copies; others read their sequences again. */
 const MAX_COPIES = 8;
 
 export function createSessionImport(options: ImportOptions): (request: unknown) => Promise<Reply> {
@@ -64,7 +62,7 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     return record?.importing && { at: record.at, ...record.importing };
   };
 
-  /** The name is taken, unless it was taken for this file. */
+  /** Reserves the name, unless it is reserved for this file. */
   async function take(session: Token, { file, dispatches }: Asked): Promise<void> {
     if (importOf(session) !== undefined) return;
     await requireFree(options, session, OTHER_NAME);
@@ -73,9 +71,9 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
       there === undefined ? { at, importing: { file, dispatches, ready: false } } : 'keep',
     );
     await pause(SETTLED_MS);
-    // A result may have been on its way.
+    // A result may have been in flight.
     if ((await log.newest(session)) === 0) return;
-    await lifecycle.change(session, asFree(mine({ file, dispatches })));
+    await lifecycle.change(session, releaseName(mine({ file, dispatches })));
     throw exists(session, OTHER_NAME);
   }
 
@@ -85,14 +83,14 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     await take(session, asked);
     const dispatches = to === 0 ? 0 : await options.raiseDispatches(to, RAISE_MS);
     if (dispatches < to) return { session, state: 'numbers', events: 0, dispatches };
-    if (!(await lifecycle.change(session, asReady(mine(asked))))) throw importing(session);
+    if (!(await lifecycle.change(session, importReady(mine(asked))))) throw importing(session);
     return { session, state: 'importing', events: 0 };
   }
 
   async function handle(session: Token, asked: Asked): Promise<Reply> {
     const { done } = asked;
     const events = (asked.events ?? []).map(placed);
-    // What this process knows may be of a moment ago.
+    // Refreshes this process' view of the record.
     await lifecycle.change(session, () => 'keep');
     const found = importOf(session);
     if (lifecycle.forgotten(session)?.status === 'forgetting') throw importing(session);
@@ -102,7 +100,7 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
       if ((await log.newest(session)) > 0) throw exists(session, OTHER_NAME);
       throw importing(session);
     }
-    // Of an import that was forgotten meanwhile, and began again, nothing is known.
+    // The key changes if the import was forgotten and started again.
     const key = `${session} ${found.at}`;
     if (done) {
       if (!(await becomeSession(options, session, mine(asked)))) throw importing(session);
@@ -136,7 +134,7 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
     }
   };
 
-  /** One request of a session at a time, in all processes: a caller may have asked again before it was answered. */
+  /** Serialises the requests of an import across processes: a caller may repeat one that is still running. */
   async function leased(session: Token): Promise<HeldLease> {
     const claim = { holder: newId(), ttlMs: LEASE_MS, now: clock, what: `the import of session ${session}` };
     for (let waited = 0; ; waited += LOOK_MS) {
@@ -149,11 +147,10 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
   }
 }
 
-function mine(asked: Pick<Asked, 'file' | 'dispatches'>): IsMine {
+function mine(asked: Pick<Asked, 'file' | 'dispatches'>): OwnsRecord {
   return (there) => isOf(there?.importing, asked);
 }
 
-/** Returns true if a name is taken for this file. */
 function isOf(
   found: Archived['importing'],
   { file, dispatches }: Pick<Asked, 'file' | 'dispatches'>,
@@ -161,7 +158,7 @@ function isOf(
   return found?.file === file && found.dispatches === dispatches;
 }
 
-/** @throws ThroughlineError `schema_invalid` where the numbers of dispatches would have to be moved up too far */
+/** @throws ThroughlineError `schema_invalid` if the dispatch numbers would have to be raised too far */
 function requireNear(to: number, now: number): void {
   if (to - MARGIN - now <= MOST_RAISED) return;
   throw wrong(
@@ -170,7 +167,7 @@ function requireNear(to: number, now: number): void {
   );
 }
 
-/** @throws ThroughlineError `schema_invalid` unless events are numbered in a row, and name no higher dispatch than was said */
+/** @throws ThroughlineError `schema_invalid` unless events are consecutive and refer to no dispatch above `dispatches` */
 function requireNumbers(events: readonly StoredEvent[], dispatches: number): void {
   const [first] = events;
   for (const [index, { sequence, event }] of events.entries()) {

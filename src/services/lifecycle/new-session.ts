@@ -7,11 +7,10 @@ import type { SessionLog } from '../../engine/ports/session-log.js';
 import type { Charter } from '../../memory/session/charter.js';
 import { evolve } from '../../memory/session/evolve-session.js';
 import { emptyState } from '../../memory/session/session-state.js';
-import { archivedSince, asSession, type IsMine } from '../common/archived-record.js';
+import { archivedSince, importDone, type OwnsRecord } from '../common/archived-record.js';
 import { importing } from '../common/forgotten-results.js';
 import type { Archiver } from './archive-session.js';
 
-/** How a name becomes a session whose events come from a file. */
 export interface NewSessionPorts {
   readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
   readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten' | 'change'>;
@@ -20,9 +19,9 @@ export interface NewSessionPorts {
 }
 
 /**
- * Makes sure that a name is free: without events, a snapshot that stands for some, or a record.
+ * Requires that a name is free: no events, no snapshot, no record.
  *
- * @param fix what to do where it is not
+ * @param fix advice in the error
  * @throws ThroughlineError `session_exists`, `session_importing`, `session_forgotten` while it is being forgotten
  */
 export async function requireFree(
@@ -37,21 +36,20 @@ export async function requireFree(
 }
 
 /**
- * From now on it is a session: archived, where its events say so, so that no result ever comes in between.
+ * Turns an import into a session: archived if its events say so, atomically, so that no result gets in between.
  *
- * @param isMine whether the record is still that of the import that asks
- * @returns `false` where it is not: another process has done it, or the session was forgotten
+ * @returns `false` if the record does not belong to the import: another process has done it, or the session was forgotten
  */
 export async function becomeSession(
   ports: NewSessionPorts,
   session: Token,
-  isMine: IsMine,
+  ownsRecord: OwnsRecord,
 ): Promise<boolean> {
   const { lifecycle, archiver } = ports;
   const before = lifecycle.forgotten(session);
   const archived = await archivedIn(ports, session);
   const archiving = archived && { ...archived, at: archivedSince(before, archived.at) };
-  const isDone = await lifecycle.change(session, asSession(isMine, archiving));
+  const isDone = await lifecycle.change(session, importDone(ownsRecord, archiving));
   if (isDone && archiving !== undefined) await archiver.settle(session);
   return isDone;
 }
@@ -62,12 +60,12 @@ const SAYING_ARCHIVED: ReadonlySet<string> = new Set([
   'session.reopened',
 ]);
 
-/** Whether its events say that it is archived: of these alone, since it may be long, and is not to be read as a session yet. */
+/** Folds only the events that archive: the log may be long, and is not a session yet. */
 async function archivedIn(
   { log }: Pick<NewSessionPorts, 'log'>,
   session: Token,
 ): Promise<Charter['archived']> {
-  // Events of one type alone may be read from a replica that lags behind; after this the others are not.
+  // A read by type may be served by a lagging replica; after this call reads are up to date.
   await log.newest(session);
   const state = emptyState(session);
   for await (const stored of eventsOf(log, session))

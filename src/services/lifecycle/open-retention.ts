@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { clockBy, systemClock } from '../../engine/ports/logger.js';
-import { LEFT_EVERY_MS } from '../../engine/runtime/jobs.js';
+import { RESUME_EVERY_MS } from '../../engine/runtime/jobs.js';
 import { pause } from '../../engine/runtime/pauses.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import type { KnownSessions } from '../common/open-sessions.js';
@@ -9,12 +9,11 @@ import { type Archiver, createArchiver } from './archive-session.js';
 import type { RetentionPorts } from './follow-retention.js';
 import type { LearningsPorts } from './forget-learnings.js';
 
-/** The largest message that a server takes which says nothing of it. */
+/** Used if the server does not announce its maximum payload. */
 const USUAL_PAYLOAD = 1024 * 1024;
-/** Room in a message for subject and headers. */
+/** Size of subject and headers. */
 const ENVELOPE_BYTES = 4096;
 
-/** Archives sessions on these ports. */
 export function openArchiver(
   nats: NatsPorts,
   { reader, writer }: Pick<Sessions, 'reader' | 'writer'>,
@@ -29,12 +28,11 @@ export function openArchiver(
     newId: randomUUID,
     leases: nats.leases,
     logger,
-    everyMs: LEFT_EVERY_MS,
+    everyMs: RESUME_EVERY_MS,
     maxEventBytes: () => (nats.connection.info?.max_payload ?? USUAL_PAYLOAD) - ENVELOPE_BYTES,
   });
 }
 
-/** All that it takes to follow the rules of retention. */
 export function openRetention(
   nats: NatsPorts,
   sessions: Pick<Sessions, 'reader' | 'writer'>,

@@ -7,10 +7,10 @@ import { type Cuts, cutsOf, type DueByRule, dueOf } from '../../memory/session/r
 import { spanMs } from '../../shared/text.js';
 import type { SessionTable } from '../common/session-table.js';
 
-/** What rules of retention would do: a look that changes nothing. */
+/** Evaluates retention rules without changing anything. */
 export interface LookPorts {
   readonly table: SessionTable;
-  /** Resolves once the table holds all sessions. */
+  /** Resolves once the table is complete. */
   readonly caughtUp: () => Promise<void>;
   readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten'>;
   readonly aged: AgedMessages;
@@ -24,11 +24,11 @@ export interface DueSession extends DueByRule {
 interface DueSessions {
   readonly archive: readonly DueSession[];
   readonly forget: readonly DueSession[];
-  /** Sessions of which not even the project is known: they are left alone. */
+  /** Number of sessions of unknown project, which are left alone. */
   readonly unknown: number;
 }
 
-/** The sessions that are due at a time in milliseconds since 1970, those that moved longest ago first. */
+/** Returns the sessions due at a time in milliseconds since 1970, least recently moved first. */
 export async function dueSessions(
   { table, caughtUp, lifecycle }: LookPorts,
   rules: RetentionRules,
@@ -60,10 +60,8 @@ const AGED_TERMS = {
   rejected: 'rejectedAfter',
 } as const satisfies Readonly<Record<AgedKind, RetentionTerm>>;
 
-/** Requests to the server at once. */
 const AT_ONCE = 8;
 
-/** A stream with what the rules say of its messages. */
 interface AgedLook {
   readonly stream: AgedStream;
   readonly cuts: Cuts;
@@ -77,7 +75,7 @@ export async function agedLook(
   const which = AGED_TERMS[kind];
   if (!rules.rules.some((rule) => rule[which] !== undefined)) return undefined;
   const stream = await aged.look(kind);
-  // Where all projects are the same, nobody needs to know who has messages.
+  // Rules without projects need no list of sessions.
   const isSame = rules.rules.every(({ project }) => project === undefined);
   const names = isSame ? [] : await stream.sessions();
   const known = names.flatMap((session) => {
@@ -88,7 +86,7 @@ export async function agedLook(
   return { stream, cuts: cutsOf(rules, known, which) };
 }
 
-/** Counts, or removes, what the rules say: `work` is called for the whole stream, then for some sessions. Gives the sum. */
+/** Calls `work` for the whole stream, then for single sessions, and returns the sum. */
 export async function throughCuts(
   { cuts }: AgedLook,
   now: number,
@@ -102,13 +100,13 @@ export async function throughCuts(
   return (await Promise.all(rest)).reduce((sum, one) => sum + one, whole);
 }
 
-/** How many messages the rules would remove. */
+/** Counts the messages that the rules would remove. */
 export function countedCuts({ stream, cuts }: AgedLook, now: number): Promise<number> {
   const { all } = cuts;
   return throughCuts({ stream, cuts }, now, async (before, session) => {
     const count = await stream.count(before, session);
     if (session === undefined || all === undefined || count === 0) return count;
-    // Those that go with all others are counted there.
+    // Messages covered by the rule for all are counted there.
     return count - (await stream.count(new Date(now - spanMs(all)).toISOString(), session));
   });
 }

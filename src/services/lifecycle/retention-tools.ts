@@ -10,7 +10,6 @@ import { contradiction, withRule } from '../../memory/session/retention-rules.js
 import { spanMs } from '../../shared/text.js';
 import { agedLook, countedCuts, type DueSession, dueSessions, type LookPorts } from './retention-look.js';
 
-/** Answers the tools that say how long things are kept. */
 type RetentionTool = keyof typeof RETENTION_TOOLS;
 type Answers = {
   readonly [Name in RetentionTool]: (request: unknown) => Promise<ToolReply<Name>>;
@@ -20,11 +19,10 @@ interface RetentionToolsPorts extends LookPorts {
   readonly store: RetentionStore;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Milliseconds since 1970, as ages are counted. */
   readonly now: () => number;
 }
 
-/** Sessions that are named. */
+/** Sessions listed by name. */
 const MAX_NAMED = 100;
 
 export function createRetentionTools(ports: RetentionToolsPorts): Answers {

@@ -9,17 +9,14 @@ import type { SessionLog } from '../../engine/ports/session-log.js';
 import { factsOfEvent } from '../../memory/facts/event-facts.js';
 import { factsOf, rejectionsOf, type SessionState } from '../../memory/session/session-state.js';
 
-/** Answers `dispatch-show`: waits until the session has folded a dispatch, then says what its event says. */
+/** Answers `dispatch-show`: waits until the session has folded a dispatch, then shows its event. */
 interface DispatchResultOptions {
   readonly reader: SessionReader;
   readonly log: SessionLog;
-  /** Bounds how many requests wait. */
   readonly waiters: Waiters;
-  /** Longest wait for a dispatch, in milliseconds. */
   readonly afterTimeoutMs: number;
 }
 
-/** From a request's JSON to the reply. Throws `not_caught_up` for a dispatch that the session does not fold in time. */
 export function createDispatchResults({ reader, log, waiters, afterTimeoutMs }: DispatchResultOptions) {
   return async (request: unknown): Promise<DispatchResult> => {
     const { session: name, dispatch, timeoutMs } = checkedRequest(TOOLS['dispatch-show'].request, request);
@@ -35,7 +32,7 @@ export function createDispatchResults({ reader, log, waiters, afterTimeoutMs }: 
   };
 }
 
-/** Sequence of the session event by which a dispatch counted, as long as anything in the state tells. */
+/** Returns the sequence of the event by which a dispatch counted, if the state still knows it. */
 function eventOf(state: SessionState, dispatch: number): number | undefined {
   const isIt = ({ sequence }: { readonly sequence: number }) => sequence === dispatch;
   return (
@@ -47,7 +44,7 @@ function eventOf(state: SessionState, dispatch: number): number | undefined {
   );
 }
 
-/** Whether the result of a dispatch had counted already, by an earlier one; known until the dispatch is settled. */
+/** Returns true if an earlier dispatch with the same result counted; known until the dispatch is settled. */
 function isRepetition({ dispatches }: SessionState, sequence: number): boolean {
   const recorded = dispatches.recent().filter((entry) => entry.kind === 'recorded');
   const key = recorded.find((entry) => entry.sequence === sequence)?.result;
@@ -88,6 +85,6 @@ function said(sequence: number, event: SessionEvent | undefined, repeats: boolea
       ...(meant !== undefined && { meant }),
     };
   }
-  // The log was made again meanwhile.
+  // The log was replaced meanwhile.
   return { status: 'counted' };
 }

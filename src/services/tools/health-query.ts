@@ -6,7 +6,7 @@ import type { Clock } from '../../engine/ports/logger.js';
 import type { Finding } from '../../nats/doctor/finding.js';
 import { LATE, withinDeadline } from '../../shared/deadline.js';
 
-/** Answers `health-show`: whatever can be had within a second and a half, and why the rest is missing. */
+/** Answers `health-show`: everything available within a second and a half, and the reasons for missing parts. */
 export interface InstallationParts {
   readonly services: () => Promise<HealthShown['services']>;
   readonly dispatches: () => Promise<HealthShown['dispatches']>;
@@ -18,15 +18,15 @@ export interface InstallationParts {
 
 interface HealthQueryOptions {
   readonly parts: InstallationParts;
-  /** What the doctor finds without writing anything. */
-  readonly lookOver: () => Promise<readonly Finding[]>;
+  /** The doctor's findings, without writes. */
+  readonly quickCheck: () => Promise<readonly Finding[]>;
   readonly clock: Clock;
-  /** Longest wait for a part, in milliseconds. Default: 1500. */
+  /** Deadline of a part, in milliseconds. Default: 1500. */
   readonly partMs?: number;
 }
 
 const PART_MS = 1500;
-/** How long what the doctor found is told again. */
+/** Time that the doctor's findings are cached. */
 const FINDINGS_MS = 30_000;
 
 export function createHealthQuery(options: HealthQueryOptions) {
@@ -37,7 +37,7 @@ export function createHealthQuery(options: HealthQueryOptions) {
     const at = clock();
     const missing: MissingPart[] = [];
     const part = async <T>(name: MissingPart['part'], work: Promise<T>): Promise<T | undefined> => {
-      // It may fail later than anyone waits for it.
+      // It may reject after the deadline.
       work.catch(() => undefined);
       try {
         const had = await withinDeadline(partMs, work);
@@ -71,18 +71,17 @@ export function createHealthQuery(options: HealthQueryOptions) {
   };
 }
 
-/** What the doctor found, and when it looked. */
 type Findings = Pick<HealthShown, 'findings' | 'findingsAt'>;
 
-/** Looks once for all who ask within half a minute. While a look takes long, what was found before is told. */
-function rememberedFindings({ lookOver, clock, partMs = PART_MS }: HealthQueryOptions) {
+/** Caches the doctor's findings and coalesces looks. During a slow look the previous findings are returned. */
+function rememberedFindings({ quickCheck, clock, partMs = PART_MS }: HealthQueryOptions) {
   let known: Findings | undefined;
   let looking: Promise<Findings> | undefined;
   let since = Number.NEGATIVE_INFINITY;
   const look = async (): Promise<Findings> => {
     const findingsAt = clock();
     try {
-      known = { findings: (await lookOver()).map(told), findingsAt };
+      known = { findings: (await quickCheck()).map(told), findingsAt };
       since = performance.now();
       return known;
     } finally {
@@ -92,7 +91,7 @@ function rememberedFindings({ lookOver, clock, partMs = PART_MS }: HealthQueryOp
   return async (): Promise<Findings> => {
     if (known !== undefined && performance.now() - since < FINDINGS_MS) return known;
     looking ??= look();
-    // It may fail when nobody waits for it any longer.
+    // It may reject when nobody waits for it.
     looking.catch(() => undefined);
     if (known === undefined) return looking;
     const found = await withinDeadline(partMs / 2, looking);

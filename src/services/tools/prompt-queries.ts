@@ -12,7 +12,6 @@ import type { RejectedStore } from '../../engine/ports/rejected-store.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import { type PromptRing, pageOf, type TelemetryStore } from '../../engine/ports/telemetry-store.js';
 
-/** Answers the tools that look at the prompts compiled last. */
 type Answers = {
   readonly [Name in 'prompt-list' | 'prompt-show']: (request: unknown) => Promise<ToolReply<Name>>;
 };
@@ -60,9 +59,9 @@ function traceOf({ request: _, session: _of, ...trace }: KeptPrompt): PromptTrac
   return trace;
 }
 
-/** Answers `telemetry-show`: what compilers have counted of a session, and what its log says of results and progress. */
+/** Answers `telemetry-show`: the compilers' counters of a session, and figures from its log. */
 interface TelemetryQueryOptions {
-  /** What each compiler shows of what it has not written. */
+  /** Unwritten counters of each compiler. */
   readonly unwritten: () => Promise<readonly unknown[]>;
   readonly reader: SessionReader;
   readonly log: Pick<SessionLog, 'read'>;
@@ -70,7 +69,7 @@ interface TelemetryQueryOptions {
   readonly rejected: RejectedStore;
 }
 
-/** Rejected results that are looked through; they are counted by error code while they wait to be retried. */
+/** Rejected results that are counted by error code. */
 const MAX_REJECTED = 1000;
 
 export function createTelemetryQuery(options: TelemetryQueryOptions) {
@@ -81,7 +80,7 @@ export function createTelemetryQuery(options: TelemetryQueryOptions) {
     const { sequence } = state;
     const { counts: dispatches, ledgers } = state.dispatches.current();
     const approvalLoops = [...ledgers.values()].reduce((sum, ledger) => sum + ledger.approvalLoops, 0);
-    // Before what is stored: what is written in between is then known to be in it.
+    // Before reading the stored counters, so that a concurrent write is not missed.
     const stats = await options.unwritten();
     const compilers = stats.flatMap((data) => unwrittenTelemetry.safeParse(data).data ?? []);
     const [stored, { entries }, rebuilt] = await Promise.all([
@@ -101,7 +100,6 @@ export function createTelemetryQuery(options: TelemetryQueryOptions) {
   };
 }
 
-/** To hundredths. */
 function rounded(ms: number): number {
   return Math.round(ms * 100) / 100;
 }

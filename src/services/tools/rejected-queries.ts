@@ -9,12 +9,10 @@ import { TOOLS } from '../../contracts/tool-requests.js';
 import type { RejectedEntry, RejectedStore, WholeRejection } from '../../engine/ports/rejected-store.js';
 import { type RetryPorts, retryRejected } from '../extractor/retry-rejected.js';
 
-/** Answers the tools that look at rejected results, publish them again, and remove them. */
+/** Answers the tools that list, show, retry and remove rejected results. */
 interface RejectedQueriesOptions extends RetryPorts {
   readonly rejected: RejectedStore;
-  /** Bytes of the largest body that can be read. */
   readonly maxBodyBytes: number;
-  /** Bytes of the largest reply. */
   readonly maxReplyBytes: () => number;
 }
 
@@ -82,10 +80,10 @@ async function found(rejected: RejectedStore, id: number): Promise<WholeRejectio
   return entry;
 }
 
-/** Newest rejected results that are looked through for the one that was meant. */
+/** Newest rejected results that are searched for a dispatch number. */
 const LOOKED_THROUGH = 200;
 
-/** People take the number of the dispatch: where it is one of the newest, the error says its own number. */
+/** Users confuse the number of a rejection with its dispatch: the error of a recent one names the right number. */
 async function notRejected(rejected: RejectedStore, id: number): Promise<ThroughlineError> {
   const { entries } = await rejected.page({ limit: LOOKED_THROUGH });
   const meant = entries.find(({ sequence }) => sequence === id);
@@ -104,7 +102,7 @@ interface Correction {
   readonly body?: string | undefined;
 }
 
-/** What is published in its place; nothing where it is to go out as it came. Throws where that could not be read either. */
+/** Returns the corrected result, or nothing if it is retried unchanged. Throws if the correction is not readable either. */
 function correction(
   entry: WholeRejection,
   asked: Correction,
@@ -132,22 +130,22 @@ function correction(
   );
 }
 
-/** A body, or the part of it that one reply can carry. */
+/** A body, or the part that fits one reply. */
 interface BodyPart {
   readonly body: string;
   readonly encoding: 'utf8' | 'base64';
   readonly truncated?: true;
-  /** Where the rest begins. */
+  /** Offset of the rest. */
   readonly next?: number;
 }
 
-/** What JSON may make of one byte at most: `\u0000`. */
+/** Longest JSON encoding of one byte: `\u0000`. */
 const MOST_PER_BYTE = 6;
-/** Room for all else in the reply. */
+/** Size of the rest of the reply. */
 const AROUND = 16_384;
 const MOST_BYTES = 128_000;
 
-/** The part of a body from a byte on: as text where all of it is UTF-8, cut between two characters. */
+/** Returns the body from an offset: as text if all of it is UTF-8, cut between two characters. */
 export function bodyPart(whole: Uint8Array, offset: number, maxReplyBytes: number): BodyPart {
   const most = Math.max(64, Math.min(MOST_BYTES, Math.floor((maxReplyBytes - AROUND) / MOST_PER_BYTE)));
   const from = Math.min(offset, whole.length);
@@ -164,7 +162,7 @@ export function bodyPart(whole: Uint8Array, offset: number, maxReplyBytes: numbe
   };
 }
 
-/** Whether a byte of UTF-8 goes on with a character. */
+/** Returns true for a UTF-8 continuation byte. */
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x80 && byte < 0xc0;
 }

@@ -18,7 +18,6 @@ import { hashOf } from '../../shared/hash.js';
 import { nearIdsHint } from '../../shared/near-ids.js';
 import { type ProgressTracker, readDocument } from '../common/progress-tracker.js';
 
-/** Answers `run.init`, `run.status` and `plan-show`. */
 interface RunServiceOptions {
   readonly reader: SessionReader;
   readonly command: SessionCommander;
@@ -26,18 +25,18 @@ interface RunServiceOptions {
 }
 
 interface RunService {
-  /** Reads the tasks and records them as the session's progress. Throws a ThroughlineError when they cannot be read. */
+  /** Records the tasks as the session's plan. Throws a ThroughlineError if they cannot be read. */
   init(request: unknown): Promise<object>;
   status(request: unknown): Promise<object>;
-  /** Answers `plan-show`. Throws `not_found` for a task that the plan does not have. */
+  /** Answers `plan-show`. Throws `not_found` for an unknown task. */
   plan(request: unknown): Promise<object>;
 }
 
-/** Problems that a reply lists; the run counts all of them. */
+/** Problems listed in a reply; the run counts all of them. */
 const MAX_PROBLEMS = 1000;
 
 export function createRunService({ reader, command, tracker }: RunServiceOptions): RunService {
-  /** The state after the plan was read again where it has changed, and why it could not be read. */
+  /** Returns the state with the current plan, and the error if the plan could not be read. */
   async function refreshed(session: Token): Promise<{ state: SessionState; degraded?: string }> {
     const { folded } = await reader.load(session);
     const outcome = await tracker.refresh(session, folded.state);
@@ -102,7 +101,7 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
   };
 }
 
-/** Answers `run-claim`: a lease for each task of a session. Its key is a hash, so it does not outlive a session by its name. */
+/** Answers `run-claim`: a lease per task. The key is a hash, so that the name of a forgotten session does not remain. */
 export function createRunClaim(leases: LeaseStore, clock: Clock) {
   return async (request: unknown): Promise<ToolReply<'run-claim'>> => {
     const asked = checkedRequest(TOOLS['run-claim'].request, request);

@@ -30,7 +30,7 @@ import { Waiters } from '../../engine/folding/caught-up.js';
 import { clockBy, systemClock } from '../../engine/ports/logger.js';
 import { pause } from '../../engine/runtime/pauses.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
-import { lookOver } from '../../nats/doctor/examine.js';
+import { quickCheck } from '../../nats/doctor/examine.js';
 import { installationNumbers } from '../../nats/jetstream/installation-numbers.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
@@ -61,13 +61,12 @@ import { createTimelineService } from './timeline-service.js';
 import { createTraceEntries } from './trace-entries.js';
 import { createTraceService } from './trace-service.js';
 
-/** Longest wait for a part of the health. */
 const HEALTH_PART_MS = 1500;
 const ALL_SERVICES = [EXTRACTOR_SERVICE, COMPILER_SERVICE, TOOLS_SERVICE, LEARNINGS_SERVICE, KEEPER_SERVICE];
-/** The largest message that a server takes which says nothing of it. */
+/** Used if the server does not announce its maximum payload. */
 const USUAL_PAYLOAD = 1024 * 1024;
 
-/** The service `session-tools`: tools, runs and traces. */
+/** Serves `session-tools`: tools, runs and traces. */
 export async function serveTools(
   nats: NatsPorts,
   sessions: Sessions,
@@ -171,8 +170,8 @@ export async function serveTools(
       },
       partMs: HEALTH_PART_MS,
       clock: systemClock,
-      lookOver: () =>
-        lookOver(nats, {
+      quickCheck: () =>
+        quickCheck(nats, {
           ...config,
           version: VERSION,
           now: Date.now,

@@ -15,31 +15,31 @@ import { spanMs } from '../../shared/text.js';
 import type { Row, SessionTable } from '../common/session-table.js';
 
 /**
- * Answers `session-list` from the table of sessions. What moved a moment ago is folded first, and what the page itself shows;
- * the others are as the keeper found them, seconds ago. Without a keeper, of very many sessions only the newest are folded.
+ * Answers `session-list` from the table of sessions. Recently moved sessions and those on the page are folded first; the others
+ * are as the keeper found them, seconds ago. Without a keeper only the newest of very many sessions are folded.
  */
 interface SessionListOptions {
   readonly table: SessionTable;
-  /** Resolves once the table holds all sessions. */
+  /** Resolves once the table is complete. */
   readonly caughtUp: () => Promise<void>;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'unfinished'>;
   readonly logger: Logger;
-  /** Milliseconds since 1970, as the table has them. */
+  /** The table's clock. */
   readonly now: () => number;
 }
 
-/** Of more sessions without figures than this, only the newest are folded for a list. */
+/** Maximum number of sessions without figures that are folded for a list, newest first. */
 const MOST_UNKNOWN = 1000;
-/** The same for those that have moved since theirs were written. */
+/** The same for sessions with stale figures. */
 const MOST_STALE = 200;
-/** Sessions that are folded at once: folding takes the processor from other requests. */
+/** Concurrent folds, which compete with other requests for the CPU. */
 const AT_ONCE = 4;
-/** How long a list waits for figures; what is not folded by then comes as it was, or by name alone. */
+/** Deadline for folding; sessions not folded by then are listed as they were, or by name alone. */
 const LONGEST_MS = 1500;
-/** Folding what a page shows may move it to another one. */
+/** Folding may move a session to another page. */
 const MOST_ROUNDS = 3;
-/** A session that has not moved for so long is not active. */
+/** A session is active until it has been idle for this long. */
 const ACTIVE_MS = 86_400_000;
 
 type Asked = ToolArguments<'session-list'>;
@@ -53,7 +53,6 @@ export class SessionList {
     this.#options = options;
   }
 
-  /** One page of the sessions that fit. */
   async list(request: unknown): Promise<object> {
     const asked = checkedRequest(TOOLS['session-list'].request, request);
     const begin = asked.cursor === undefined ? undefined : placeIn(asked.cursor);
@@ -121,7 +120,7 @@ export class SessionList {
     const archived = this.#options.lifecycle.archived(session);
     if (isBrief || known === undefined)
       return { session, sequence: Math.max(sequence, reached), at: time, brief: true };
-    // Written by `SessionTable` from figures.
+    // `SessionTable` wrote this text.
     const figures = JSON.parse(known.text) as Figures;
     return {
       ...figures,
@@ -133,7 +132,7 @@ export class SessionList {
   }
 }
 
-/** What is to be folded for any list: what has no figures, and what has moved since; of each the newest. */
+/** Returns the sessions to fold for any list: those without figures and the stale ones, newest first. */
 function newestOf(stale: ReadonlySet<Row>): Row[] {
   let unknown = 0;
   let known = 0;
@@ -150,7 +149,6 @@ function placeIn(cursor: string): PagePlace {
   return { rank, at, session, asOf };
 }
 
-/** Whether a session is among those that were asked for. */
 function filterOf(asked: Asked, now: number): (row: Row, isArchived: boolean) => boolean {
   const { text = '', status, project, stalled, active, archived, olderThan } = asked;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -167,7 +165,7 @@ function filterOf(asked: Asked, now: number): (row: Row, isArchived: boolean) =>
       return words.every((word) => session.toLowerCase().includes(word));
     }
     if (wanted !== undefined && wanted !== 'archived' && known.status !== wanted) return false;
-    // One that names none is of the default project.
+    // Sessions without a project belong to the default project.
     if (wantedProject !== undefined && projectOf(known.project) !== wantedProject) return false;
     if (stalled && known.rank !== 0) return false;
     if (words.length === 0) return true;
@@ -177,36 +175,34 @@ function filterOf(asked: Asked, now: number): (row: Row, isArchived: boolean) =>
   };
 }
 
-/** Where a page ended. */
+/** The position of the last entry of a page. */
 interface PagePlace {
-  /** 0 for stalled sessions, 1 for those that wait, 2 for the others, 3 for those that moved since the first page. */
+  /** 0 stalled, 1 waiting for a person, 2 others, 3 moved since the first page. */
   readonly rank: number;
-  /** When the session moved last, in milliseconds since 1970. */
+  /** Time of the session's last event, in milliseconds since 1970. */
   readonly at: number;
   readonly session: string;
-  /** When the first page was made. */
+  /** Time of the first page. */
   readonly asOf: number;
 }
 
 const MOVED_SINCE = 3;
 
 /**
- * Picks a page from all sessions in one pass: stalled ones first, then those that wait, then the others, each the newest
- * first.
+ * Selects a page in one pass: stalled sessions first, then those that wait, then the others, newest first.
  *
- * Sessions move while someone pages. One that moved since the first page comes after all others, in the order of names: it
- * may come twice, and is never passed over.
+ * Sessions move while someone pages. One that moved since the first page comes after all others, by name: it may appear twice,
+ * but is never skipped.
  */
 class SessionPage {
   readonly #limit: number;
   readonly #begin: PagePlace | undefined;
   readonly #best: { readonly row: Row; readonly place: PagePlace }[] = [];
-  /** Sessions that fit. */
   total = 0;
   #after = 0;
   #asOf: number;
 
-  /** @param begin where the page before ended; the first page by default */
+  /** @param begin end of the previous page; default: the first page */
   constructor(limit: number, begin: PagePlace | undefined, now: number) {
     this.#limit = limit;
     this.#begin = begin;
@@ -216,7 +212,7 @@ class SessionPage {
   offer(row: Row, rank: number): void {
     this.total += 1;
     const { session, at } = row;
-    // On the first page nothing has moved since, whatever the clocks of other machines say.
+    // On the first page nothing has moved since, whatever other clocks say.
     if (this.#begin === undefined) this.#asOf = Math.max(this.#asOf, at);
     const isLate = this.#begin !== undefined && at > this.#asOf;
     const place = { rank: isLate ? MOVED_SINCE : rank, at, session, asOf: this.#asOf };
@@ -239,7 +235,7 @@ class SessionPage {
     return this.#best.map(({ row }) => row);
   }
 
-  /** Where the next page begins; none after the last. */
+  /** Cursor of the next page, if there is one. */
   get next(): PagePlace | undefined {
     const last = this.#best.at(-1)?.place;
     return last && this.#after > this.#best.length ? { ...last, asOf: this.#asOf } : undefined;

@@ -18,7 +18,7 @@ import { factsOf, pastOf, type SessionState, tracesOf } from '../../memory/sessi
 import { intentList } from '../../memory/traces/session-traces.js';
 import { withRepairs } from '../common/event-repairs.js';
 
-/** Answers the tools that show what a session's state holds: facts, files, ledgers, traces and the snapshot. */
+/** Answers the tools that show parts of a session's state: facts, files, ledgers, traces and the snapshot. */
 interface SessionQueriesOptions {
   readonly log: Pick<SessionLog, 'read'>;
   readonly reader: Pick<SessionReader, 'load'>;
@@ -26,9 +26,9 @@ interface SessionQueriesOptions {
   readonly prompts: PromptTraces;
 }
 
-/** Prompts that are looked through for a fact, and those that are shown. */
+/** Prompts searched for a fact, and those shown. */
 const PROMPTS = { read: 200, shown: 20 };
-/** Ids that a refusal names. */
+/** Ids listed in an error. */
 const MAX_CANDIDATES = 20;
 
 export function createSessionQueries({ log, reader, snapshots, prompts }: SessionQueriesOptions) {
@@ -128,10 +128,10 @@ function noSuchFact(id: string, candidates: readonly string[]): ThroughlineError
   );
 }
 
-/** When a result last changed each file, as far as facts of it are kept. */
+/** Returns the time of the last change of each file, from stored facts. */
 function lastTouched(state: SessionState): Map<string, string> {
   const last = new Map<string, string>();
-  // In the order of their dispatches: the newest stays.
+  // Facts are sorted by dispatch: the newest wins.
   for (const { subject, tags, validFrom } of factsOf(state).all())
     if (tags.includes('file_change')) last.set(subject, validFrom);
   return last;

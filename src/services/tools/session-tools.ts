@@ -12,22 +12,21 @@ import type { Logger } from '../../engine/ports/logger.js';
 import { decide } from '../../memory/session/commands/decide-session.js';
 import type { Archiver } from '../lifecycle/archive-session.js';
 
-/** Answers the tools of `session-tools`: check the request, carry out the command, write a snapshot where one is due. */
+/** Answers the commands of `session-tools`: validate, execute, write a snapshot if one is due. */
 interface SessionToolsOptions {
   readonly command: SessionCommander;
   readonly reader: SessionReader;
   readonly writer: SessionSnapshotWriter;
   readonly logger: Logger;
-  /** Does what archiving and reopening mean beside their events. Default: nothing. */
-  readonly archiver?: Pick<Archiver, 'requireRoom' | 'settle'>;
-  /** Told of each session whose notes, or whose project, changed. */
+  /** Applies archiving and reopening beyond their events. Default: nothing. */
+  readonly archiver?: Pick<Archiver, 'requireCheckpointFits' | 'settle'>;
+  /** Called for each session whose notes or project changed. */
   readonly onNotes?: (session: Token) => void;
 }
 
-/** From a tool's name and a request's JSON to the reply. Throws a ThroughlineError for a refused request. */
 export type SessionTools = (name: CommandName, request: unknown) => Promise<object>;
 
-/** Events after which notes may have to be proposed; the end of an iteration makes up for one that was missed. */
+/** Events after which notes may be proposed; the end of an iteration makes up for missed ones. */
 const TELLS_NOTES: ReadonlySet<string> = new Set([
   'note.added',
   'note.edited',
@@ -38,14 +37,14 @@ const TELLS_NOTES: ReadonlySet<string> = new Set([
 export function createSessionTools(options: SessionToolsOptions): SessionTools {
   return async (name, request) => {
     const { session, args } = checked(name, request);
-    if (name === 'session-archive') await options.archiver?.requireRoom(session);
+    if (name === 'session-archive') await options.archiver?.requireCheckpointFits(session);
     const carryOut = () => options.command(session, name, (state) => decide(name, state, args));
     const { reply, appended } = await carryOut();
     if (appended !== undefined && TELLS_NOTES.has(appended)) options.onNotes?.(session);
     if (appended === 'iteration.completed' || appended === 'iteration.started')
       await snapshot(options, session);
     if (name !== 'session-archive' && name !== 'session-reopen') return reply;
-    // Also where it was done before: what was cut short is gone on with. The answer is that of the session as it is then.
+    // Also if it was done before, which resumes interrupted work. The reply shows the session afterwards.
     const removing = await options.archiver?.settle(session);
     const { reply: settled } = await carryOut();
     return removing === undefined ? settled : { ...settled, removing };
@@ -57,15 +56,15 @@ function checked<Name extends CommandName>(
   request: unknown,
 ): { session: Token; args: ToolArguments<Name> } {
   const { session, ...args } = checkedRequest(TOOLS[name].request, request);
-  // The schema of a tool gives the arguments of that tool; the index type cannot say so.
+  // The index type loses the relation between a tool and its arguments.
   return { session: token(session, 'session'), args: args as ToolArguments<Name> };
 }
 
-/** A session that ends an iteration is about to be loaded by a fresh agent. */
+/** Writes a snapshot at the end of an iteration, because a fresh agent is about to load the session. */
 async function snapshot({ reader, writer, logger }: SessionToolsOptions, session: Token): Promise<void> {
   try {
     const { folded } = await reader.load(session);
-    // Starting an iteration ends the one before it, if there was one.
+    // Starting an iteration ends the previous one.
     if (folded.state.history.iterations.some((iteration) => iteration.ended_at !== undefined)) {
       await writer.write(folded);
     }

@@ -13,19 +13,19 @@ import { withoutRefused } from '../../memory/session/counted-dispatches.js';
 import { promptEntry, timelineEntry } from '../../memory/session/timeline-entry.js';
 
 /**
- * Answers `timeline-list`: the events of a session and the prompts that were compiled for it, the newest first, a page at
- * a time. By sequence; a prompt stands before the newest event that it reflects.
+ * Answers `timeline-list`: events and compiled prompts of a session by sequence, newest first, in pages. A prompt precedes the
+ * newest event that it reflects.
  */
 interface TimelineServiceOptions {
   readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
   readonly prompts: PromptTraces;
 }
 
-/** Events that one request reads at most: where few of them fit, the page is short, and the next goes on. */
+/** Maximum number of events read per request: a page with few matches is short and has a cursor. */
 const MOST_READ = 2000;
-/** A read counts as so many events, whatever it brings. */
+/** Minimum cost of a read, in events. */
 const LEAST_COUNTED = 32;
-/** As many prompts as are remembered of a session. */
+/** The size of the ring of prompts. */
 const MOST_PROMPTS = 200;
 
 const SOURCES: Readonly<Record<Exclude<TimelineKind, 'prompt'>, Source>> = {
@@ -35,7 +35,7 @@ const SOURCES: Readonly<Record<Exclude<TimelineKind, 'prompt'>, Source>> = {
   trace: 'trace.appended',
 };
 
-/** Where a page begins: at this sequence, or of the prompts that reflect it behind this one. */
+/** Position in the timeline: a sequence, or behind a prompt that reflects it. */
 interface Place {
   readonly sequence: number;
   readonly prompt?: string;
@@ -52,7 +52,7 @@ export function createTimelineService({ log, prompts }: TimelineServiceOptions) 
       log.newest(session),
       kinds.has('prompt') ? prompts.recent(session, { limit: MOST_PROMPTS }) : [],
     ]);
-    // A cursor may come from anyone: nothing is looked for where nothing can be.
+    // The cursor is untrusted: limit it to existing sequences.
     const most = Math.min(asked.upTo ?? sequence, sequence);
     const from =
       given === undefined ? { sequence: most } : { ...given, sequence: Math.min(given.sequence, most) };
@@ -83,7 +83,7 @@ export function createTimelineService({ log, prompts }: TimelineServiceOptions) 
   };
 }
 
-/** The first entries, where there is one more at least. */
+/** Returns the first `limit` entries with a cursor. */
 function page(found: readonly TimelineEntry[], limit: number, sequence: number): TimelineListed {
   const entries = found.slice(0, limit);
   const last = entries.at(-1);
@@ -109,7 +109,7 @@ function sourcesOf(kinds: ReadonlySet<TimelineKind>): Source[] {
   return wanted.length === Object.keys(SOURCES).length ? ['everything'] : wanted.map(([, source]) => source);
 }
 
-/** The prompts from a place on, by the sequence that they reflect; of equal ones the newest first, as they come. */
+/** Returns the prompts from a position, by sequence; equal ones stay in order. */
 function promptsFrom(
   recent: readonly TimelineEntry[],
   from: Place,
@@ -120,7 +120,7 @@ function promptsFrom(
     .sort((one, other) => other.sequence - one.sequence);
   if (from.prompt === undefined) return sorted;
   const at = sorted.findIndex(({ prompt }) => prompt?.id === from.prompt);
-  // The oldest are forgotten first: with it all went that stood behind it.
+  // If the prompt was evicted, so were all older ones.
   return at < 0 ? sorted.filter(({ sequence }) => sequence < from.sequence) : sorted.slice(at + 1);
 }
 
@@ -138,35 +138,30 @@ function fits({ task, failed }: TimelineEntry, asked: Filter): boolean {
   return (asked.task === undefined || task === asked.task) && (!asked.failed || failed === true);
 }
 
-/**
- * Reads a session's log from its end, a stretch at a time: a log is read forwards only, and its sequences may have gaps. A
- * stretch grows while little is found in it, so that the newest events cost as much in a log of any length.
- */
-
-/** What is read: everything, commands, or results and the like by their type. */
+/** The events that are read: all, commands, or one type. */
 export type Source = 'everything' | 'commands' | SessionEvent['type'];
 
 interface Backwards {
-  /** Only events at this sequence or before. */
+  /** Inclusive start. */
   readonly from: number;
-  /** Only events after this sequence; 0 for all. */
+  /** Exclusive end; 0 for all. */
   readonly above: number;
-  /** Each event is in one of them at most. */
+  /** Disjoint sources. */
   readonly sources: readonly Source[];
-  /** About so many events are wanted. */
+  /** Approximate number of events wanted. */
   readonly wanted: number;
 }
 
-/** One stretch: all events from `downTo` to the stretch before, the newest first. */
+/** All events from `downTo` to the previous stretch, newest first. */
 interface EventStretch {
   readonly events: readonly StoredEvent[];
   readonly downTo: number;
 }
 
-/** Events that one read should bring at most: what is read is checked at once, and others wait meanwhile. */
+/** Maximum number of events per read: decoding blocks other requests. */
 const MOST_AT_ONCE = 400;
 const NARROWEST = 32;
-/** Sequences of a stretch; where only some types are read, the server passes the others over. */
+/** Maximum width of a stretch; reads by type skip other events on the server. */
 const WIDEST = { everything: 4096, some: 65_536 };
 
 export async function* eventsBackwards(

@@ -13,11 +13,9 @@ import { entryText } from '../../memory/traces/trace-summary.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { eventsBackwards } from './timeline-service.js';
 
-/** Answers `trace-show`: the entries of an intent as the log has them, the newest first, a page at a time. */
-
-/** Events that one request reads at most. */
+/** Maximum number of events read per request. */
 const MOST_READ = 2000;
-/** A read counts as so many events, whatever it brings. */
+/** Minimum cost of a read, in events. */
 const LEAST_COUNTED = 32;
 const MAX_LINE = 300;
 
@@ -61,13 +59,13 @@ export function createTraceEntries({
   };
 }
 
-/** A cursor may come from anyone: nothing is looked for where nothing can be. */
+/** The cursor is untrusted: limit it to existing sequences. */
 function placeIn(cursor: string, newest: number): { sequence: number; index: number } {
   const [, sequence, index] = readCursor(cursor, [z.literal('trace'), z.int(), z.int()]);
   return { sequence: Math.min(sequence, newest), index };
 }
 
-/** The entries of an intent that an event brings, each with its place in the event. */
+/** Returns an event's entries of an intent, with their index in the event. */
 function entriesOf({ event }: StoredEvent, intent: string): { entry: RecordedEntry; index: number }[] {
   const entries =
     event.type === 'trace.appended'

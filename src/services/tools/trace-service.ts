@@ -25,7 +25,6 @@ import type { Tokenizer } from '../../shared/tokenizer.js';
 import { requireWhole } from '../common/forgotten-results.js';
 import { archivedFault } from '../lifecycle/archived-faults.js';
 
-/** Answers `trace.append`, `trace.compact`, `trace.get` and `trace.pin`. */
 interface TraceServiceOptions {
   readonly log: SessionLog;
   /** Default: no session is archived. */
@@ -33,30 +32,25 @@ interface TraceServiceOptions {
   readonly reader: SessionReader;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** The tokenizer that a session's settings name. */
   readonly tokenizers: (name: TokenizerName) => Promise<Tokenizer>;
 }
 
 interface TraceService {
   /**
-   * Appends entries, as one event unless they are large. Those that cannot be read are skipped and counted; if none can, it
-   * is an error too.
+   * Appends entries, as one event unless they are large. Unreadable entries are skipped and counted; it is an error if all are.
    */
   append(request: unknown): Promise<object>;
-  /**
-   * The summary of an intent, the entries behind it in numbers, and the newer entries; all null or empty below the
-   * threshold.
-   */
+  /** Returns an intent's summary with its figures, and the newer entries; null or empty below the threshold. */
   compact(request: unknown): Promise<object>;
-  /** An entry as its event keeps it. `not_found` for none of the id. */
+  /** Returns a stored entry. Throws `not_found` for an unknown id. */
   get(request: unknown): Promise<object>;
-  /** Keeps what an entry says as a constraint of its intent. */
+  /** Adds an entry's text as a constraint of its intent. */
   pin(request: unknown): Promise<object>;
 }
 
-/** Characters of the entries of one event, about: with what surrounds it, it must fit one message. */
+/** Maximum size of an event's entries in characters, so that it fits one message. */
 const EVENT_SIZE = 400_000;
-/** Events that are read at a time in search of an entry. */
+/** Events per read in the search for an entry. */
 const PAGE = 200;
 
 export function createTraceService(options: TraceServiceOptions): TraceService {
@@ -67,11 +61,11 @@ export function createTraceService(options: TraceServiceOptions): TraceService {
     if (archived !== undefined) throw archivedFault(session, archived);
     const event = { v: EVENT_VERSION, type: 'trace.appended', at: clock(), data } as const;
     const appended = await log.append(session, event);
-    // Without an expected sequence nothing can conflict.
+    // Without an expected sequence there is no conflict.
     return appended.outcome === 'appended' ? appended.sequence : 0;
   };
 
-  /** The newest entry of an id; the id may be cut, as a summary shows it. */
+  /** Finds the newest entry with an id, which may be shortened as in a summary. */
   const find = async (session: Token, id: string, intentId: string | undefined): Promise<Found> => {
     let found: Found | undefined;
     for (let after = 0; ; ) {
@@ -110,7 +104,7 @@ export function createTraceService(options: TraceServiceOptions): TraceService {
           if (recorded.pin !== undefined) pins.push(recorded.pin);
         } else malformed.push({ index, message: recorded.malformed });
       }
-      // Even without a single readable one: the session counts malformed entries.
+      // Even without readable entries: the session counts malformed ones.
       const [first = [], ...others] = inEvents(entries);
       const more = pins.length > 0 ? { pins } : {};
       let sequence = await append(session, { entries: first, malformed: malformed.length, ...more });
@@ -166,12 +160,12 @@ export function createTraceService(options: TraceServiceOptions): TraceService {
 
 interface Found {
   readonly entry: StoredEntry;
-  /** Time of its event, ISO 8601. */
+  /** ISO 8601. */
   readonly at: string;
   readonly sequence: number;
 }
 
-/** The entries in as many events as they need. */
+/** Splits entries into events of limited size. */
 function inEvents(entries: readonly StoredEntry[]): StoredEntry[][] {
   const events: StoredEntry[][] = [];
   let size = Number.POSITIVE_INFINITY;

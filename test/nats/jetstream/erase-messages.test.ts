@@ -5,7 +5,7 @@ import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
 import { readStream } from '../../../src/nats/jetstream/direct-get.js';
 import { type ErasePorts, eraseMessages, erasures } from '../../../src/nats/jetstream/erase-messages.js';
-import { turnOver } from '../../../src/nats/jetstream/turn-over.js';
+import { rewriteStream } from '../../../src/nats/jetstream/rewrite-stream.js';
 import { startTestNats, type TestNats } from '../../support/nats-server.js';
 import * as fc from '../../support/properties.js';
 import { filesHolding } from '../../support/store-files.js';
@@ -184,7 +184,7 @@ describe('a bucket that is written again', () => {
     await jsm.streams.purge('KV_values', { filter: '$KV.values.gone' });
     expect(await filesHolding(nats.storeDir, 'gone-canary')).toHaveLength(1);
 
-    await turnOver(ports, 'KV_values', { prefix: '$KV.values.', keeps: 'newest' });
+    await rewriteStream(ports, 'KV_values', { prefix: '$KV.values.', keeps: 'newest' });
 
     expect(await filesHolding(nats.storeDir, 'gone-canary')).toEqual([]);
     expect(await filesHolding(nats.storeDir, 'kept-canary 18')).toEqual([]);
@@ -207,7 +207,7 @@ describe('a bucket that is written again', () => {
     })();
 
     for (let round = 0; round < 3; round += 1)
-      await turnOver(ports, 'KV_busy', { prefix: '$KV.busy.', keeps: 'newest' });
+      await rewriteStream(ports, 'KV_busy', { prefix: '$KV.busy.', keeps: 'newest' });
     isOver = true;
     await writing;
 
@@ -222,7 +222,7 @@ describe('a bucket that is written again', () => {
     await filled('ring', ['gone', 'one', 'other', 'one', 'gone', 'other', 'one']);
     await eraseMessages(ports, 'ring', 'ring.gone');
 
-    await turnOver(ports, 'ring', { prefix: 'ring.', keeps: 'all' });
+    await rewriteStream(ports, 'ring', { prefix: 'ring.', keeps: 'all' });
 
     const messages = await readStream(connection, 'ring', 'ring.one', { from: 1 }, 5000);
     const bodies = messages.map(({ data }) => new TextDecoder().decode(data).slice(0, 12));
@@ -230,6 +230,6 @@ describe('a bucket that is written again', () => {
   });
 
   test('is left alone where it is not there', async () => {
-    expect(await turnOver(ports, 'KV_none', { prefix: '$KV.none.', keeps: 'newest' })).toBe(0);
+    expect(await rewriteStream(ports, 'KV_none', { prefix: '$KV.none.', keeps: 'newest' })).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
 import { ErrorCode, type JetStreamManager, NatsError, type StreamInfo } from 'nats';
 import { expect, it } from 'vitest';
 import { API } from '../../../src/nats/connection/nats-errors.js';
-import { listedStreams, listStreams } from '../../../src/nats/jetstream/list-streams.js';
+import { listedStreams } from '../../../src/nats/jetstream/list-streams.js';
 
 function refused(code: number, err_code: number, description: string): NatsError {
   return Object.assign(new NatsError(description, `${code}`), { api_error: { code, err_code, description } });
@@ -50,25 +50,20 @@ const namesOf = (found: readonly StreamInfo[]) => found.map(({ config }) => conf
 
 it('a list of streams holds each once, also what the server left out because it had no leader', async () => {
   const { jsm } = serverWith(['A', 'B', 'C', 'REMOVED'], ['A', 'C', 'C']);
-  expect(namesOf(await listStreams(jsm, 'session.>'))).toEqual(['A', 'B', 'C']);
   const { found, leaderless } = await listedStreams(jsm, 'session.>');
   expect({ found: namesOf(found), leaderless }).toEqual({ found: ['A', 'B', 'C'], leaderless: [] });
 });
 
 it.each([
-  ['gives no answer', 'SILENT', ['A'], 'TIMEOUT'],
-  ['is offline, as the list does not know yet', 'OFFLINE', ['A'], 'stream is offline'],
-  ['is offline, and listed as if it were empty', 'OFFLINE', ['A', 'OFFLINE'], 'stream is offline'],
-  ['has no leader', 'ELECTING', ['A'], 'temporarily unavailable'],
-])(
-  'a list of streams is not shorter because one of them %s: it is named, or the list fails',
-  async (_, name, listed, fault) => {
-    const { jsm } = serverWith(['A', name, 'REMOVED'], listed);
-    const { found, leaderless } = await listedStreams(jsm, 'session.>');
-    expect({ found: namesOf(found), leaderless }).toEqual({ found: ['A'], leaderless: [name] });
-    await expect(listStreams(jsm, 'session.>')).rejects.toThrow(fault);
-  },
-);
+  ['gives no answer', 'SILENT', ['A']],
+  ['is offline, as the list does not know yet', 'OFFLINE', ['A']],
+  ['is offline, and listed as if it were empty', 'OFFLINE', ['A', 'OFFLINE']],
+  ['has no leader', 'ELECTING', ['A']],
+])('a list of streams is not shorter because one of them %s: that one is named', async (_, name, listed) => {
+  const { jsm } = serverWith(['A', name, 'REMOVED'], listed);
+  const { found, leaderless } = await listedStreams(jsm, 'session.>');
+  expect({ found: namesOf(found), leaderless }).toEqual({ found: ['A'], leaderless: [name] });
+});
 
 it('a list of streams fails where the user may not ask for one that was left out, and does not say that it has no leader', async () => {
   const { jsm } = serverWith(['A', 'HIDDEN', 'SILENT'], ['A']);

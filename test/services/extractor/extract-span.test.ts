@@ -71,7 +71,7 @@ describe('the span of an extraction', () => {
     expect(started[0]).not.toHaveProperty('code');
   });
 
-  it.each<WorkOutcome>([REJECTED, { kind: 'unnoted', rejected: REJECTED }])(
+  it.each<WorkOutcome>([REJECTED, { kind: 'rejectedWithoutEvent', rejected: REJECTED }])(
     'an extraction that rejects its result fails by the code alone: $kind',
     async (outcome) => {
       const { started, tracing } = recording();

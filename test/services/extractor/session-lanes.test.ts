@@ -129,12 +129,12 @@ describe('what waits in memory', () => {
     for (let index = 0; index < 20_000; index += 1) expect(arrive('hot')).toBeUndefined();
     beginAll();
     expect(lanes.held).toBe(20_000);
-    expect(lanes.hasRoom()).toBe(true);
+    expect(lanes.hasCapacity()).toBe(true);
   });
 
   it('little waits in memory while many sessions have something to do', () => {
     const { lanes, arrive, beginAll } = lanesOf(10);
-    for (let index = 0; lanes.hasRoom(); index += 1) arrive(`session-${index % 50}`);
+    for (let index = 0; lanes.hasCapacity(); index += 1) arrive(`session-${index % 50}`);
     beginAll();
     expect(lanes.held).toBeLessThan(100);
   });
@@ -165,10 +165,10 @@ describe('a session whose log takes nothing', () => {
     for (let index = 0; index < 8; index += 1) arrive('stuck');
     const [one, two, three] = beginAll();
     if (!one || !two || !three) throw new Error('three should have begun');
-    expect(lanes.failed(one, FULL)).toMatchObject({ trouble: undefined, putBack: [] });
-    expect(lanes.failed(two, FULL)).toMatchObject({ trouble: undefined, putBack: [] });
-    const { trouble, putBack } = lanes.failed(three, FULL);
-    expect(trouble).toMatchObject({ session: 'stuck', code: 'store_full', reason: 'the log is full' });
+    expect(lanes.failed(one, FULL)).toMatchObject({ openCircuit: undefined, putBack: [] });
+    expect(lanes.failed(two, FULL)).toMatchObject({ openCircuit: undefined, putBack: [] });
+    const { openCircuit, putBack } = lanes.failed(three, FULL);
+    expect(openCircuit).toMatchObject({ session: 'stuck', code: 'store_full', reason: 'the log is full' });
     expect(putBack).toHaveLength(3);
     arrive('other');
     expect(beginAll().map(({ session }) => session)).toEqual(['other']);
@@ -194,15 +194,15 @@ describe('a session whose log takes nothing', () => {
     expect(lanes.took(begin())).toMatchObject({ session: 'stuck' });
     for (let index = 0; index < 4; index += 1) expect(arrive('stuck')).toBeUndefined();
     expect(beginAll()).toHaveLength(4);
-    expect(lanes.setAside()).toEqual({ troubles: [], dispatches: 0 });
+    expect(lanes.setAside()).toEqual({ openCircuits: [], dispatches: 0 });
   });
 
   it('a session whose log takes nothing is counted as set aside until it comes back, with the time since when', () => {
     const { time, lanes, arrive } = troubled();
     for (let index = 0; index < 500; index += 1) arrive('stuck');
-    expect(lanes.setAside()).toMatchObject({ dispatches: 503, troubles: [{ since: 1_000_000 }] });
+    expect(lanes.setAside()).toMatchObject({ dispatches: 503, openCircuits: [{ since: 1_000_000 }] });
     time.ms += 10_000;
-    expect(lanes.setAside()).toMatchObject({ dispatches: 0, troubles: [{ since: 1_000_000 }] });
+    expect(lanes.setAside()).toMatchObject({ dispatches: 0, openCircuits: [{ since: 1_000_000 }] });
   });
 
   it('a session is not set aside when its other dispatches succeed in between', () => {
@@ -211,7 +211,7 @@ describe('a session whose log takes nothing', () => {
       arrive('fine');
       arrive('fine');
       const [bad, good] = [begin(), begin()];
-      expect(lanes.failed(bad, FULL).trouble).toBeUndefined();
+      expect(lanes.failed(bad, FULL).openCircuit).toBeUndefined();
       lanes.took(good);
     }
   });

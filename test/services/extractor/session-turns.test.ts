@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DispatchDelivery } from '../../../src/engine/ports/dispatch-source.js';
 import { type Logger, silentLogger } from '../../../src/engine/ports/logger.js';
 import { SessionLanes } from '../../../src/services/extractor/session-lanes.js';
-import { type WorkOutcome, workInTurns } from '../../../src/services/extractor/session-turns.js';
+import { processRoundRobin, type WorkOutcome } from '../../../src/services/extractor/session-turns.js';
 import { loggedWarnings } from '../../support/logged.js';
 
 const DONE: WorkOutcome = { kind: 'done' };
@@ -50,7 +50,7 @@ function turnsOn(
     },
   };
   const options = { lanes, logger: silentLogger, ackWaitMs: 30, now: () => 0, onFailure, ...more };
-  const turns = workInTurns(source, work, options);
+  const turns = processRoundRobin(source, work, options);
   return { lanes, turns, deliver: (delivery: DispatchDelivery) => deliver(delivery) };
 }
 

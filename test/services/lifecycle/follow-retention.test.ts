@@ -16,7 +16,7 @@ async function followed(ports: ReturnType<typeof forgetPorts>, rules: RetentionR
     aged: { look: never },
     reader: ports.sessions,
     log: { append: never },
-    archiver: { requireRoom: never, settle: never },
+    archiver: { requireCheckpointFits: never, settle: never },
     leases: new MemoryLeaseStore(),
     store: {
       rules: async () => rules,

@@ -61,7 +61,7 @@ test('of a project those sessions are read that the index does not surely place 
             snapshotSequence: 0,
             sinceSnapshot: 0,
             epoch: undefined,
-            life: '',
+            generation: '',
           };
           return { folded, replayed: 0, isWhole: true };
         },

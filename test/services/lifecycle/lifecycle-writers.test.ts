@@ -3,7 +3,7 @@ import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { token } from '../../../src/contracts/names.js';
 import { createSessionReader, createSnapshotWriter } from '../../../src/engine/folding/session-folding.js';
 import { silentLogger } from '../../../src/engine/ports/logger.js';
-import { asSession } from '../../../src/services/common/archived-record.js';
+import { importDone } from '../../../src/services/common/archived-record.js';
 import { SessionTable } from '../../../src/services/common/session-table.js';
 import { SessionKeeper } from '../../../src/services/keeper/session-keeper.js';
 import { createArchiver } from '../../../src/services/lifecycle/archive-session.js';
@@ -74,7 +74,7 @@ const writers: Readonly<Record<string, () => Promise<() => Promise<unknown>>>> =
     return () =>
       lifecycle.change(
         DEMO,
-        asSession((there) => there?.importing?.file === 'x', { at: AT }),
+        importDone((there) => there?.importing?.file === 'x', { at: AT }),
       );
   },
 };

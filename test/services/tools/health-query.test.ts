@@ -15,10 +15,10 @@ const PARTS: InstallationParts = {
 
 function healthWith(
   parts: Partial<InstallationParts> = {},
-  lookOver: () => Promise<readonly Finding[]> = async () => [ok('server', 'is there')],
+  quickCheck: () => Promise<readonly Finding[]> = async () => [ok('server', 'is there')],
 ) {
   const clock = () => new Date(performance.now()).toISOString();
-  return createHealthQuery({ parts: { ...PARTS, ...parts }, lookOver, clock });
+  return createHealthQuery({ parts: { ...PARTS, ...parts }, quickCheck, clock });
 }
 
 describe('health-show', () => {

@@ -71,7 +71,7 @@ export class FaultyNetwork {
     return {
       publish: (subject, body, id) => this.#write(life, () => source.publish(subject, body, id)),
       newest: () => this.#read(life, () => source.newest()),
-      consume: (handler, hasRoom) =>
+      consume: (handler, hasCapacity) =>
         source.consume((delivery) => {
           const { dropped, doubled } = this.#weather;
           const arrive = () => {
@@ -80,7 +80,7 @@ export class FaultyNetwork {
           if (this.#happens(dropped)) return;
           this.#later(arrive);
           if (this.#happens(doubled)) this.#later(arrive);
-        }, hasRoom),
+        }, hasCapacity),
     };
   }
 

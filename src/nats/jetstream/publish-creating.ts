@@ -3,25 +3,24 @@ import { toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher, AckedPublishOptions } from './acked-publisher.js';
 import type { PubOutcome } from './publish-outcome.js';
 
-/** A message for a stream that is made where it is missing. */
+/** A message for a stream that is created if it is missing. */
 interface MadeFor {
   readonly subject: string;
   readonly body: Uint8Array | string;
   readonly options: AckedPublishOptions;
-  /** Makes the stream, and says whether it had to. */
+  /** Creates the stream; resolves to false if it existed. */
   readonly make: () => Promise<boolean>;
 }
 
 /**
- * Publishes, and where the stream is missing makes it and publishes once more.
+ * Publishes; if the stream is missing, creates it and publishes again.
  *
- * The server says that no stream takes a subject only while nobody listens to it. With a listener the publish stays without
- * a PubAck, as with a stream that is slow: then one looks. Nothing is stored twice, since only a stream that was missing is
- * published to again.
+ * The server reports a missing stream only if nobody subscribes to the subject. With a subscriber the publish times out, as
+ * with a slow stream, and the stream is looked up then. Nothing is stored twice, because only a missing stream is retried.
  *
- * @throws ThroughlineError as the publisher does, or with the code of what keeps the stream from being made
+ * @throws ThroughlineError as the publisher, or the error of creating the stream
  */
-export async function publishMaking(
+export async function publishCreating(
   publisher: Pick<AckedPublisher, 'publish'>,
   { subject, body, options, make }: MadeFor,
 ): Promise<PubOutcome> {
@@ -34,7 +33,7 @@ export async function publishMaking(
   } catch (error) {
     const mayBeMissing = error instanceof ThroughlineError && error.code === 'unavailable';
     if (!mayBeMissing || error.details?.closed === true) throw error;
-    // Where this cannot be told either, the first fault says more.
+    // If the lookup fails too, the first error says more.
     const made = await make().catch(() => false);
     if (!made) throw error;
   }

@@ -5,24 +5,23 @@ import { onDenied as listenForDenials } from './connect-nats.js';
 
 const FIRST_PAUSE_MS = 250;
 
-/** A subscription that lasts until it is closed. */
-export interface KeptSubscription {
-  /** Resolves when all earlier messages have been handed on; then it is closed. */
+export interface ResilientSubscription {
+  /** Closes after delivering all earlier messages. */
   drain(): Promise<void>;
   close(): void;
 }
 
 /**
- * Subscribes, and again whenever the server takes the subscription away: users that are changed while we are connected
- * may be changed back, and the client forgets what was denied.
+ * Subscribes, and resubscribes with backoff whenever the server denies the subscription: permissions may be changed and
+ * restored while we are connected, and the client forgets denied subscriptions.
  *
- * @throws the client's error when the connection is closed
+ * @throws the client's error if the connection is closed
  */
-export function keepSubscribed(
+export function subscribeResiliently(
   connection: NatsConnection,
   subject: string,
   onMessage: (message: Msg) => void,
-): KeptSubscription {
+): ResilientSubscription {
   const closing = new AbortController();
   const backoff = new Backoff(FIRST_PAUSE_MS);
   const subscribe = (): Subscription =>
@@ -53,7 +52,7 @@ export function keepSubscribed(
   };
 }
 
-/** Tells which session each published event belongs to. */
+/** Calls `onMoved` with the session of each published event. */
 export function followSessions(
   connection: NatsConnection,
   layout: keyof typeof PUBLISHED_EVENTS,
@@ -64,7 +63,7 @@ export function followSessions(
   const listening = listenForDenials(connection, ({ subject }) => {
     if (subject === events) onDenied();
   });
-  const subscription = keepSubscribed(connection, events, ({ subject }) => {
+  const subscription = subscribeResiliently(connection, events, ({ subject }) => {
     const event = publishedEvent(subject);
     if (event !== undefined) onMoved(event.session);
   });

@@ -6,25 +6,25 @@ import { batchFrom, type StreamMessage } from './direct-get.js';
 import { BLOCK_BYTES, type ErasePorts } from './erase-messages.js';
 
 /**
- * Writes a stream of current values again, so that its files hold nothing but these: a value that was replaced, or purged,
- * otherwise stays in its block file for as long as half of that file is in use.
+ * Rewrites a stream of current values, so that its files contain nothing else: a replaced or purged value otherwise stays in
+ * its block file as long as half of the file is in use.
  *
- * The block that is written to is filled up, so that all files from before are closed; each value is stored again behind that, on
- * the expectation that it is still the newest of its subject; then everything before is removed, whole files at a time. At
- * each moment the newest message of each subject is the same value. Older revisions are gone.
+ * The current block is filled up, so that all earlier files are closed; each value is stored again behind it with
+ * compare-and-set; then everything before is purged, whole files at a time. The newest message of each subject has the same
+ * value at all times. Older revisions are lost.
  */
-export interface TurnOverPorts extends ErasePorts {
+export interface RewritePorts extends ErasePorts {
   readonly publisher: AckedPublisher;
 }
 
-interface TurnOverOptions {
-  /** What the subjects of the stream begin with: `compiled.`. */
+interface RewriteOptions {
+  /** Prefix of the stream's subjects: `compiled.`. */
   readonly prefix: string;
-  /** Whether subjects have one value, or many that all count. */
+  /** One value per subject, or all. */
   readonly keeps: 'newest' | 'all';
 }
 
-/** Longer than the name of anything. */
+/** Longer than any name. */
 const FILLER = 'filler'.padEnd(65, '-');
 
 const CHUNK_BYTES = 512 * 1024;
@@ -33,14 +33,14 @@ const BATCH = 200;
 const BATCH_BYTES = 8 * 1024 * 1024;
 
 /**
- * Gives how many messages were stored again; a stream that is not there has none. To begin again after a kill harms nothing.
+ * Rewrites a stream and returns the number of messages; 0 if it does not exist. Can be repeated after a crash.
  *
  * @throws ThroughlineError `unavailable`, `permission_denied`, `store_full`; nothing is lost then
  */
-export async function turnOver(
-  ports: TurnOverPorts,
+export async function rewriteStream(
+  ports: RewritePorts,
   stream: string,
-  { prefix, keeps }: TurnOverOptions,
+  { prefix, keeps }: RewriteOptions,
 ): Promise<number> {
   const { jsm } = ports;
   try {
@@ -55,7 +55,7 @@ export async function turnOver(
       const { messages } = await batchFrom(ports.connection, stream, wanted, ports.timeoutMs);
       const found = messages.filter(({ sequence }) => sequence <= last);
       const next = messages.at(-1)?.sequence;
-      // Those of one subject in their order; it matters only where all of them count.
+      // Messages of one subject stay in order, which matters if all are kept.
       const done = await Promise.all(found.map((message) => again(ports, stream, message, keeps)));
       moved += done.filter((stored) => stored).length;
       if (next === undefined || next > last) break;
@@ -68,7 +68,7 @@ export async function turnOver(
   }
 }
 
-async function infoOf({ jsm }: TurnOverPorts, stream: string): Promise<StreamInfo | undefined> {
+async function infoOf({ jsm }: RewritePorts, stream: string): Promise<StreamInfo | undefined> {
   try {
     return await jsm.streams.info(stream);
   } catch (error) {
@@ -77,13 +77,13 @@ async function infoOf({ jsm }: TurnOverPorts, stream: string): Promise<StreamInf
   }
 }
 
-/** Fills up the block that is written to; gives the sequence behind which a new one begins. */
-async function fill(ports: TurnOverPorts, { config }: StreamInfo, subject: string): Promise<number> {
+/** Fills the current block; returns the last sequence before the next block. */
+async function fill(ports: RewritePorts, { config }: StreamInfo, subject: string): Promise<number> {
   const most = config.max_msg_size > 0 ? config.max_msg_size : Number.POSITIVE_INFINITY;
   const payload = (ports.connection.info?.max_payload ?? 1024 * 1024) - ENVELOPE_BYTES;
   const chunk = new Uint8Array(Math.min(CHUNK_BYTES, payload, most - Math.min(most, subject.length + 100)));
   let last = 0;
-  // One more than fits, in a block of its own.
+  // One more than fits, which starts a new block.
   for (let bytes = 0; bytes <= BLOCK_BYTES; bytes += chunk.length) {
     last = await stored(ports, config.name, subject, chunk);
   }
@@ -91,7 +91,7 @@ async function fill(ports: TurnOverPorts, { config }: StreamInfo, subject: strin
 }
 
 async function stored(
-  { publisher }: TurnOverPorts,
+  { publisher }: RewritePorts,
   stream: string,
   subject: string,
   body: Uint8Array,
@@ -101,12 +101,12 @@ async function stored(
   throw new ThroughlineError('unavailable', `stream ${stream} does not take ${subject}`);
 }
 
-/** Stores a message again; `false` where it is no longer the newest, and need not be. */
+/** Stores a message again; `false` if it is no longer the newest. */
 async function again(
-  { publisher }: TurnOverPorts,
+  { publisher }: RewritePorts,
   stream: string,
   { sequence, subject, data, headers }: StreamMessage,
-  keeps: TurnOverOptions['keeps'],
+  keeps: RewriteOptions['keeps'],
 ): Promise<boolean> {
   const kept: Record<string, string> = {};
   for (const [name] of headers ?? []) {
@@ -122,5 +122,5 @@ async function again(
   return published.outcome === 'stored';
 }
 
-/** Headers of a bucket's messages that say what they are; all others are about how they came to be stored. */
+/** Headers with meaning; all others describe how a message was stored. */
 const KEPT_HEADERS: ReadonlySet<string> = new Set(['KV-Operation', 'Nats-TTL']);
