@@ -7,10 +7,7 @@ import type { CompileReply, DispatchReply } from './replies/compile-reply.js';
 import { taskId } from './results.js';
 import { sessionName } from './session-name.js';
 
-/** `prompt.compile`: the request. */
-
 const DEFAULT_MAX_FILES = 10;
-/** More than any model reads. */
 const MAX_ROOM = 2_000_000;
 
 const sequence = z.int().positive('must be a sequence, 1 or more').describe('A sequence.');
@@ -30,7 +27,6 @@ const taskPrompt = z
 
 const hintedPath = z.string().min(1, 'must not be empty').max(1024, 'must be at most 1024 characters');
 
-/** What chooses among the files of a session, beside the words of the task. */
 const fileFields = {
   maxFiles: z
     .int()
@@ -53,7 +49,6 @@ const fileFields = {
     .describe('Where the agent works: raises the files that touch it.'),
 };
 
-/** What chooses among the learnings of a project. */
 const learningFields = {
   maxLearnings: maxLearnings
     .optional()
@@ -81,7 +76,6 @@ const learningFields = {
 
 const room = z.int().min(1, 'must be 1 to 2000000').max(MAX_ROOM, 'must be 1 to 2000000').optional();
 
-/** What chooses how long a prompt may be. */
 const budgetFields = {
   budget: z
     .object({
@@ -100,7 +94,6 @@ const budgetFields = {
     ),
 };
 
-/** Fields of every kind of prompt. */
 const common = {
   session: sessionName,
   ...learningFields,
@@ -119,7 +112,6 @@ const common = {
     .describe(
       'Whether only facts that fit the task are shown, or also others in the room that is left: those that fit a little, then the newest. By default recent; with maxFacts, relevant.',
     ),
-  /** The command that the prompt tells agents to use. */
   binary,
   after: sequence
     .optional()
@@ -152,7 +144,6 @@ const common = {
 
 const dispatchRequest = z
   .object({
-    // The kind of a request that names none.
     kind: z
       .literal('dispatch')
       .optional()
@@ -160,7 +151,6 @@ const dispatchRequest = z
       .describe('The kind of the prompt; dispatch where it is left out.'),
     ...common,
     taskId,
-    /** What the next agent is asked to do; the facts are chosen by its words. */
     taskPrompt,
     role: z.enum(ROLES).default(ROLES[0]).describe('The role of the agent.'),
     systemPrompt: z
@@ -172,7 +162,6 @@ const dispatchRequest = z
   })
   .meta({ id: 'DispatchRequest', description: 'Asks for the prompt of one task.' });
 
-/** The time at which a prompt is read, ISO 8601 in UTC: it then says how long ago things were, and otherwise does not. */
 const now = timestamp
   .optional()
   .describe(
@@ -183,7 +172,6 @@ const iterationRequest = z
   .object({
     kind: z.literal('iteration').describe('The kind of the prompt; dispatch where it is left out.'),
     ...common,
-    /** Chooses the facts; by default the session's goal and its ready tasks do. */
     taskPrompt: taskPrompt.optional(),
     taskId: taskId.optional(),
     template: z
@@ -212,9 +200,7 @@ const sessionStartRequest = z
     afterTimeoutMs: common.afterTimeoutMs,
     asOf: common.asOf,
     now,
-    /** Chooses learnings, facts and files; by default the session's goal and its ready tasks do. */
     taskPrompt: taskPrompt.optional(),
-    /** The command that the prompt tells people to use. */
     binary,
     explain: common.explain,
   })
@@ -227,22 +213,20 @@ export const compileRequest = z
     path: ['asOf'],
   });
 
-/** `prompt.past`: the same for the past alone, which is neither counted nor kept. */
+/** Requests to `prompt.past` are not counted, and their prompts are not kept. */
 export const pastPromptRequest = compileRequest.refine((request) => request.asOf !== undefined, {
   message: 'is missing: give the session sequence that the prompt is to reflect',
   path: ['asOf'],
 });
 
-/** A request as a caller writes it. */
 export type CompileRequestInput =
   | z.input<typeof dispatchRequest>
   | z.input<typeof iterationRequest>
   | z.input<typeof sessionStartRequest>;
-/** A request with its defaults filled in. */
 export type CompileRequest = DispatchRequest | IterationRequest | SessionStartRequest;
 export type DispatchRequest = z.output<typeof dispatchRequest>;
 export type IterationRequest = z.output<typeof iterationRequest>;
-/** Where an agent works. */
+/** Files and folder that an agent works in. */
 export type CompileHints = NonNullable<DispatchRequest['hints']>;
 export type SessionStartRequest = z.output<typeof sessionStartRequest>;
 

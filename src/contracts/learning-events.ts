@@ -2,30 +2,26 @@ import { z } from 'zod';
 import { type EventFormat, eventOf, parseEvent, type Stored } from './event.js';
 
 /**
- * The events of a project's learnings, version 1, on `learning.<project>.<type>`. A proposal that is accepted becomes a
- * learning under the same id.
+ * The events of a project's learnings, version 1, on `learning.<project>.<type>`. An accepted proposal becomes a
+ * learning with the same id.
  */
 export const LEARNING_TYPES = ['pattern', 'insight', 'self_knowledge'] as const;
-/** What kind of learning it is. */
+/** The kind of a learning. */
 export type LearningType = (typeof LEARNING_TYPES)[number];
 
-/** How a proposal came about. */
 export const PROPOSAL_METHODS = ['note', 'recurring_fix', 'recurring_issue', 'convention', 'manual'] as const;
-/** How a proposal came about. */
+/** The way a proposal came about. */
 export type ProposalMethod = (typeof PROPOSAL_METHODS)[number];
 
-/** What was decided on a proposal. */
 export const PROPOSAL_STATUSES = ['pending', 'accepted', 'rejected'] as const;
 
-/** How relevant learnings were found: by words and meaning, by one of them alone, or, as neither fits, by their age. */
+/** By words and meaning, by one of them, or by age if neither matches. */
 export const RELEVANCE_METHODS = ['hybrid', 'semantic', 'lexical', 'recency'] as const;
-/** How relevant learnings were found. */
+/** The way relevant learnings were found. */
 export type RelevanceMethod = (typeof RELEVANCE_METHODS)[number];
 
-/** Longest text of a learning, in characters. */
 export const MAX_LEARNING = 200;
 
-/** Id of a proposal and of the learning that it may become: 12 hex characters. */
 export const learningKey = z
   .string()
   .regex(/^[0-9a-f]{12}$/)
@@ -33,7 +29,6 @@ export const learningKey = z
 
 const sequence = z.int().positive();
 
-/** Where a learning was first seen. */
 export const learningSource = z
   .object({
     session: z.string().optional().describe('Name of the session.'),
@@ -43,7 +38,6 @@ export const learningSource = z
   .meta({ id: 'LearningSource', description: 'Where a learning was first seen.' });
 export type LearningSource = Readonly<z.output<typeof learningSource>>;
 
-/** A dispatch that speaks for a learning. */
 export const learningEvidence = z
   .object({
     session: z.string().describe('Name of the session.'),
@@ -51,14 +45,13 @@ export const learningEvidence = z
     task: z.string().describe('Id of the task.'),
   })
   .meta({ id: 'LearningEvidence', description: 'A dispatch that speaks for a learning.' });
-/** A dispatch that speaks for a learning. */
+/** A dispatch that supports a learning. */
 export type LearningEvidence = Readonly<z.output<typeof learningEvidence>>;
 
 const type = z.enum(LEARNING_TYPES).describe('What kind of learning it is.');
 const tags = z.array(z.string()).describe('Words to find it by.');
 const by = z.string().describe('Who did it.');
 
-/** What a reviewer asked for, by the kind of field it stood in. */
 export const DEMAND_KINDS = ['fix', 'issue', 'convention'] as const;
 
 const learningEvents = [
@@ -101,16 +94,14 @@ const learningEvents = [
     by,
     reason: z.string().optional().describe('Why, in words.'),
   }),
-  /**
-   * The whole state, so that what came before in the log may be removed: where it is folded, the state is what it carries.
-   */
+  /** Replaces the state when folded, so that older events may be removed. */
   eventOf('checkpoint', {
     state: z.string().describe('The state: a snapshot of the project, gzip, Base64.'),
     reason: z
       .enum(['session_forgotten', 'project_forgotten'])
       .describe('Whether a session that learnings came from was forgotten, or the project.'),
   }),
-  /** What a review demanded: demands that come again become proposals. */
+  /** Demands that recur become proposals. */
   eventOf('observed', {
     session: z.string().describe('Name of the session.'),
     dispatch: sequence.describe('Sequence in the DISPATCH stream.'),
@@ -129,12 +120,10 @@ const learningEvents = [
 
 export const learningEvent = z.discriminatedUnion('type', learningEvents);
 
-/** One event of a project's learnings. */
 export type LearningEvent = z.output<typeof learningEvent>;
 export type LearningEventOf<Type extends LearningEvent['type']> = Extract<LearningEvent, { type: Type }>;
 export type StoredLearningEvent = Stored<LearningEvent>;
 
-/** The events of project logs. */
 export const LEARNING_EVENTS: EventFormat<LearningEvent> = {
   kind: 'project',
   isCommand: () => true,

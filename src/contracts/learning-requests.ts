@@ -6,8 +6,8 @@ import type { LearningRequest } from './request-names.js';
 export { isLearningRequest, LEARNING_REQUEST_SUBJECTS, type LearningRequest } from './request-names.js';
 
 /**
- * The requests of the service `learnings`: one subject each, JSON in and out. The same table makes its endpoints, the
- * SDK's methods and the commands `throughline learnings` and `throughline proposals`.
+ * The requests of the service `learnings`, JSON in and out. The endpoints, the SDK's methods and the commands are made
+ * from this table.
  */
 const text = (max: number) =>
   z.string().trim().min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
@@ -16,46 +16,40 @@ const UNKNOWN = 'unknown';
 const content = text(MAX_LEARNING);
 const type = z.enum(LEARNING_TYPES).describe('What kind of learning it is.');
 const tags = z.array(text(64)).max(20, 'must be at most 20 tags').describe('Words to find it by.');
-/** Shown in messages and on terminals: one line without control characters. */
+/** One line without control characters, since messages and terminals show it. */
 const by = text(128)
   .transform((name) => quoted(name) || UNKNOWN)
   .default(UNKNOWN)
   .describe('Who decides it.');
-/** A session or a note. */
 const name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 characters of A-Z a-z 0-9 _ and -');
-/** An id, or a prefix of at least three characters that fits only one. */
 const id = text(64).describe('Its id, or a prefix of at least three characters that fits only one.');
 const reason = text(MAX_LEARNING).transform(quoted).optional().describe('Why, in words.');
-/** Maximum length of a list. */
 const limit = z
   .int()
   .min(1, 'must be 1 to 1000')
   .max(1000, 'must be 1 to 1000')
   .default(200)
   .describe('Maximum length of the list.');
-/** Where a page begins: `next` of the previous page. */
 const cursor = id.optional().describe('Where a page begins: next of the previous page.');
 const flag = z.boolean().default(false);
-/** Learnings of a search that names no number. */
+/** Default of a search. */
 export const DEFAULT_MAX_LEARNINGS = 5;
-/** Learnings of a prompt that names no number, by its kind. */
+/** Defaults of prompts. */
 export const PROMPT_LEARNINGS = { dispatch: 3, iteration: 5, 'session-start': 5 } as const;
-/** Least cosine of a learning that is found by meaning. */
+/** Minimum cosine of a learning found by meaning. */
 export const DEFAULT_MIN_SIMILARITY = 0.2;
 
 export const minSimilarity = z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1');
 export const maxLearnings = z.int().min(0, 'must be 0 to 100').max(100, 'must be 0 to 100');
 
-/** What its command says in its help. */
 interface Help {
   readonly about: string;
-  /** An example, behind the words of the command. */
+  /** Arguments after the command. */
   readonly example: string;
-  /** Fields that are typed as arguments, in this order; the others are options. */
+  /** Fields that are positional arguments, in this order; the others are options. */
   readonly places?: Readonly<Record<string, string>>;
 }
 
-/** One request: what it takes, and what its help says. */
 function request<const Shape extends z.ZodRawShape>(summary: string, help: Help, fields: Shape) {
   const shape = {
     project: text(64).optional().describe('The project; without one it is that of sessions that name none.'),
@@ -66,7 +60,6 @@ function request<const Shape extends z.ZodRawShape>(summary: string, help: Help,
 
 const ID = 'its id, or a prefix of at least 3 characters';
 
-/** The requests by subject: a summary, and the input. */
 export const LEARNING_REQUESTS = {
   'learning.propose': request(
     'propose a learning',
@@ -209,7 +202,7 @@ export const LEARNING_REQUESTS = {
 } as const satisfies Readonly<Record<LearningRequest, ReturnType<typeof request>>>;
 
 type Schema<Subject extends LearningRequest> = (typeof LEARNING_REQUESTS)[Subject]['arguments'];
-/** What a caller sends. */
+/** The input of a request. */
 export type LearningInput<Subject extends LearningRequest> = z.input<Schema<Subject>>;
-/** What a command works on: defaults filled in. */
+/** The input with its defaults. */
 export type LearningArguments<Subject extends LearningRequest> = z.output<Schema<Subject>>;

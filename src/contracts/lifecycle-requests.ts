@@ -17,7 +17,6 @@ const importedEvent = z.object({
   event: sessionEvent.describe('The event.'),
 });
 
-/** The tools that carry whole sessions, to a file and from one. */
 export const EXPORT_TOOLS = {
   'session-export': tool('list the events of the session whole, the oldest first', '', { cursor }),
   'session-import': tool(
@@ -38,8 +37,6 @@ export const EXPORT_TOOLS = {
     },
   ),
 } as const;
-
-/** The tools that erase what is stored. */
 
 const dryRun = z.boolean().default(false).describe('Only count what would go; nothing is erased.');
 const confirm = (what: string) =>
@@ -75,7 +72,7 @@ const ttlMs = z
   .default(30_000)
   .describe('How long the lease stays without being renewed, in milliseconds.');
 
-/** How runs of a plan agree on who works on a task. */
+/** Runs of a plan agree by these leases on who works on a task. */
 export const CLAIM_TOOLS = {
   'run-claim': tool('claim the lease of a task for a run, renew it or release it', '--task 2.1 --holder me', {
     task: taskId.describe('The task that the run works on.'),
@@ -89,8 +86,6 @@ export const CLAIM_TOOLS = {
     release: z.boolean().default(false).describe('Gives the lease back.'),
   }),
 } as const;
-
-/** The tools that say how long things are kept. */
 
 const term = (about: string) =>
   z
@@ -119,9 +114,6 @@ export const RETENTION_TOOLS = {
   ),
 } as const;
 
-/** What is asked of rejected results. */
-
-/** Largest corrected text that one request carries. */
 const MAX_CORRECTED = 1_000_000;
 
 const rejectedId = z
@@ -157,7 +149,6 @@ export const REJECTED_TOOLS = {
   'rejected-remove': toolOfNone('remove a rejected result for good', '--id 3', { id: rejectedId }),
 } as const;
 
-/** What is asked of the prompts that were compiled. */
 export const PROMPT_TOOLS = {
   'prompt-list': tool('the prompts that were compiled last, the newest first', '--task 2.1', {
     task: text(128).optional().describe('Only prompts of this task.'),

@@ -2,8 +2,6 @@ import { z } from 'zod';
 import { FACT_TAGS } from './fact-tags.js';
 import { SEVERITIES } from './severity.js';
 
-/** What an event keeps of a result: its facts, and what reading it changed. */
-
 export const recordedFact = z
   .object({
     subject: z.string().describe('What the fact is about.'),
@@ -21,7 +19,6 @@ export const recordedFact = z
   })
   .meta({ id: 'RecordedFact', description: 'A fact as its event holds it.' });
 
-/** What reading a result changed in it, or left out of it: see "What is repaired" in the reference. */
 export const recordedRepair = z
   .object({
     kind: z.string().describe('Kind of the repair.'),

@@ -13,15 +13,12 @@ import {
 import { maySay, relationOf } from './relations.js';
 import { SEVERITIES } from './severity.js';
 
-/**
- * What an agent returned: the dispatch contract, as strict as a result can be. Unknown extra keys are ignored, so that a
- * runtime may send its own.
- */
+/** The dispatch contract in its strict form. Unknown keys are ignored, so that a runtime may add its own. */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this pattern refuses
 const NO_CONTROLS = /^[^\u0000-\u001f\u007f\u2028\u2029]*$/;
 
-/** A task's id as runtimes name it: `2.1`, `T001`, `TAS-4`; one line, since it ends up in a prompt. */
+/** One line, since prompts show it: `2.1`, `T001`, `TAS-4`. */
 export const taskId = z
   .string()
   .trim()
@@ -50,7 +47,6 @@ export const reviewIssue = z
   })
   .meta({ id: 'ReviewIssue', description: 'Something that a review found wrong.' });
 
-/** A fact in the words of its agent. */
 export const explicitFact = z
   .object({
     subject: text.min(1, 'must not be empty').describe('What the fact is about.'),
@@ -66,7 +62,6 @@ export const explicitFact = z
   })
   .meta({ id: 'ExplicitFact', description: 'A fact in the words of an agent.' });
 
-/** What the fields of results hold. */
 const FIELDS = {
   summary: text.min(1, 'must not be empty').describe('What was done or found, in a few sentences.'),
   files_modified: texts.describe('Paths of the files that were changed.'),
@@ -78,7 +73,7 @@ const FIELDS = {
   required_fixes: texts.describe('What must be fixed before the work can be approved.'),
 };
 
-/** What any result may carry. */
+/** Fields that any result may have. */
 const COMMON = {
   intent_id: text.describe(
     'Id of the intent (what an agent was asked for) in whose trace the result stands.',
@@ -103,10 +98,8 @@ type Carried<Keys extends keyof Shape> = { [Key in Keys]?: z.output<Shape[Key]> 
 export type ResultOf<R extends Role> = { task_id: string } & Record<VerdictFieldOf<R>, VerdictOf<R>> &
   Carried<FieldOf<R> | keyof typeof COMMON>;
 
-/** A result with the role that returned it. */
 export type RoleResult = { [R in Role]: { readonly role: R; readonly result: ResultOf<R> } }[Role];
 
-/** A result of any role: it has the fields of its kind. */
 export type AnyResult = { task_id: string } & {
   [R in Role as VerdictFieldOf<R>]?: VerdictOf<R> | undefined;
 } & Carried<keyof Shape>;
@@ -115,7 +108,6 @@ export type TestRun = z.output<typeof testRun>;
 export type ReviewIssue = z.output<typeof reviewIssue>;
 export type ExplicitFact = z.output<typeof explicitFact>;
 
-/** The schema of each role's results. */
 export const RESULTS = Object.fromEntries(ROLES.map((role) => [role, schemaOf(role)])) as {
   readonly [R in Role]: z.ZodType<ResultOf<R>, ResultOf<R>>;
 };
@@ -140,7 +132,7 @@ function schemaOf(role: Role): z.ZodType {
     .transform(namedOnce);
 }
 
-/** `files_changed` is another name of `files_modified`: what stands under both is one list. */
+/** Merges `files_changed`, an alias, into `files_modified`. */
 export function namedOnce<Result extends { files_changed?: unknown; files_modified?: unknown }>({
   files_changed,
   ...result
@@ -151,7 +143,7 @@ export function namedOnce<Result extends { files_changed?: unknown; files_modifi
   return { ...result, files_modified: files };
 }
 
-/** Two lists as one, each item once. */
+/** Joins two lists without duplicates. */
 export function joined(one: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
   if (one.length === 0) return other;
   const items = new Map<string, unknown>();

@@ -3,11 +3,9 @@ import { eventOf } from './event.js';
 import { sessionSettings } from './session-meta-events.js';
 import { sessionName } from './session-name.js';
 
-/** A run: a specification whose `tasks.md` is followed. Requests `run.init` and `run.status`, and their events. */
-
 const TASK_LINES = ['pending', 'in-progress', 'completed'] as const;
 
-/** What a task of a plan is, in one word: what its line says, unless it is blocked or given up. */
+/** The status of a plan task in one word: that of its line, unless it is blocked or cancelled. */
 export const PLAN_STATUSES = [...TASK_LINES, 'blocked', 'cancelled'] as const;
 
 export const progressTask = z
@@ -47,7 +45,6 @@ export const planProblem = z
   })
   .meta({ id: 'PlanProblem', description: 'A line of a plan that was not placed, or placed by a guess.' });
 
-/** What was read from a `tasks.md`. */
 export const tasksDocument = z
   .object({
     fingerprint: z
@@ -82,7 +79,6 @@ export type PlanProblem = z.output<typeof planProblem>;
 export type ProgressTask = z.output<typeof progressTask>;
 export type TasksDocument = z.output<typeof tasksDocument>;
 
-/** Where the tasks come from: a file that the service reads, or a document that came with the request. */
 export const tasksSource = z
   .discriminatedUnion('kind', [
     z.object({
@@ -150,7 +146,7 @@ export const runInitRequest = z
     path: ['tasksPath'],
   });
 
-/** What `run.init` takes, as a caller writes it. */
+/** The input of `run.init`. */
 export type RunInitInput = z.input<typeof runInitRequest>;
 
 export const runStatusRequest = z.object({ session: sessionName });

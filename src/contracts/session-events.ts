@@ -16,10 +16,8 @@ import {
 import { taskEvents } from './task-events.js';
 import { traceEvents } from './trace-entry.js';
 
-/** The events of a session stream. The subject of each names its type as well. */
 const sequence = z.int().positive().describe('Sequence in the DISPATCH stream.');
 
-/** What every kind of result may have told: a kind has some of it. */
 const outcome = z
   .object({
     status: z.enum(VERDICTS).optional().describe('Verdict of work.'),
@@ -37,7 +35,6 @@ const outcome = z
   })
   .meta({ id: 'Outcome', description: 'What a result told, beside its facts.' });
 
-/** Up to which event the log was looked through: it holds no event by which this dispatch has counted. */
 const checked = z
   .int()
   .nonnegative()
@@ -46,7 +43,6 @@ const checked = z
     'Up to which event the log was looked through: it holds no event by which this dispatch has counted.',
   );
 
-/** Says which result the dispatch is, when it is published again: see `resultKey`. */
 const resultKey = z
   .string()
   .length(RESULT_KEY_LENGTH)
@@ -61,7 +57,6 @@ const dispatch = {
   result_key: resultKey,
 };
 
-/** Whether an outcome has a verdict of its kind, where its kind gives one. */
 function hasVerdict({ role, outcome }: { role: Role; outcome: Outcome }): boolean {
   const verdicts = verdictsOf(role);
   const verdict = verdictIn(role, outcome);
@@ -148,13 +143,12 @@ export const sessionEvent = z.discriminatedUnion('type', [
 export type SessionEvent = z.output<typeof sessionEvent>;
 export type FactRecorded = EventOf<'fact.recorded'>;
 export type DispatchRejected = EventOf<'dispatch.rejected'>;
-/** One event by its type. */
 export type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, { type: Type }>;
 export type DispatchOutcome = FactRecorded['data']['dispatch'];
-/** What a result told, beside its facts. */
+/** A result's own words, besides its facts. */
 export type Outcome = z.output<typeof outcome>;
 
-/** The newest dispatch that an event names, and when it was published; `undefined` for one that names none. */
+/** Returns the newest dispatch that an event names. */
 export function newestNamed(
   event: SessionEvent,
 ): { readonly sequence: number; readonly at: string } | undefined {
@@ -164,17 +158,15 @@ export function newestNamed(
   return { sequence, at };
 }
 
-/** An event with its place in the session's log. */
 export type StoredEvent = Stored<SessionEvent>;
 
-/** What comes by itself, perhaps in bursts: no command is decided on it. */
+/** Events that arrive by themselves, perhaps in bursts. */
 const NO_COMMANDS: ReadonlySet<string> = new Set([
   'fact.recorded',
   'dispatch.rejected',
   'trace.appended',
 ] satisfies SessionEvent['type'][]);
 
-/** The events of session logs. */
 export const SESSION_EVENTS: EventFormat<SessionEvent> = {
   kind: 'session',
   parse: (json) => parseEvent(sessionEvent, json),
@@ -184,7 +176,7 @@ export const SESSION_EVENTS: EventFormat<SessionEvent> = {
 
 const types = sessionEvent.options.map((option) => option.shape.type.value);
 
-/** The first words of the types of commands: none of another event begins with one of them. */
+/** First words of command types; no other event type begins with one. */
 export const COMMAND_FAMILIES: readonly string[] = [
   ...new Set(types.filter(SESSION_EVENTS.isCommand).map((type) => type.slice(0, type.indexOf('.')))),
 ];

@@ -3,12 +3,11 @@ import { eventOf, timestamp } from './event.js';
 import { opens, taskKey } from './task-events.js';
 
 /**
- * Settings of a session. They shape its prompts, so its log records them, not the environment of a process: every
- * process compiles the same bytes from the same log. `session-open` and `run.init` record them; what is left out keeps the
- * value that it had.
+ * Settings that shape a session's prompts. The log records them, not the environment, so that every process compiles
+ * the same bytes. `session-open` and `run.init` set them; omitted ones keep their value.
  */
 
-/** Signs that a task is stalled; see `src/ledger/stall.ts`. */
+/** See `src/ledger/stall.ts`. */
 export const STALL_SIGNALS = ['non_progress', 'ping_pong', 'same_fixes', 'same_test', 'same_files'] as const;
 export type StallSignal = (typeof STALL_SIGNALS)[number];
 
@@ -47,8 +46,6 @@ export const sessionSettings = z
   });
 
 export type SessionSettings = z.output<typeof sessionSettings>;
-
-/** Events of notes, inbox, iterations, and of the session itself. */
 
 export const NOTE_TYPES = ['learning', 'stuck', 'tip', 'decision'] as const;
 export type NoteType = (typeof NOTE_TYPES)[number];
@@ -128,8 +125,8 @@ export const lifecycleEvents = [
 const CHECKPOINT_REASONS = ['archived', 'truncated'] as const;
 
 /**
- * The whole state, so that what came before in the log may be removed. It is stored only directly behind the event that
- * it was made at. Where it is folded, the state is what it carries, and all that was before stands at its sequence.
+ * Replaces the state when folded, so that older events may be removed. Stored only directly after the event that it was
+ * made at; everything before counts as at its sequence.
  */
 export const checkpointEvents = [
   eventOf('session.checkpoint', {

@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { eventOf } from './event.js';
 
-/** Events of tasks. Each was decided on a state and appended only if nothing had come in between. */
-
 export const TASK_STATUSES = ['remaining', 'in_progress', 'completed', 'blocked', 'cancelled'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** Priorities from 0, critical, to 4, backlog. */
+/** 0 is critical, 4 is backlog. */
 export const DEFAULT_PRIORITY = 2;
 export const priority = z
   .int('must be a whole number from 0 (critical) to 4 (backlog)')
@@ -19,7 +17,6 @@ export const taskKey = z
   .regex(/^TAS-[1-9]\d*$/)
   .describe('Id of the task, such as TAS-1.');
 
-/** Number of the iteration that was running; 0 before the first. */
 const iteration = z
   .int()
   .nonnegative()

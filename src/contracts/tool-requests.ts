@@ -32,15 +32,15 @@ export {
 } from './request-names.js';
 
 /**
- * The tools of service `session-tools`: one subject `tool.<name>` each, JSON in and out. The same table makes the
- * service's endpoints, the SDK's `tool` method and the commands under `throughline tool`.
+ * The tools of the service `session-tools`, one subject `tool.<name>` each, JSON in and out. The endpoints, the SDK's
+ * `tools` and the commands under `throughline tool` are made from this table.
  */
 export const TOOLS_SERVICE = 'session-tools';
 
 const MAX_CONTENT = 10_000;
 const MAX_SPEC = 200_000;
 const MAX_ITERATION = 1_000_000_000;
-/** Most ids of one request, and most tasks that one waits for. */
+/** Also the limit of dependencies of a task. */
 export const MAX_IDS = 200;
 
 const content = text(MAX_CONTENT);
@@ -49,14 +49,13 @@ const said = content.describe('What it says.');
 const agent = text(128).describe('Name of the agent.');
 const status = z.enum(TASK_STATUSES).describe('How far the task is.');
 const noteType = z.enum(NOTE_TYPES).describe('What kind of note it is.');
-// Far from the largest whole number: each further iteration adds one to it.
+// Far from the largest integer, since each iteration adds one.
 const number = z
   .int()
   .positive('must be a number of an iteration, 1 or more')
   .max(MAX_ITERATION, `must be at most ${MAX_ITERATION}`)
   .describe('Number of the iteration; by default the one that runs, or the next one to start.');
 const flag = z.boolean().default(false);
-/** An id as people write it: `TAS-12`, `tas-12`, `12`, or a prefix that fits only one. */
 const id = text(64).describe(
   'Its id as people write it: TAS-12, tas-12, 12, or a prefix that fits only one.',
 );
@@ -65,14 +64,13 @@ const ids = z.union([
   z.array(id).min(1, 'must name at least one').max(MAX_IDS, `must name at most ${MAX_IDS}`),
 ]);
 
-/** One word or several: one of them must fit. */
+/** Any of the words matches. */
 const anyOf = <Word extends z.ZodType<string>>(word: Word) =>
   z.union([
     word.transform((one) => [one]),
     z.array(word).min(1, 'must name at least one').max(20, 'must name at most 20'),
   ]);
 
-/** The tools by name: a summary, options for an example call, and the input beside `session`. */
 export const TOOLS = {
   'task-add': tool('add a task', '--content "Write the parser" --priority 1 --depends-on TAS-1', {
     content: work,
@@ -305,7 +303,7 @@ interface ToolEntry<Scope extends ToolScope> {
 }
 
 type Arguments<Name extends ToolName> = (typeof TOOLS)[Name]['arguments'];
-/** What a caller sends to a tool. */
+/** The input of a tool. */
 export type ToolInput<Name extends ToolName> = Given<Name> & SessionOf[(typeof TOOLS)[Name]['scope']];
 
 interface SessionOf {
@@ -314,9 +312,9 @@ interface SessionOf {
   readonly 'no session': object;
 }
 
-// Without fields an input would be a record that may hold nothing, not even the session.
+// An input without fields would be a record that may not even have the session.
 type Given<Name extends ToolName> = string extends keyof z.input<Arguments<Name>>
   ? object
   : z.input<Arguments<Name>>;
-/** What a tool works on: defaults filled in, without the session. */
+/** The input with its defaults, without the session. */
 export type ToolArguments<Name extends ToolName> = z.output<Arguments<Name>>;

@@ -3,8 +3,6 @@ import { eventOf, timestamp } from './event.js';
 import { openObject } from './request-fields.js';
 import { sessionName } from './session-name.js';
 
-/** Trace entries: what an agent did for an intent. Requests `trace.*`, and their event. */
-
 export const TRACE_STATES = ['REQUEST', 'REASONING', 'ACTION'] as const;
 export const ACTION_TYPES = [
   'TOOL_EXECUTION',
@@ -62,11 +60,11 @@ export const traceEntry = z
   })
   .meta({ id: 'TraceEntry', description: 'One step that an agent took for an intent.' });
 
-/** An entry as a caller writes it. */
+/** The input of a trace entry. */
 export type TraceEntryInput = z.input<typeof traceEntry>;
 export type TraceEntry = z.output<typeof traceEntry>;
 
-/** An entry as its event keeps it: bounded, large outputs masked. */
+/** Bounded, with large outputs masked. */
 export const recordedEntry = z
   .object({
     id: z.string().describe('Names the entry.'),
@@ -95,7 +93,7 @@ export const recordedEntry = z
   .meta({ id: 'RecordedEntry', description: 'A trace entry as it is kept: bounded, large outputs masked.' });
 export type RecordedEntry = z.output<typeof recordedEntry>;
 
-/** What the event of an entry keeps besides, to be fetched: the fold does not keep it. */
+/** The output itself, for `trace.get`; the fold does not keep it. */
 export const storedEntry = recordedEntry
   .extend({
     stored: z
@@ -111,7 +109,7 @@ export const storedEntry = recordedEntry
   .meta({ id: 'StoredEntry', description: 'A trace entry as its event holds it.' });
 export type StoredEntry = z.output<typeof storedEntry>;
 
-/** A text that someone has made a constraint of an intent, by hand. */
+/** A text that a person pinned as a constraint of an intent. */
 export const pinnedText = z
   .object({
     intent: z.string().describe('Id of the intent.'),
@@ -132,7 +130,6 @@ export const traceEvents = [
   }),
 ] as const;
 
-/** Most entries of one request. */
 export const MAX_ENTRIES = 500;
 
 export const traceAppendRequest = z.object({

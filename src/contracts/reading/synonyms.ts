@@ -1,21 +1,15 @@
 import type { Verdict } from '../kinds.js';
 import type { Severity } from '../severity.js';
 
-/** What agents call things. Names of fields are compared by letters and digits alone, words without signs around them. */
-
-/** A name without its case and signs: `taskId`, `task-id` and `Task ID` are `taskid`. */
+/** `taskId`, `task-id` and `Task ID` all become `taskid`. */
 export function plainName(name: string): string {
-  // Names from outside may be of any length.
+  // Limits names from outside.
   return name.length > MAX_NAME ? '' : name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
-/** Longest name that may be one of a field, in characters. */
 export const MAX_NAME = 64;
 
-/**
- * Other names of a field, as plain names, the most telling first. Where an object has a field of that name itself, it is
- * that field.
- */
+/** Aliases of field names, the most specific first. A field of the object with that exact name takes precedence. */
 export const ALIASES: Readonly<Record<string, readonly string[]>> = {
   task_id: ['task', 'taskkey', 'tasknumber', 'ticket', 'ticketid', 'id'],
   status: ['taskstatus', 'finalstatus', 'state', 'outcome', 'verdict', 'result'],
@@ -104,7 +98,6 @@ export const ALIASES: Readonly<Record<string, readonly string[]>> = {
   tags: ['tag', 'labels'],
 };
 
-/** Other words for each verdict. */
 export const VERDICT_WORDS: Readonly<Record<Verdict, readonly string[]>> = {
   completed: [
     ...['complete', 'completes', 'done', 'success', 'successful', 'succeeded', 'successfully completed'],
@@ -215,13 +208,12 @@ export const VERDICT_WORDS: Readonly<Record<Verdict, readonly string[]>> = {
   ],
 };
 
-/** The verdict that the opposite of one stands for: `approved: false`. */
+/** The verdict for a negated one: `approved: false`. */
 export const OPPOSITES: Readonly<Partial<Record<Verdict, Verdict>>> = {
   completed: 'failed',
   approved: 'needs_changes',
 };
 
-/** Other words for each severity. */
 export const SEVERITY_WORDS: Readonly<Record<Severity, readonly string[]>> = {
   critical: [
     'blocker',
@@ -272,16 +264,16 @@ export const SEVERITY_WORDS: Readonly<Record<Severity, readonly string[]>> = {
   ],
 };
 
-/** The severity of a finding that has none, or one that no one knows. */
+/** The severity of a finding without a known one. */
 export const DEFAULT_SEVERITY: Severity = 'important';
 
-/** Longest word that is looked up, in characters; a verdict may be followed by its reason. */
+/** A verdict may be followed by its reason. */
 const MAX_WORD = 64;
 const MAX_READ = 1000;
 const SIGNS = /[^\p{L}\p{N}]+/gu;
 const REASON = /[:;,.!?([\n\r]|\s[-–—]/u;
 
-/** The first of `values` that a text means, by itself or at its beginning; `words` are other words for each. */
+/** Returns the first of `values` that a text means, as a whole or at its beginning; `words` are synonyms. */
 export function meantBy<Value extends string>(
   text: string,
   values: readonly Value[],

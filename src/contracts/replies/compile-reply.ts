@@ -24,14 +24,11 @@ const budgetReport = z
   })
   .meta({ id: 'BudgetReport', description: 'How a prompt fills its room.' });
 
-/** What one section of a prompt shows of what it could. */
+/** The items of one prompt section, shown and in total. */
 export type SectionReport = Told<typeof sectionReport>;
-/** How a prompt fills its room. */
+/** The use of a prompt's budget. */
 export type BudgetReport = Told<typeof budgetReport>;
 
-/** The replies of `prompt.compile`, one a kind of prompt. */
-
-/** What a fact says. */
 export const saidFields = {
   subject: z.string().describe('What the fact is about.'),
   relation: z.string().describe('How subject and object belong together.'),
@@ -183,7 +180,6 @@ const compactedReport = z
   })
   .meta({ id: 'CompactedReport', description: 'What a summary of trace entries stands for.' });
 
-/** What a summary of compacted trace entries stands for; null where there is none. */
 export const compacted = compactedReport.nullable();
 
 const learningsFields = {
@@ -222,7 +218,7 @@ const baseFields = {
   replayed: count('Events read and folded for this request.'),
 };
 
-/** A reply that needs no learnings has all of their fields or none. */
+/** All learnings fields, or none. */
 const optionalLearnings = {
   ...learningsReport.partial().shape,
   learningsError: z
@@ -278,29 +274,26 @@ export const compileReply = z.discriminatedUnion('kind', [dispatchReply, iterati
 export type CompiledFact = Told<typeof compiledFact>;
 /** A fact of a reply to a request with `explain`. */
 export type ExplainedFact = Told<typeof explainedFact>;
-/** A file of a reply, which the task will likely touch. The session knows it from a result. */
+/** A file that the task will likely touch, known from a result. */
 export type CompiledFile = Told<typeof compiledFile>;
-/** A fact that was considered, with `explain`. */
+/** A candidate fact, with `explain`. */
 export type ConsideredFact = Told<typeof consideredFact>;
-/** A file that was considered, with `explain`. */
+/** A candidate file, with `explain`. */
 export type ConsideredFile = Told<typeof consideredFile>;
-/** What was considered for a prompt, the best 30 of each. */
+/** The candidates of a prompt, the best 30 of each kind. */
 export type Considered = Told<typeof considered>;
-/** Lines of a prompt that come from one place, with `explain`. */
+/** Lines of a prompt with one source, with `explain`. */
 export type PromptLine = Told<typeof promptLine>;
 /** A learning of a reply. */
 export type CompiledLearning = Told<typeof compiledLearning>;
-/** `ledger`: all known data was used; `ledger_plus_fallback`: a part is missing or may be out of date. */
 export type LedgerReport = Told<typeof ledgerReport>;
-/** What a summary of compacted trace entries stands for. */
 export type CompactedReport = Told<typeof compactedReport>;
-/** The learnings of a reply. */
 export type LearningsReport = Told<typeof learningsReport>;
-/** The prompt of one task. `learnings` and what belongs to them is left out only for `maxLearnings` 0 and for an error. */
+/** The prompt of one task. Learnings are left out only for `maxLearnings` 0 and after an error. */
 export type DispatchReply = Told<typeof dispatchReply>;
-/** The prompt of one iteration. `learnings` and what belongs to them is left out as well for a template without them. */
+/** The prompt of one iteration. Learnings are also left out for a template without them. */
 export type IterationReply = Told<typeof iterationReply>;
-/** What an agent reads first in a session. */
+/** The prompt that an agent reads first in a session. */
 export type SessionStartReply = Told<typeof sessionStartReply>;
-/** What the compiler answers, by the kind of the prompt. */
+/** The compiler's reply, by the kind of the prompt. */
 export type CompileReply = DispatchReply | IterationReply | SessionStartReply;

@@ -60,7 +60,6 @@ export const dispatchResult = z.discriminatedUnion('status', [
   }),
 ]);
 
-/** What became of a dispatch: the reply of `dispatch-show`, and what a publisher that waits gets. */
+/** The fate of a result: the reply of `dispatch-show`, also returned to a publisher that waits. */
 export type DispatchResult = Told<typeof dispatchResult>;
-/** A fact as its event holds it. */
 export type FactOfDispatch = Told<typeof recordedFact>;

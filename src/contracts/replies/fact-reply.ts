@@ -6,8 +6,6 @@ import { saidFields } from './compile-reply.js';
 import { count, next, place, sequence, type Told, time } from './page-fields.js';
 import { promptTraceBrief } from './prompt-trace.js';
 
-/** The replies of `fact-find` and `fact-show`. */
-
 const role = z.enum(ROLES);
 
 export const foundFact = z
@@ -64,12 +62,10 @@ export const factShown = z.object({
   sequence,
 });
 
-/** A fact with where it comes from and, once closed, what closed it. */
+/** A fact with its source and, once closed, what closed it. */
 export type FoundFact = Told<typeof foundFact>;
 export type FactsFound = Told<typeof factsFound>;
 export type FactShown = Told<typeof factShown>;
-
-/** The reply of `file-list`. */
 
 export const filesListed = z.object({
   files: z

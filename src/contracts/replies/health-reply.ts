@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { count, place, type Told, time } from './page-fields.js';
 
-/** The replies that tell how the installation does, and what was counted of a session. */
-
 const counts = (about: string) => z.record(z.string(), z.number().describe('How many.')).describe(about);
 
 const serviceHealth = z

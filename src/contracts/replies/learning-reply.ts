@@ -10,8 +10,6 @@ import {
 import type { LearningRequest } from '../request-names.js';
 import { count, place, type Told, time } from './page-fields.js';
 
-/** The replies of the service `learnings`. */
-
 const said = {
   id: z.string().describe('Id of the proposal, and of the learning that it may become.'),
   type: z.enum(LEARNING_TYPES).describe('What kind of learning it is.'),

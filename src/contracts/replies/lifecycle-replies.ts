@@ -10,8 +10,6 @@ export const CLAIM_REPLIES = {
   }),
 } as const;
 
-/** The replies of the tools that carry whole sessions. */
-
 const exportedEvent = z
   .object({
     sequence: place('Its sequence in the log of the session.'),
@@ -44,8 +42,6 @@ export const EXPORT_REPLIES = {
   }),
 } as const;
 
-/** The replies of the tools that erase what is stored. */
-
 const stored = z
   .object({
     events: count('Events.'),
@@ -61,7 +57,6 @@ const stored = z
   })
   .meta({ id: 'StoredCounts', description: 'How much is stored, by kind.' });
 
-/** How much is stored, by kind. */
 export type StoredCounts = Told<typeof stored>;
 
 const progress = {
@@ -85,8 +80,6 @@ export const FORGET_REPLIES = {
     ...progress,
   }),
 } as const;
-
-/** The replies of the tools that say how long things are kept. */
 
 const rule = z
   .object({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ROLES } from '../kinds.js';
 import { count, next, place, type Told, time } from './page-fields.js';
 
-/** What a compiled prompt leaves of itself: not its text, which `prompt.past` compiles again from `request`. */
+/** The trace of a compiled prompt, without its text: `prompt.past` compiles it again from `request`. */
 
 const briefFields = {
   id: z.string().describe('Id of the prompt.'),
@@ -61,7 +61,7 @@ const promptTrace = z
   .object(promptTraceFields)
   .meta({ id: 'PromptTrace', description: 'A prompt that was compiled, with what it showed and left out.' });
 
-/** What is stored: the trace, and the request to send to `prompt.past`. */
+/** Adds the request to send to `prompt.past`. */
 export const keptPrompt = z.object({
   ...promptTraceFields,
   session: z.string(),

@@ -2,8 +2,6 @@ import { z } from 'zod';
 import { ROLES } from '../kinds.js';
 import { count, next, place, type Told, time } from './page-fields.js';
 
-/** The replies of the tools that look at rejected results. */
-
 const rejectedShown = z
   .object({
     id: z.int().describe('Its number: rejected-show, rejected-retry and rejected-remove take it.'),
@@ -63,5 +61,4 @@ export const REJECTED_REPLIES = {
   }),
 } as const;
 
-/** A result that could not be used, without its body. */
 export type RejectedShown = Told<typeof rejectedShown>;

@@ -5,8 +5,6 @@ import { TASK_STATUSES } from '../task-events.js';
 import { count, place, sequence, type Told } from './page-fields.js';
 import { outcome, planTotals, sessionView } from './session-reply.js';
 
-/** The replies of `run.init`, `run.status` and `plan-show`. */
-
 const planStatus = progressTask.shape.status.describe('What the plan says of it.');
 const results = {
   dispatches: count('Results of the task.'),
@@ -161,8 +159,6 @@ export const planShown = z.object({
 export type RunStatusReply = Told<typeof runStatusReply>;
 /** The reply of `run.init`. */
 export type RunInitReply = Told<typeof runInitReply>;
-
-/** The replies of `ledger-list` and `ledger-show`. */
 
 const ledgerListed = taskProgress
   .extend({

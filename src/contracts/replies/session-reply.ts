@@ -4,11 +4,8 @@ import { NOTE_TYPES, sessionSettings } from '../session-meta-events.js';
 import { TASK_STATUSES } from '../task-events.js';
 import { count, next, place, sequence, type Told, time } from './page-fields.js';
 
-/** What replies show of a session: its tasks, notes, messages, iterations, and the session itself. */
-
 const iteration = count('Number of the iteration that was running; 0 before the first.');
 
-/** Role and verdict of a result. */
 export const outcome = z.templateLiteral([z.enum(ROLES), '_', z.enum(VERDICTS)]);
 
 export const taskView = z
@@ -120,7 +117,7 @@ export const sessionView = z
     spec: z.string().exactOptional().describe('The specification itself.'),
     spec_path: z.string().exactOptional().describe('Where the specification is to be read.'),
     project: z.string().exactOptional().describe('The project whose learnings it uses.'),
-    // Unlike a request, it may hold settings that are not known here.
+    // Unlike a request, it may contain settings of a later version.
     settings: z
       .object(sessionSettings.shape)
       .exactOptional()
@@ -150,8 +147,6 @@ export const sessionView = z
       .describe('Results since the session began, by role, and those that were rejected.'),
   })
   .meta({ id: 'Session', description: 'A session in numbers.' });
-
-/** The reply of `session-list`. */
 
 const common = {
   session: z.string().describe('Name of the session.'),
@@ -229,18 +224,15 @@ export const sessionList = z.object({
   next,
 });
 
-/** What the figures of a session hold beside its place and time. */
 export const figures = sessionFigures.omit({
   ...{ sequence: true, at: true, brief: true, archived: true },
 });
 export type Figures = Told<typeof figures>;
 
-/** A session in a list, with its figures. */
 export type SessionFigures = Told<typeof sessionFigures>;
-/** A session in a list: with its figures, or where `brief` is true by name and time alone. */
+/** A session in a list, with figures unless `brief` is true. */
 export type SessionListed = Told<typeof sessionList>['sessions'][number];
 
-/** The reply of `snapshot-show`. */
 export const snapshotShown = z.object({
   after: place('Sequence of the last event folded into it.'),
   createdAt: time('When it was written'),

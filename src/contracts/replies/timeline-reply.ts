@@ -4,8 +4,6 @@ import { TIMELINE_KINDS } from '../timeline-kinds.js';
 import { count, next, place, sequence, type Told, time } from './page-fields.js';
 import { promptTraceBrief } from './prompt-trace.js';
 
-/** The reply of `timeline-list`. */
-
 const { id, kind, tokens, hash } = promptTraceBrief.shape;
 
 export const timelineEntry = z
@@ -52,6 +50,5 @@ export const timelineListed = z.object({
   sequence,
 });
 
-/** One thing that happened in a session. */
 export type TimelineEntry = Told<typeof timelineEntry>;
 export type TimelineListed = Told<typeof timelineListed>;

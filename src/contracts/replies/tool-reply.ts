@@ -20,8 +20,6 @@ import {
 import { timelineListed } from './timeline-reply.js';
 import { traceShown, tracesListed } from './trace-reply.js';
 
-/** The replies of the tools. */
-
 const task = z.object({ task: taskView.describe('The task as it is now.'), sequence });
 const oneNote = z.object({ note: note.describe('The note as it is now.'), sequence });
 const message = z.object({ message: inboxMessage.describe('The message as it is now.'), sequence });

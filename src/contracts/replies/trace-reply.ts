@@ -3,8 +3,6 @@ import { pinnedText, recordedEntry, storedEntry } from '../trace-entry.js';
 import { compacted } from './compile-reply.js';
 import { count, next, place, sequence, type Told, time } from './page-fields.js';
 
-/** The replies of `trace.*`, and of the tools that list traces. */
-
 export const traceAppended = z.object({
   appended: count('Entries that were stored.'),
   malformed: z
@@ -84,11 +82,11 @@ export const traceShown = z.object({
 
 export type TracesListed = Told<typeof tracesListed>;
 export type TraceShown = Told<typeof traceShown>;
-/** What became of the entries of a trace. */
+/** The outcome of appending trace entries. */
 export type TraceAppended = Told<typeof traceAppended>;
 /** The compacted history of an intent. */
 export type TraceCompacted = Told<typeof traceCompacted>;
 /** A trace entry as its event keeps it. */
 export type TraceFound = Told<typeof traceFound>;
-/** The constraint that an entry has become. */
+/** The constraint made from an entry. */
 export type TracePinned = Told<typeof tracePinned>;
