@@ -6,32 +6,22 @@ import { maxLearnings, minSimilarity } from './learning-requests.js';
 import type { CompileReply, DispatchReply } from './replies/compile-reply.js';
 import { taskId } from './results.js';
 import { sessionName } from './session-name.js';
+import { between, text, untrimmed } from './tool-shape.js';
 
 const DEFAULT_MAX_FILES = 10;
-const MAX_ROOM = 2_000_000;
 
 const sequence = z.int().positive('must be a sequence, 1 or more').describe('A sequence.');
 
 const tags = z.array(z.enum(FACT_TAGS)).max(20, 'must be at most 20 tags');
-const binary = z
-  .string()
-  .min(1, 'must not be empty')
-  .max(1024, 'must be at most 1024 characters')
+const binary = untrimmed(1024)
   .default('throughline')
   .describe('The command that the prompt tells its reader to use.');
-const taskPrompt = z
-  .string()
-  .min(1, 'must not be empty')
-  .max(200_000, 'must be at most 200000 characters')
-  .describe('What is to be done: it chooses facts, files and learnings.');
+const taskPrompt = untrimmed(200_000).describe('What is to be done: it chooses facts, files and learnings.');
 
-const hintedPath = z.string().min(1, 'must not be empty').max(1024, 'must be at most 1024 characters');
+const hintedPath = untrimmed(1024);
 
 const fileFields = {
-  maxFiles: z
-    .int()
-    .min(0, 'must be 0 to 50')
-    .max(50, 'must be 0 to 50')
+  maxFiles: between(0, 50)
     .default(DEFAULT_MAX_FILES)
     .describe('Maximum number of files that the task will likely touch.'),
   hints: z
@@ -65,16 +55,10 @@ const learningFields = {
     .describe(
       'A project sequence, from learningsSequence of a reply: the learnings as they were then; 0 for none.',
     ),
-  project: z
-    .string()
-    .trim()
-    .min(1, 'must not be empty')
-    .max(64, 'must be at most 64 characters')
-    .optional()
-    .describe("The project whose learnings to use, instead of the session's own."),
+  project: text(64).optional().describe("The project whose learnings to use, instead of the session's own."),
 };
 
-const room = z.int().min(1, 'must be 1 to 2000000').max(MAX_ROOM, 'must be 1 to 2000000').optional();
+const room = between(1, 2_000_000).optional();
 
 const budgetFields = {
   budget: z
@@ -84,10 +68,7 @@ const budgetFields = {
     })
     .optional()
     .describe('How many tokens prompt and answer may have; by default the settings of the session say.'),
-  maxTokens: z
-    .int()
-    .min(0, 'must be 0 to 1000000')
-    .max(1_000_000, 'must be 0 to 1000000')
+  maxTokens: between(0, 1_000_000)
     .optional()
     .describe(
       'Maximum number of tokens of session context and learnings together, four characters a token; by default as many as fit.',
@@ -100,10 +81,7 @@ const common = {
   ...fileFields,
   ...budgetFields,
   tags: tags.optional().describe('Only facts that carry one of these.'),
-  maxFacts: z
-    .int()
-    .min(0, 'must be 0 to 1000')
-    .max(1000, 'must be 0 to 1000')
+  maxFacts: between(0, 1000)
     .optional()
     .describe('Maximum number of facts; by default as many as there is room for.'),
   fill: z
@@ -118,10 +96,7 @@ const common = {
     .describe(
       "A DISPATCH sequence, from a publisher's PubAck: the prompt reflects that dispatch, or the reply is an error.",
     ),
-  afterTimeoutMs: z
-    .int()
-    .min(0, 'must be 0 to 600000')
-    .max(600_000, 'must be 0 to 600000')
+  afterTimeoutMs: between(0, 600_000)
     .optional()
     .describe(
       'Longest wait for after, in milliseconds: less than what the caller waits for its answer. The service has a limit of its own.',
@@ -129,11 +104,7 @@ const common = {
   asOf: sequence
     .optional()
     .describe('A session sequence: the prompt as it was when that event was the last.'),
-  activeIntentId: z
-    .string()
-    .trim()
-    .min(1, 'must not be empty')
-    .max(128, 'must be at most 128 characters')
+  activeIntentId: text(128)
     .optional()
     .describe('The active intent: the compacted history of its trace goes before the prompt.'),
   explain: z
@@ -153,10 +124,7 @@ const dispatchRequest = z
     taskId,
     taskPrompt,
     role: z.enum(ROLES).default(ROLES[0]).describe('The role of the agent.'),
-    systemPrompt: z
-      .string()
-      .min(1, 'must not be empty')
-      .max(200_000, 'must be at most 200000 characters')
+    systemPrompt: untrimmed(200_000)
       .optional()
       .describe('Your own system text, instead of the built-in one of the role.'),
   })
@@ -174,12 +142,7 @@ const iterationRequest = z
     ...common,
     taskPrompt: taskPrompt.optional(),
     taskId: taskId.optional(),
-    template: z
-      .string()
-      .min(1, 'must not be empty')
-      .max(100_000, 'must be at most 100000 characters')
-      .optional()
-      .describe('Your own template, instead of the built-in one.'),
+    template: untrimmed(100_000).optional().describe('Your own template, instead of the built-in one.'),
     now,
     extra: z
       .string()
@@ -219,6 +182,7 @@ export const pastPromptRequest = compileRequest.refine((request) => request.asOf
   path: ['asOf'],
 });
 
+/** The input of a prompt request. */
 export type CompileRequestInput =
   | z.input<typeof dispatchRequest>
   | z.input<typeof iterationRequest>

@@ -112,7 +112,7 @@ function namesAt(schema: unknown, path: readonly PropertyKey[]): string[] {
   return insideOf(schema).flatMap((inner) => namesAt(inner, path));
 }
 
-function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+export function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   let value = input;
   for (const key of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { quoted } from '../shared/text.js';
 import { LEARNING_TYPES, MAX_LEARNING, PROPOSAL_STATUSES } from './learning-events.js';
 import type { LearningRequest } from './request-names.js';
+import { between, text } from './tool-shape.js';
 
 export { isLearningRequest, LEARNING_REQUEST_SUBJECTS, type LearningRequest } from './request-names.js';
 
@@ -9,9 +10,6 @@ export { isLearningRequest, LEARNING_REQUEST_SUBJECTS, type LearningRequest } fr
  * The requests of the service `learnings`, JSON in and out. The endpoints, the SDK's methods and the commands are made
  * from this table.
  */
-const text = (max: number) =>
-  z.string().trim().min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
-
 const UNKNOWN = 'unknown';
 const content = text(MAX_LEARNING);
 const type = z.enum(LEARNING_TYPES).describe('What kind of learning it is.');
@@ -24,12 +22,7 @@ const by = text(128)
 const name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 characters of A-Z a-z 0-9 _ and -');
 const id = text(64).describe('Its id, or a prefix of at least three characters that fits only one.');
 const reason = text(MAX_LEARNING).transform(quoted).optional().describe('Why, in words.');
-const limit = z
-  .int()
-  .min(1, 'must be 1 to 1000')
-  .max(1000, 'must be 1 to 1000')
-  .default(200)
-  .describe('Maximum length of the list.');
+const limit = between(1, 1000).default(200).describe('Maximum length of the list.');
 const cursor = id.optional().describe('Where a page begins: next of the previous page.');
 const flag = z.boolean().default(false);
 /** Default of a search. */
@@ -40,7 +33,7 @@ export const PROMPT_LEARNINGS = { dispatch: 3, iteration: 5, 'session-start': 5 
 export const DEFAULT_MIN_SIMILARITY = 0.2;
 
 export const minSimilarity = z.number().min(0, 'must be 0 to 1').max(1, 'must be 0 to 1');
-export const maxLearnings = z.int().min(0, 'must be 0 to 100').max(100, 'must be 0 to 100');
+export const maxLearnings = between(0, 100);
 
 interface Help {
   readonly about: string;
@@ -50,19 +43,18 @@ interface Help {
   readonly places?: Readonly<Record<string, string>>;
 }
 
-function request<const Shape extends z.ZodRawShape>(summary: string, help: Help, fields: Shape) {
+function request<const Shape extends z.ZodRawShape>(help: Help, fields: Shape) {
   const shape = {
     project: text(64).optional().describe('The project; without one it is that of sessions that name none.'),
     ...fields,
   };
-  return { summary, help, shape, arguments: z.object(shape) };
+  return { help, shape, arguments: z.object(shape) };
 }
 
 const ID = 'its id, or a prefix of at least 3 characters';
 
 export const LEARNING_REQUESTS = {
   'learning.propose': request(
-    'propose a learning',
     {
       about: 'Proposes a learning. It reaches prompts only after a person accepts it.',
       example: '"Run the linter before you hand in" --type pattern --tags lint',
@@ -93,7 +85,6 @@ export const LEARNING_REQUESTS = {
     },
   ),
   'learning.list': request(
-    'learnings, the newest first',
     {
       about: 'Lists the learnings of a project, the newest first.',
       example: '--project shop --json',
@@ -105,7 +96,6 @@ export const LEARNING_REQUESTS = {
     },
   ),
   'learning.search': request(
-    'learnings relevant to a text',
     {
       about: 'Finds the learnings that are relevant to a text, as prompts do.',
       example: '"handle errors in the parser"',
@@ -120,7 +110,6 @@ export const LEARNING_REQUESTS = {
     },
   ),
   'learning.edit': request(
-    'change a learning, or a proposal before it is decided',
     {
       about: 'Changes a learning, or a pending proposal.',
       example: 'abc12 --content "Run the linter and the tests"',
@@ -135,7 +124,6 @@ export const LEARNING_REQUESTS = {
     },
   ),
   'learning.supersede': request(
-    'replace a learning by another one',
     {
       about: 'Replaces a learning by another one.',
       example: 'abc12 def45',
@@ -144,7 +132,6 @@ export const LEARNING_REQUESTS = {
     { id, replacement: id.describe('The learning that takes its place.'), by },
   ),
   'learning.retract': request(
-    'retract a learning',
     {
       about: 'Retracts a learning: it stays on record, but no longer reaches prompts.',
       example: 'abc12 --reason "We use biome now"',
@@ -153,7 +140,6 @@ export const LEARNING_REQUESTS = {
     { id, reason, by },
   ),
   'proposal.list': request(
-    'proposals',
     {
       about: 'Lists the proposals of a project, the newest first.',
       example: '--status all --json',
@@ -168,7 +154,6 @@ export const LEARNING_REQUESTS = {
     },
   ),
   'proposal.show': request(
-    'one proposal with its evidence',
     {
       about: 'Shows a proposal with its evidence, and the learning that says nearly the same.',
       example: 'abc12',
@@ -177,7 +162,6 @@ export const LEARNING_REQUESTS = {
     { id },
   ),
   'proposal.accept': request(
-    'make a proposal a learning',
     {
       about: 'Makes a proposal a learning. One that says nearly the same as a learning is not added twice.',
       example: 'abc12 --merge',
@@ -191,7 +175,6 @@ export const LEARNING_REQUESTS = {
     },
   ),
   'proposal.reject': request(
-    'reject a proposal',
     {
       about: 'Rejects a proposal. It stays on record; only a person can propose the same again.',
       example: 'abc12 --reason "True of one module only"',

@@ -1,26 +1,10 @@
 import { z } from 'zod';
 import { timestamp } from './event.js';
-import { forgottenKey, sessionOfArchivedKey, type Token, token } from './names.js';
+import { forgottenKey, isToken, sessionOfArchivedKey, type Token } from './names.js';
 
 /** The records in the bucket `session_lifecycle`, which are few. Every service watches them in memory. */
 
-const sessionName = z.string().transform((name, context): Token => {
-  try {
-    return token(name, 'session');
-  } catch {
-    context.addIssue('not the name of a session');
-    return z.NEVER;
-  }
-});
-
-const projectName = z.string().transform((name, context): Token => {
-  try {
-    return token(name, 'project');
-  } catch {
-    context.addIssue('not the name of a project');
-    return z.NEVER;
-  }
-});
+const name = z.custom<Token>(isToken);
 
 const archived = z.object({
   v: z.literal(1),
@@ -61,11 +45,11 @@ const forgotten = z.object({
   /** The process that erases it; another takes over once the record is old. */
   by: z.string().optional(),
   /** The project that is forgotten with it, whose learnings are erased last. */
-  project: projectName.optional(),
+  project: name.optional(),
   /** Until it is settled: forget it only if this is still its newest event and no result was stored since. */
   unless_moved: z.object({ sequence: z.int().nonnegative(), since: timestamp }).optional(),
   /** Kept until everything is erased. */
-  session: sessionName.optional(),
+  session: name.optional(),
 });
 
 /** Key `archived.<session>`: the session is read-only. */

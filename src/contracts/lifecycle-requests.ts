@@ -3,19 +3,11 @@ import { SPAN_PATTERN, TERM_PATTERN } from '../shared/text.js';
 import { ROLES } from './kinds.js';
 import { taskId } from './results.js';
 import { termFields } from './retention-record.js';
-import { sessionEvent } from './session-events.js';
+import { sessionFileEvent } from './session-file.js';
 import { sessionName } from './session-name.js';
-import { cursor, limit, text, tool, toolOfAny, toolOfNone } from './tool-shape.js';
+import { between, cursor, limit, text, tool, toolOfAny, toolOfNone } from './tool-shape.js';
 
 const MOST_EVENTS = 1000;
-
-const place = z.int().nonnegative().optional();
-const importedEvent = z.object({
-  sequence: z.int().positive().describe('Its number in the file: 1, 2, 3 …'),
-  after: place.describe('The number of the event that it was stored directly behind.'),
-  decidedOn: place.describe('The number of the event that it was decided on.'),
-  event: sessionEvent.describe('The event.'),
-});
 
 export const EXPORT_TOOLS = {
   'session-export': tool('list the events of the session whole, the oldest first', '', { cursor }),
@@ -29,7 +21,7 @@ export const EXPORT_TOOLS = {
         .nonnegative()
         .describe('The highest dispatch that an event of the file names: new results get higher numbers.'),
       events: z
-        .array(importedEvent)
+        .array(sessionFileEvent)
         .max(MOST_EVENTS, `must be at most ${MOST_EVENTS}`)
         .optional()
         .describe('The next events of the file. None: begin, and tell how far it is.'),
@@ -65,10 +57,7 @@ export const FORGET_TOOLS = {
 } as const;
 
 const holder = text(200);
-const ttlMs = z
-  .int()
-  .min(1000, 'must be 1000 to 600000')
-  .max(600_000, 'must be 1000 to 600000')
+const ttlMs = between(1000, 600_000)
   .default(30_000)
   .describe('How long the lease stays without being renewed, in milliseconds.');
 

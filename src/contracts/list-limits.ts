@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ThroughlineError } from './errors.js';
+import { jsonOf } from './event.js';
 
 interface LongList {
   /** For example `payload.target_files`. */
@@ -89,19 +90,11 @@ export function readCursor<const Values extends readonly [z.ZodType, ...z.ZodTyp
   cursor: string,
   values: Values,
 ): z.output<z.ZodTuple<Values>> {
-  const read = z.tuple(values).safeParse(jsonOf(cursor));
+  const read = z.tuple(values).safeParse(jsonOf(Buffer.from(cursor, 'base64url')));
   if (read.success) return read.data;
   throw new ThroughlineError(
     'schema_invalid',
     'cursor: is not one of this list: send the next of the page before, or leave it out for the first page',
     { details: { fields: ['cursor'] } },
   );
-}
-
-function jsonOf(cursor: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  } catch {
-    return undefined;
-  }
 }

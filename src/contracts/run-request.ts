@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { eventOf } from './event.js';
 import { sessionSettings } from './session-meta-events.js';
 import { sessionName } from './session-name.js';
+import { text, untrimmed } from './tool-shape.js';
 
 const TASK_LINES = ['pending', 'in-progress', 'completed'] as const;
 
@@ -112,27 +113,14 @@ const MAX_DOCUMENT = 800_000;
 export const runInitRequest = z
   .object({
     session: sessionName,
-    spec: z
-      .string()
-      .trim()
-      .min(1, 'must not be empty')
-      .max(200, 'must be at most 200 characters')
+    spec: text(200)
       .optional()
       .describe(
         "Name of the specification. Default: that of the run before, else a name made from the file's place.",
       ),
-    goal: z
-      .string()
-      .trim()
-      .min(1, 'must not be empty')
-      .max(10_000, 'must be at most 10000 characters')
-      .optional()
-      .describe('What the run is for. Default: that of the run before.'),
+    goal: text(10_000).optional().describe('What the run is for. Default: that of the run before.'),
     settings: sessionSettings.optional().describe('Settings of the session to record.'),
-    tasksPath: z
-      .string()
-      .min(1, 'must not be empty')
-      .max(4096, 'must be at most 4096 characters')
+    tasksPath: untrimmed(4096)
       .optional()
       .describe("A file under one of the service's roots. Give this or tasksText, not both."),
     tasksText: z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { RESULT_KEY_LENGTH } from './accepted-result.js';
-import { EVENT_VERSION, type EventFormat, parseEvent, type Stored, timestamp } from './event.js';
+import { type EventFormat, eventOf, parseEvent, type Stored, timestamp } from './event.js';
 import { ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
 import { recordedFact, recordedRepair } from './recorded-fact.js';
 import { resultEventJson } from './result-event-json.js';
@@ -63,68 +63,54 @@ function hasVerdict({ role, outcome }: { role: Role; outcome: Outcome }): boolea
   return verdict === undefined ? verdicts.length === 0 : verdicts.includes(verdict);
 }
 
-const factRecorded = z.object({
-  v: z.literal(EVENT_VERSION).describe('Version of the format of the event.'),
-  type: z.literal('fact.recorded').describe('Type of the event.'),
-  at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
-  data: z
+const factRecorded = eventOf('fact.recorded', {
+  dispatch: z
     .object({
-      dispatch: z
-        .object({
-          ...dispatch,
-          role: z.enum(ROLES).describe('The role that it was published as.'),
-          outcome: outcome.describe('What it told, beside its facts.'),
-        })
-        .refine(hasVerdict)
-        .describe('The result.'),
-      facts: z
-        .array(recordedFact)
-        .readonly()
-        .describe('The facts that it gave in its own words. The others follow from the outcome.'),
-      facts_complete: z
-        .literal(true)
-        .optional()
-        .describe('The outcome was cut for this event, so `facts` has those that would follow from it, too.'),
-      facts_omitted: z.int().positive().optional().describe('Facts that the dispatch gave beyond the limit.'),
-      repairs: z
-        .array(recordedRepair)
-        .readonly()
-        .optional()
-        .describe('What was repaired or skipped, and cut for this event; the first of them.'),
-      repairs_omitted: z.int().positive().optional().describe('Repairs beyond those.'),
+      ...dispatch,
+      role: z.enum(ROLES).describe('The role that it was published as.'),
+      outcome: outcome.describe('What it told, beside its facts.'),
     })
-    .describe('What happened.'),
-});
+    .refine(hasVerdict)
+    .describe('The result.'),
+  facts: z
+    .array(recordedFact)
+    .readonly()
+    .describe('The facts that it gave in its own words. The others follow from the outcome.'),
+  facts_complete: z
+    .literal(true)
+    .optional()
+    .describe('The outcome was cut for this event, so `facts` has those that would follow from it, too.'),
+  facts_omitted: z.int().positive().optional().describe('Facts that the dispatch gave beyond the limit.'),
+  repairs: z
+    .array(recordedRepair)
+    .readonly()
+    .optional()
+    .describe('What was repaired or skipped, and cut for this event; the first of them.'),
+  repairs_omitted: z.int().positive().optional().describe('Repairs beyond those.'),
+}).omit({ id: true });
 
-const dispatchRejected = z.object({
-  v: z.literal(EVENT_VERSION).describe('Version of the format of the event.'),
-  type: z.literal('dispatch.rejected').describe('Type of the event.'),
-  at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
-  data: z
+const dispatchRejected = eventOf('dispatch.rejected', {
+  dispatch: z
     .object({
-      dispatch: z
-        .object({
-          sequence,
-          role: z.enum(ROLES).optional().describe('The role that it was published as.'),
-          task: taskId.optional().describe('The task, where it could be read.'),
-          at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
-          checked,
-        })
-        .describe('The result.'),
-      error: z
-        .object({
-          code: z.string().describe('A stable error code.'),
-          reason: z.string().describe('What is wrong with it.'),
-          fix: z.string().optional().describe('What would make the result readable.'),
-          meant: z
-            .enum(ROLES)
-            .optional()
-            .describe('The role whose result it seems to be, where it was published as that of another.'),
-        })
-        .describe('Why it could not be used.'),
+      sequence,
+      role: z.enum(ROLES).optional().describe('The role that it was published as.'),
+      task: taskId.optional().describe('The task, where it could be read.'),
+      at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
+      checked,
     })
-    .describe('What happened.'),
-});
+    .describe('The result.'),
+  error: z
+    .object({
+      code: z.string().describe('A stable error code.'),
+      reason: z.string().describe('What is wrong with it.'),
+      fix: z.string().optional().describe('What would make the result readable.'),
+      meant: z
+        .enum(ROLES)
+        .optional()
+        .describe('The role whose result it seems to be, where it was published as that of another.'),
+    })
+    .describe('Why it could not be used.'),
+}).omit({ id: true });
 
 export const sessionEvent = z.discriminatedUnion('type', [
   factRecorded,

@@ -25,12 +25,11 @@ export const sessionFileHead = z.object({
 });
 
 const place = z.int().nonnegative().optional();
-
 export const sessionFileEvent = z.object({
-  sequence: z.int().positive(),
-  after: place,
-  decidedOn: place,
-  event: sessionEvent,
+  sequence: z.int().positive().describe('Its number in the file: 1, 2, 3 …'),
+  after: place.describe('The number of the event that it was stored directly behind.'),
+  decidedOn: place.describe('The number of the event that it was decided on.'),
+  event: sessionEvent.describe('The event.'),
 });
 
 /** Number of events, and the SHA-256 of all lines before it with their line breaks. */

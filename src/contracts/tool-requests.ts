@@ -14,7 +14,7 @@ import { PLAN_STATUSES } from './run-request.js';
 import { NOTE_TYPES, sessionSettings } from './session-meta-events.js';
 import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
 import { TIMELINE_KINDS } from './timeline-kinds.js';
-import { cursor, limit, type ToolScope, text, tool, toolOfNone } from './tool-shape.js';
+import { between, cursor, limit, type ToolScope, text, tool, toolOfNone } from './tool-shape.js';
 
 export {
   COMMAND_NAMES,
@@ -195,10 +195,7 @@ export const TOOLS = {
       .int()
       .positive('must be a DISPATCH sequence, 1 or more')
       .describe("A DISPATCH sequence, from a publisher's PubAck."),
-    timeoutMs: z
-      .int()
-      .min(0, 'must be 0 to 600000')
-      .max(600_000, 'must be 0 to 600000')
+    timeoutMs: between(0, 600_000)
       .optional()
       .describe('Longest wait in milliseconds, as afterTimeoutMs of a prompt.'),
   }),

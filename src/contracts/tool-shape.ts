@@ -7,8 +7,18 @@ import { sessionName } from './session-name.js';
  */
 export type ToolScope = 'session' | 'any session' | 'no session';
 
-export const text = (max: number) =>
-  z.string().trim().min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
+export const untrimmed = (max: number) => bounded(z.string(), max);
+export const text = (max: number) => bounded(z.string().trim(), max);
+
+function bounded(schema: z.ZodString, max: number) {
+  return schema.min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
+}
+
+/** An integer from `low` to `high`. */
+export function between(low: number, high: number) {
+  const error = `must be ${low} to ${high}`;
+  return z.int().min(low, error).max(high, error);
+}
 
 const SESSION_FIELD = {
   session: { session: sessionName },
@@ -16,37 +26,17 @@ const SESSION_FIELD = {
   'no session': {},
 } as const satisfies Readonly<Record<ToolScope, z.ZodRawShape>>;
 
-function entry<const Scope extends ToolScope, const Shape extends z.ZodRawShape>(
-  scope: Scope,
-  summary: string,
-  example: string,
-  shape: Shape,
-) {
-  const request = z.object({ ...SESSION_FIELD[scope], ...shape });
-  return { scope, summary, example, shape, request, arguments: z.object(shape) };
-}
+const entry =
+  <const Scope extends ToolScope>(scope: Scope) =>
+  <const Shape extends z.ZodRawShape>(summary: string, example: string, shape: Shape) => {
+    const request = z.object({ ...SESSION_FIELD[scope], ...shape });
+    return { scope, summary, example, shape, request, arguments: z.object(shape) };
+  };
 
-export function tool<const Shape extends z.ZodRawShape>(summary: string, example: string, shape: Shape) {
-  return entry('session', summary, example, shape);
-}
-
-export function toolOfAny<const Shape extends z.ZodRawShape>(summary: string, example: string, shape: Shape) {
-  return entry('any session', summary, example, shape);
-}
-
-export function toolOfNone<const Shape extends z.ZodRawShape>(
-  summary: string,
-  example: string,
-  shape: Shape,
-) {
-  return entry('no session', summary, example, shape);
-}
+export const tool = entry('session');
+export const toolOfAny = entry('any session');
+export const toolOfNone = entry('no session');
 
 export const cursor = text(400).optional().describe('Where a page begins: next of the previous page.');
 export const limit = (most: number, usual: number) =>
-  z
-    .int()
-    .min(1, `must be 1 to ${most}`)
-    .max(most, `must be 1 to ${most}`)
-    .default(usual)
-    .describe('Most entries of a page.');
+  between(1, most).default(usual).describe('Most entries of a page.');

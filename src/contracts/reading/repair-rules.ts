@@ -2,7 +2,7 @@ import { isObject } from '../../shared/is-object.js';
 import { RELATIONS } from '../relations.js';
 import type { RepairKind } from './repairs.js';
 import type { Json } from './shape.js';
-import { DEFAULT_SEVERITY, meantBy, plainName, SEVERITY_WORDS } from './synonyms.js';
+import { DEFAULT_SEVERITY, list, meantBy, plainName, SEVERITY_WORDS } from './synonyms.js';
 
 /**
  * The rules for a value of the wrong type: each returns the repaired value, or `undefined`. The first match wins. Pure,
@@ -18,22 +18,9 @@ export interface RepairRule<Value> {
 
 const PATHS: ReadonlySet<string> = new Set(['files_modified', 'files_changed', 'file']);
 const PATH_NAMES = ['file', 'path', 'filepath', 'filename', 'name', 'location'];
-const SAID_NAMES = [
-  ...[
-    'message',
-    'description',
-    'text',
-    'summary',
-    'title',
-    'action',
-    'task',
-    'issue',
-    'problem',
-    'reason',
-    'error',
-  ],
-  ...['requirement', 'change', 'detail', 'details', 'name', 'blocker', 'test'],
-];
+const SAID_NAMES = list(`
+  message, description, text, summary, title, action, task, issue, problem, reason, error, requirement, change,
+  detail, details, name, blocker, test`);
 const FIX_NAMES = ['fix', 'suggestion', 'suggestedfix', 'recommendation', 'solution'];
 
 export const TEXT_RULES: readonly RepairRule<string>[] = [
@@ -200,20 +187,11 @@ function keyedItems(value: Json, field: string): readonly unknown[] | undefined 
   if (field !== 'tests') return undefined;
   const runs = entries.map(([command, result]) => ({ command, passed: truth(result) }));
   // An object with these keys is one test run, or a count of several.
-  if (entries.some(([name]) => RUN_NAMES.has(plainName(name)))) return undefined;
+  if (entries.some(([name]) => RUN_NAMES.includes(plainName(name)))) return undefined;
   return runs.every(({ passed }) => passed !== undefined) ? runs : undefined;
 }
 
-const RUN_NAMES: ReadonlySet<string> = new Set([
-  'command',
-  'cmd',
-  'name',
-  'passed',
-  'failed',
-  'total',
-  'status',
-  'result',
-]);
+const RUN_NAMES = list('command, cmd, name, passed, failed, total, status, result');
 
 function truth(value: unknown): boolean | undefined {
   return typeof value === 'boolean' ? value : typeof value === 'string' ? truthOf(value) : undefined;

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { ThroughlineError } from '../errors.js';
+import { valueAt } from '../explain-issues.js';
 import { REPLIES, type ReplySubject, type ReplyTo } from './replies.js';
 
 /**
@@ -34,12 +35,5 @@ function isLater(issue: z.core.$ZodIssue, within: unknown): boolean {
   return (
     issue.code === 'invalid_union' &&
     issue.errors.some((issues) => issues.every((inner) => isLater(inner, value)))
-  );
-}
-
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (held, key) => (typeof held === 'object' && held !== null ? Reflect.get(held, key) : undefined),
-    value,
   );
 }

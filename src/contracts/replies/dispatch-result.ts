@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ROLES } from '../kinds.js';
 import { recordedFact, recordedRepair } from '../recorded-fact.js';
-import { count, place, sequence, type Told } from './page-fields.js';
+import { count, faultFields, place, sequence, type Told } from './page-fields.js';
 
 const common = { dispatch: place('Its DISPATCH sequence.'), sequence };
 const role = z.enum(ROLES).describe('The role that it was published as.');
@@ -29,13 +29,7 @@ export const dispatchResult = z.discriminatedUnion('status', [
       status: z.literal('rejected').describe('It could not be used.'),
       role: role.exactOptional(),
       task: z.string().exactOptional().describe('The task that it is of, where it could be read.'),
-      code: z.string().describe('A stable error code.'),
-      reason: z.string().describe('What is wrong with it.'),
-      fix: z.string().exactOptional().describe('What would make it readable.'),
-      meant: z
-        .enum(ROLES)
-        .exactOptional()
-        .describe('The role whose result it seems to be, where it was published as that of another.'),
+      ...faultFields,
     })
     .meta({
       id: 'DispatchRefused',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ROLES } from '../kinds.js';
 
 export const next = z
   .string()
@@ -21,3 +22,14 @@ type Unchanging<Value> = Value extends readonly (infer Item)[]
   : Value extends object
     ? { readonly [Key in keyof Value]: Unchanging<Value[Key]> }
     : Value;
+
+/** Why a result was rejected. */
+export const faultFields = {
+  code: z.string().describe('A stable error code.'),
+  reason: z.string().describe('What is wrong with it.'),
+  fix: z.string().exactOptional().describe('What would make it readable.'),
+  meant: z
+    .enum(ROLES)
+    .exactOptional()
+    .describe('The role whose result it seems to be, where it was published as that of another.'),
+};

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ROLES } from '../kinds.js';
-import { count, next, place, type Told, time } from './page-fields.js';
+import { count, faultFields, next, place, type Told, time } from './page-fields.js';
 
 const rejectedShown = z
   .object({
@@ -16,13 +16,7 @@ const rejectedShown = z
       .describe('The role it was published as; left out where there is no such role.'),
     subject: z.string().describe('The subject that it was published to.'),
     sequence: place('Its sequence in the DISPATCH stream; 0 for a message that was never there.'),
-    code: z.string().describe('Why it could not be used: a stable error code.'),
-    reason: z.string().describe('Why it could not be used, for people.'),
-    fix: z.string().exactOptional().describe('What would make it readable.'),
-    meant: z
-      .enum(ROLES)
-      .exactOptional()
-      .describe('The role whose result it seems to be, where it was published as that of another.'),
+    ...faultFields,
     bytes: count('Bytes of its body.'),
   })
   .meta({ id: 'RejectedShown', description: 'A result that could not be used, without its body.' });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { NEXT_ACTIONS, ROLES } from '../kinds.js';
 import { planProblem, progressTask, tasksDocument, tasksSource } from '../run-request.js';
 import { TASK_STATUSES } from '../task-events.js';
-import { count, place, sequence, type Told } from './page-fields.js';
+import { count, faultFields, place, sequence, type Told } from './page-fields.js';
 import { outcome, planTotals, sessionView } from './session-reply.js';
 
 const planStatus = progressTask.shape.status.describe('What the plan says of it.');
@@ -68,13 +68,7 @@ export const unreadable = z
     task: z.string().describe('Id of the task.'),
     dispatch: place('Sequence of the result in the DISPATCH stream.'),
     role: z.enum(ROLES).exactOptional().describe('The role that it was published as.'),
-    code: z.string().describe('A stable error code.'),
-    reason: z.string().describe('What is wrong with it.'),
-    fix: z.string().exactOptional().describe('What would make it readable.'),
-    meant: z
-      .enum(ROLES)
-      .exactOptional()
-      .describe('The role whose result it seems to be, where it was published as that of another.'),
+    ...faultFields,
   })
   .meta({ id: 'UnreadableResult', description: 'A task whose last result could not be read.' });
 

@@ -83,6 +83,9 @@ export const iterationView = z
   })
   .meta({ id: 'Iteration', description: 'One round of work of an agent.' });
 
+const dispatches = z
+  .record(z.enum([...ROLES, 'rejected']), z.int())
+  .describe('Results since the session began, by role, and those that were rejected.');
 const board = z
   .object({
     total: count('All tasks of the board.'),
@@ -142,9 +145,7 @@ export const sessionView = z
     notes: count('How many notes it has.'),
     unread: count('Messages that were not read.'),
     facts: count('Valid facts.'),
-    dispatches: z
-      .record(z.enum([...ROLES, 'rejected']), z.int())
-      .describe('Results since the session began, by role, and those that were rejected.'),
+    dispatches,
   })
   .meta({ id: 'Session', description: 'A session in numbers.' });
 
@@ -238,9 +239,7 @@ export const snapshotShown = z.object({
   createdAt: time('When it was written'),
   bytes: count('Bytes of its text.'),
   facts: count('Facts that hold in it.'),
-  dispatches: z
-    .record(z.enum([...ROLES, 'rejected']), z.int())
-    .describe('Results since the session began, by role, and those that were rejected.'),
+  dispatches,
   text: z.string().exactOptional().describe('The snapshot itself, where the request asks for the whole.'),
   sequence,
 });
