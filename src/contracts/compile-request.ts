@@ -16,7 +16,9 @@ const tags = z.array(z.enum(FACT_TAGS)).max(20, 'must be at most 20 tags');
 const binary = untrimmed(1024)
   .default('throughline')
   .describe('The command that the prompt tells its reader to use.');
-const taskPrompt = untrimmed(200_000).describe('What is to be done: it chooses facts, files and learnings.');
+const taskPrompt = untrimmed(200_000).describe(
+  'The task of the agent. Its words select facts, files and learnings.',
+);
 
 const hintedPath = untrimmed(1024);
 
@@ -36,24 +38,22 @@ const fileFields = {
         .describe('The folder in which the agent works, relative to the project or absolute.'),
     })
     .optional()
-    .describe('Where the agent works: raises the files that touch it.'),
+    .describe('Files and folder that the agent works in; related files rank higher.'),
 };
 
 const learningFields = {
   maxLearnings: maxLearnings
     .optional()
     .describe(
-      'Maximum number of learnings: by default 3 for a dispatch, 5 for an iteration whose template shows them and for a session start. Only those that fit the task; a session start shows the newest where none fits.',
+      'Maximum number of learnings. Default: 3 for a dispatch prompt, 5 for an iteration whose template shows them and for a session start. Only relevant ones are shown; a session start falls back to the newest.',
     ),
-  minSimilarity: minSimilarity
-    .optional()
-    .describe('Minimum similarity of learnings that are found by meaning; there is a default.'),
+  minSimilarity: minSimilarity.optional().describe('Minimum similarity of learnings found by meaning.'),
   learningsAsOf: z
     .int()
     .nonnegative('must be a sequence, 0 or more')
     .optional()
     .describe(
-      'A project sequence, from learningsSequence of a reply: the learnings as they were then; 0 for none.',
+      'A project sequence, from learningsSequence of a reply: uses the learnings as of then; 0 for none.',
     ),
   project: text(64).optional().describe("The project whose learnings to use, instead of the session's own."),
 };
@@ -64,14 +64,14 @@ const budgetFields = {
   budget: z
     .object({
       inputTokens: room.describe('Tokens of the whole prompt, system text included.'),
-      outputTokens: room.describe('Tokens of the answer: a dispatch prompt says it to the agent.'),
+      outputTokens: room.describe('Tokens of the answer; a dispatch prompt tells the agent.'),
     })
     .optional()
-    .describe('How many tokens prompt and answer may have; by default the settings of the session say.'),
+    .describe('Token budget of prompt and answer. Default: the settings of the session.'),
   maxTokens: between(0, 1_000_000)
     .optional()
     .describe(
-      'Maximum number of tokens of session context and learnings together, four characters a token; by default as many as fit.',
+      'Maximum number of tokens of session context and learnings together, at four characters a token. Default: as many as fit.',
     ),
 };
 
@@ -80,37 +80,30 @@ const common = {
   ...learningFields,
   ...fileFields,
   ...budgetFields,
-  tags: tags.optional().describe('Only facts that carry one of these.'),
-  maxFacts: between(0, 1000)
-    .optional()
-    .describe('Maximum number of facts; by default as many as there is room for.'),
+  tags: tags.optional().describe('Only facts with one of these tags.'),
+  maxFacts: between(0, 1000).optional().describe('Maximum number of facts. Default: as many as fit.'),
   fill: z
     .enum(['relevant', 'recent'])
     .optional()
     .describe(
-      'Whether only facts that fit the task are shown, or also others in the room that is left: those that fit a little, then the newest. By default recent; with maxFacts, relevant.',
+      'relevant shows only facts that fit the task; recent fills the remaining budget with less relevant ones, then the newest. Default: recent; with maxFacts, relevant.',
     ),
   binary,
   after: sequence
     .optional()
     .describe(
-      "A DISPATCH sequence, from a publisher's PubAck: the prompt reflects that dispatch, or the reply is an error.",
+      "A DISPATCH sequence, from a publisher's PubAck: the prompt reflects that result, or the reply is an error.",
     ),
   afterTimeoutMs: between(0, 600_000)
     .optional()
     .describe(
-      'Longest wait for after, in milliseconds: less than what the caller waits for its answer. The service has a limit of its own.',
+      "Timeout of after in milliseconds, shorter than the caller's own. The service has its own limit.",
     ),
-  asOf: sequence
-    .optional()
-    .describe('A session sequence: the prompt as it was when that event was the last.'),
+  asOf: sequence.optional().describe('A session sequence: compiles the prompt as of that event.'),
   activeIntentId: text(128)
     .optional()
-    .describe('The active intent: the compacted history of its trace goes before the prompt.'),
-  explain: z
-    .boolean()
-    .default(false)
-    .describe('Adds to each fact where it comes from and why it was chosen.'),
+    .describe('The active intent: the prompt begins with the compacted history of its trace.'),
+  explain: z.boolean().default(false).describe('Adds the source of each fact, and why it was selected.'),
 };
 
 const dispatchRequest = z
@@ -119,26 +112,26 @@ const dispatchRequest = z
       .literal('dispatch')
       .optional()
       .default('dispatch')
-      .describe('The kind of the prompt; dispatch where it is left out.'),
+      .describe('The kind of the prompt. Default: dispatch.'),
     ...common,
     taskId,
     taskPrompt,
     role: z.enum(ROLES).default(ROLES[0]).describe('The role of the agent.'),
     systemPrompt: untrimmed(200_000)
       .optional()
-      .describe('Your own system text, instead of the built-in one of the role.'),
+      .describe("Your own system text, instead of the role's built-in one."),
   })
   .meta({ id: 'DispatchRequest', description: 'Asks for the prompt of one task.' });
 
 const now = timestamp
   .optional()
   .describe(
-    'The time at which the prompt is read, ISO 8601 in UTC: it then says how long ago things were, and otherwise does not.',
+    'The time at which the prompt is read, ISO 8601 in UTC. Only with it does the prompt say how long ago things happened.',
   );
 
 const iterationRequest = z
   .object({
-    kind: z.literal('iteration').describe('The kind of the prompt; dispatch where it is left out.'),
+    kind: z.literal('iteration').describe('The kind of the prompt. Default: dispatch.'),
     ...common,
     taskPrompt: taskPrompt.optional(),
     taskId: taskId.optional(),
@@ -154,7 +147,7 @@ const iterationRequest = z
 
 const sessionStartRequest = z
   .object({
-    kind: z.literal('session-start').describe('The kind of the prompt; dispatch where it is left out.'),
+    kind: z.literal('session-start').describe('The kind of the prompt. Default: dispatch.'),
     session: common.session,
     ...learningFields,
     ...fileFields,
@@ -167,7 +160,10 @@ const sessionStartRequest = z
     binary,
     explain: common.explain,
   })
-  .meta({ id: 'SessionStartRequest', description: 'Asks for what an agent reads first in a session.' });
+  .meta({
+    id: 'SessionStartRequest',
+    description: 'Asks for the prompt that an agent reads first in a session.',
+  });
 
 export const compileRequest = z
   .discriminatedUnion('kind', [dispatchRequest, iterationRequest, sessionStartRequest])

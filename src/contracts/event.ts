@@ -19,10 +19,7 @@ export function eventOf<Type extends string, Shape extends z.ZodRawShape>(type: 
     v: z.literal(EVENT_VERSION).describe('Version of the format of the event.'),
     type: z.literal(type).describe('Type of the event.'),
     at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
-    id: z
-      .string()
-      .optional()
-      .describe('Names the command that it came from, so that a retry finds its own event.'),
+    id: z.string().optional().describe('Id of the command, so that a retry finds its own event.'),
     data: z.object(data).describe('What happened.'),
   });
 }

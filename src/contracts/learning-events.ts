@@ -35,7 +35,7 @@ export const learningSource = z
     dispatch: sequence.optional().describe('Sequence in the DISPATCH stream.'),
     note: z.string().optional().describe('Id of the note.'),
   })
-  .meta({ id: 'LearningSource', description: 'Where a learning was first seen.' });
+  .meta({ id: 'LearningSource', description: 'Source of a learning.' });
 export type LearningSource = Readonly<z.output<typeof learningSource>>;
 
 export const learningEvidence = z
@@ -44,13 +44,13 @@ export const learningEvidence = z
     dispatch: sequence.describe('Sequence in the DISPATCH stream.'),
     task: z.string().describe('Id of the task.'),
   })
-  .meta({ id: 'LearningEvidence', description: 'A dispatch that speaks for a learning.' });
+  .meta({ id: 'LearningEvidence', description: 'A result that supports a learning.' });
 /** A dispatch that supports a learning. */
 export type LearningEvidence = Readonly<z.output<typeof learningEvidence>>;
 
-const type = z.enum(LEARNING_TYPES).describe('What kind of learning it is.');
-const tags = z.array(z.string()).describe('Words to find it by.');
-const by = z.string().describe('Who did it.');
+const type = z.enum(LEARNING_TYPES).describe('Kind of learning.');
+const tags = z.array(z.string()).describe('Search words.');
+const by = z.string().describe('Who made the change.');
 
 export const DEMAND_KINDS = ['fix', 'issue', 'convention'] as const;
 
@@ -60,17 +60,17 @@ const learningEvents = [
     type,
     content: z.string().describe('One line of at most 200 characters.'),
     tags,
-    confidence: z.number().min(0).max(1).exactOptional().describe('How certain it is, 0 to 1.'),
-    method: z.enum(PROPOSAL_METHODS).describe('How it came about.'),
-    source: learningSource.describe('Where it was first seen.'),
-    evidence: z.array(learningEvidence).describe('Dispatches that speak for it.'),
+    confidence: z.number().min(0).max(1).exactOptional().describe('Confidence, 0 to 1.'),
+    method: z.enum(PROPOSAL_METHODS).describe('The way it came about.'),
+    source: learningSource.describe('Its source.'),
+    evidence: z.array(learningEvidence).describe('Results that support it.'),
   }),
   eventOf('accepted', {
     proposal: learningKey,
     by,
     merged_into: learningKey
       .optional()
-      .describe('The learning that says the same already: the proposal adds its evidence to that one.'),
+      .describe("An existing learning that says the same; the proposal's evidence is added to it."),
   }),
   eventOf('rejected', {
     proposal: learningKey,
@@ -86,7 +86,7 @@ const learningEvents = [
   }),
   eventOf('superseded', {
     learning: learningKey,
-    replacement: learningKey.describe('The learning that takes its place.'),
+    replacement: learningKey.describe('The learning that replaces it.'),
     by,
   }),
   eventOf('retracted', {
@@ -99,7 +99,7 @@ const learningEvents = [
     state: z.string().describe('The state: a snapshot of the project, gzip, Base64.'),
     reason: z
       .enum(['session_forgotten', 'project_forgotten'])
-      .describe('Whether a session that learnings came from was forgotten, or the project.'),
+      .describe('Whether a source session or the project was forgotten.'),
   }),
   /** Demands that recur become proposals. */
   eventOf('observed', {
@@ -109,9 +109,9 @@ const learningEvents = [
     demands: z
       .array(
         z.object({
-          id: learningKey.describe('Id that the same demand has each time.'),
-          kind: z.enum(DEMAND_KINDS).describe('Kind of field in which it stood.'),
-          text: z.string().describe('As it was worded.'),
+          id: learningKey.describe('Id of the demand; the same demand always has the same.'),
+          kind: z.enum(DEMAND_KINDS).describe('Kind of its field.'),
+          text: z.string().describe('Its wording.'),
         }),
       )
       .describe('What the review demanded.'),

@@ -12,18 +12,18 @@ export { isLearningRequest, LEARNING_REQUEST_SUBJECTS, type LearningRequest } fr
  */
 const UNKNOWN = 'unknown';
 const content = text(MAX_LEARNING);
-const type = z.enum(LEARNING_TYPES).describe('What kind of learning it is.');
-const tags = z.array(text(64)).max(20, 'must be at most 20 tags').describe('Words to find it by.');
+const type = z.enum(LEARNING_TYPES).describe('Kind of learning.');
+const tags = z.array(text(64)).max(20, 'must be at most 20 tags').describe('Search words.');
 /** One line without control characters, since messages and terminals show it. */
 const by = text(128)
   .transform((name) => quoted(name) || UNKNOWN)
   .default(UNKNOWN)
   .describe('Who decides it.');
 const name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 characters of A-Z a-z 0-9 _ and -');
-const id = text(64).describe('Its id, or a prefix of at least three characters that fits only one.');
+const id = text(64).describe('Its id, or a unique prefix of at least three characters.');
 const reason = text(MAX_LEARNING).transform(quoted).optional().describe('Why, in words.');
 const limit = between(1, 1000).default(200).describe('Maximum length of the list.');
-const cursor = id.optional().describe('Where a page begins: next of the previous page.');
+const cursor = id.optional().describe('Cursor of the page: next of the previous page.');
 const flag = z.boolean().default(false);
 /** Default of a search. */
 export const DEFAULT_MAX_LEARNINGS = 5;
@@ -45,7 +45,7 @@ interface Help {
 
 function request<const Shape extends z.ZodRawShape>(help: Help, fields: Shape) {
   const shape = {
-    project: text(64).optional().describe('The project; without one it is that of sessions that name none.'),
+    project: text(64).optional().describe('The project. Default: the project of sessions that name none.'),
     ...fields,
   };
   return { help, shape, arguments: z.object(shape) };
@@ -62,14 +62,14 @@ export const LEARNING_REQUESTS = {
     },
     {
       content: content.describe('One sentence of at most 200 characters.'),
-      type: type.default('insight').describe('What kind of learning it is.'),
-      tags: tags.default([]).describe('Words to find it by.'),
+      type: type.default('insight').describe('Kind of learning.'),
+      tags: tags.default([]).describe('Search words.'),
       confidence: z
         .number()
         .min(0, 'must be 0 to 1')
         .max(1, 'must be 0 to 1')
         .optional()
-        .describe('How certain it is, 0 to 1.'),
+        .describe('Confidence, 0 to 1.'),
       source: z
         .object({
           session: name.optional().describe('Name of the session.'),
@@ -81,7 +81,7 @@ export const LEARNING_REQUESTS = {
           note: name.optional().describe('Id of the note.'),
         })
         .default({})
-        .describe('Where it was first seen.'),
+        .describe('Its source.'),
     },
   ),
   'learning.list': request(
@@ -90,7 +90,7 @@ export const LEARNING_REQUESTS = {
       example: '--project shop --json',
     },
     {
-      retired: flag.describe('Those that were superseded or retracted, in place of those in force.'),
+      retired: flag.describe('Show superseded and retracted learnings instead.'),
       limit,
       cursor,
     },
@@ -102,7 +102,7 @@ export const LEARNING_REQUESTS = {
       places: { query: 'what they should be about' },
     },
     {
-      query: text(10_000).describe('What they should be about.'),
+      query: text(10_000).describe('Topic of the learnings.'),
       maxResults: maxLearnings.optional().describe('Maximum number of learnings.'),
       minSimilarity: minSimilarity
         .optional()
@@ -118,8 +118,8 @@ export const LEARNING_REQUESTS = {
     {
       id,
       content: content.optional().describe('One sentence of at most 200 characters.'),
-      type: type.optional().describe('What kind of learning it is.'),
-      tags: tags.optional().describe('Words to find it by.'),
+      type: type.optional().describe('Kind of learning.'),
+      tags: tags.optional().describe('Search words.'),
       by,
     },
   ),
@@ -129,7 +129,7 @@ export const LEARNING_REQUESTS = {
       example: 'abc12 def45',
       places: { id: 'the learning that is replaced', replacement: 'the learning that takes its place' },
     },
-    { id, replacement: id.describe('The learning that takes its place.'), by },
+    { id, replacement: id.describe('The learning that replaces it.'), by },
   ),
   'learning.retract': request(
     {

@@ -10,10 +10,10 @@ export const RETENTION_TERMS = ['archiveAfter', 'forgetAfter', 'dispatchesAfter'
 export type RetentionTerm = (typeof RETENTION_TERMS)[number];
 
 const TERM_TEXTS = {
-  archiveAfter: 'Archive a session that has not moved for this long.',
-  forgetAfter: 'Forget a session, archived or not, that has not moved for this long.',
-  dispatchesAfter: 'Remove results, as they were published, that are this old and have been dealt with.',
-  rejectedAfter: 'Remove bodies of rejected results that are this old.',
+  archiveAfter: 'Archive a session after this time without activity.',
+  forgetAfter: 'Forget a session, archived or not, after this time without activity.',
+  dispatchesAfter: 'Remove published results of this age once they are processed.',
+  rejectedAfter: 'Remove bodies of rejected results of this age.',
 } as const satisfies Readonly<Record<RetentionTerm, string>>;
 
 export function termFields<Field extends z.ZodType>(field: (about: string) => Field) {

@@ -25,29 +25,27 @@ const outcome = z
     summary: z.string().optional().describe('What was done or found.'),
     files_modified: z.array(z.string()).optional().describe('Files that were changed.'),
     tests: z.array(testRun).optional().describe('Test commands that were run.'),
-    follow_up_actions: z.array(z.string()).optional().describe('What is left to do.'),
-    blockers: z.array(z.string()).optional().describe('What keeps the task from going on.'),
-    strengths: z.array(z.string()).optional().describe('What is good about the work.'),
-    issues: z.array(reviewIssue).optional().describe('What is wrong with the work.'),
+    follow_up_actions: z.array(z.string()).optional().describe('Remaining work.'),
+    blockers: z.array(z.string()).optional().describe('Blockers.'),
+    strengths: z.array(z.string()).optional().describe('Strengths of the work.'),
+    issues: z.array(reviewIssue).optional().describe('Problems of the work.'),
     required_fixes: z.array(z.string()).optional().describe('What must be fixed.'),
-    intent_id: z.string().optional().describe('The intent in whose trace it stands.'),
-    history: z.literal(true).optional().describe('It is from before the session: ledgers leave it out.'),
+    intent_id: z.string().optional().describe('The intent whose trace records it.'),
+    history: z.literal(true).optional().describe('It is from before the session, so ledgers skip it.'),
   })
-  .meta({ id: 'Outcome', description: 'What a result told, beside its facts.' });
+  .meta({ id: 'Outcome', description: "A result's own words, besides its facts." });
 
 const checked = z
   .int()
   .nonnegative()
   .optional()
-  .describe(
-    'Up to which event the log was looked through: it holds no event by which this dispatch has counted.',
-  );
+  .describe('The log was searched up to this event: this result had not been counted before.');
 
 const resultKey = z
   .string()
   .length(RESULT_KEY_LENGTH)
   .optional()
-  .describe('Says which result the dispatch is, when it is published again.');
+  .describe('Recognizes the result if it is published again.');
 
 const dispatch = {
   sequence,
@@ -67,34 +65,31 @@ const factRecorded = eventOf('fact.recorded', {
   dispatch: z
     .object({
       ...dispatch,
-      role: z.enum(ROLES).describe('The role that it was published as.'),
-      outcome: outcome.describe('What it told, beside its facts.'),
+      role: z.enum(ROLES).describe('The role that it was published with.'),
+      outcome: outcome.describe('Its own words, besides its facts.'),
     })
     .refine(hasVerdict)
     .describe('The result.'),
-  facts: z
-    .array(recordedFact)
-    .readonly()
-    .describe('The facts that it gave in its own words. The others follow from the outcome.'),
+  facts: z.array(recordedFact).readonly().describe('Its explicit facts. The others derive from the outcome.'),
   facts_complete: z
     .literal(true)
     .optional()
-    .describe('The outcome was cut for this event, so `facts` has those that would follow from it, too.'),
-  facts_omitted: z.int().positive().optional().describe('Facts that the dispatch gave beyond the limit.'),
+    .describe('The outcome was truncated for this event, so `facts` also has those that derive from it.'),
+  facts_omitted: z.int().positive().optional().describe('Facts beyond the limit.'),
   repairs: z
     .array(recordedRepair)
     .readonly()
     .optional()
-    .describe('What was repaired or skipped, and cut for this event; the first of them.'),
-  repairs_omitted: z.int().positive().optional().describe('Repairs beyond those.'),
+    .describe('The first repairs, including what was cut for this event.'),
+  repairs_omitted: z.int().positive().optional().describe('Further repairs.'),
 }).omit({ id: true });
 
 const dispatchRejected = eventOf('dispatch.rejected', {
   dispatch: z
     .object({
       sequence,
-      role: z.enum(ROLES).optional().describe('The role that it was published as.'),
-      task: taskId.optional().describe('The task, where it could be read.'),
+      role: z.enum(ROLES).optional().describe('The role that it was published with.'),
+      task: taskId.optional().describe('The task, if it could be read.'),
       at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
       checked,
     })
@@ -107,7 +102,7 @@ const dispatchRejected = eventOf('dispatch.rejected', {
       meant: z
         .enum(ROLES)
         .optional()
-        .describe('The role whose result it seems to be, where it was published as that of another.'),
+        .describe('The role that it seems to belong to, if it was published with another.'),
     })
     .describe('Why it could not be used.'),
 }).omit({ id: true });

@@ -27,7 +27,7 @@ export const sessionFileHead = z.object({
 const place = z.int().nonnegative().optional();
 export const sessionFileEvent = z.object({
   sequence: z.int().positive().describe('Its number in the file: 1, 2, 3 …'),
-  after: place.describe('The number of the event that it was stored directly behind.'),
+  after: place.describe('The number of the event that it was stored directly after.'),
   decidedOn: place.describe('The number of the event that it was decided on.'),
   event: sessionEvent.describe('The event.'),
 });

@@ -30,19 +30,19 @@ export const sessionSettings = z
     tokenizer: z
       .enum(TOKENIZERS)
       .optional()
-      .describe('How tokens are counted: four characters a token, or exactly and slower.'),
+      .describe('Tokenizer: approximate counts four characters a token; o200k_base is exact and slower.'),
     boardFollowsResults: z
       .boolean('must be true or false')
       .optional()
-      .describe('Whether a result of a board task moves that task. Default: it does.'),
+      .describe('Whether a result moves its task on the board. Default: true.'),
     stallThresholds: z
       .partialRecord(z.enum(STALL_SIGNALS), whole(1, 9999))
       .optional()
-      .describe('Count at which each sign that a task is stalled raises its flag.'),
+      .describe('Count at which each stall signal raises its flag.'),
   })
   .meta({
     id: 'SessionSettings',
-    description: 'Settings of a session, which shape its prompts; what is left out keeps its value.',
+    description: 'Settings of a session, which shape its prompts; omitted ones keep their value.',
   });
 
 export type SessionSettings = z.output<typeof sessionSettings>;
@@ -92,7 +92,7 @@ export const iterationEvents = [
   eventOf('iteration.completed', { number, opens }),
   eventOf('iteration.summary', {
     number,
-    summary: z.string().describe('What the iteration came to.'),
+    summary: z.string().describe('Summary of the iteration.'),
     tasks_worked: z.array(taskKey).describe('Tasks that the summary names.'),
     opens,
   }),
@@ -100,10 +100,10 @@ export const iterationEvents = [
 
 export const lifecycleEvents = [
   eventOf('session.opened', {
-    title: z.string().optional().describe('What lists show beside its name.'),
-    goal: z.string().optional().describe('What the session is for.'),
+    title: z.string().optional().describe('Title, shown in lists.'),
+    goal: z.string().optional().describe('Goal of the session.'),
     spec: z.string().optional().describe('The specification itself.'),
-    spec_path: z.string().optional().describe('Where the specification is to be read.'),
+    spec_path: z.string().optional().describe('Path of the specification.'),
     project: z.string().optional().describe('The project whose learnings it uses.'),
     settings: sessionSettings.optional().describe('Settings of its prompts.'),
   }),
@@ -114,10 +114,7 @@ export const lifecycleEvents = [
   eventOf('session.restarted', { reason: z.string().optional().describe('Why, in words.') }),
   eventOf('session.archived', {
     reason: z.string().optional().describe('Why, in words.'),
-    idle_since: z
-      .string()
-      .optional()
-      .describe('When it had moved last, where a rule of retention archived it.'),
+    idle_since: z.string().optional().describe('Time of its last event, if a retention rule archived it.'),
   }),
   eventOf('session.reopened', { reason: z.string().optional().describe('Why, in words.') }),
 ] as const;
@@ -134,13 +131,13 @@ export const checkpointEvents = [
     reason: z
       .enum(CHECKPOINT_REASONS)
       .describe('Whether the session was archived, or the beginning of its log was lost.'),
-    events: z.int().nonnegative().optional().describe('How many events it stands for, where that is known.'),
+    events: z.int().nonnegative().optional().describe('Number of events that it replaces, if known.'),
     newest_dispatch: z
       .object({
         sequence: z.int().positive().describe('Sequence in the DISPATCH stream.'),
         at: timestamp.describe('When it was published, ISO 8601 in UTC.'),
       })
       .optional()
-      .describe('The newest result that has counted.'),
+      .describe('The newest counted result.'),
   }),
 ] as const;

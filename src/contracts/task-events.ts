@@ -25,21 +25,21 @@ const iteration = z
 export const opens = z
   .literal(true)
   .exactOptional()
-  .describe('The write begins the iteration that it names.');
+  .describe('The event starts the iteration that it names.');
 
 export const taskEvents = [
   eventOf('task.added', {
     task: taskKey,
     content: z.string().describe('What is to be done.'),
-    status: z.enum(TASK_STATUSES).describe('How far it is.'),
+    status: z.enum(TASK_STATUSES).describe('Its status.'),
     priority,
     depends_on: z.array(taskKey).describe('The tasks that it waits for.'),
     iteration,
   }),
   eventOf('task.status', {
     task: taskKey,
-    status: z.enum(TASK_STATUSES).describe('How far it is.'),
-    reason: z.string().optional().describe('Why, as the one who set it said.'),
+    status: z.enum(TASK_STATUSES).describe('Its status.'),
+    reason: z.string().optional().describe('The reason given.'),
     iteration,
     opens,
   }),
@@ -58,7 +58,7 @@ export const taskEvents = [
   eventOf('task.deleted', { task: taskKey, iteration }),
   eventOf('task.claimed', {
     task: taskKey,
-    agent: z.string().describe('Agent that took it.'),
+    agent: z.string().describe('Agent that claimed it.'),
     iteration,
     opens,
   }),

@@ -37,6 +37,6 @@ export const tool = entry('session');
 export const toolOfAny = entry('any session');
 export const toolOfNone = entry('no session');
 
-export const cursor = text(400).optional().describe('Where a page begins: next of the previous page.');
+export const cursor = text(400).optional().describe('Cursor of the page: next of the previous page.');
 export const limit = (most: number, usual: number) =>
-  between(1, most).default(usual).describe('Most entries of a page.');
+  between(1, most).default(usual).describe('Maximum number of entries per page.');

@@ -31,5 +31,5 @@ export const faultFields = {
   meant: z
     .enum(ROLES)
     .exactOptional()
-    .describe('The role whose result it seems to be, where it was published as that of another.'),
+    .describe('The role that it seems to belong to, if it was published with another.'),
 };
