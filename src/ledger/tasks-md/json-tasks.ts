@@ -1,8 +1,8 @@
 import { type Draft, draftOfEntry, type Findings, type Heading, partOf, problem } from './draft.js';
 
 /**
- * Tasks in JSON: `tasks.json` of claude-task-master with its tags, and lists of objects with a title and a status under
- * `tasks`, `todos`, `stories` or nothing.
+ * Reads JSON plans: claude-task-master's `tasks.json` with its tags, and lists of objects with a title and a status
+ * under `tasks`, `todos`, `stories` or at the top.
  */
 
 interface Fields {
@@ -18,7 +18,7 @@ interface Fields {
   readonly passes?: unknown;
 }
 
-/** Fills `findings` from a text that is JSON. Returns false for one that is not. */
+/** Returns false for text that is not JSON. */
 export function readJsonTasks(text: string, findings: Findings): boolean {
   const opening = text.trimStart().charAt(0);
   if (opening !== '{' && opening !== '[') return false;
@@ -26,7 +26,7 @@ export function readJsonTasks(text: string, findings: Findings): boolean {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    // A list of checkboxes may open with a bracket too.
+    // A list of checkboxes may begin with a bracket too.
     if (opening === '{' && /"(?:tasks|todos)"\s*:/.test(text)) {
       const message = `cannot be read as JSON (${error instanceof Error ? error.message : 'broken'}); correct it`;
       findings.problems.push(problem('broken_document', 0, message));
@@ -76,7 +76,7 @@ function addTasks(
     const { start, end } = places.get(task) ?? { start: 0, end: 1 };
     const own = asText(task.id);
     const above = owner?.head.id;
-    // Sub-tasks are counted within their task.
+    // Sub-tasks are numbered within their task.
     const idOf = (id: string): string =>
       above !== undefined && numbers.has(id) && !id.includes('.') ? `${above}.${id}` : id;
     const draft = draftOfEntry(
@@ -101,7 +101,7 @@ function addTasks(
   }
 }
 
-/** What tells an agent how: the prompt, else the details with how they are tested. */
+/** Returns the prompt, else the details with the test strategy. */
 function promptOf(task: Fields): string | undefined {
   const prompt = asText(task.prompt);
   if (prompt !== undefined) return prompt;
@@ -139,10 +139,10 @@ function isFields(value: unknown): value is Fields {
 /** The lines of each object: the first, 0-based, and the one after the last. */
 type Places = ReadonlyMap<object, { readonly start: number; readonly end: number }>;
 
-/** The lines that the objects of a value stand in, which `JSON.parse` does not tell. */
+/** Finds the lines of each object, which `JSON.parse` does not report. */
 function readPlaces(value: unknown, text: string): Places {
   const places = new Map<object, { start: number; end: number }>();
-  // The objects in the order of their braces. Keys that are numbers come first in an object, whatever their place.
+  // Objects in the order of their braces; JavaScript puts numeric keys first regardless of their position.
   const braces = bracesOf(text);
   let next = 0;
   const pending: unknown[] = [value];
