@@ -1,11 +1,4 @@
-import {
-  dependsInText,
-  type Field,
-  splitDependencies,
-  splitFiles,
-  splitList,
-  takeInlineFields,
-} from './fields.js';
+import { dependsInText, type Field, splitDependencies, splitList, takeInlineFields } from './fields.js';
 import type { Head } from './head.js';
 import { type Legend, type Mark, readStatus } from './marks.js';
 import type { TaskOrigin, TaskProblem, TaskProblemCode } from './parsed-tasks.js';
@@ -17,8 +10,6 @@ export interface Heading {
   readonly text: string;
   readonly isLegend: boolean;
   readonly outer?: Heading;
-  /** The line after its section. */
-  end: number;
   /** The status of the tasks below it: `## ✅ Done`. */
   readonly says?: Mark;
   /** Has a mark besides the word. */
@@ -35,8 +26,6 @@ type StatedIn = 'box' | 'field' | 'table' | 'list' | 'overview' | 'section';
 /** A candidate task before ids, parents and statuses are settled. Lines are 0-based. */
 export interface Draft {
   readonly line: number;
-  /** The line after its body. */
-  end: number;
   readonly origin: TaskOrigin;
   readonly head: Head;
   /** Number of its ordered list item. */
@@ -49,11 +38,7 @@ export interface Draft {
   readonly statuses: { from: StatedIn; line: number; mark: Mark }[];
   /** Problems to report if it turns out to be no task. */
   readonly otherwise: TaskProblem[];
-  /** Other lines that only name it. */
-  readonly alsoAt: number[];
   readonly requirements: string[];
-  readonly files: string[];
-  readonly leverage: string[];
   readonly dependsOn: string[];
   /** Descriptive lines of its body, used if there is no prompt. */
   readonly details: string[];
@@ -90,18 +75,14 @@ export function newDraft(
   const { text, fields } = takeInlineFields(written.text);
   const draft: Draft = {
     line,
-    end: line + 1,
     origin,
     head: text === written.text ? written : { ...written, text },
     ordinal: place.ordinal,
     owner: place.owner,
     under: place.under,
     statuses: [],
-    alsoAt: [],
     otherwise: [],
     requirements: [],
-    files: [],
-    leverage: [],
     dependsOn: dependsInText(text),
     details: [],
     prompt: undefined,
@@ -123,11 +104,7 @@ export function applyField(draft: Draft, { key, value }: Field, line: number, le
     case 'dependsOn':
       addAll(draft.dependsOn, splitDependencies(value));
       return true;
-    case 'files':
-      addAll(draft.files, splitFiles(value));
-      return true;
-    case 'leverage':
-      addAll(draft.leverage, splitList(value));
+    case 'told':
       return true;
     case 'status': {
       const mark = readStatus(value, legend);
@@ -173,11 +150,8 @@ export interface PlanEntry {
   readonly statusLine?: number;
   readonly dependsOn?: readonly string[];
   readonly requirements?: readonly string[];
-  readonly files?: readonly string[];
   readonly prompt?: string | undefined;
   readonly line: number;
-  /** The line after its last. */
-  readonly end: number;
   readonly under?: Heading | undefined;
   readonly owner?: Draft | undefined;
 }
@@ -196,16 +170,12 @@ export function draftOfEntry(entry: PlanEntry, problems: TaskProblem[]): Draft {
     certain: true,
     phase: false,
     text,
-    labels: [],
     optional: OPTIONAL.test(text),
-    parallel: false,
     struck: false,
   };
   const draft = newDraft(line, 'entry', head, { owner, under }, NO_LEGEND);
-  draft.end = entry.end;
   addAll(draft.dependsOn, entry.dependsOn ?? []);
   addAll(draft.requirements, entry.requirements ?? []);
-  addAll(draft.files, entry.files ?? []);
   if (entry.prompt !== undefined && entry.prompt.trim() !== '') draft.prompt = entry.prompt.trim();
   if (entry.status === undefined || entry.status.trim() === '') return draft;
   const mark = readStatus(entry.status, NO_LEGEND);
@@ -218,6 +188,6 @@ export function draftOfEntry(entry: PlanEntry, problems: TaskProblem[]): Draft {
   return draft;
 }
 
-export function partOf(text: string, line: number, end: number): Heading {
-  return { line, end, level: 2, text, isLegend: false, isMarked: false, isStatus: false };
+export function partOf(text: string, line: number): Heading {
+  return { line, level: 2, text, isLegend: false, isMarked: false, isStatus: false };
 }

@@ -1,104 +1,39 @@
 import { namedIds, narrow } from './ids.js';
 
 /** The fields of a task's body. */
-export type FieldKey = 'prompt' | 'requirements' | 'files' | 'leverage' | 'dependsOn' | 'status';
+/** `told` is shown to agents as written. */
+export type FieldKey = 'prompt' | 'requirements' | 'told' | 'dependsOn' | 'status';
 
 /** A line such as `_Requirements: 1.2, 3_`, `- **File:** src/a.ts` or `Prompt: |`. */
 export interface Field {
   readonly key: FieldKey;
   /** Without a closing underscore. */
   readonly value: string;
+  /** `open`: begins with an underscore that the line does not close. */
   readonly state: 'plain' | 'closed' | 'open';
 }
 
 const NAMES: ReadonlyMap<string, FieldKey> = new Map<string, FieldKey>([
-  ...names('prompt', [
-    'prompt',
-    '提示',
-    '提示词',
-    '提示詞',
-    'プロンプト',
-    '프롬프트',
-    'ai prompt',
-    'agent prompt',
-  ]),
-  ...names('requirements', [
+  ...names('prompt', 'prompt, 提示, 提示词, 提示詞, プロンプト, 프롬프트, ai prompt, agent prompt'),
+  ...names(
     'requirements',
-    'requirement',
-    'reqs',
-    'frs',
-    'fr',
-    'validates',
-    '需求',
-    '要求',
-    '要件',
-  ]),
-  ...names('files', ['file', 'files', 'file(s)', '文件', '檔案', 'ファイル']),
-  ...names('leverage', ['leverage', 'leverages']),
-  ...names('requirements', ['acceptance criteria', 'ac', 'acs', '요구사항', 'anforderungen', 'anforderung']),
-  ...names('requirements', ['exigences', 'requisitos', 'requisiti', 'требования', 'вимоги', 'vereisten']),
-  ...names('dependsOn', ['dependencies', 'dependency', 'depends on', 'depends', 'blocked by', 'deps']),
-  ...names('dependsOn', [
-    '依赖',
-    '依賴',
-    '依赖任务',
-    '依赖项',
-    '依赖于',
-    '前置任务',
-    '前置',
-    '前置条件',
-    '依存',
-  ]),
-  ...names('dependsOn', [
-    '依存関係',
-    '依存タスク',
-    '前提',
-    '前提タスク',
-    '前提条件',
-    '의존성',
-    '의존',
-    '선행 작업',
-  ]),
-  ...names('dependsOn', ['abhängigkeiten', 'abhängigkeit', 'abhängig von', 'hängt ab von', 'voraussetzung']),
-  ...names('dependsOn', [
-    'dépendances',
-    'dépendance',
-    'dépend de',
-    'prérequis',
-    'dependencias',
-    'depende de',
-  ]),
-  ...names('dependsOn', [
-    'dependências',
-    'dipende da',
-    'dipendenze',
-    'зависит от',
-    'зависимости',
-    'зависимость',
-  ]),
-  ...names('dependsOn', [
-    'залежить від',
-    'залежності',
-    'afhankelijk van',
-    'zależy od',
-    'zależności',
-    'bağımlılıklar',
-  ]),
-  ...names('dependsOn', ['prerequisites', 'prerequisite', 'requires', 'after', 'waits for', 'phụ thuộc']),
-  ...names('status', [
+    `requirements, requirement, reqs, frs, fr, validates, 需求, 要求, 要件, acceptance criteria, ac, acs, 요구사항,
+    anforderungen, anforderung, exigences, requisitos, requisiti, требования, вимоги, vereisten`,
+  ),
+  ...names('told', 'file, files, file(s), 文件, 檔案, ファイル, leverage, leverages'),
+  ...names(
+    'dependsOn',
+    `dependencies, dependency, depends on, depends, blocked by, deps, 依赖, 依賴, 依赖任务, 依赖项, 依赖于, 前置任务, 前置, 前置条件,
+    依存, 依存関係, 依存タスク, 前提, 前提タスク, 前提条件, 의존성, 의존, 선행 작업, abhängigkeiten, abhängigkeit, abhängig von,
+    hängt ab von, voraussetzung, dépendances, dépendance, dépend de, prérequis, dependencias, depende de,
+    dependências, dipende da, dipendenze, зависит от, зависимости, зависимость, залежить від, залежності,
+    afhankelijk van, zależy od, zależności, bağımlılıklar, prerequisites, prerequisite, requires, after,
+    waits for, phụ thuộc`,
+  ),
+  ...names(
     'status',
-    'state',
-    '状态',
-    '狀態',
-    'ステータス',
-    '状態',
-    '進捗',
-    '상태',
-    'estado',
-    'statut',
-    'stato',
-    'статус',
-  ]),
+    'status, state, 状态, 狀態, ステータス, 状態, 進捗, 상태, estado, statut, stato, статус',
+  ),
 ]);
 
 // The name before the colon, without bullet and blanks. Must run in linear time on any line: no expression may match a
@@ -228,22 +163,10 @@ function idsOf(entry: string): string[] {
 
 /** Splits `1.2, 3`; "none" and the like are dropped. */
 export function splitList(value: string): string[] {
-  return entries(value.replace(/[`*]/g, ''));
-}
-
-/** Returns code spans or link targets if there are any, else the comma-separated parts without remarks. */
-export function splitFiles(value: string): string[] {
-  const quoted = [...value.matchAll(/`([^`]+)`|\]\(([^()\s]+)\)/g)].map(
-    ([, code, link]) => code ?? link ?? '',
-  );
-  return quoted.length > 0 ? quoted : entries(value.replace(/\s\([^()]*\)/g, ''));
-}
-
-function entries(value: string): string[] {
   const parts: string[] = [];
   let depth = 0;
   let part = '';
-  for (const character of value) {
+  for (const character of value.replace(/[`*]/g, '')) {
     if ('(（'.includes(character)) depth += 1;
     if (')）'.includes(character)) depth = Math.max(0, depth - 1);
     if (depth === 0 && ',，、;；'.includes(character)) {
@@ -257,6 +180,6 @@ function entries(value: string): string[] {
     .filter((each) => each !== '' && !NOTHING.test(each));
 }
 
-function names(key: FieldKey, all: readonly string[]): [string, FieldKey][] {
-  return all.map((name) => [name, key]);
+function names(key: FieldKey, all: string): [string, FieldKey][] {
+  return all.split(/,\s+/).map((name) => [name, key]);
 }

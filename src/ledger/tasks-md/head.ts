@@ -16,9 +16,7 @@ export interface Head {
   /** For example `Phase 3`. */
   readonly phase: boolean;
   readonly text: string;
-  readonly labels: readonly string[];
   readonly optional: boolean;
-  readonly parallel: boolean;
   readonly struck: boolean;
 }
 
@@ -63,7 +61,6 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
   let optional = false;
   let struck = false;
   let stated: Stated | undefined;
-  const labels: string[] = [];
 
   const box = readBox(flat, bulleted, legend);
   if (box !== undefined) {
@@ -89,10 +86,7 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
   const takeLabels = (): void => {
     const first = flat.charAt(0);
     if (first !== '[' && first !== '(') return;
-    for (let found = LABEL.exec(flat); found !== null; found = LABEL.exec(flat)) {
-      labels.push(found[1] ?? found[2] ?? '');
-      skip(found[0].length);
-    }
+    for (let found = LABEL.exec(flat); found !== null; found = LABEL.exec(flat)) skip(found[0].length);
   };
   takeMark();
   takeLabels();
@@ -139,9 +133,8 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
   };
   // `(DONE) ✅` has two.
   if (takeTrailing()) takeTrailing();
-  for (let last = trailingLabel(raw); last !== undefined; last = trailingLabel(raw)) {
-    labels.push(last.label);
-    raw = raw.slice(0, raw.length - last.length).trimEnd();
+  for (let length = trailingLabel(raw); length > 0; length = trailingLabel(raw)) {
+    raw = raw.slice(0, raw.length - length).trimEnd();
   }
   return {
     box,
@@ -152,14 +145,10 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
     certain: found?.certain ?? false,
     phase: found?.phase ?? false,
     text: raw.trim(),
-    labels: labels.length === 0 ? NONE : labels.filter((label) => label !== 'P'),
     optional: optional || saysOptional(raw),
-    parallel: labels.includes('P'),
     struck,
   };
 }
-
-const NONE: readonly string[] = [];
 
 /** A fast path: most lines of a task's body are plain words. */
 function isPlain(text: string): boolean {
@@ -185,9 +174,7 @@ export function plainHead(text: string): Head {
     certain: false,
     phase: false,
     text,
-    labels: NONE,
     optional: text.includes('ptional') && saysOptional(text),
-    parallel: false,
     struck: false,
   };
 }
@@ -201,10 +188,9 @@ function saysOptional(text: string): boolean {
   return found[0]?.index === 0 || !/\w/.test(flat.slice(last.index + last[0].length));
 }
 
-function trailingLabel(text: string): { label: string; length: number } | undefined {
-  if (!text.endsWith(']') && !text.endsWith(')')) return undefined;
-  const found = TRAILING_LABEL.exec(text.slice(-10));
-  return found === null ? undefined : { label: found[1] ?? found[2] ?? '', length: found[0].length };
+function trailingLabel(text: string): number {
+  if (!text.endsWith(']') && !text.endsWith(')')) return 0;
+  return TRAILING_LABEL.exec(text.slice(-10))?.[0].length ?? 0;
 }
 
 interface FoundBox {

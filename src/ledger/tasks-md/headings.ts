@@ -122,7 +122,6 @@ function isYaml(lines: readonly string[]): boolean {
 
 interface Todo {
   readonly line: number;
-  end: number;
   readonly fields: Map<string, { value: string; line: number }>;
 }
 
@@ -146,12 +145,11 @@ function readTodos(lines: readonly string[], from: number, end: number, findings
     if (isItem) {
       close();
       dash = indent;
-      todo = { line: at, end: at + 1, fields: new Map() };
+      todo = { line: at, fields: new Map() };
     }
     const body = isItem ? text.slice(1).trim() : text;
     const key = KEY.exec(body);
     if (todo === undefined) break;
-    todo.end = at + 1;
     const fieldIndent = isItem ? dash + 2 : indent;
     if (key !== null && fieldIndent <= dash + 4 && !(last !== undefined && indent > dash + 4)) {
       last = { value: body.slice(key[0].length).trim(), line: at };
@@ -171,7 +169,7 @@ function readTodos(lines: readonly string[], from: number, end: number, findings
   close();
 }
 
-function addTodo({ line, end, fields }: Todo, findings: Findings): void {
+function addTodo({ line, fields }: Todo, findings: Findings): void {
   const read = (...names: string[]): string | undefined => {
     const found = names.map((name) => fields.get(name)).find((field) => field !== undefined);
     return found === undefined ? undefined : scalar(found.value);
@@ -185,9 +183,7 @@ function addTodo({ line, end, fields }: Todo, findings: Findings): void {
   const text = read('content', 'title', 'text', 'name', 'description');
   const statusLine = fields.get('status')?.line;
   if (text === undefined) {
-    findings.problems.push(
-      problem('broken_document', line, 'an entry without content; give it one', end - 1),
-    );
+    findings.problems.push(problem('broken_document', line, 'an entry without content; give it one'));
     return;
   }
   const done = read('completed', 'done');
@@ -202,7 +198,6 @@ function addTodo({ line, end, fields }: Todo, findings: Findings): void {
         dependsOn: list('dependencies', 'dependson', 'depends_on'),
         prompt: read('prompt'),
         line,
-        end,
       },
       findings.problems,
     ),

@@ -33,11 +33,10 @@ export function readJsonTasks(text: string, findings: Findings): boolean {
     }
     return false;
   }
-  const places = readPlaces(value, text);
+  const lines = readLines(value, text);
   for (const { name, tasks, holder } of listsOf(value)) {
-    const place = holder === undefined ? undefined : places.get(holder);
-    const under = name === undefined ? undefined : partOf(name, place?.start ?? 0, place?.end ?? 1);
-    addTasks(tasks, under, undefined, places, findings);
+    const under = name === undefined ? undefined : partOf(name, (holder && lines.get(holder)) ?? 0);
+    addTasks(tasks, under, undefined, lines, findings);
   }
   return true;
 }
@@ -65,7 +64,7 @@ function addTasks(
   tasks: readonly unknown[],
   under: Heading | undefined,
   owner: Draft | undefined,
-  places: Places,
+  lines: LinesOfObjects,
   findings: Findings,
 ): void {
   const numbers = new Set(tasks.map((task) => (isFields(task) ? asText(task.id) : undefined)));
@@ -73,7 +72,6 @@ function addTasks(
     if (!isFields(task)) continue;
     const text = first(task, ['title', 'content', 'name', 'text', 'subject', 'description']);
     if (text === undefined) continue;
-    const { start, end } = places.get(task) ?? { start: 0, end: 1 };
     const own = asText(task.id);
     const above = owner?.head.id;
     // Sub-tasks are numbered within their task.
@@ -86,10 +84,8 @@ function addTasks(
         status: statusOf(task),
         dependsOn: list(task, ['dependencies', 'dependsOn', 'depends_on', 'blockedBy']).map(idOf),
         requirements: list(task, ['requirements']),
-        files: list(task, ['files']),
         prompt: promptOf(task),
-        line: start,
-        end,
+        line: lines.get(task) ?? 0,
         under,
         owner,
       },
@@ -97,7 +93,7 @@ function addTasks(
     );
     findings.drafts.push(draft);
     const { subtasks } = task;
-    if (Array.isArray(subtasks)) addTasks(subtasks, under, draft, places, findings);
+    if (Array.isArray(subtasks)) addTasks(subtasks, under, draft, lines, findings);
   }
 }
 
@@ -136,12 +132,11 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The lines of each object: the first, 0-based, and the one after the last. */
-type Places = ReadonlyMap<object, { readonly start: number; readonly end: number }>;
+type LinesOfObjects = ReadonlyMap<object, number>;
 
-/** Finds the lines of each object, which `JSON.parse` does not report. */
-function readPlaces(value: unknown, text: string): Places {
-  const places = new Map<object, { start: number; end: number }>();
+/** Finds the line, 0-based, of each object, which `JSON.parse` does not report. */
+function readLines(value: unknown, text: string): LinesOfObjects {
+  const lines = new Map<object, number>();
   // Objects in the order of their braces; JavaScript puts numeric keys first regardless of their position.
   const braces = bracesOf(text);
   let next = 0;
@@ -150,36 +145,24 @@ function readPlaces(value: unknown, text: string): Places {
     const each = pending.pop();
     if (typeof each !== 'object' || each === null) continue;
     if (!Array.isArray(each)) {
-      const place = braces[next];
-      if (place !== undefined) places.set(each, place);
+      lines.set(each, braces[next] ?? 0);
       next += 1;
     }
     const inside: unknown[] = Object.values(each);
-    for (let at = inside.length - 1; at >= 0; at -= 1) {
-      const item = inside[at];
-      if (typeof item === 'object' && item !== null) pending.push(item);
-    }
+    for (let at = inside.length - 1; at >= 0; at -= 1) pending.push(inside[at]);
   }
-  return places;
+  return lines;
 }
 
-function bracesOf(text: string): { start: number; end: number }[] {
-  const all: { start: number; end: number }[] = [];
-  const open: { start: number; end: number }[] = [];
+function bracesOf(text: string): number[] {
+  const all: number[] = [];
   let line = 0;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     if (unit === 0x22) {
       for (at += 1; text.charCodeAt(at) !== 0x22; at += 1) if (text.charCodeAt(at) === 0x5c) at += 1;
     } else if (unit === 0x0a || (unit === 0x0d && text.charCodeAt(at + 1) !== 0x0a)) line += 1;
-    else if (unit === 0x7b) {
-      const place = { start: line, end: line + 1 };
-      all.push(place);
-      open.push(place);
-    } else if (unit === 0x7d) {
-      const place = open.pop();
-      if (place !== undefined) place.end = line + 1;
-    }
+    else if (unit === 0x7b) all.push(line);
   }
   return all;
 }

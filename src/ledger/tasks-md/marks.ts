@@ -37,56 +37,42 @@ const EMOJI = table([
 ]);
 
 const WORDS = table([
-  [PENDING, ['pending', 'todo', 'to do', 'not started', 'not done', 'open', 'planned', 'ready', 'queued']],
-  [PENDING, ['backlog', 'new', 'incomplete', 'remaining', 'missing', 'failed', '-', '–', '—', 'unstarted']],
   [
     PENDING,
-    ['未开始', '未開始', '待办', '待辦', '待处理', '待完成', '未完成', '未着手', '未対応', '未完了', '未完'],
+    words(`
+      pending, todo, to do, not started, not done, open, planned, ready, queued, backlog, new,
+      incomplete, remaining, missing, failed, -, –, —, unstarted, 未开始, 未開始, 待办, 待辦, 待处理, 待完成, 未完成, 未着手,
+      未対応, 未完了, 未完, 대기, 예정, 미완료, 미착수, 할 일, offen, geplant, à faire, pendiente, pendente, не начато,
+      в очереди, запланировано, te doen, da fare, do zrobienia`),
   ],
-  [STARTED, ['in progress', 'inprogress', 'wip', 'doing', 'started', 'ongoing', 'active', 'working']],
   [
     STARTED,
-    ['in review', 'review', 'partial', 'partially', 'partially complete', 'partially done', 'current'],
-  ],
-  [STARTED, ['进行中', '進行中', '作業中', '対応中', '着手', '实施中']],
-  [COMPLETED, ['completed', 'complete', 'done', 'finished', 'closed', 'merged', 'implemented', 'resolved']],
-  [COMPLETED, ['已完成', '完成', '完了済み', '完了', '対応済み', '対応済', '済み', '済']],
-  [
-    BLOCKED,
-    ['blocked', 'on hold', 'paused', 'waiting', 'stuck', '已阻塞', '阻塞', '受阻', '保留', 'ブロック'],
-  ],
-  [BLOCKED, ['deferred', 'postponed']],
-  [
-    PENDING,
-    ['대기', '예정', '미완료', '미착수', '할 일', 'offen', 'geplant', 'à faire', 'pendiente', 'pendente'],
-  ],
-  [PENDING, ['не начато', 'в очереди', 'запланировано', 'te doen', 'da fare', 'do zrobienia']],
-  [
-    STARTED,
-    ['진행 중', '진행중', 'in arbeit', 'begonnen', 'en cours', 'en progreso', 'en curso', 'em andamento'],
-  ],
-  [STARTED, ['в работе', 'в процессе', 'in corso', 'bezig', 'w toku']],
-  [
-    COMPLETED,
-    ['완료', '완료됨', 'erledigt', 'fertig', 'abgeschlossen', 'terminé', 'fait', 'completado', 'hecho'],
+    words(`
+      in progress, inprogress, wip, doing, started, ongoing, active, working, in review, review,
+      partial, partially, partially complete, partially done, current, 进行中, 進行中, 作業中, 対応中, 着手, 实施中,
+      진행 중, 진행중, in arbeit, begonnen, en cours, en progreso, en curso, em andamento, в работе,
+      в процессе, in corso, bezig, w toku`),
   ],
   [
     COMPLETED,
-    ['concluído', 'feito', 'готово', 'выполнено', 'завершено', 'completato', 'fatto', 'klaar', 'gotowe'],
+    words(`
+      completed, complete, done, finished, closed, merged, implemented, resolved, 已完成, 完成, 完了済み, 完了,
+      対応済み, 対応済, 済み, 済, 완료, 완료됨, erledigt, fertig, abgeschlossen, terminé, fait, completado, hecho,
+      concluído, feito, готово, выполнено, завершено, completato, fatto, klaar, gotowe`),
   ],
   [
     BLOCKED,
-    ['차단됨', '보류', 'blockiert', 'bloqué', 'bloqueado', 'заблокировано', 'bloccato', 'geblokkeerd'],
+    words(`
+      blocked, on hold, paused, waiting, stuck, 已阻塞, 阻塞, 受阻, 保留, ブロック, deferred, postponed, 차단됨, 보류,
+      blockiert, bloqué, bloqueado, заблокировано, bloccato, geblokkeerd`),
   ],
   [
     CANCELLED,
-    ['취소', '취소됨', 'abgebrochen', 'annulé', 'cancelado', 'отменено', 'annullato', 'geannuleerd'],
+    words(`
+      취소, 취소됨, abgebrochen, annulé, cancelado, отменено, annullato, geannuleerd, cancelled, canceled,
+      skipped, wontfix, won't do, wont do, dropped, superseded, deprecated, obsolete, cut, 已取消, 取消, 中止,
+      キャンセル, 不要`),
   ],
-  [
-    CANCELLED,
-    ['cancelled', 'canceled', 'skipped', 'wontfix', "won't do", 'wont do', 'dropped', 'superseded'],
-  ],
-  [CANCELLED, ['deprecated', 'obsolete', 'cut', '已取消', '取消', '中止', 'キャンセル', '不要']],
 ]);
 
 /** By first character, the longest first. */
@@ -173,4 +159,8 @@ function normalize(phrase: string): string {
 
 function table(rows: readonly (readonly [Mark, readonly string[]])[]): ReadonlyMap<string, Mark> {
   return new Map(rows.flatMap(([mark, keys]) => keys.map((key) => [key, mark] as const)));
+}
+
+function words(list: string): string[] {
+  return list.trim().split(/,\s+/);
 }

@@ -70,9 +70,7 @@ export function mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<
   const weight = (draft: Draft): number =>
     (held.has(draft) ? 4 : 0) +
     (draft.origin === 'heading' ? 2 : 0) +
-    (draft.prompt !== undefined || draft.details.length + draft.files.length + draft.requirements.length > 0
-      ? 1
-      : 0);
+    (draft.prompt !== undefined || draft.details.length + draft.requirements.length > 0 ? 1 : 0);
   const details = new Map<string, Draft>();
   const dropped = new Set<Draft>();
   for (const draft of drafts) {
@@ -117,16 +115,17 @@ function wordsOf(text: string): string {
   return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
 }
 
+const LISTS = ['requirements', 'dependsOn', 'details'] as const;
+
 function mergeInto(detail: Draft, overview: Draft): void {
   const { box, mark } = overview.head;
   const said = box?.mark ?? mark;
   if (said !== undefined) overview.statuses.unshift({ from: 'overview', line: overview.line, mark: said });
-  for (let line = overview.line; line < overview.end; line += 1) detail.alsoAt.push(line);
   // Once per mark: a plan may repeat a task a thousand times.
   const isNew = ({ from, mark }: Draft['statuses'][number]): boolean =>
     !detail.statuses.some((each) => each.from === from && sameMark(each.mark, mark));
   for (const stated of overview.statuses) if (isNew(stated)) detail.statuses.push(stated);
-  for (const field of ['requirements', 'files', 'leverage', 'dependsOn', 'details'] as const) {
+  for (const field of LISTS) {
     const known = new Set(detail[field]);
     addAll(
       detail[field],
@@ -149,7 +148,7 @@ export function mergeHeadingBoxes(drafts: readonly Draft[], confirmed: ReadonlyS
     boxed.add(heading);
     merged.set(draft, heading);
     heading.statuses.push({ from: 'box', line: draft.line, mark: draft.head.box.mark });
-    for (const key of ['requirements', 'files', 'leverage', 'dependsOn', 'details'] as const) {
+    for (const key of LISTS) {
       addAll(heading[key], draft[key]);
     }
     if (draft.prompt !== undefined) heading.prompt ??= draft.prompt;

@@ -26,8 +26,7 @@ export function parseTasksMd(text: string): ParsedTasks {
   if (misdecoded !== undefined) {
     findings.problems.push(problem('misdecoded_text', misdecoded.line, misdecoded.message));
   }
-  // A final line break begins no further line.
-  return settle(findings, lines.length > 1 && lines.at(-1) === '' ? lines.length - 1 : lines.length);
+  return settle(findings);
 }
 
 /**
@@ -166,9 +165,9 @@ function readTaskFiles(lines: readonly string[], findings: Findings): boolean {
   let task: Open | undefined;
   let into: string[] | undefined;
   let isFenced = false;
-  const close = (end: number): void => {
+  const close = (): void => {
     if (task === undefined) return;
-    const draft = draftOfEntry(entryOf(task, end, task.isSubtask ? owner : undefined), findings.problems);
+    const draft = draftOfEntry(entryOf(task, task.isSubtask ? owner : undefined), findings.problems);
     if (!task.isSubtask) owner = draft;
     findings.drafts.push(draft);
   };
@@ -177,7 +176,7 @@ function readTaskFiles(lines: readonly string[], findings: Findings): boolean {
     const id = isFenced ? undefined : TASK_ID.exec(line)?.[1];
     const sub = isFenced || id !== undefined ? null : SUBTASK.exec(line);
     if (id !== undefined || (sub !== null && task !== undefined)) {
-      close(at);
+      close();
       const isSubtask = sub !== null && id === undefined;
       const parent = owner?.head.id ?? '';
       task = {
@@ -224,9 +223,7 @@ function readTaskFiles(lines: readonly string[], findings: Findings): boolean {
     }
     if (into !== undefined && value !== '') into.push(value);
   });
-  let end = lines.length;
-  while (end > 0 && lines[end - 1]?.trim() === '') end -= 1;
-  close(end);
+  close();
   return true;
 }
 
@@ -238,7 +235,7 @@ function titleOfSubtask(text: string, line: number): { title: string; status?: s
   return { title: title.slice(0, bracket).trim(), status: title.slice(bracket + 1, -1), statusLine: line };
 }
 
-function entryOf(task: Open, end: number, owner: Draft | undefined): PlanEntry {
+function entryOf(task: Open, owner: Draft | undefined): PlanEntry {
   const details = task.details.join('\n').trim();
   const test = task.test.join('\n').trim();
   return {
@@ -249,7 +246,6 @@ function entryOf(task: Open, end: number, owner: Draft | undefined): PlanEntry {
     dependsOn: task.dependsOn,
     prompt: details === '' || test === '' ? details : `${details}\n\nTest strategy: ${test}`,
     line: task.line,
-    end,
     owner,
   };
 }

@@ -19,9 +19,6 @@ export type StatusSource =
   | 'section'
   | 'none';
 
-/** The kind of a line: a task, part of one, unrelated prose, or reported by a problem with `placed: false`. */
-export type LineRole = 'task' | 'part' | 'prose' | 'problem';
-
 /** Lists are empty, never missing. */
 export interface ParsedTask {
   /**
@@ -30,13 +27,10 @@ export interface ParsedTask {
    * (`success-metrics#2`), so that edits elsewhere do not change it. A second task with one id is `T001~2`.
    */
   readonly id: string;
-  /** False for generated ids: ordinals (`1#3`) and renamed duplicates (`T001~2`). */
-  readonly idAsWritten: boolean;
   /** The task's line without marker, id, labels and inline fields; Markdown stays. */
   readonly text: string;
   readonly status: PlanTaskStatus;
   readonly statusFrom: StatusSource;
-  readonly origin: TaskOrigin;
   /**
    * Only contains tasks: its status derives from them, or it is a heading such as `## Phase 3 🚧` over tasks. Counting
    * it would count work twice.
@@ -44,30 +38,19 @@ export interface ParsedTask {
   readonly group: boolean;
   /** `- [ ]* 2.2`, or `(optional)` at either end of the text. */
   readonly optional: boolean;
-  /** `[P]` or `(P)`. */
-  readonly parallel: boolean;
   /** Marked `[!]`, 🚫 or `Blocked`; the status is `pending`. */
   readonly blocked: boolean;
   /** `~~struck~~`, `Cancelled`, or `[-]` if a legend says so: `pending`, and not in totals. */
   readonly cancelled: boolean;
   readonly parent?: string;
-  /** Number of ancestors. */
-  readonly depth: number;
   /** 1-based. */
   readonly line: number;
-  /** Text of the nearest heading above other than the task itself. */
-  readonly section?: string;
-  /** Other bracketed labels, such as `US1` or `T`. */
-  readonly labels: readonly string[];
   /**
    * The dedented `_Prompt: …_` without underscores. Without one, the lines of its body, except tasks, comments,
    * requirements, dependencies and statuses.
    */
   readonly prompt?: string;
   readonly requirements: readonly string[];
-  /** From `File:` lines only. */
-  readonly files: readonly string[];
-  readonly leverage: readonly string[];
   /** Ids, possibly of missing tasks; text without an id stays as written (`all of the above`). */
   readonly dependsOn: readonly string[];
 }
@@ -128,8 +111,6 @@ export interface TaskProblem {
 export interface ParsedTasks {
   readonly tasks: readonly ParsedTask[];
   readonly problems: readonly TaskProblem[];
-  /** The kind of each line. */
-  readonly lines: readonly LineRole[];
 }
 
 /** A field that may span lines: its value, the line after its last, and whether its end was found. */

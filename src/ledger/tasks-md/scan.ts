@@ -1,6 +1,6 @@
 import { type Block, type Container, type Lines, readBlocks, type Table } from './blocks.js';
 import { applyField, type Draft, type Findings, type Heading, newDraft, problem } from './draft.js';
-import { type FieldKey, namesPrompt, readField } from './fields.js';
+import { namesPrompt, readField } from './fields.js';
 import { bulletOf, type Head, opensWithBox, plainHead, readHead } from './head.js';
 import { opensPlan, reportFence, statusOfSection, uncomment } from './headings.js';
 import { outerId } from './ids.js';
@@ -55,8 +55,6 @@ function phaseNumber({ head: { id = '' } }: Draft): number {
 
 const OPENS_LIST = /[:：][*_]{0,3}$/;
 
-const IN_DETAILS: ReadonlySet<FieldKey> = new Set(['files', 'leverage']);
-
 interface Walk {
   readonly container: Container;
   /** The task whose body contains its blocks. */
@@ -77,7 +75,7 @@ class Scanner {
   /** True after a line that announces the plan: `Plans:`. */
   #isPlan = false;
   /** The last candidate task of a plan without marks. */
-  #planned: Draft | undefined;
+  #planned: { readonly draft: Draft; readonly end: number } | undefined;
   /** The task whose last detail introduces a list; a list of tasks needs no such line. */
   #opensList: Draft | undefined;
   /** The last heading within a task that its details name. */
@@ -162,7 +160,7 @@ class Scanner {
         return;
       }
     }
-    while (this.#heading !== undefined && this.#heading.level >= level) this.#leave(this.#heading, start);
+    while (this.#heading !== undefined && this.#heading.level >= level) this.#heading = this.#heading.outer;
     const outer = this.#heading;
     const head = readHead(text, false, this.#legend);
     const isLegend = isLegendHeading(text) || (outer?.isLegend ?? false);
@@ -175,7 +173,6 @@ class Scanner {
     if (head.stated !== undefined && head.stated.mark === undefined) this.#reportUnknown(head, start);
     this.#heading = {
       line: start,
-      end: this.#lines.length,
       level,
       text: text.trim(),
       isLegend,
@@ -185,14 +182,7 @@ class Scanner {
       ...(outer !== undefined && { outer }),
       ...(isTask && { draft: newDraft(start, 'heading', head, { under: outer }, this.#legend) }),
     };
-    if (this.#heading.draft !== undefined) this.#heading.draft.end = this.#lines.length;
     this.findings.headings.push(this.#heading);
-  }
-
-  #leave(heading: Heading, line: number): void {
-    heading.end = line;
-    if (heading.draft !== undefined) heading.draft.end = line;
-    this.#heading = heading.outer;
   }
 
   #reportHeading({ stated }: Head, line: number): void {
@@ -229,7 +219,6 @@ class Scanner {
     const { draft, takes } = asks;
     const text = join('', lines);
     draft.prompt = draft.prompt === undefined ? text : `${draft.prompt}\n${isItem ? '' : '\n'}${text}`;
-    draft.end = Math.max(draft.end, block.end);
     this.#taken = Math.max(this.#taken, block.end);
     if (takes === 'block') this.#asks = isItem ? { draft, takes: 'items' } : undefined;
     return true;
@@ -249,7 +238,6 @@ class Scanner {
       return hasMore ? { container: item, owner: task ?? owner, at: 1 } : undefined;
     }
     const draft = this.#addBox(head, first.start, item.ordinal, owner);
-    if (draft !== undefined) draft.end = item.end;
     this.#visitLines(first, 1, item, draft ?? owner);
     return hasMore ? { container: item, owner: draft ?? owner, at: 1 } : undefined;
   }
@@ -268,11 +256,8 @@ class Scanner {
     const isNumbered = !inBody && item.ordinal !== undefined && (head.leads || head.mark === undefined);
     const own = head.id ?? (isNumbered ? String(item.ordinal) : undefined);
     const place = { under: this.#heading };
-    const draftOf = (ordinal?: number): Draft => {
-      const draft = newDraft(line, 'list', head, { ...place, ordinal }, this.#legend);
-      draft.end = item.end;
-      return draft;
-    };
+    const draftOf = (ordinal?: number): Draft =>
+      newDraft(line, 'list', head, { ...place, ordinal }, this.#legend);
     const isOfPhase =
       owner === undefined &&
       sink?.head.phase === true &&
@@ -286,14 +271,14 @@ class Scanner {
     }
     if (owner === undefined && head.mark !== undefined && own !== undefined) {
       const draft = newDraft(line, 'list', { ...head, id: own }, place, this.#legend);
-      draft.end = item.end;
       this.findings.mentions.push({ line, from: 'list', draft, mark: head.mark });
     } else if (!inBody && head.stated !== undefined) {
       const message = `${head.stated.shown} is a status mark without id or checkbox; add one to make it a task`;
       this.findings.problems.push(problem('mark_without_id', line, message));
     } else if (owner === undefined && (this.#isPlanned(head, item) || isPlanOf(head, sink))) {
-      this.#planned = draftOf(item.ordinal);
-      this.findings.planned.push(this.#planned);
+      const draft = draftOf(item.ordinal);
+      this.#planned = { draft, end: item.end };
+      this.findings.planned.push(draft);
     } else if (
       head.id !== undefined &&
       (owner === undefined ? head.certain : outerId(head.id) === owner.head.id)
@@ -415,7 +400,7 @@ class Scanner {
   #addDetails(sink: Draft | undefined, at: number, lines: readonly string[]): void {
     if (this.#heading?.isLegend) return;
     const planned = this.#planned;
-    const isOfPlanned = planned !== undefined && planned.line < at && at < planned.end;
+    const isOfPlanned = planned !== undefined && planned.draft.line < at && at < planned.end;
     const heading = this.#heading;
     if (sink?.origin === 'heading' && heading !== undefined && heading.draft !== sink) {
       if (heading !== this.#told) sink.details.push(`${heading.text}:`);
@@ -425,7 +410,7 @@ class Scanner {
       const text = line.trim();
       if (text === '') continue;
       sink?.details.push(text);
-      if (isOfPlanned) planned.details.push(text);
+      if (isOfPlanned) planned.draft.details.push(text);
       this.#opensList = OPENS_LIST.test(text) ? sink : undefined;
     }
   }
@@ -437,7 +422,6 @@ class Scanner {
   }
 
   #addLine(sink: Draft, text: string, line: number, block: Lines, item: Container | undefined): void {
-    sink.end = Math.max(sink.end, line + 1);
     const field = readField(text);
     const isLast = line + 1 >= block.end;
     if (isLast && (field === undefined ? namesPrompt(text) : field.key === 'prompt' && field.value === '')) {
@@ -468,11 +452,10 @@ class Scanner {
       value = join(value, this.#lines.slice(line + 1, end));
       this.#taken = end;
     }
-    sink.end = Math.max(sink.end, this.#taken);
     const isKnown = applyField(sink, { ...field, value }, line, this.#legend);
     // A name without a value introduces a list.
     const opensList = value === '' && field.key !== 'prompt';
-    if (!isKnown || opensList || IN_DETAILS.has(field.key)) {
+    if (!isKnown || opensList || field.key === 'told') {
       this.#addDetails(sink, line, [shown, ...this.#lines.slice(line + 1, this.#taken)]);
     }
     if (isKnown) return;

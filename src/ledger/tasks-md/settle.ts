@@ -2,11 +2,11 @@ import { addAll, type Draft, type Findings, type Heading, type Mention, problem 
 import { outerId } from './ids.js';
 import { nameTasks } from './name-tasks.js';
 import { headingTask, mergeHeadingBoxes, mergeOverviews, withoutRepeats } from './overviews.js';
-import type { LineRole, ParsedTask, ParsedTasks, TaskProblem } from './parsed-tasks.js';
+import type { ParsedTask, ParsedTasks, TaskProblem } from './parsed-tasks.js';
 import { settleStatuses } from './status.js';
 
 /** Decides which findings are tasks, and settles their parents, ids and statuses. */
-export function settle(findings: Findings, lineCount: number): ParsedTasks {
+export function settle(findings: Findings): ParsedTasks {
   const problems: TaskProblem[] = [...findings.problems];
   const named = new Set(
     findings.mentions.flatMap(({ draft, mark }) => (mark === undefined ? [] : [draft.head.id])),
@@ -23,17 +23,14 @@ export function settle(findings: Findings, lineCount: number): ParsedTasks {
   const parents = findParents(kept, confirmed);
   const groups = new Set(parents.values());
   reportUnconfirmed(findings.headings, drafts, problems);
-  const sections = readSections(kept, parents, groups, sectionsOf(findings), problems);
+  readSections(kept, parents, groups, sectionsOf(findings), problems);
   const names = nameTasks(kept, parents, problems);
   const statuses = settleStatuses(kept, parents, names, problems);
-  const depths = new Map<Draft, number>();
   const known = dependsOnSome(kept) ? byLowerCase(names.values()) : undefined;
   const tasks: ParsedTask[] = [];
   for (const draft of kept) {
     const parent = parents.get(draft);
-    const depth = parent === undefined ? 0 : (depths.get(parent) ?? 0) + 1;
-    depths.set(draft, depth);
-    const { head, under } = draft;
+    const { head } = draft;
     const { mark, from } = statuses.get(draft) ?? {
       mark: { status: 'pending' as const },
       from: 'none' as const,
@@ -43,33 +40,25 @@ export function settle(findings: Findings, lineCount: number): ParsedTasks {
     const isChapter = draft.origin === 'heading' && (head.phase || head.id === undefined);
     const task: { -readonly [Key in keyof ParsedTask]: ParsedTask[Key] } = {
       id,
-      idAsWritten: id === head.id,
       text: head.text,
       status: mark.status,
       statusFrom: from,
-      origin: draft.origin,
       group: from === 'children' || (isChapter && groups.has(draft)),
       optional: head.optional,
-      parallel: head.parallel,
       blocked: mark.hold === 'blocked',
       cancelled: mark.hold === 'cancelled',
-      depth,
       line: draft.line + 1,
-      labels: head.labels,
       requirements: draft.requirements,
-      files: draft.files,
-      leverage: draft.leverage,
       dependsOn: dependencies(draft, id, known, problems),
     };
     if (parentId !== undefined) task.parent = parentId;
-    if (under !== undefined) task.section = under.text;
     const prompt = draft.prompt || draft.details.join('\n');
     if (prompt !== '') task.prompt = prompt;
     tasks.push(task);
   }
   if (tasks.length === 0) problems.push(problem('no_tasks', 0, 'the file holds no task'));
   problems.sort((left, right) => left.line - right.line);
-  return { tasks, problems, lines: rolesOf(drafts, kept, sections, problems, lineCount) };
+  return { tasks, problems };
 }
 
 function dependsOnSome(drafts: readonly Draft[]): boolean {
@@ -123,40 +112,6 @@ function reportUnconfirmed(
   }
 }
 
-const ROLES: readonly LineRole[] = ['prose', 'part', 'task', 'problem'];
-const [PART, TASK, REPORTED] = [1, 2, 3];
-
-/** A task's line is a task whatever else it contains. */
-function rolesOf(
-  found: readonly Draft[],
-  drafts: readonly Draft[],
-  sections: Iterable<Heading>,
-  problems: readonly TaskProblem[],
-  lineCount: number,
-): LineRole[] {
-  const roles = new Uint8Array(lineCount);
-  let filled = 0;
-  for (const { line, end } of drafts) {
-    // In document order, so a nested task is already covered.
-    const from = Math.max(line, filled);
-    if (end > from) roles.fill(PART, from, end);
-    filled = Math.max(filled, end);
-  }
-  for (const { line } of sections) roles[line] = PART;
-  for (const { line, statuses, alsoAt } of found) {
-    roles[line] = PART;
-    for (const { line } of statuses) roles[line] = PART;
-    for (const line of alsoAt) roles[line] = PART;
-  }
-  for (const { placed, line, lastLine = line, code } of problems) {
-    if (!placed && code !== 'no_tasks') roles.fill(REPORTED, line - 1, lastLine);
-  }
-  for (const { line } of drafts) roles[line] = TASK;
-  const lines: LineRole[] = [];
-  for (const role of roles) lines.push(ROLES[role] ?? 'prose');
-  return lines;
-}
-
 /** Returns items of a plan without marks: those with a plan id, or all if the file has no other task. */
 function plannedTasks({ planned, headings }: Findings, drafts: readonly Draft[]): Draft[] {
   const shown = sectionsOf({ headings });
@@ -182,7 +137,7 @@ function readSections(
   groups: ReadonlySet<Draft>,
   sections: ReadonlySet<Heading>,
   problems: TaskProblem[],
-): ReadonlySet<Heading> {
+): void {
   const used = new Set<Heading>();
   for (const draft of drafts) {
     let section = draft.under;
@@ -201,7 +156,6 @@ function readSections(
     const message = `"${text.slice(0, 60)}" gives a status to its section, which holds no task`;
     problems.push(problem('mark_without_id', line, message));
   }
-  return used;
 }
 
 /**

@@ -68,7 +68,7 @@ function headOf(id: string, task: string, title: string, hasId: boolean, legend:
     .replace(/[*`[\]]/g, '')
     .trim();
   const own = inId.id !== undefined && inId.text === '' ? inId.id : plain;
-  const text = hasId ? inTask.text || title : inTask.text || title;
+  const text = inTask.text || title;
   if (!hasId || own === '' || own.length > 32) return { ...inTask, text };
   // "1" in an id column is an id; "1. Title" in the task column must not become another one.
   return { ...inTask, id: own, text };
