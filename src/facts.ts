@@ -1,4 +1,6 @@
-/** `throughline/facts`: the fact tracker alone, in memory. Turns results into facts, keeps them, finds those that matter. */
+/**
+ * `throughline/facts`: the fact store alone, in memory. Extracts facts from results, stores them, finds relevant ones.
+ */
 import './globals.js';
 
 export type { Role } from './contracts/kinds.js';

@@ -1,9 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 /**
- * Names that our types and those of `nats` and `zod` use. A program that is compiled without the DOM, or with the types of an
- * older Node, does not have them all; where they are known, these empty declarations add nothing to them. Entry points
- * import this file, so that their types compile in any program.
+ * Names used by our types and those of `nats` and `zod`. A program compiled without the DOM, or with the types of an
+ * older Node, lacks some; elsewhere these empty declarations add nothing. Entry points import this file, so that their
+ * types compile in any program.
  */
 declare global {
   interface AbortSignal {}

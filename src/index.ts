@@ -71,28 +71,28 @@ export {
 export type { Tools } from './sdk/tool-methods.js';
 
 /**
- * Where and how to connect. Credentials and TLS have the same names as in the configuration. Of the environment only
- * `XDG_STATE_HOME` is read.
+ * Server and credentials. Credentials and TLS have the same names as in the configuration. Reads only `XDG_STATE_HOME`
+ * from the environment.
  */
 export interface ConnectOptions extends NatsAccess {
   /**
-   * `nats://host:port`, several separated by commas. Default: the server of `throughline up`, with its token if it has one,
-   * else `nats://127.0.0.1:4222`.
+   * `nats://host:port`, several separated by commas. Default: the server of `throughline up`, with its token if it has
+   * one, else `nats://127.0.0.1:4222`.
    */
   readonly url?: string;
-  /** Longest wait for an answer, in milliseconds. Default 10 000. */
+  /** Timeout of requests, in milliseconds. Default 10 000. */
   readonly timeoutMs?: number;
   /** Shown among the server's connections. Default `throughline client`. */
   readonly name?: string;
-  /** Whether spans name their session, where an OpenTelemetry SDK records them. Default: false. */
+  /** Add the session to spans, if an OpenTelemetry SDK records them. Default: false. */
   readonly traceSessions?: boolean;
 }
 
 /**
  * Connects to the NATS server that Throughline runs on.
  *
- * @throws ThroughlineError `unavailable` when nothing answers there, `auth_failed` when the server rejected the
- * credentials, `tls_failed` when TLS failed
+ * @throws ThroughlineError `unavailable` if no server answers, `auth_failed` if it rejects the credentials,
+ * `tls_failed` if TLS fails
  */
 export async function connectThroughline(options: ConnectOptions = {}): Promise<ThroughlineClient> {
   const { url, name, timeoutMs = 10_000, traceSessions, ...access } = options;
@@ -108,17 +108,17 @@ export async function connectThroughline(options: ConnectOptions = {}): Promise<
   });
 }
 
-/** How a client uses an existing connection. */
+/** The use of an existing connection. */
 export interface SharedConnectionOptions {
-  /** Longest wait for an answer, in milliseconds. Default 10 000. */
+  /** Timeout of requests, in milliseconds. Default 10 000. */
   readonly timeoutMs?: number;
-  /** The `inboxPrefix` that the connection was made with. Default: `_INBOX`. */
+  /** The `inboxPrefix` of the connection. Default: `_INBOX`. */
   readonly inboxPrefix?: string;
-  /** Whether spans name their session, where an OpenTelemetry SDK records them. Default: false. */
+  /** Add the session to spans, if an OpenTelemetry SDK records them. Default: false. */
   readonly traceSessions?: boolean;
 }
 
-/** A client on a connection of the caller's own. Its `close` leaves the connection open. */
+/** Creates a client on the caller's connection, which `close` leaves open. */
 export function createThroughlineClient(
   connection: NatsConnection,
   { timeoutMs = 10_000, inboxPrefix, traceSessions }: SharedConnectionOptions = {},

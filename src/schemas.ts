@@ -1,4 +1,4 @@
-/** `throughline/schemas`: what travels on the wire, as zod schemas. */
+/** `throughline/schemas`: the zod schemas of what travels on the wire. */
 import './globals.js';
 
 export { compileRequest } from './contracts/compile-request.js';

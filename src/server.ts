@@ -16,13 +16,16 @@ export type { MonitoringPage } from './engine/monitoring/monitoring-server.js';
 export type { Logger } from './engine/ports/logger.js';
 export { SERVICES, type ServiceName, type VariableName };
 
-/** Which services are started, where, and with which settings. */
+/** Services to start, and their server and settings. */
 export interface ServerOptions {
-  /** The server to use, `nats://host:port`, several separated by commas. Default: that of `throughline up`, else `nats://127.0.0.1:4222`. */
+  /**
+   * The server to use, `nats://host:port`, several separated by commas. Default: that of `throughline up`, else
+   * `nats://127.0.0.1:4222`.
+   */
   readonly url?: string;
-  /** Starts a nats-server in place of using one; it is looked for, and installed, as `throughline up` does. */
+  /** Starts a nats-server instead; it is found, or installed, as `throughline up` does. */
   readonly server?: {
-    /** Directory that holds its data; made when missing, never removed. */
+    /** Data directory; created if missing, never removed. */
     readonly store: string;
     /** Port on 127.0.0.1. Default: a free one. */
     readonly port?: number;
@@ -31,29 +34,28 @@ export interface ServerOptions {
   readonly services?: readonly ServiceName[];
   /** The configuration, by the names of its variables. The variables of the process are not read. */
   readonly settings?: Readonly<Partial<Record<VariableName, string>>>;
-  /** Gets what the services log; a pino logger will do. Default: nothing is logged. */
+  /** Receives the log of the services, for example a pino logger. Default: nothing is logged. */
   readonly logger?: Logger;
 }
 
 /** Services that run in this process. */
 export interface RunningThroughline extends AsyncDisposable {
-  /** Where clients connect to. */
+  /** The URL for clients. */
   readonly url: string;
-  /**
-   * What a watcher is to see at `/metrics`, `/healthz` and `/readyz`, for a server of your own; undefined for any other
-   * path.
-   */
+  /** The content of `/metrics`, `/healthz` and `/readyz`, for your own server; undefined for any other path. */
   monitoring(path: string): Promise<MonitoringPage | undefined>;
-  /** Finishes what is in progress, then stops services, connection and server, within `shutdownMs` of `THROUGHLINE_TUNING`. */
+  /**
+   * Finishes work in progress, then stops services, connection and server, within `shutdownMs` of `THROUGHLINE_TUNING`.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Starts services, and a server where one is asked for. When it resolves, requests are answered; when it rejects,
- * nothing is left running.
+ * Starts services, and optionally a server. Once it resolves, requests are answered; if it rejects, nothing is left
+ * running.
  *
- * @throws ThroughlineError `config_invalid` for a wrong setting, `server_missing` when no nats-server is found,
- * `unavailable` when no server answers
+ * @throws ThroughlineError `config_invalid` for a wrong setting, `server_missing` if no nats-server is found,
+ * `unavailable` if no server answers
  */
 export async function startThroughline(options: ServerOptions = {}): Promise<RunningThroughline> {
   const { server, services = SERVICES, logger = silentLogger } = options;
@@ -74,7 +76,7 @@ export async function startThroughline(options: ServerOptions = {}): Promise<Run
     const page = (path: string) => monitoringPage(monitoring, path);
     return { url, monitoring: page, close, [Symbol.asyncDispose]: close };
   } catch (error) {
-    // The error that kept it from starting is the one that counts.
+    // The original error matters.
     await close().catch(() => {});
     throw error;
   }

@@ -1,23 +1,23 @@
 import { isShardCount, LAYOUTS, type SessionLayout } from '../contracts/session-layout.js';
 
 /**
- * How variables are read: each from its text to its value. A variable that is unset, or empty, has no text. Written
- * without a schema library: every command reads the configuration, and some must start too fast to load more.
+ * Readers of variables, from text to value. Unset or empty variables have no text. No schema library, because every
+ * command reads the configuration, and some must start fast.
  */
 export interface VariableReader<Value> {
   /** @throws WrongVariable */
   readonly read: (raw: string | undefined) => Value;
-  /** The default as the reference shows it. */
+  /** The default in the reference. */
   readonly shown: string;
 }
 
-/** What is wrong with a variable, worded to follow its name. */
+/** The fault of a variable, worded to follow its name. */
 export class WrongVariable extends Error {}
 
 export function wholeNumber(low: number, high: number, fallback: number): VariableReader<number> {
   const read = (raw: string | undefined) => {
     if (raw === undefined) return fallback;
-    // Number() takes blanks for 0.
+    // Number() reads blanks as 0.
     const value = raw.trim() === '' ? Number.NaN : Number(raw);
     if (Number.isInteger(value) && value >= low && value <= high) return value;
     throw new WrongVariable(`is ${JSON.stringify(raw)}: use a whole number from ${low} to ${high}`);
@@ -25,12 +25,12 @@ export function wholeNumber(low: number, high: number, fallback: number): Variab
   return { read, shown: String(fallback) };
 }
 
-/** @param shown the default, as the reference shows it */
+/** @param shown the default in the reference */
 export function optional(shown = '–'): VariableReader<string | undefined> {
   return { read: (raw) => raw, shown };
 }
 
-/** A web address. Errors do not repeat its value: it may hold a password. */
+/** A web address. Errors do not repeat its value, which may contain a password. */
 export const address: VariableReader<string | undefined> = {
   read(raw) {
     if (raw === undefined || isPlainAddress(raw)) return raw;
@@ -47,7 +47,7 @@ function isPlainAddress(raw: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
-/** Goes into a header of each request. Errors do not repeat its value. */
+/** Sent in a header of each request. Errors do not repeat its value. */
 export const secret: VariableReader<string | undefined> = {
   read(raw) {
     if (raw === undefined || /^[!-~]+$/.test(raw)) return raw;
@@ -74,7 +74,6 @@ export const flag: VariableReader<boolean> = {
   shown: '0',
 };
 
-/** One of these words; the error names them all. */
 export function oneOf<const Word extends string>(
   words: readonly Word[],
   fallback: NoInfer<Word>,
@@ -90,9 +89,9 @@ export function oneOf<const Word extends string>(
 }
 
 /**
- * The layout of session logs, and its number of shards where the variable says one.
+ * Reads the layout of session logs, and its number of shards if given.
  *
- * @param shown the default, as the reference shows it
+ * @param shown the default in the reference
  */
 export function layoutAndShards(
   most: number,
@@ -115,7 +114,7 @@ export function layoutAndShards(
   return { read, shown };
 }
 
-/** Several values in one variable, such as `one=1 two=2`: each is read as a variable of its own would be. */
+/** Reads several values from one variable, such as `one=1 two=2`. */
 export function knobs<const Table extends Readonly<Record<string, VariableReader<unknown>>>>(
   table: Table,
 ): VariableReader<{ readonly [Name in keyof Table]: ReturnType<Table[Name]['read']> }> {
@@ -136,7 +135,7 @@ export function knobs<const Table extends Readonly<Record<string, VariableReader
           : error;
       }
     });
-    // Each entry comes from the reader of its name, which the types of `Object.fromEntries` do not say.
+    // Each entry comes from the reader of its name, which the types of `Object.fromEntries` cannot express.
     return Object.fromEntries(values) as { [Name in keyof Table]: ReturnType<Table[Name]['read']> };
   };
   return { read, shown: '–' };

@@ -11,8 +11,8 @@ import { WrongVariable } from './config-values.js';
 import { FIXED, type Fixed, SETTINGS, type SettingValues, type VariableName } from './settings.js';
 
 /**
- * The only reader of the environment: raw variables become one frozen value with every default filled in. A wrong value
- * is refused with the name of its variable; it is never replaced by a default.
+ * The only reader of the environment: variables become one frozen value with all defaults. A wrong value is refused
+ * with the name of its variable; it is never replaced by a default.
  */
 export interface Config
   extends Omit<SettingValues, keyof NatsAccess | EmbedSetting | Reread | 'layout' | 'tuning'>,
@@ -24,9 +24,9 @@ export interface Config
   readonly tasksRoots: readonly string[];
   /** Unset: learnings are found by words alone. */
   readonly embedder: EmbedderOptions | undefined;
-  /** Where an installed nats-server is kept. */
+  /** Directory of an installed nats-server. */
   readonly cacheDir: string;
-  /** The raw variables, for the search of nats-server. */
+  /** The raw variables, for finding nats-server. */
   readonly env: Variables;
 }
 
@@ -37,8 +37,6 @@ type EmbedSetting = 'embedUrl' | 'embedModel' | 'embedKey';
 type Reread = 'redact' | 'tasksRoots' | 'serverBin';
 
 /**
- * Reads the configuration.
- *
  * @param fixed limits that are not settings, for tests
  * @throws ThroughlineError `config_invalid` that names each wrong variable
  */
@@ -62,8 +60,8 @@ export function loadConfig(env: Variables = process.env, fixed: Partial<Fixed> =
 }
 
 /**
- * The configuration of services inside another program: these settings alone. The rest of the environment only says
- * where programs and folders are.
+ * Makes the configuration of services embedded in a program from these settings alone; the environment only provides
+ * paths of programs and folders.
  *
  * @throws ThroughlineError `config_invalid` that names each wrong setting
  */
@@ -79,7 +77,6 @@ export function embeddedConfig(
   return loadConfig({ ...Object.fromEntries(around), ...settings });
 }
 
-/** The value of every setting. */
 function valuesOf(env: Variables): SettingValues {
   const wrong: string[] = [];
   const values = Object.entries(SETTINGS).map(([name, { variable, read }]) => {
@@ -98,10 +95,10 @@ function valuesOf(env: Variables): SettingValues {
 const VARIABLES: ReadonlySet<string> = new Set(Object.values(SETTINGS).map(({ variable }) => variable));
 /** Set by `throughline work` for an agent's hooks, and on every process of a call. */
 const OF_WORK: ReadonlySet<string> = new Set(['THROUGHLINE_RESULT_ID', 'THROUGHLINE_CALL']);
-/** Other names with our prefix: tests have variables of their own, and Kubernetes sets some for each service. */
+/** Other names with our prefix: variables of tests, and those that Kubernetes sets for each service. */
 const OF_OTHERS = /^THROUGHLINE_(TEST_|(.+_)?(SERVICE_(HOST|PORT)|PORT)(_|$))/;
 
-/** Variables with our prefix that nothing reads: most likely misspelt. They are named, not refused. */
+/** Returns unused variables with our prefix, most likely misspelled. They are reported, not refused. */
 export function unknownVariables(env: Variables): string[] {
   return Object.keys(env).filter(
     (name) =>
@@ -109,17 +106,16 @@ export function unknownVariables(env: Variables): string[] {
   );
 }
 
-/** The variable that was most likely meant. */
 export function nearestVariable(name: string): string | undefined {
   return nearestName(name, VARIABLES);
 }
 
-/** Returns the directory of everything that is stored for this user. It needs no valid settings. */
+/** Returns the directory of everything stored for this user. Needs no valid settings. */
 export function stateDirOf(env: Variables = process.env): string {
   return userStateDir(env, homedir());
 }
 
-/** Returns the folders that the user has connected: their plans may be read unless `THROUGHLINE_TASKS_ROOTS` says otherwise. */
+/** Returns the connected folders: their plans may be read unless `THROUGHLINE_TASKS_ROOTS` is set. */
 export function connectedRoots({ env }: Config): string[] {
   return env.THROUGHLINE_TASKS_ROOTS ? [] : connectedProjects(stateDirOf(env)).map(({ folder }) => folder);
 }

@@ -7,10 +7,10 @@ type Vocabulary = Pick<typeof import('gpt-tokenizer/encoding/o200k_base'), 'coun
 const PACKAGE = 'gpt-tokenizer';
 
 /**
- * The tokenizer of this name. The exact one comes from a package of many megabytes, which is optional.
+ * Loads a tokenizer by name. The exact one is in an optional package of many megabytes.
  *
- * @param load that package: it is loaded only here
- * @throws ThroughlineError `config_invalid` when it is not installed
+ * @param load imports that package only when needed
+ * @throws ThroughlineError `config_invalid` if it is not installed
  */
 export async function loadTokenizer(
   name: TokenizerName,
@@ -25,7 +25,7 @@ export async function loadTokenizer(
       { cause },
     );
   });
-  // Text that spells a special token is text here.
+  // Text that spells a special token is ordinary text.
   const options = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
   return {
     name,
@@ -37,8 +37,8 @@ const LONG_RUN = /(?<!\S)\S{1000}|(?<!\s)\s{1000}/u;
 const PIECE = /\s{0,1000}\S{1,1000}|\s{1,1000}/gu;
 
 /**
- * The text, whole unless it holds a run without white space, or of nothing else, that no prose and no code has. The
- * time for such a run grows with the square of its length: it is counted in pieces, which gives a few tokens more.
+ * Splits text with runs of characters, or of blanks, longer than in prose or code: the tokenizer is quadratic in such
+ * runs. The pieces give a few tokens more.
  */
 function pieces(text: string): readonly string[] {
   return LONG_RUN.test(text) ? (text.match(PIECE) ?? []) : [text];

@@ -13,11 +13,11 @@ import {
 } from './config-values.js';
 
 /**
- * Every setting: its variable, how it is read, its default, and what it does. One entry is a new setting; its field of
- * `Config` and its row of docs/reference/configuration.md come from here.
+ * Every setting: its variable, reader, default and description. `Config` and docs/reference/configuration.md are
+ * derived from this table.
  *
- * No setting here may change a fold or a prompt: that takes a constant, a setting of the session
- * (`contracts/session-settings.ts`), or a part of the request.
+ * No setting here may change a fold or a prompt: that needs a constant, a setting of the session
+ * (`contracts/session-settings.ts`), or a field of the request.
  */
 interface Setting<Value, Variable extends string = string> extends VariableReader<Value> {
   readonly variable: Variable;
@@ -34,9 +34,7 @@ function setting<Value, const Variable extends string>(
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
-/**
- * Numbers that seldom need another value, in one variable: each is read as if it had one of its own.
- */
+/** Numbers that rarely need another value, in one variable. */
 export const TUNING = {
   maxBodyBytes: knob(
     wholeNumber(1024, 8 * 1024 * 1024, 256 * 1024),
@@ -175,32 +173,28 @@ export const SETTINGS = {
 } as const satisfies Readonly<Record<string, Setting<unknown>>>;
 
 type Settings = typeof SETTINGS;
-/** Names of the variables. */
 export type VariableName = Settings[keyof Settings]['variable'];
-/** The values of the variables, by setting. */
 export type SettingValues = { readonly [Name in keyof Settings]: ReturnType<Settings[Name]['read']> };
 
-/**
- * Limits that need no setting. Tests shorten some.
- */
+/** Limits without a setting. Tests shorten some. */
 export const FIXED = {
-  /** Dispatches that an extractor works on at a time: more are faster, and leave more to repeat after a crash. */
+  /** Dispatches in flight per extractor: more are faster, but more are repeated after a crash. */
   maxInHand: 500,
-  /** KiB of requests a second that one session, or one caller, may send over time, and twice as much at once. */
+  /** Average KiB of requests per second of one session or caller; bursts may be twice as large. */
   requestKbPerSecond: 8192,
-  /** Failed attempts after which a dispatch is rejected; being put back for a while does not count. */
+  /** Failed attempts before a dispatch is rejected; delays do not count. */
   maxDeliveries: 20,
-  /** Tasks in which reviewers must have demanded the same before it is proposed as a learning. */
+  /** Number of tasks in which reviewers must demand the same before it is proposed as a learning. */
   recurrence: 2,
-  /** Folded states kept in memory; their bytes usually bind first. */
+  /** Limit of cached states; their bytes usually bind first. */
   maxCached: 5000,
-  /** Longest time for one request to an embedding endpoint, in milliseconds, and texts in it. */
+  /** Timeout of one request to an embedding endpoint, in milliseconds, and number of its texts. */
   embedTimeoutMs: 10_000,
   embedBatch: 64,
-  /** The keeper folds a session that has not moved for so many milliseconds, or that has moved for so many without end. */
+  /** The keeper folds a session after this many milliseconds without an event, or of continuous activity. */
   quietMs: 5000,
   busyMs: 15_000,
-  /** It writes the snapshot of one that has not moved for so many. */
+  /** It writes the snapshot after this many milliseconds without an event. */
   restMs: 60_000,
 } as const;
 

@@ -4,22 +4,22 @@ import type { NatsAccess } from '../nats/connection/nats-access.js';
 import { type LockedServer, serverOnStore } from '../nats/server/store-notes.js';
 
 /**
- * The one server of a user: `throughline up` starts it on a store in the user's state directory, and every command, hook,
- * MCP server and client that names no other finds it there.
+ * The one server of a user: `throughline up` starts it on a store in the user's state directory, where all commands,
+ * hooks, MCP servers and clients find it by default.
  */
 
-/** The server where none runs and no other is named. */
+/** Used if no server runs and none is named. */
 export const DEFAULT_URL = 'nats://127.0.0.1:4222';
 export const TOKEN_FILE = 'throughline-token';
 const MAX_TOKEN = 256;
 
-/** Returns the store on which `up` runs unless `--store` names another. */
+/** Returns the default store of `up`. */
 export function userStore(stateDir: string): string {
   return join(stateDir, 'server');
 }
 
 /**
- * Returns the URL of the user's server, or the default URL if it does not run. The URL has the server's token, unless the
+ * Returns the URL of the user's server, or the default URL if it does not run. Includes the server's token, unless the
  * caller has credentials.
  */
 export function usualUrl(stateDir: string, { user, token, nkey, creds }: NatsAccess = {}): string {
@@ -35,7 +35,7 @@ export function serverUrl({ host, port }: Pick<LockedServer, 'host' | 'port'>, t
   return `nats://${access}${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Returns the token of the server on a store; undefined for a server that asks for none. */
+/** Returns the token of the server on a store; undefined if it has none. */
 export function tokenOf(store: string): string | undefined {
   const read = readRegularFile(join(store, TOKEN_FILE), MAX_TOKEN);
   const token = read instanceof Buffer ? read.toString('utf8').trim() : '';

@@ -4,15 +4,14 @@ import { plainPath } from '../shared/plain-path.js';
 import type { Role } from './kinds.js';
 import { RESULTS, type RoleResult } from './results.js';
 
-/** Characters of a key. */
 export const RESULT_KEY_LENGTH = 12;
 
 /**
- * What events and snapshots keep of a result's id: 72 bits of a SHA-256. An id may be long, or hold a secret; all that the
- * fold needs is to know it again. An id names a result of its role and task: agents that repeat the id of another's result,
- * or count from 1 in each task, lose nothing. Undefined without any id.
+ * Returns the key by which the fold recognizes a result that is published again: 72 bits of a SHA-256, since an id may
+ * be long or contain a secret. The key covers role and task, so results of different tasks may share an id. Returns
+ * undefined without any id.
  *
- * @param messageId names the result where it has no `result_id`
+ * @param messageId used when the result has no `result_id`
  */
 export function resultKey({ role, result }: RoleResult, messageId?: string): string | undefined {
   const { result_id: own, task_id: task } = result;
@@ -24,7 +23,7 @@ export function resultKey({ role, result }: RoleResult, messageId?: string): str
 
 const compiled = new Map<Role, z.ZodType>();
 
-/** Compiled with the first body of its role, which takes some milliseconds: worth it for all but a few bodies. */
+/** Compiling takes some milliseconds: worth it only when many bodies are parsed. */
 export function compiledResult(role: Role): z.ZodType {
   const known = compiled.get(role);
   if (known !== undefined) return known;
@@ -33,7 +32,7 @@ export function compiledResult(role: Role): z.ZodType {
   return schema;
 }
 
-/** A result with its paths as `plainPath` writes them; most have nothing to change, and stay the same object. */
+/** Normalizes the paths of a result with `plainPath`. Returns the same object if nothing changes. */
 export function withPlainPaths<Returned extends RoleResult>(returned: Returned): Returned {
   const { files_modified: files, issues } = returned.result as AnyPaths;
   const isPlain = (path: string | undefined) => path === undefined || plainPath(path) === path;

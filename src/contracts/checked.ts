@@ -7,13 +7,13 @@ import { type NamedRequest, named } from './request-fields.js';
 import { RESULTS } from './results.js';
 import { pathIn } from './spelling.js';
 
-/** What a schema makes of a value, or what is wrong with it: a message for people, and details. */
+/** The parsed value, or a message for people with details. */
 export type Checked<Output> =
   | { readonly ok: true; readonly value: Output }
   | { readonly ok: false; readonly message: string; readonly details: Readonly<Record<string, unknown>> };
 
 /**
- * A value as its schema gives it; fields that the schema does not name are left out.
+ * Parses a value with a schema; fields that the schema does not name are dropped.
  *
  * @throws ThroughlineError `schema_invalid` that names each wrong field
  */
@@ -22,15 +22,15 @@ export function checkedBy<Schema extends z.ZodType>(schema: Schema, value: unkno
 }
 
 /**
- * A request as its schema gives it. Its fields may have either spelling, `maxFacts` or `max_facts`.
+ * Parses a request with a schema. Its fields may have either spelling, `maxFacts` or `max_facts`.
  *
- * @throws ThroughlineError `schema_invalid` that names each wrong field, and each that no one knows
+ * @throws ThroughlineError `schema_invalid` that names each wrong or unknown field
  */
 export function checkedRequest<Schema extends z.ZodType>(schema: Schema, request: unknown): z.output<Schema> {
   return orThrow(readRequest(schema, request));
 }
 
-/** The same without an exception: for one part of a request that may be wrong alone. */
+/** Does the same without throwing. */
 export function readRequest<Schema extends z.ZodType>(
   schema: Schema,
   request: unknown,
@@ -67,7 +67,6 @@ function orThrow<Output>(checked: Checked<Output>): Output {
   throw new ThroughlineError('schema_invalid', checked.message, { details: checked.details });
 }
 
-/** @throws ThroughlineError `schema_invalid` for a body that is not a result of this role */
 export function requireResult(role: Role, result: unknown): void {
   checkedBy(RESULTS[role], result);
 }

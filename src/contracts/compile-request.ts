@@ -6,36 +6,24 @@ import { maxLearnings, minSimilarity } from './learning-requests.js';
 import type { CompileReply, DispatchReply } from './replies/compile-reply.js';
 import { taskId } from './results.js';
 import { sessionName } from './session-name.js';
-
-/** `prompt.compile`: the request. */
+import { between, text, untrimmed } from './tool-shape.js';
 
 const DEFAULT_MAX_FILES = 10;
-/** More than any model reads. */
-const MAX_ROOM = 2_000_000;
 
 const sequence = z.int().positive('must be a sequence, 1 or more').describe('A sequence.');
 
 const tags = z.array(z.enum(FACT_TAGS)).max(20, 'must be at most 20 tags');
-const binary = z
-  .string()
-  .min(1, 'must not be empty')
-  .max(1024, 'must be at most 1024 characters')
+const binary = untrimmed(1024)
   .default('throughline')
   .describe('The command that the prompt tells its reader to use.');
-const taskPrompt = z
-  .string()
-  .min(1, 'must not be empty')
-  .max(200_000, 'must be at most 200000 characters')
-  .describe('What is to be done: it chooses facts, files and learnings.');
+const taskPrompt = untrimmed(200_000).describe(
+  'The task of the agent. Its words select facts, files and learnings.',
+);
 
-const hintedPath = z.string().min(1, 'must not be empty').max(1024, 'must be at most 1024 characters');
+const hintedPath = untrimmed(1024);
 
-/** What chooses among the files of a session, beside the words of the task. */
 const fileFields = {
-  maxFiles: z
-    .int()
-    .min(0, 'must be 0 to 50')
-    .max(50, 'must be 0 to 50')
+  maxFiles: between(0, 50)
     .default(DEFAULT_MAX_FILES)
     .describe('Maximum number of files that the task will likely touch.'),
   hints: z
@@ -50,148 +38,104 @@ const fileFields = {
         .describe('The folder in which the agent works, relative to the project or absolute.'),
     })
     .optional()
-    .describe('Where the agent works: raises the files that touch it.'),
+    .describe('Files and folder that the agent works in; related files rank higher.'),
 };
 
-/** What chooses among the learnings of a project. */
 const learningFields = {
   maxLearnings: maxLearnings
     .optional()
     .describe(
-      'Maximum number of learnings: by default 3 for a dispatch, 5 for an iteration whose template shows them and for a session start. Only those that fit the task; a session start shows the newest where none fits.',
+      'Maximum number of learnings. Default: 3 for a dispatch prompt, 5 for an iteration whose template shows them and for a session start. Only relevant ones are shown; a session start falls back to the newest.',
     ),
-  minSimilarity: minSimilarity
-    .optional()
-    .describe('Minimum similarity of learnings that are found by meaning; there is a default.'),
+  minSimilarity: minSimilarity.optional().describe('Minimum similarity of learnings found by meaning.'),
   learningsAsOf: z
     .int()
     .nonnegative('must be a sequence, 0 or more')
     .optional()
     .describe(
-      'A project sequence, from learningsSequence of a reply: the learnings as they were then; 0 for none.',
+      'A project sequence, from learningsSequence of a reply: uses the learnings as of then; 0 for none.',
     ),
-  project: z
-    .string()
-    .trim()
-    .min(1, 'must not be empty')
-    .max(64, 'must be at most 64 characters')
-    .optional()
-    .describe("The project whose learnings to use, instead of the session's own."),
+  project: text(64).optional().describe("The project whose learnings to use, instead of the session's own."),
 };
 
-const room = z.int().min(1, 'must be 1 to 2000000').max(MAX_ROOM, 'must be 1 to 2000000').optional();
+const room = between(1, 2_000_000).optional();
 
-/** What chooses how long a prompt may be. */
 const budgetFields = {
   budget: z
     .object({
       inputTokens: room.describe('Tokens of the whole prompt, system text included.'),
-      outputTokens: room.describe('Tokens of the answer: a dispatch prompt says it to the agent.'),
+      outputTokens: room.describe('Tokens of the answer; a dispatch prompt tells the agent.'),
     })
     .optional()
-    .describe('How many tokens prompt and answer may have; by default the settings of the session say.'),
-  maxTokens: z
-    .int()
-    .min(0, 'must be 0 to 1000000')
-    .max(1_000_000, 'must be 0 to 1000000')
+    .describe('Token budget of prompt and answer. Default: the settings of the session.'),
+  maxTokens: between(0, 1_000_000)
     .optional()
     .describe(
-      'Maximum number of tokens of session context and learnings together, four characters a token; by default as many as fit.',
+      'Maximum number of tokens of session context and learnings together, at four characters a token. Default: as many as fit.',
     ),
 };
 
-/** Fields of every kind of prompt. */
 const common = {
   session: sessionName,
   ...learningFields,
   ...fileFields,
   ...budgetFields,
-  tags: tags.optional().describe('Only facts that carry one of these.'),
-  maxFacts: z
-    .int()
-    .min(0, 'must be 0 to 1000')
-    .max(1000, 'must be 0 to 1000')
-    .optional()
-    .describe('Maximum number of facts; by default as many as there is room for.'),
+  tags: tags.optional().describe('Only facts with one of these tags.'),
+  maxFacts: between(0, 1000).optional().describe('Maximum number of facts. Default: as many as fit.'),
   fill: z
     .enum(['relevant', 'recent'])
     .optional()
     .describe(
-      'Whether only facts that fit the task are shown, or also others in the room that is left: those that fit a little, then the newest. By default recent; with maxFacts, relevant.',
+      'relevant shows only facts that fit the task; recent fills the remaining budget with less relevant ones, then the newest. Default: recent; with maxFacts, relevant.',
     ),
-  /** The command that the prompt tells agents to use. */
   binary,
   after: sequence
     .optional()
     .describe(
-      "A DISPATCH sequence, from a publisher's PubAck: the prompt reflects that dispatch, or the reply is an error.",
+      "A DISPATCH sequence, from a publisher's PubAck: the prompt reflects that result, or the reply is an error.",
     ),
-  afterTimeoutMs: z
-    .int()
-    .min(0, 'must be 0 to 600000')
-    .max(600_000, 'must be 0 to 600000')
+  afterTimeoutMs: between(0, 600_000)
     .optional()
     .describe(
-      'Longest wait for after, in milliseconds: less than what the caller waits for its answer. The service has a limit of its own.',
+      "Timeout of after in milliseconds, shorter than the caller's own. The service has its own limit.",
     ),
-  asOf: sequence
+  asOf: sequence.optional().describe('A session sequence: compiles the prompt as of that event.'),
+  activeIntentId: text(128)
     .optional()
-    .describe('A session sequence: the prompt as it was when that event was the last.'),
-  activeIntentId: z
-    .string()
-    .trim()
-    .min(1, 'must not be empty')
-    .max(128, 'must be at most 128 characters')
-    .optional()
-    .describe('The active intent: the compacted history of its trace goes before the prompt.'),
-  explain: z
-    .boolean()
-    .default(false)
-    .describe('Adds to each fact where it comes from and why it was chosen.'),
+    .describe('The active intent: the prompt begins with the compacted history of its trace.'),
+  explain: z.boolean().default(false).describe('Adds the source of each fact, and why it was selected.'),
 };
 
 const dispatchRequest = z
   .object({
-    // The kind of a request that names none.
     kind: z
       .literal('dispatch')
       .optional()
       .default('dispatch')
-      .describe('The kind of the prompt; dispatch where it is left out.'),
+      .describe('The kind of the prompt. Default: dispatch.'),
     ...common,
     taskId,
-    /** What the next agent is asked to do; the facts are chosen by its words. */
     taskPrompt,
     role: z.enum(ROLES).default(ROLES[0]).describe('The role of the agent.'),
-    systemPrompt: z
-      .string()
-      .min(1, 'must not be empty')
-      .max(200_000, 'must be at most 200000 characters')
+    systemPrompt: untrimmed(200_000)
       .optional()
-      .describe('Your own system text, instead of the built-in one of the role.'),
+      .describe("Your own system text, instead of the role's built-in one."),
   })
   .meta({ id: 'DispatchRequest', description: 'Asks for the prompt of one task.' });
 
-/** The time at which a prompt is read, ISO 8601 in UTC: it then says how long ago things were, and otherwise does not. */
 const now = timestamp
   .optional()
   .describe(
-    'The time at which the prompt is read, ISO 8601 in UTC: it then says how long ago things were, and otherwise does not.',
+    'The time at which the prompt is read, ISO 8601 in UTC. Only with it does the prompt say how long ago things happened.',
   );
 
 const iterationRequest = z
   .object({
-    kind: z.literal('iteration').describe('The kind of the prompt; dispatch where it is left out.'),
+    kind: z.literal('iteration').describe('The kind of the prompt. Default: dispatch.'),
     ...common,
-    /** Chooses the facts; by default the session's goal and its ready tasks do. */
     taskPrompt: taskPrompt.optional(),
     taskId: taskId.optional(),
-    template: z
-      .string()
-      .min(1, 'must not be empty')
-      .max(100_000, 'must be at most 100000 characters')
-      .optional()
-      .describe('Your own template, instead of the built-in one.'),
+    template: untrimmed(100_000).optional().describe('Your own template, instead of the built-in one.'),
     now,
     extra: z
       .string()
@@ -203,7 +147,7 @@ const iterationRequest = z
 
 const sessionStartRequest = z
   .object({
-    kind: z.literal('session-start').describe('The kind of the prompt; dispatch where it is left out.'),
+    kind: z.literal('session-start').describe('The kind of the prompt. Default: dispatch.'),
     session: common.session,
     ...learningFields,
     ...fileFields,
@@ -212,13 +156,14 @@ const sessionStartRequest = z
     afterTimeoutMs: common.afterTimeoutMs,
     asOf: common.asOf,
     now,
-    /** Chooses learnings, facts and files; by default the session's goal and its ready tasks do. */
     taskPrompt: taskPrompt.optional(),
-    /** The command that the prompt tells people to use. */
     binary,
     explain: common.explain,
   })
-  .meta({ id: 'SessionStartRequest', description: 'Asks for what an agent reads first in a session.' });
+  .meta({
+    id: 'SessionStartRequest',
+    description: 'Asks for the prompt that an agent reads first in a session.',
+  });
 
 export const compileRequest = z
   .discriminatedUnion('kind', [dispatchRequest, iterationRequest, sessionStartRequest])
@@ -227,22 +172,21 @@ export const compileRequest = z
     path: ['asOf'],
   });
 
-/** `prompt.past`: the same for the past alone, which is neither counted nor kept. */
+/** Requests to `prompt.past` are not counted, and their prompts are not kept. */
 export const pastPromptRequest = compileRequest.refine((request) => request.asOf !== undefined, {
   message: 'is missing: give the session sequence that the prompt is to reflect',
   path: ['asOf'],
 });
 
-/** A request as a caller writes it. */
+/** The input of a prompt request. */
 export type CompileRequestInput =
   | z.input<typeof dispatchRequest>
   | z.input<typeof iterationRequest>
   | z.input<typeof sessionStartRequest>;
-/** A request with its defaults filled in. */
 export type CompileRequest = DispatchRequest | IterationRequest | SessionStartRequest;
 export type DispatchRequest = z.output<typeof dispatchRequest>;
 export type IterationRequest = z.output<typeof iterationRequest>;
-/** Where an agent works. */
+/** Files and folder that an agent works in. */
 export type CompileHints = NonNullable<DispatchRequest['hints']>;
 export type SessionStartRequest = z.output<typeof sessionStartRequest>;
 

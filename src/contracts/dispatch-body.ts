@@ -27,19 +27,17 @@ import {
 import { RESULTS, type RoleResult, taskId } from './results.js';
 
 /**
- * The body of a dispatch: a JSON object, or an agent's raw text that holds exactly one
- * `BEGIN_DISPATCH_RESULT … END_DISPATCH_RESULT` pair around that object. It is read as far as it can be read.
+ * The body of a dispatch: a JSON object, or raw text with exactly one `BEGIN_DISPATCH_RESULT … END_DISPATCH_RESULT`
+ * pair around that object. Malformed fields are repaired where possible.
  */
 
-/** Why a body cannot be used. */
 export interface DispatchFault {
   readonly code: ErrorCode;
   readonly reason: string;
-  /** What to do about it, one sentence. */
+  /** One sentence. */
   readonly fix?: string;
-  /** The task, where it could be read. */
   readonly task?: string;
-  /** The role whose result it seems to be, where it was published as that of another. */
+  /** The role whose result it seems to be, if it was published as another. */
   readonly meant?: Role;
 }
 
@@ -47,16 +45,15 @@ export type ParsedBody =
   | {
       readonly ok: true;
       readonly value: RoleResult;
-      /** What was changed or left out to read it, and what its event will cut: the first twenty. */
+      /** The first twenty repairs, including what its event will cut. */
       readonly repairs: readonly Repair[];
-      /** How many more there were; left out for none. */
+      /** Number of further repairs. */
       readonly repairsOmitted?: number;
     }
   | ({ readonly ok: false } & DispatchFault);
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The schemas that check results, asked for when they are needed. */
 type SchemaOf = (role: Role) => Pick<z.ZodType, 'safeParse'>;
 
 const PLAIN: SchemaOf = (role) => RESULTS[role];
@@ -65,8 +62,8 @@ const PLAIN: SchemaOf = (role) => RESULTS[role];
  * Parses a dispatch body. Never throws: bad input is an outcome.
  *
  * @param maxBytes larger bodies are refused unread
- * @param clean takes secrets out, so that neither result nor reason holds one
- * @param schemaOf `compiledResult` where many bodies are parsed
+ * @param clean removes secrets from result and reason
+ * @param schemaOf `compiledResult` if many bodies are parsed
  */
 export function parseDispatchBody(
   data: Uint8Array,
@@ -87,7 +84,6 @@ export function parseDispatchBody(
   return ambiguous(json, role) ?? checked(json, role, clean, schemaOf);
 }
 
-/** The JSON of a body as it was published, unchecked. Never throws. */
 export function dispatchJson(data: Uint8Array): FoundJson {
   const text = decode(data);
   return text === undefined ? { ok: false, ...NOT_TEXT } : findJson(text.trim(), (json) => json);
@@ -111,10 +107,10 @@ function checked(
 ): ParsedBody {
   const schema = schemaOf(role);
   const shape = resultShape(role);
-  // The schema gives an issue for each wrong item of however long a list; reading stops before.
+  // The schema reports an issue for every wrong item, however long the list is.
   const strict = hasLongList(value) ? undefined : schema.safeParse(value);
   if (strict?.success && broken === undefined) {
-    // Its own schema took it: it is an object. Most results are right, and not looked at a second time.
+    // The schema accepted it, so it is an object. Most results end here.
     const valid = value as Json;
     if (mended === undefined && isPlain(valid, shape) && !saysNothing(valid, role))
       return { ok: true, value: { role, result: strict.data } as RoleResult, repairs: NONE };
@@ -136,7 +132,7 @@ function checked(
     const reason = `${broken.reason}; it ends within the id of its task`;
     return fault({ code: 'json_parse_failed', reason, fix: 'send the whole JSON object' });
   }
-  // A name that has become a value has not been cleaned: only values are.
+  // Cleaning covers values only, and a repair may have turned a name into a value.
   const read = schema.safeParse(clean(reading.value, JSON.stringify(reading.value)));
   if (!read.success)
     return fault({
@@ -159,7 +155,6 @@ function hasLongList(value: unknown): boolean {
 }
 
 function accepted(role: Role, data: unknown, noted: Repairs | undefined): ParsedBody {
-  // Its own schema gave it.
   const value = { role, result: data } as RoleResult;
   const repairs = withClipped(value.result, role, noted);
   if (repairs === undefined) return { ok: true, value, repairs: NONE };
@@ -167,7 +162,7 @@ function accepted(role: Role, data: unknown, noted: Repairs | undefined): Parsed
   return { ok: true, value, repairs: told, ...(repairsOmitted > 0 && { repairsOmitted }) };
 }
 
-/** Takes out the item of a list, or the path, that the end of the body has cut: half a path is not the path. */
+/** Removes the list item or path that the end of the body truncated: half a path is a different path. */
 function withoutCutItem(body: unknown, { meant, fields }: ResultShape, repairs: Repairs): void {
   let path = '';
   let at = body;
@@ -189,7 +184,7 @@ function withoutCutItem(body: unknown, { meant, fields }: ResultShape, repairs: 
   }
 }
 
-/** What is wrong with how a result says its task and its verdict, before anything is read. */
+/** Reports a task or verdict that is given twice with different values. */
 function ambiguous({ json, value }: Found, role: Role): ParsedBody | undefined {
   const shape = resultShape(role);
   const { verdictField } = shape;
@@ -200,12 +195,12 @@ function ambiguous({ json, value }: Found, role: Role): ParsedBody | undefined {
   const repeated = repeatedKeys(json);
   const field = ['task_id', verdictField, ...others].find((key) => key !== undefined && repeated.has(key));
   if (field === undefined) return undefined;
-  // They are not cleaned of secrets: none is shown.
+  // The values are not redacted, so none is shown.
   const reason = `${field} is given twice, with different values`;
   return fault({ code: 'schema_invalid', reason, fix: `give ${field} once`, ...named(json) });
 }
 
-/** The task that a text which is not JSON says it is about, where it says one. */
+/** Finds the task in text that is not JSON, if it names exactly one. */
 function named(text: string): { readonly task?: string } {
   const ids = new Set<string>();
   for (const [, id] of text.matchAll(TASK_IN_TEXT)) {
@@ -227,7 +222,7 @@ function decode(data: Uint8Array): string | undefined {
   }
 }
 
-// A reason quotes from the body, and goes into headers, logs and terminals.
+// A reason quotes the body, and ends up in headers, logs and terminals.
 function fault({ code, reason, fix, task, meant }: DispatchFault): ParsedBody {
   return {
     ok: false,

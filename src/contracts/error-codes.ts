@@ -1,4 +1,3 @@
-/** What a code says: its meaning, which cause it has most often, and what helps. */
 interface ErrorText {
   readonly about: string;
   readonly cause: string;
@@ -6,8 +5,8 @@ interface ErrorText {
 }
 
 /**
- * Every error code that crosses the wire or ends a command. Codes are stable: a caller may branch on them;
- * messages are for people and may change.
+ * Every error code that crosses the wire or ends a command. Codes are stable, so a caller may branch on them; messages
+ * may change.
  */
 export const ERROR_TEXTS = {
   marker_missing: {
@@ -269,12 +268,12 @@ export const ERROR_TEXTS = {
 /** A stable error code. */
 export type ErrorCode = keyof typeof ERROR_TEXTS;
 
-/** What each code means, in one line. */
+/** The meaning of each code, in one line. */
 export const ERROR_CODES = Object.fromEntries(
   Object.entries(ERROR_TEXTS).map(([code, { about }]) => [code, about]),
 ) as Readonly<Record<ErrorCode, string>>;
 
-/** Whether a text is one of our codes: other software may send any. */
+/** Other software may send any text as a code. */
 export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(ERROR_TEXTS, code);
 }

@@ -1,7 +1,7 @@
 import type { ErrorCode } from './error-codes.js';
 
 /**
- * A fault with a stable code, as it travels to a caller, into a log line or an exit status.
+ * An error with a stable code, as callers, log lines and exit statuses show it.
  *
  * `message` names the field, the value and the fix; `details` is JSON-safe and optional.
  */
@@ -21,44 +21,39 @@ export class ThroughlineError extends Error {
   }
 }
 
-/** An embedder gives no vectors for these texts, now or later; it may take fewer or other ones. */
+/** Thrown when an embedder will never embed these texts; it may accept fewer or other ones. */
 export class TextsRefusedError extends ThroughlineError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super('unavailable', message, options);
   }
 }
 
-/** The text of anything that was thrown, for a log line or an error reply. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** The system's code of what was thrown, such as `ENOSPC`; `undefined` for what the system did not say. */
+/** Returns the system's error code, such as `ENOSPC`; `undefined` for other errors. */
 export function systemCode(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown && 'syscall' in thrown ? String(thrown.code) : undefined;
 }
 
-/** Why a file cannot be read, for those who have named it. */
 export function fileFault(error: unknown): string {
   return systemCode(error) === 'ENOENT' ? 'does not exist' : messageOf(error);
 }
 
-/** The stable code of anything that was thrown, for a log line. */
 export function codeOf(thrown: unknown): ErrorCode {
   return thrown instanceof ThroughlineError ? thrown.code : 'internal';
 }
 
-/** Closes a switch over a union: a new member that is not handled fails the type check here. */
+/** Closes a switch over a union: an unhandled member fails the type check here. */
 export function assertNever(value: never): never {
   throw new Error(`unhandled case: ${JSON.stringify(value)}`);
 }
 
-/** Why something was refused, and what to do about it where that is known and not said yet. */
 export function withRemedy(why: string, fix: string | undefined): string {
   return fix === undefined || why.includes(fix) ? why : `${why}. To fix it: ${fix}`;
 }
 
-/** Refuses what would bring a session back that is being forgotten. */
 export function beingForgotten(session: string): ThroughlineError {
   return new ThroughlineError(
     'session_forgotten',
@@ -67,7 +62,6 @@ export function beingForgotten(session: string): ThroughlineError {
   );
 }
 
-/** What is said of a session without events: it does not exist, and its name may be wrong. */
 export function noSuchSession(session: string): string {
   return `session ${session} does not exist: "throughline session ls" lists those that do`;
 }
@@ -108,7 +102,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   store_full: 507,
 };
 
-/** The number of an error in the manner of HTTP: 4xx is the caller's, 5xx is not. */
+/** Maps a code to an HTTP status: 4xx is the caller's fault, 5xx is not. */
 export function statusOf(code: ErrorCode): number {
   return STATUS[code] ?? 500;
 }

@@ -4,39 +4,35 @@ import { z } from 'zod';
  * The envelope of every event:
  * `{"session"|"project":…,"after"?:…,"decided_on"?:…,"v":1,"type":…,"at":…,"id"?:…,"data":{…}}`.
  *
- * It names its session or project and, for a command, the sequence that it was decided on: a copy of an event in
- * another log, or later in its own, must not count.
+ * It names its session or project and, for a command, the sequence that it was decided on, so that a copy in another
+ * log, or later in its own, does not count.
  *
- * `after` stands where the log was asked to store it directly behind that sequence, or not at all; `decided_on` where
- * others may have come in between: such an event counts unless one of these is a command that counts.
+ * `after`: the append required that sequence to be the last of the log. `decided_on`: other events may have come in
+ * between, and it counts unless one of them is a command that counts.
  */
 export const EVENT_VERSION = 1;
 
 export const timestamp = z.iso.datetime('must be a time in UTC, such as 2026-01-31T12:00:00Z');
 
-/** The schema of one event type. */
 export function eventOf<Type extends string, Shape extends z.ZodRawShape>(type: Type, data: Shape) {
   return z.object({
     v: z.literal(EVENT_VERSION).describe('Version of the format of the event.'),
     type: z.literal(type).describe('Type of the event.'),
     at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
-    id: z
-      .string()
-      .optional()
-      .describe('Names the command that it came from, so that a retry finds its own event.'),
+    id: z.string().optional().describe('Id of the command, so that a retry finds its own event.'),
     data: z.object(data).describe('What happened.'),
   });
 }
 
-/** The sequence of the state that a command was decided on, in one of two ways. */
+/** The sequence of the state that a command was decided on. */
 export interface DecidedOn {
-  /** Stored only with nothing in between. */
+  /** Stored only if nothing came in between. */
   readonly after?: number;
-  /** Stored whatever came in between. */
+  /** Stored regardless of what came in between. */
   readonly decidedOn?: number;
 }
 
-/** What an event says of its place: what an append expects of the log, unless it is told to say something else. */
+/** Derives the fields from the append's expectation, unless `decided` overrides it. */
 export function decidedBy({
   decided,
   expectedSequence: after,
@@ -49,16 +45,16 @@ export function decidedBy({
   return decided ?? { ...(after !== undefined && { after }), ...(decidedOn !== undefined && { decidedOn }) };
 }
 
-/** An event with its place in its log; `sequence` increases, but may have gaps. */
+/** An event with its position in its log; `sequence` increases, but may have gaps. */
 export interface Stored<Event> extends DecidedOn {
   readonly sequence: number;
   readonly event: Event;
 }
 
 /**
- * Whether an event counts behind those at `last`, the newest that counted before it, and at `lastCommand`, the newest
- * command among them. A command counts only in the place that it was decided for: nothing that it could depend on came
- * in between, so of several that were decided on one state the first counts, and no copy does.
+ * Returns true if an event counts after the events up to `lastEvent`, the newest that counted, and `lastCommand`, the
+ * newest command among them. A command counts only in the position that it was decided for: of several that were
+ * decided on one state the first counts, and no copy does.
  */
 export function counts(
   { sequence, after, decidedOn }: Omit<Stored<unknown>, 'event'>,
@@ -68,27 +64,25 @@ export function counts(
   return after === undefined || after >= lastEvent;
 }
 
-/** What a log belongs to. */
 export type LogKind = 'session' | 'project';
 
-/** How the events of a kind of log are read: from the JSON of a message, or `undefined` for anything else. */
+/** Reads and writes the events of one kind of log. */
 export interface EventFormat<Event> {
   readonly kind: LogKind;
   readonly parse: (json: unknown) => Event | undefined;
-  /** Whether events of a type are commands; others come by themselves, and no command is decided on them. */
+  /** Events that are not commands arrive by themselves, and no command is decided on them. */
   readonly isCommand: (type: string) => boolean;
-  /** Writes the JSON of some events faster than `JSON.stringify`, and the same; `undefined` for the others. */
+  /** A faster `JSON.stringify` for some events; `undefined` for the others. */
   readonly json?: (event: Event) => string | undefined;
 }
 
-/** The bytes of an event in the log of a session or project. */
 export function writeEvent<Event extends object>(
   { kind, json }: Pick<EventFormat<Event>, 'kind' | 'json'>,
   key: string,
   event: Event,
   { after, decidedOn }: DecidedOn = {},
 ): Uint8Array {
-  // As text, since this is done for every result: a copy of the event with two more fields would cost more than they do.
+  // Concatenates text, since this runs for every result: copying the event with two more fields costs more.
   const behind = after === undefined ? '' : `"after":${after},`;
   const decided = decidedOn === undefined ? '' : `"decided_on":${decidedOn},`;
   const said = json?.(event) ?? JSON.stringify(event);
@@ -96,9 +90,8 @@ export function writeEvent<Event extends object>(
 }
 
 /**
- * Reads an event of the log of a session or project from its bytes, or gives `undefined` for anything else. An event of
- * another session or project gives `undefined` too. A reader skips such a message and goes on: one bad message must not
- * make a whole log unreadable.
+ * Reads an event from the log of a session or project. Returns `undefined` for anything else, including events of
+ * another owner: one bad message must not make a whole log unreadable.
  */
 export function readEvent<Event>(
   { kind, parse }: EventFormat<Event>,
@@ -119,14 +112,12 @@ export function readEvent<Event>(
   );
 }
 
-/** True if a stored message does not name the session or project of its log. */
 function belongsElsewhere(json: object, kind: LogKind, key: string): boolean {
   const { session, project }: { session?: unknown; project?: unknown } = json;
   const owner = kind === 'session' ? session : project;
   return owner !== key;
 }
 
-/** The JSON of a message, or `undefined`. */
 export function jsonOf(data: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(data));
@@ -135,7 +126,6 @@ export function jsonOf(data: Uint8Array): unknown {
   }
 }
 
-/** Reads an event by its schema, or gives `undefined` where it is none. */
 export function parseEvent<Schema extends z.ZodType>(
   schema: Schema,
   json: unknown,

@@ -5,29 +5,29 @@ import { insideOf } from './list-limits.js';
 
 type Issue = z.core.$ZodIssue;
 
-/** Most wrong fields that one sentence names. */
+/** Limit of wrong fields that one sentence names. */
 const MAX_NAMED = 5;
-/** Most fields of one object that are compared with a missing one: the caller decides how many it sends. */
+/** Limit of fields compared with a missing one, since the caller decides how many it sends. */
 const MAX_COMPARED = 100;
 
-/** What is known of a value before its schema looks at it. */
+/** Faults found before the schema looks at the value. */
 export interface Known {
-  /** The first faults of its own, each as a message. */
+  /** The first messages. */
   readonly told: readonly string[];
-  /** How many there are. */
+  /** Number of all faults. */
   readonly faulty: number;
-  /** Where the value came with another name than the schema has for it. */
+  /** Maps a path of the schema to the path that the caller sent. */
   readonly pathOf: (path: readonly PropertyKey[]) => readonly string[];
 }
 
 const NOTHING: Known = { told: [], faulty: 0, pathOf: (path) => path.map(String) };
 
 /**
- * What keeps a schema from taking a value, as one sentence: each wrong field by its path, with what was found and what to
- * use. At most five are named; empty for a value that it takes.
+ * Explains in one sentence why a schema rejects a value: each wrong field by its path, with the value found and what to
+ * use. Names at most five; empty for a valid value.
  */
 export function explainIssues(schema: z.ZodType, input: unknown, known = NOTHING): string {
-  // What the schema itself says of a field stands; the library's own words do not.
+  // Keeps the schema's own messages and drops the library's.
   const { error } = schema.safeParse(input, { error: () => '' });
   const issues = error?.issues ?? [];
   const explain = (issue: Issue) => explained(issue, issue.path, { input, schema, pathOf: known.pathOf });
@@ -61,7 +61,7 @@ function explained(issue: Issue, path: readonly PropertyKey[], refused: Refused)
         return wrong(
           oneOf('options' in issue ? (issue.options ?? []).filter((each) => each !== undefined) : []),
         );
-      // What the alternatives say of the value itself tells less than what one of them says of a part of it.
+      // A branch that fails at a part of the value says more than one that fails at its type.
       const branches = issue.errors.flatMap(([first]) => (first === undefined ? [] : [first]));
       const fitting = branches.find((branch) => branch.code !== 'invalid_type' || branch.path.length > 0);
       if (fitting !== undefined) return explained(fitting, [...path, ...fitting.path], refused);
@@ -93,7 +93,7 @@ function oneOf(values: readonly unknown[]): string {
   return values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`;
 }
 
-/** `taskId`, where the field may stand under another name. */
+/** Finds `taskId` under a similar name. */
 function nameInstead(input: unknown, path: readonly PropertyKey[]): string | undefined {
   const parent = valueAt(input, path.slice(0, -1));
   const field = path.at(-1);
@@ -102,7 +102,6 @@ function nameInstead(input: unknown, path: readonly PropertyKey[]): string | und
   return others.length > MAX_COMPARED ? undefined : nearestName(field, others);
 }
 
-/** The names that an object at this path may have. */
 function namesAt(schema: unknown, path: readonly PropertyKey[]): string[] {
   if (schema instanceof z.ZodObject) {
     const [key, ...rest] = path;
@@ -113,7 +112,7 @@ function namesAt(schema: unknown, path: readonly PropertyKey[]): string[] {
   return insideOf(schema).flatMap((inner) => namesAt(inner, path));
 }
 
-function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+export function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   let value = input;
   for (const key of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
@@ -122,7 +121,6 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** What is said of a field that no one knows: its path, and the known name that it resembles. */
 export function unrecognized(path: readonly string[], known: readonly string[]): string {
   const meant = nearestName(path.at(-1) ?? '', known);
   return `${shownPath(path)} is not a recognized field${meant === undefined ? '' : `: did you mean ${meant}?`}`;
@@ -130,7 +128,7 @@ export function unrecognized(path: readonly string[], known: readonly string[]):
 
 const PLAIN_NAME = /^[\w-]{1,64}$/;
 
-/** A path whose last name may be anything: a long one is told by its length, as a long value is. */
+/** Quotes the last name only if it is short, as `shown` does for values. */
 export function shownPath(path: readonly string[]): string {
   const names = path.map((name) => {
     if (PLAIN_NAME.test(name)) return name;
@@ -139,10 +137,9 @@ export function shownPath(path: readonly string[]): string {
   return names.join('.');
 }
 
-/** Longest value that is quoted, in characters. */
 const MAX_QUOTED = 40;
 
-/** Whole or not at all: half a secret would be known by no rule, and quoted. */
+/** Quotes a value whole or not at all: the redactor would not recognize half a secret. */
 export function shown(value: unknown): string {
   if (typeof value === 'string')
     return value.length <= MAX_QUOTED ? JSON.stringify(value) : `text of ${lengthOf(value)} characters`;

@@ -1,29 +1,26 @@
 import type { TimelineEntry } from './replies/timeline-reply.js';
 
-/** What the inspector's own server tells its page, beside the replies of the services that it passes on. */
+/** Replies of the inspector's own server to its page. */
 
-/** What an inspector lets its browsers do: look, or decide as well. */
 export const INSPECTOR_ROLES = ['reader', 'operator'] as const;
 export type InspectorRole = (typeof INSPECTOR_ROLES)[number];
 
-/** `GET /api/me`: what the page shows of the inspector, and what it may offer. */
+/** `GET /api/me`. */
 export interface InspectorMe {
   readonly version: string;
   readonly role: InspectorRole;
-  /** Address of the NATS server, without secrets. */
+  /** Address without secrets. */
   readonly server: string;
   readonly may: {
-    /** Accept, reject and edit learnings. */
     readonly decide: boolean;
-    /** Retry and remove rejected results. */
     readonly retry: boolean;
   };
 }
 
 /**
- * `GET /api/live[?session=X]`: what it tells, by the name of its server-sent event. Without an `entry` a change says no
- * more than that something has happened: it may come twice, or for what was not stored in the end. Changes have their
- * entry where one session alone is watched.
+ * The server-sent events of `GET /api/live[?session=X]`. A change without an `entry` says only that something happened:
+ * it may be sent twice, or for an event that was not stored in the end. Changes carry an entry only if the client
+ * watches one session.
  */
 export interface LiveEvents {
   readonly change: {
@@ -36,23 +33,24 @@ export interface LiveEvents {
   readonly prompt: { readonly session: string; readonly entry: TimelineEntry };
   readonly rejected: { readonly session?: string; readonly role?: string; readonly at: string };
   readonly learning: { readonly project: string; readonly at: string };
-  /** Whether the inspector has its NATS server. */
   readonly state: { readonly connected: boolean };
-  /** Something was left out: ask again for what is shown. */
+  /** Events were lost: the page must reload what it shows. */
   readonly lost: Readonly<Record<string, never>>;
 }
 
-/** How the installation did at one moment; rates are since the moment before. What could not be told is left out. */
+/**
+ * The health of the installation at one moment; rates are relative to the previous one. Unknown values are left out.
+ */
 export interface HealthPoint {
   readonly at: string;
-  /** Dispatches that are not folded yet. */
+  /** Dispatches not folded yet. */
   readonly pending?: number;
   readonly resultsPerSecond?: number;
   readonly rejectedPerSecond?: number;
   readonly compilesPerSecond?: number;
-  /** Mean time of a prompt, in milliseconds; left out where none was compiled. */
+  /** Mean in milliseconds; left out if no prompt was compiled. */
   readonly compileMsMean?: number;
-  /** Seconds from the newest snapshot to a newer result; 0 where no result is newer. */
+  /** Seconds from the newest snapshot to a newer result; 0 if no result is newer. */
   readonly snapshotLag?: number;
 }
 

@@ -1,13 +1,13 @@
 import { clipText } from '../shared/text.js';
 
 /**
- * How much of a result survives, and where: the one table of limits. The dispatch itself keeps every byte; what follows
- * must fit one message, be read at each replay, or stay in the state of a session.
+ * The one table of limits on what events and snapshots keep of a result. The dispatch itself keeps every byte; the rest
+ * must fit one message, be read at each replay, or stay in a session's state.
  */
 export const KEPT = {
-  /** The outcome on the event. */
+  /** The outcome in the event. */
   outcome: { text: 500, list: 50 },
-  /** Facts: more of one dispatch would push everything else out of the session's memory, or not fit its event. */
+  /** More facts would crowd out the rest of the session's memory, or not fit the event. */
   fact: {
     subject: 200,
     relation: 64,
@@ -16,18 +16,14 @@ export const KEPT = {
     bytesPerDispatch: 256_000,
     explicit: 50,
   },
-  /**
-   * What the ledgers need of an outcome, until it is settled. Blockers and required fixes are kept as the event has them,
-   * so that none is lost.
-   */
+  /** The ledgers' copy of an outcome. Blockers and required fixes are kept in full, so that none is lost. */
   digest: { summary: 240, text: 200, list: 20, demand: 500, demands: 50, files: 50, failures: 3 },
-  /** Rejections that a session remembers: what `after` and the next prompt of the task say of them. */
+  /** Rejections that a session remembers, for `after` and the next prompt of the task. */
   rejection: { text: 300, list: 100 },
-  /** A dispatch as an entry of a trace. */
+  /** A result as a trace entry. */
   traceEntry: { text: 200, files: 20, intent: 128 },
 } as const;
 
-/** The first texts of a list, each cut to so many characters. */
 export function keptTexts(texts: readonly string[], list: number, characters: number): string[] {
   return texts.slice(0, list).map((text) => clipText(text, characters));
 }

@@ -1,51 +1,45 @@
 import { FACT_TAGS } from './fact-tags.js';
 
 /**
- * The kinds of results: one entry each, with all that tells them apart. Another kind is another entry here; no other file
- * names one.
- *
- * What the fields of a result hold stands in `results.ts`, what facts come from a field in `extraction-rules.ts`; a kind
- * says which of them it has.
+ * The kinds of results. A new kind is one more entry here; no other file names one. `results.ts` defines the fields,
+ * `extraction-rules.ts` the facts that they become.
  */
 export interface Kind {
-  /**
-   * What its results are for the ledger of their task: `work` is to be reviewed, a `review` judges it, a `note` leaves the
-   * ledger as it is.
-   */
+  /** Effect on the ledger of the task: `work` waits for a review, a `review` judges it, a `note` changes nothing. */
   readonly part: 'work' | 'review' | 'note';
-  /** The field that holds the verdict; a kind without one only records. */
+  /** The field of the verdict; a kind without one only records. */
   readonly verdictField?: VerdictField;
-  /** The verdicts, each with what should happen after it. */
+  /** The next action by verdict. */
   readonly next: Readonly<Partial<Record<Verdict, NextAction>>>;
-  /** Fields of its results beside task, verdict and what any result may carry. */
+  /** Fields besides task, verdict and what any result may have. */
   readonly fields: readonly ResultField[];
-  /** The relations of the facts that say its verdict and its summary. */
+  /** The relations of the facts for verdict and summary. */
   readonly relations: { readonly verdict?: string; readonly summary: string };
-  /** The setting of a session that bounds its prompts and answers together. */
+  /** The session setting that limits its prompts and answers together. */
   readonly tokens: 'implementerTokens' | 'reviewerTokens';
   readonly prompt: KindWording;
 }
 
-/** What a prompt says to an agent of a kind. */
+/** The kind's texts in prompts. */
 interface KindWording {
   /** Who it is and what it does, two lines. */
   readonly intro: string;
-  /** The fields of the result that it returns. */
+  /** The fields of its result. */
   readonly result: string;
-  /** What to do first, by what the ledger holds of the task. */
+  /** The first instruction, by what the ledger knows of the task. */
   readonly guide: {
     /** No work yet. */
     readonly begin: string;
-    /** Work, and nothing that was asked of it. */
+    /** Work without open demands. */
     readonly continue: string;
-    /** Work that was approved, and none since. */
+    /** Approved work, and none since. */
     readonly approved: string;
-    /** Something that was asked for: `{asked}` stands for the fields of the ledger that say it. */
+    /** Open demands: `{asked}` is replaced by the ledger fields that list them. */
     readonly settle: string;
-    /** What `{told}` is: the fields of the ledger that tell of the work. Left out where they are not shown. */
+    /** Explains `{told}`, the ledger fields about the work. Left out if they are not shown. */
     readonly told?: string;
   };
-  /** What to do while the task is stalled. */
+  /** The instruction while the task is stalled. */
   readonly replan: string;
 }
 
@@ -62,7 +56,6 @@ export type ResultField =
   | 'issues'
   | 'required_fixes';
 
-/** What should happen next with a task. */
 export const NEXT_ACTIONS = [
   'dispatch_reviewer',
   'retry_with_constraints',
@@ -102,7 +95,7 @@ Do this task and nothing beyond it. Keep to what earlier tasks decided, and repe
     verdictField: 'assessment',
     next: { approved: 'next_task', needs_changes: 'dispatch_fixes', blocked: 'halt_and_escalate' },
     fields: ['strengths', 'issues', 'required_fixes', 'summary'],
-    // Not the relation of the work's summary: a review would close that.
+    // Not the relation of the work's summary, which a review would close.
     relations: { verdict: 'reviewed_as', summary: 'review_summary' },
     tokens: 'reviewerTokens',
     prompt: {
@@ -144,36 +137,31 @@ Record what others should know of it. Change nothing.`,
   },
 } as const satisfies Readonly<Record<string, Kind>>;
 
-/** Who returned a result: the name of its kind. */
+/** The kind of a result, which is the role of the agent that returned it. */
 export type Role = keyof typeof KINDS;
 
 type Of<R extends Role> = (typeof KINDS)[R];
-/** The verdicts of a kind. */
 export type VerdictOf<R extends Role> = keyof Of<R>['next'] & Verdict;
-/** The field that holds the verdict of a kind; never for a kind without one. */
 export type VerdictFieldOf<R extends Role> =
   Of<R> extends { verdictField: infer Field extends VerdictField } ? Field : never;
-/** The fields of a kind. */
 export type FieldOf<R extends Role> = Of<R>['fields'][number];
 
 export const ROLES = Object.keys(KINDS) as [Role, ...Role[]];
 
-/** Whether `value` is a role. */
 export function isRole(value: unknown): value is Role {
   return ROLES.some((role) => role === value);
 }
 
-/** A role's entry in the table; its type is the same for all roles. */
 export function kindOf(role: Role): Kind {
   return KINDS[role];
 }
 
-/** The verdicts of a role; empty for one that only records. */
+/** Returns an empty list for a role that only records. */
 export function verdictsOf(role: Role): Verdict[] {
   return Object.keys(KINDS[role].next) as Verdict[];
 }
 
-/** The verdict of a result or outcome; `undefined` for a kind that gives none. */
+/** Returns `undefined` for a kind without a verdict. */
 export function verdictIn(
   role: Role,
   said: { readonly [Field in VerdictField]?: Verdict | undefined },
@@ -182,7 +170,6 @@ export function verdictIn(
   return verdictField && said[verdictField];
 }
 
-/** The roles whose results play this part. */
 export function rolesOf(part: Kind['part']): Role[] {
   return ROLES.filter((role) => KINDS[role].part === part);
 }

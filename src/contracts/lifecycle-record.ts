@@ -1,47 +1,28 @@
 import { z } from 'zod';
 import { timestamp } from './event.js';
-import { forgottenKey, sessionOfArchivedKey, type Token, token } from './names.js';
+import { forgottenKey, isToken, sessionOfArchivedKey, type Token } from './names.js';
 
-/**
- * What the bucket `session_lifecycle` records of sessions, beside their events: few records, since most sessions have
- * none. Every service looks at them from memory.
- */
+/** The records in the bucket `session_lifecycle`, which are few. Every service watches them in memory. */
 
-const sessionName = z.string().transform((name, context): Token => {
-  try {
-    return token(name, 'session');
-  } catch {
-    context.addIssue('not the name of a session');
-    return z.NEVER;
-  }
-});
-
-const projectName = z.string().transform((name, context): Token => {
-  try {
-    return token(name, 'project');
-  } catch {
-    context.addIssue('not the name of a project');
-    return z.NEVER;
-  }
-});
+const name = z.custom<Token>(isToken);
 
 const archived = z.object({
   v: z.literal(1),
   status: z.literal('archived'),
   at: timestamp,
   reason: z.string().optional(),
-  /** Where a rule of retention has archived it: when it had moved last. */
+  /** Set by a retention rule: the time of the last event. */
   idle_since: timestamp.optional(),
-  /** Its log still has to give way to its checkpoint. */
+  /** Its log has not been replaced by its checkpoint yet. */
   pending: z.literal(true).optional(),
-  /** It is not a session yet: its events are being imported, and only the import may add events. */
+  /** Set during an import: only the import may add events. */
   importing: z
     .object({
-      /** SHA-256 of the file, as its last line says. */
+      /** SHA-256 of the file. */
       file: z.string(),
       /** The highest dispatch that its events name. */
       dispatches: z.int().nonnegative(),
-      /** Whether all processes know of it, and new results have higher numbers. */
+      /** True once every process knows of it and new results have higher numbers. */
       ready: z.boolean(),
     })
     .optional(),
@@ -51,37 +32,35 @@ const forgotten = z.object({
   v: z.literal(1),
   status: z.enum(['forgetting', 'forgotten']),
   at: timestamp,
-  /** Last sequence of the stream of dispatches then: no result up to it may become an event of the session again. */
+  /** Last sequence of DISPATCH then: no result up to it may become an event of the session. */
   dispatches: z.int().nonnegative(),
-  /** Last sequence of an event of the session then: its next log starts above, and a snapshot up to it is not one. */
+  /** Last event of the session then: its next log starts above, and snapshots up to it are ignored. */
   sequence: z.int().nonnegative(),
-  /** The same numbers when it was first recorded: what came later belongs to the next session of the name. */
+  /** The same numbers when first recorded: later data belongs to the next session of the name. */
   begun: z.object({ dispatches: z.int().nonnegative(), sequence: z.int().nonnegative() }).optional(),
-  /** Whether the numbers are those from which nothing of the old session can come any more; then it may be erased. */
+  /** True once no more data of the old session can arrive, so it may be erased. */
   settled: z.boolean().optional(),
-  /** Whether accepted learnings that rest on it alone go, too. */
+  /** Also erase accepted learnings that only this session supports. */
   with_learnings: z.boolean().optional(),
-  /** Who erases it: another one takes over once the record is old. */
+  /** The process that erases it; another takes over once the record is old. */
   by: z.string().optional(),
-  /** The project that is forgotten with it, whose learnings go last. */
-  project: projectName.optional(),
-  /** Until it is settled: it is forgotten only if this is still its newest event, and no result was stored since then. */
+  /** The project that is forgotten with it, whose learnings are erased last. */
+  project: name.optional(),
+  /** Until it is settled: forget it only if this is still its newest event and no result was stored since. */
   unless_moved: z.object({ sequence: z.int().nonnegative(), since: timestamp }).optional(),
-  /** Its name, while something is left to erase. */
-  session: sessionName.optional(),
+  /** Kept until everything is erased. */
+  session: name.optional(),
 });
 
-/** Under `archived.<session>`: the session takes no results. */
+/** Key `archived.<session>`: the session is read-only. */
 export type Archived = z.output<typeof archived>;
-/** Under `forgotten.<hash of its name>`: the session is being erased, or was. */
+/** Key `forgotten.<hash of its name>`: the session is being erased, or was. */
 export type Forgotten = z.output<typeof forgotten>;
 
-/** A record with what its key says. */
 export type LifecycleRecord =
   | { readonly kind: 'archived'; readonly session: Token; readonly record: Archived }
   | { readonly kind: 'forgotten'; readonly record: Forgotten };
 
-/** Reads a record, or gives `undefined` for anything else. */
 export function lifecycleRecord(key: string, json: unknown): LifecycleRecord | undefined {
   const session = sessionOfArchivedKey(key);
   if (session !== undefined) {
@@ -90,7 +69,7 @@ export function lifecycleRecord(key: string, json: unknown): LifecycleRecord | u
   }
   const { data: record } = forgotten.safeParse(json);
   if (record === undefined || !FORGOTTEN_KEY.test(key)) return undefined;
-  // A name that stands under the key of another would have that one taken for it.
+  // A record under another session's key must not apply to it.
   const isNamed = record.session === undefined || forgottenKey(record.session) === key;
   return isNamed ? { kind: 'forgotten', record } : undefined;
 }

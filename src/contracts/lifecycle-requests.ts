@@ -3,45 +3,36 @@ import { SPAN_PATTERN, TERM_PATTERN } from '../shared/text.js';
 import { ROLES } from './kinds.js';
 import { taskId } from './results.js';
 import { termFields } from './retention-record.js';
-import { sessionEvent } from './session-events.js';
+import { sessionFileEvent } from './session-file.js';
 import { sessionName } from './session-name.js';
-import { cursor, limit, text, tool, toolOfAny, toolOfNone } from './tool-shape.js';
+import { between, cursor, limit, text, tool, toolOfAny, toolOfNone } from './tool-shape.js';
 
 const MOST_EVENTS = 1000;
 
-const place = z.int().nonnegative().optional();
-const importedEvent = z.object({
-  sequence: z.int().positive().describe('Its number in the file: 1, 2, 3 …'),
-  after: place.describe('The number of the event that it was stored directly behind.'),
-  decidedOn: place.describe('The number of the event that it was decided on.'),
-  event: sessionEvent.describe('The event.'),
-});
-
-/** The tools that carry whole sessions, to a file and from one. */
 export const EXPORT_TOOLS = {
   'session-export': tool('list the events of the session whole, the oldest first', '', { cursor }),
   'session-import': tool(
     'take in the events of a file, a page at a time',
     '--file 0f3a --dispatches 0 --done',
     {
-      file: z.string().min(1).max(64).describe('Names the file: the SHA-256 in its last line.'),
+      file: z.string().min(1).max(64).describe('The SHA-256 in the last line of the file.'),
       dispatches: z
         .int()
         .nonnegative()
-        .describe('The highest dispatch that an event of the file names: new results get higher numbers.'),
+        .describe(
+          'The highest DISPATCH sequence that an event of the file names; new results get higher ones.',
+        ),
       events: z
-        .array(importedEvent)
+        .array(sessionFileEvent)
         .max(MOST_EVENTS, `must be at most ${MOST_EVENTS}`)
         .optional()
-        .describe('The next events of the file. None: begin, and tell how far it is.'),
-      done: z.boolean().default(false).describe('All events are there: from now on it is a session.'),
+        .describe('The next events of the file. Leave it out to begin, and to get the progress.'),
+      done: z.boolean().default(false).describe('All events are sent: finish the import.'),
     },
   ),
 } as const;
 
-/** The tools that erase what is stored. */
-
-const dryRun = z.boolean().default(false).describe('Only count what would go; nothing is erased.');
+const dryRun = z.boolean().default(false).describe('Only count what would be erased.');
 const confirm = (what: string) =>
   text(64)
     .optional()
@@ -57,7 +48,7 @@ export const FORGET_TOOLS = {
       withLearnings: z
         .boolean()
         .default(false)
-        .describe('Also remove accepted learnings that rest on this session alone.'),
+        .describe('Also remove accepted learnings that only this session supports.'),
     },
   ),
   'project-forget': toolOfNone(
@@ -68,29 +59,24 @@ export const FORGET_TOOLS = {
 } as const;
 
 const holder = text(200);
-const ttlMs = z
-  .int()
-  .min(1000, 'must be 1000 to 600000')
-  .max(600_000, 'must be 1000 to 600000')
+const ttlMs = between(1000, 600_000)
   .default(30_000)
-  .describe('How long the lease stays without being renewed, in milliseconds.');
+  .describe('Time to live of the lease without a renewal, in milliseconds.');
 
-/** How runs of a plan agree on who works on a task. */
+/** Runs of a plan agree by these leases on who works on a task. */
 export const CLAIM_TOOLS = {
   'run-claim': tool('claim the lease of a task for a run, renew it or release it', '--task 2.1 --holder me', {
     task: taskId.describe('The task that the run works on.'),
-    holder: holder.describe('Names the run, unlike any other.'),
+    holder: holder.describe('A unique id of the run.'),
     ttlMs,
     ended: z
       .array(holder)
       .max(20, 'must name at most 20')
       .optional()
-      .describe('Runs that are known to have ended: their lease is taken over at once.'),
-    release: z.boolean().default(false).describe('Gives the lease back.'),
+      .describe('Runs that are known to have ended; their leases can be claimed at once.'),
+    release: z.boolean().default(false).describe('Release the lease.'),
   }),
 } as const;
-
-/** The tools that say how long things are kept. */
 
 const term = (about: string) =>
   z
@@ -105,7 +91,7 @@ export const RETENTION_TOOLS = {
       .string()
       .regex(SPAN_PATTERN, 'must be a number with m, h or d, such as 12h or 30d')
       .optional()
-      .describe('What they would do after so long if nothing moved until then, such as 30d.'),
+      .describe('Show what they would do after this time without any activity, such as 30d.'),
   }),
   'retention-set': toolOfNone(
     'set how long things are kept, for the installation or a project; the keeper enforces it from then on',
@@ -114,14 +100,11 @@ export const RETENTION_TOOLS = {
       project: sessionName.optional().describe('Only for sessions of this project.'),
       ...termFields(term),
       remove: z.boolean().default(false).describe('Remove the rule of the installation or the project.'),
-      dryRun: z.boolean().default(false).describe('Only show what the rules would do then.'),
+      dryRun: z.boolean().default(false).describe('Only show what the rules would do.'),
     },
   ),
 } as const;
 
-/** What is asked of rejected results. */
-
-/** Largest corrected text that one request carries. */
 const MAX_CORRECTED = 1_000_000;
 
 const rejectedId = z
@@ -131,7 +114,7 @@ const rejectedId = z
 
 export const REJECTED_TOOLS = {
   'rejected-list': toolOfAny('results that could not be used, the newest first', '', {
-    role: z.enum(ROLES).optional().describe('Only those that were published as results of this role.'),
+    role: z.enum(ROLES).optional().describe('Only results that were published with this role.'),
     limit: limit(200, 50),
     cursor,
   }),
@@ -141,23 +124,22 @@ export const REJECTED_TOOLS = {
       .int()
       .min(0, 'must be 0 or more')
       .default(0)
-      .describe('The byte of the body from which on it is shown: `next` of the reply before.'),
+      .describe('Byte offset in the body: `next` of the previous reply.'),
   }),
   'rejected-retry': toolOfNone('publish a rejected result again, corrected or as it came', '--id 3', {
     id: rejectedId,
-    role: z.enum(ROLES).optional().describe('Publish it as the result of this role.'),
+    role: z.enum(ROLES).optional().describe('Publish it with this role.'),
     toSession: sessionName.optional().describe('Publish it to this session instead of its own.'),
     body: z
       .string()
       .min(1, 'must not be empty')
       .max(MAX_CORRECTED, `must be at most ${MAX_CORRECTED} characters`)
       .optional()
-      .describe('The corrected result. It is checked first: what still cannot be read stays where it is.'),
+      .describe('The corrected result. If it still cannot be read, nothing is published.'),
   }),
   'rejected-remove': toolOfNone('remove a rejected result for good', '--id 3', { id: rejectedId }),
 } as const;
 
-/** What is asked of the prompts that were compiled. */
 export const PROMPT_TOOLS = {
   'prompt-list': tool('the prompts that were compiled last, the newest first', '--task 2.1', {
     task: text(128).optional().describe('Only prompts of this task.'),

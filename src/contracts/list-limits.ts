@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { ThroughlineError } from './errors.js';
+import { jsonOf } from './event.js';
 
-/** A list of a request that holds more than its schema allows. */
 interface LongList {
-  /** Its path: `payload.target_files`. */
+  /** For example `payload.target_files`. */
   readonly path: string;
   readonly length: number;
   readonly limit: number;
 }
 
 /**
- * The first list of `value` that is longer than its schema allows, found by lengths alone: a schema looks at every item
- * before it looks at their number, and a message has room for half a million of them.
+ * Finds the first list longer than its schema allows, by lengths alone: a schema checks every item before their number,
+ * and a message can contain half a million.
  */
 export function longListIn(
   schema: unknown,
@@ -34,7 +34,7 @@ export function longListIn(
 
 const known = new WeakMap<z.ZodObject, readonly (readonly [key: string, field: unknown])[]>();
 
-/** The fields that can hold a list that is too long: to look for them takes longer than to check a request. */
+/** Caches the fields that may be too long: searching a schema takes longer than checking a request. */
 function listsIn(schema: z.ZodObject): readonly (readonly [key: string, field: unknown])[] {
   const lists = known.get(schema) ?? Object.entries(schema.shape).filter(([, field]) => hasLimit(field));
   known.set(schema, lists);
@@ -47,7 +47,6 @@ function hasLimit(schema: unknown): boolean {
   return insideOf(schema).some(hasLimit);
 }
 
-/** The most items that the schema of a list allows. */
 export function limitOf(list: z.ZodArray): number | undefined {
   for (const check of list.def.checks ?? []) {
     if (check instanceof z.core.$ZodCheckMaxLength) return check._zod.def.maximum;
@@ -55,7 +54,7 @@ export function limitOf(list: z.ZodArray): number | undefined {
   return undefined;
 }
 
-/** The schemas that look at the same value as this one. */
+/** Returns the schemas that parse the same value as this one. */
 export function insideOf(schema: unknown): readonly unknown[] {
   if (schema instanceof z.ZodUnion) return schema.options;
   if (schema instanceof z.ZodPipe) return [schema.in, schema.out];
@@ -82,35 +81,20 @@ function first<Item, Found>(
   return undefined;
 }
 
-/** Cursors of paged lists: a text without meaning for callers, and a few values for the service that made it. */
-
-/** The cursor that holds these values. */
 export function cursorOf(...values: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url');
 }
 
-/**
- * The values of a cursor.
- *
- * @throws ThroughlineError `schema_invalid` for one that `cursorOf` did not make of such values
- */
+/** @throws ThroughlineError `schema_invalid` for a cursor that `cursorOf` did not make of such values */
 export function readCursor<const Values extends readonly [z.ZodType, ...z.ZodType[]]>(
   cursor: string,
   values: Values,
 ): z.output<z.ZodTuple<Values>> {
-  const read = z.tuple(values).safeParse(jsonOf(cursor));
+  const read = z.tuple(values).safeParse(jsonOf(Buffer.from(cursor, 'base64url')));
   if (read.success) return read.data;
   throw new ThroughlineError(
     'schema_invalid',
     'cursor: is not one of this list: send the next of the page before, or leave it out for the first page',
     { details: { fields: ['cursor'] } },
   );
-}
-
-function jsonOf(cursor: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  } catch {
-    return undefined;
-  }
 }

@@ -6,14 +6,12 @@ import type { DispatchOutcome, Outcome } from './session-events.js';
 import { bySeverity } from './severity.js';
 
 /**
- * The part of a result that goes onto its event beside the facts: whole in shape, bounded in size. The dispatch
- * itself keeps every byte; an event must fit one message and be read at each replay. A key without a value is left
- * out: a replayed event must equal the live one, and `delete` would make every later step on the object slow.
+ * The part of a result that its event keeps besides the facts, with size limits. Keys without a value are left out,
+ * because a replayed event must equal the live one and `delete` slows down every later access.
  */
 
 const { text: MAX_TEXT, list: MAX_LIST } = KEPT.outcome;
 
-/** What an event says of a result. */
 export function outcomeOf(
   { role, result }: RoleResult,
   { sequence, task, at }: { sequence: number; task: string; at: string },
@@ -64,15 +62,15 @@ function lines(texts: readonly string[]): string[] {
 }
 
 /**
- * The outcome of a command on a state: an event to append, an answer without one, or a refusal. Pure: the caller
- * stamps time and id, appends expecting the state's sequence, and decides again when another writer came first.
+ * The outcome of a command: an event to append, an answer without one, or a refusal. Pure: the caller adds time and id,
+ * appends with the expected sequence, and decides again after a conflict.
  */
 export type DecisionOn<State, Event> =
   | { readonly kind: 'append'; readonly event: Unstamped<Event>; readonly reply: ReplyOn<State> }
   | { readonly kind: 'answer'; readonly reply: ReplyOn<State> }
   | Refusal;
 
-/** Makes the answer from the state as it is after the event. */
+/** Makes the answer from the state after the event. */
 export type ReplyOn<State> = (state: State) => object;
 
 export interface Refusal {
@@ -82,7 +80,7 @@ export interface Refusal {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** An event before it is stamped with version, time and id. */
+/** An event without version, time and id. */
 export type Unstamped<Event> = Event extends { readonly type: string; readonly data: unknown }
   ? Pick<Event, 'type' | 'data'>
   : never;

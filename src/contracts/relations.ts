@@ -2,7 +2,7 @@ import { clipText, oneLine, quoted } from '../shared/text.js';
 import { KEPT } from './kept.js';
 import { kindOf, ROLES } from './kinds.js';
 
-/** The relations of facts that come from fields of results, beside those of their kinds. */
+/** The relations of facts from result fields, besides those of the kinds. */
 export const RELATIONS = {
   changedBy: 'modified_by',
   requires: 'requires',
@@ -11,17 +11,17 @@ export const RELATIONS = {
   requiredFix: 'must_fix',
   convention: 'convention',
   noted: 'noted',
-  /** What a review would like to have done that approved the task all the same. */
+  /** A wish of a review that approved the task. */
   suggested: 'suggested',
 } as const;
 
-/** What a task waits for, in the words of its last work result; of other things agents may say it too. */
+/** Written by work results for their task; agents may use it for other subjects. */
 export const BLOCKED_BY = 'blocked_by';
 
-/** Relations that agents may use in facts of their own. */
+/** Relations that agents may use in their own facts. */
 const FREE: ReadonlySet<string> = new Set([RELATIONS.convention, RELATIONS.noted, RELATIONS.suggested]);
 
-/** Relations by which results tell their own outcome: a fact in words closes what others said under its relation. */
+/** Relations reserved for outcomes: a fact with one closes earlier facts. */
 export const PROTECTED_RELATIONS: ReadonlySet<string> = new Set([
   ...ROLES.flatMap((role) => Object.values(kindOf(role).relations)),
   ...Object.values(RELATIONS).filter((relation) => !FREE.has(relation)),
@@ -29,9 +29,9 @@ export const PROTECTED_RELATIONS: ReadonlySet<string> = new Set([
 
 const PLAIN = /^[a-z0-9]+(?:_[a-z0-9]+)*$/;
 
-/** A relation as its fact has it, in one spelling: `must_fix` for `Must-Fix` and ` must fix`; empty where nothing is left. */
+/** Normalizes a relation: `must_fix` for `Must-Fix` and ` must fix`; may be empty. */
 export function relationOf(text: string): string {
-  // Most are. A marker between underscores is one for `quoted` alone.
+  // The common case. Quoting still removes markers between underscores.
   const name = text.length <= KEPT.fact.relation && PLAIN.test(text) ? text : spelledOnce(text);
   return clipText(quoted(name), KEPT.fact.relation);
 }
@@ -43,7 +43,7 @@ function spelledOnce(text: string): string {
     .replace(/^_|_$/g, '');
 }
 
-/** Whether a fact in words may say this: it may not pass for an outcome, nor close what a task's results said. */
+/** Returns false for an explicit fact that would pass for an outcome, or close facts of a task's results. */
 export function maySay(subject: string, relation: string): boolean {
   const said = relationOf(relation);
   if (PROTECTED_RELATIONS.has(said)) return false;

@@ -5,25 +5,22 @@ import { insideOf, limitOf } from './list-limits.js';
 import { otherSpelling } from './spelling.js';
 
 /**
- * The fields of a request by the names that its schema has for them: `max_facts` becomes `maxFacts`, and `intentId` becomes
- * `intent_id`. Only names of fields change: the keys of a record, and what a schema does not look into, stay as they are.
+ * Maps field names to those of the schema, `max_facts` to `maxFacts` and `intentId` to `intent_id`, and drops unknown
+ * ones. Keys of records, and values that the schema does not look into, are unchanged.
  */
-
-/** A request by the names of its schema, without what no one knows. */
 export interface NamedRequest {
   readonly request: unknown;
-  /** The first fields that no one knows, or that come twice: each by its path in the request, fit to be shown. */
+  /** The first fields that are unknown or given twice, by their displayable path in the request. */
   readonly faults: readonly { readonly path: string; readonly message: string }[];
-  /** How many there are: the caller decides that. */
+  /** Number of all faults, which the caller controls. */
   readonly faulty: number;
 }
 
-/** Most faults that are told one by one. */
 const MAX_FAULTS = 5;
 
 const openObjects = new WeakSet<z.ZodType>();
 
-/** An object of a request that may hold fields of the caller's own: they are left out, and no mistake. */
+/** Marks an object that may have the caller's own fields, which are dropped without an error. */
 export function openObject<Schema extends z.ZodObject>(schema: Schema): Schema {
   openObjects.add(schema);
   return schema;
@@ -42,16 +39,16 @@ export function named(schema: z.ZodType, request: unknown): NamedRequest {
   return { request: renamed, faults, faulty };
 }
 
-/** Takes a fault; its message is made for the first ones alone. */
+/** The message is made only for the first faults. */
 type Tell = (path: readonly string[], message: () => string) => void;
 
-/** What there is to do for one schema. */
+/** Renames the fields of one value. */
 type Plan = (value: unknown, path: readonly string[], tell: Tell) => unknown;
 
-/** To look through a schema takes longer than to name a request. */
+/** Cached: walking a schema takes longer than renaming a request. */
 const plans = new WeakMap<z.ZodType, Plan | 'nothing'>();
 
-/** `undefined` for a schema without fields. */
+/** Returns `undefined` for a schema without fields. */
 function planOf(schema: unknown): Plan | undefined {
   if (!(schema instanceof z.ZodType)) return undefined;
   const known = plans.get(schema) ?? newPlan(schema) ?? 'nothing';
@@ -74,7 +71,7 @@ function listPlan(schema: z.ZodArray): Plan | undefined {
   return (
     item &&
     ((value, path, tell) =>
-      // One that is too long is refused for its length.
+      // The schema refuses lists that are too long.
       Array.isArray(value) && value.length <= limit
         ? value.map((each, index) => item(each, [...path, String(index)], tell))
         : value)
@@ -83,7 +80,7 @@ function listPlan(schema: z.ZodArray): Plan | undefined {
 
 interface Fields {
   readonly known: readonly string[];
-  /** By both spellings. */
+  /** Keys in both spellings. */
   readonly bySpelling: ReadonlyMap<string, { readonly name: string; readonly plan: Plan | undefined }>;
   readonly isOpen: boolean;
 }
@@ -98,7 +95,7 @@ function fieldsOf(schema: z.ZodObject): Fields {
   return { known, bySpelling: new Map(spelled), isOpen: openObjects.has(schema) };
 }
 
-/** @param elsewhere says that a field that is not known here is known in another kind of request */
+/** @param elsewhere explains a field that belongs to another kind of request */
 function objectPlan(
   { known, bySpelling, isOpen }: Fields,
   elsewhere: (key: string) => string | undefined = () => undefined,
@@ -123,7 +120,7 @@ function objectPlan(
   };
 }
 
-/** One of several objects, told apart by the value of one field. */
+/** Dispatches on the discriminator. */
 function choicePlan(schema: z.ZodDiscriminatedUnion): Plan {
   const { discriminator } = schema.def;
   const options = schema.options.flatMap((option) => {
@@ -144,7 +141,7 @@ function choicePlan(schema: z.ZodDiscriminatedUnion): Plan {
     return [...values].map((value) => [value, objectPlan(fields, elsewhere)] as const);
   });
   const plansByValue = new Map<unknown, Plan>(kinds);
-  // Without a plan the schema says what is wrong with the kind.
+  // The schema reports an unknown kind.
   return (value, path, tell) =>
     plansByValue.get(isObject(value) ? value[discriminator] : undefined)?.(value, path, tell) ?? value;
 }
@@ -154,10 +151,8 @@ function twice(path: readonly string[], before: unknown, given: unknown): string
   return `${shownPath(path)} is ${shown(given)} and ${shownPath(other)} is ${shown(before)}, but both are the same field: give one of them`;
 }
 
-/** Deeper than this, values count as different. */
 const MAX_DEPTH = 20;
 
-/** Whether two values from JSON are the same. */
 function isSame(one: unknown, other: unknown, depth = 0): boolean {
   if (Object.is(one, other)) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;

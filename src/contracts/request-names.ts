@@ -1,17 +1,14 @@
-/**
- * The subject of each request that a service answers, apart from what it takes: the SDK needs names alone, and loads
- * no schema for them.
- */
+/** The subject of each request, apart from its schema: the SDK needs only names, and loads no schemas. */
 export const RUN_INIT_SUBJECT = 'run.init';
 export const RUN_STATUS_SUBJECT = 'run.status';
 export const TRACE_APPEND_SUBJECT = 'trace.append';
-/** The same without an answer, for volume: at most once, and nothing says what was wrong with an entry. */
+/** Fire-and-forget: at most once, and errors are not reported. */
 export const TRACE_RECORD_SUBJECT = 'trace.record';
 export const TRACE_COMPACT_SUBJECT = 'trace.compact';
 export const TRACE_GET_SUBJECT = 'trace.get';
 export const TRACE_PIN_SUBJECT = 'trace.pin';
 
-/** The tools that are decided on a session's state. */
+/** Tools decided on a session's state. */
 export const COMMAND_NAMES = [
   'task-add',
   'task-status',
@@ -43,7 +40,7 @@ export const COMMAND_NAMES = [
 ] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];
 
-/** The tools that do more than look at the state: they wait for a result, read the plan again, or read logs. */
+/** Tools that also wait for results, read the plan, or read logs. */
 const QUERY_NAMES = [
   'dispatch-show',
   'plan-show',
@@ -79,16 +76,16 @@ export function isCommand(name: ToolName): name is CommandName {
   return !QUERY_NAMES.some((each) => each === name);
 }
 
-/** The tools of service `session-tools`. `TOOLS` has the input of each. */
+/** The tools of the service `session-tools`. */
 export const TOOL_NAMES = [...COMMAND_NAMES, ...QUERY_NAMES] as const;
-/** The name of a tool, as it stands in its subject. */
+/** The name of a tool, as in its subject. */
 export type ToolName = (typeof TOOL_NAMES)[number];
 
 export function isToolName(name: string): name is ToolName {
   return TOOL_NAMES.some((each) => each === name);
 }
 
-/** Tools that change nothing: what a reader may ask. */
+/** Read-only tools, for the reader role. */
 export const READING_TOOLS = [
   'task-list',
   'note-list',
@@ -117,7 +114,7 @@ export const READING_TOOLS = [
   'health-show',
 ] as const satisfies readonly ToolName[];
 
-/** Tools that ask about the whole installation: they name no session, and no user who is bound to one may ask them. */
+/** Tools for the whole installation: they name no session, and users limited to one session may not call them. */
 export const WIDE_TOOLS = [
   'session-list',
   'rejected-show',
@@ -134,12 +131,10 @@ export function isWideTool(name: ToolName): name is WideTool {
   return WIDE_TOOLS.some((each) => each === name);
 }
 
-/** `tool.<name>`. */
 export function toolSubject(name: ToolName): string {
   return `tool.${name}`;
 }
 
-/** The requests of the service `learnings`. `LEARNING_REQUESTS` has the input of each. */
 export const LEARNING_REQUEST_SUBJECTS = [
   'learning.propose',
   'learning.list',
@@ -159,10 +154,10 @@ export function isLearningRequest(subject: string): subject is LearningRequest {
   return LEARNING_REQUEST_SUBJECTS.some((each) => each === subject);
 }
 
-/** Requests beside the tools that change nothing a caller could see: what a reader may ask about a session. */
+/** Read-only requests about a session, besides the tools. */
 export const READING_REQUESTS = [RUN_STATUS_SUBJECT, TRACE_GET_SUBJECT, TRACE_COMPACT_SUBJECT] as const;
 
-/** The same of learnings, which belong to a project. */
+/** Read-only requests about learnings. */
 export const READING_LEARNINGS = [
   'learning.list',
   'learning.search',

@@ -1,12 +1,8 @@
 import type { Verdict } from './kinds.js';
 import type { AnyResult, TestRun } from './results.js';
 
-/**
- * The JSON of the event that nearly every result becomes, written for its schema: it is made for each of them, and
- * `JSON.stringify` takes twice as long. The bytes are the same.
- */
+/** Writes the JSON of the most common event in half the time of `JSON.stringify`, with the same bytes. */
 
-/** An event of a result, as its schema in `session-events.ts` has it. */
 interface ResultEvent {
   readonly v: number;
   readonly type: string;
@@ -33,10 +29,9 @@ type Outcome = Omit<AnyResult, 'task_id' | 'result_id' | 'facts' | 'status' | 'a
   readonly assessment?: Verdict | undefined;
 };
 
-/** What stands in JSON as it is. */
+/** Characters that JSON does not escape. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** The JSON of an event; `undefined` for one with anything but an outcome in it. */
 export function resultEventJson({ v, type, at, data }: ResultEvent): string | undefined {
   if (data.facts_complete || data.facts.length > 0 || data.repairs !== undefined) return undefined;
   if (data.facts_omitted !== undefined || data.repairs_omitted !== undefined) return undefined;
@@ -48,7 +43,7 @@ export function resultEventJson({ v, type, at, data }: ResultEvent): string | un
   return `{"v":${v},"type":"${type}","at":${text(at)},"data":{"dispatch":{${dispatch}},"facts":[]}}`;
 }
 
-/** In the order in which an outcome is made; a review with issues, which are few, is left to `JSON.stringify`. */
+/** Keys in the order of the schema; reviews with issues are rare and use `JSON.stringify`. */
 function outcomeJson(outcome: Outcome): string | undefined {
   if (outcome.issues !== undefined) return undefined;
   let said = '';

@@ -3,23 +3,19 @@ import { TERM_PATTERN } from '../shared/text.js';
 import { timestamp } from './event.js';
 import { isToken, type Token } from './names.js';
 
-/**
- * What is recorded of retention, beside the records of sessions: how long things are kept, and the last time that was seen
- * to. Without rules everything stays.
- */
+/** The retention rules and the last run. Without rules everything stays. */
 
-/** What a rule may limit, each in days or `never`. */
+/** In days, or `never`. */
 export const RETENTION_TERMS = ['archiveAfter', 'forgetAfter', 'dispatchesAfter', 'rejectedAfter'] as const;
 export type RetentionTerm = (typeof RETENTION_TERMS)[number];
 
 const TERM_TEXTS = {
-  archiveAfter: 'Archive a session that has not moved for this long.',
-  forgetAfter: 'Forget a session, archived or not, that has not moved for this long.',
-  dispatchesAfter: 'Remove results, as they were published, that are this old and have been dealt with.',
-  rejectedAfter: 'Remove bodies of rejected results that are this old.',
+  archiveAfter: 'Archive a session after this time without activity.',
+  forgetAfter: 'Forget a session, archived or not, after this time without activity.',
+  dispatchesAfter: 'Remove published results of this age once they are processed.',
+  rejectedAfter: 'Remove bodies of rejected results of this age.',
 } as const satisfies Readonly<Record<RetentionTerm, string>>;
 
-/** One field of each term, all optional. */
 export function termFields<Field extends z.ZodType>(field: (about: string) => Field) {
   return Object.fromEntries(RETENTION_TERMS.map((term) => [term, field(TERM_TEXTS[term])])) as Record<
     RetentionTerm,
@@ -29,19 +25,17 @@ export function termFields<Field extends z.ZodType>(field: (about: string) => Fi
 
 const projectName = z.custom<Token>(isToken);
 const rule = z.object({
-  /** Left out for the rule of the whole installation. */
+  /** Left out for the whole installation. */
   project: projectName.exactOptional(),
-  /** When it was set. */
   at: timestamp,
   ...termFields(() => z.string().regex(TERM_PATTERN).exactOptional()),
 });
 
-/** Under `retention`. */
 export const retentionRules = z.object({
   v: z.literal(1),
-  /** One more with each change. */
+  /** Incremented with each change. */
   version: z.int().nonnegative(),
-  /** Nothing is done until a rule is set again: a restore has brought back what is old by now. */
+  /** Set by a restore, which brings back data that is old by now: nothing runs until a rule is set. */
   paused: z.literal(true).exactOptional(),
   rules: z.array(rule),
 });
@@ -49,18 +43,17 @@ export const retentionRules = z.object({
 const counts = {
   archived: z.int().nonnegative(),
   forgotten: z.int().nonnegative(),
-  /** Sessions that had moved by the time that it was their turn. */
+  /** Sessions that moved in the meantime. */
   spared: z.int().nonnegative(),
   dispatches: z.int().nonnegative(),
   rejected: z.int().nonnegative(),
 };
 
-/** Under `retention_run`: the last time that the rules were followed; without an end it goes on, or was cut short. */
+/** The last run of the rules; no end while it runs, or if it was interrupted. */
 export const retentionRun = z.object({
   v: z.literal(1),
   startedAt: timestamp,
   endedAt: timestamp.exactOptional(),
-  /** What it failed with. */
   error: z.string().exactOptional(),
   ...counts,
 });

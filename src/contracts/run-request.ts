@@ -2,36 +2,32 @@ import { z } from 'zod';
 import { eventOf } from './event.js';
 import { sessionSettings } from './session-meta-events.js';
 import { sessionName } from './session-name.js';
-
-/** A run: a specification whose `tasks.md` is followed. Requests `run.init` and `run.status`, and their events. */
+import { text, untrimmed } from './tool-shape.js';
 
 const TASK_LINES = ['pending', 'in-progress', 'completed'] as const;
 
-/** What a task of a plan is, in one word: what its line says, unless it is blocked or given up. */
+/** The status of a plan task in one word: that of its line, unless it is blocked or cancelled. */
 export const PLAN_STATUSES = [...TASK_LINES, 'blocked', 'cancelled'] as const;
 
 export const progressTask = z
   .object({
     id: z.string().describe('Id of the task.'),
     text: z.string().describe('What is to be done.'),
-    status: z.enum(TASK_LINES).describe('How far it is.'),
-    optional: z.literal(true).exactOptional().describe('It may be left out.'),
-    blocked: z
-      .literal(true)
-      .exactOptional()
-      .describe('Marked as waiting for something; the status is pending.'),
-    cancelled: z.literal(true).exactOptional().describe('Given up: in no total.'),
+    status: z.enum(TASK_LINES).describe('Its status.'),
+    optional: z.literal(true).exactOptional().describe('Optional.'),
+    blocked: z.literal(true).exactOptional().describe('Marked as blocked; the status is pending.'),
+    cancelled: z.literal(true).exactOptional().describe('Cancelled: not in any total.'),
     group: z
       .literal(true)
       .exactOptional()
-      .describe('Its status comes from its parts: it is counted with them.'),
-    parent: z.string().exactOptional().describe('The task that it is a part of.'),
-    prompt: z.string().exactOptional().describe('What its agent is told.'),
-    requirements: z.array(z.string()).exactOptional().describe('What it has to meet.'),
+      .describe('Its status derives from its subtasks, and only they are counted.'),
+    parent: z.string().exactOptional().describe('Its parent task.'),
+    prompt: z.string().exactOptional().describe('Prompt for its agent.'),
+    requirements: z.array(z.string()).exactOptional().describe('Its requirements.'),
     dependsOn: z
       .array(z.string())
       .exactOptional()
-      .describe('Ids of tasks that must be done before it, as written; one of them need not exist.'),
+      .describe('Ids of tasks that must be completed first, as written; unknown ids are possible.'),
   })
   .meta({ id: 'PlanLine', description: 'A task as it was read from a plan.' });
 
@@ -40,14 +36,13 @@ export const planProblem = z
     code: z.string().describe('Kind of the problem.'),
     line: z.int().describe('Number of the line, 1 for the first.'),
     message: z.string().describe('What is wrong with it.'),
-    placed: z
-      .literal(true)
-      .exactOptional()
-      .describe('The line is a task or part of one; what it is was read by a guess.'),
+    placed: z.literal(true).exactOptional().describe('The line was read by a guess.'),
   })
-  .meta({ id: 'PlanProblem', description: 'A line of a plan that was not placed, or placed by a guess.' });
+  .meta({
+    id: 'PlanProblem',
+    description: 'A line of a plan that could not be read, or was read by a guess.',
+  });
 
-/** What was read from a `tasks.md`. */
 export const tasksDocument = z
   .object({
     fingerprint: z
@@ -57,16 +52,13 @@ export const tasksDocument = z
           .describe('Modification time in milliseconds; 0 for a document that came with the request.'),
         hash: z.string().describe('Hash of the text.'),
       })
-      .describe('Which text it was.'),
+      .describe('Version of the text.'),
     tasks: z.array(progressTask).describe('The tasks.'),
-    problems: z.number().describe('How many lines were not placed.'),
-    guesses: z.number().exactOptional().describe('How many lines were placed by a guess.'),
-    unnamed: z
-      .number()
-      .exactOptional()
-      .describe('How many tasks have no id, and are named by their place or text.'),
-    firstProblems: z.array(planProblem).exactOptional().describe('The first reports of all three.'),
-    moreProblems: z.number().exactOptional().describe('How many reports there are beyond these.'),
+    problems: z.number().describe('Lines that could not be read.'),
+    guesses: z.number().exactOptional().describe('Lines that were read by a guess.'),
+    unnamed: z.number().exactOptional().describe('Tasks without an id, named by their position or text.'),
+    firstProblems: z.array(planProblem).exactOptional().describe('The first of these problems.'),
+    moreProblems: z.number().exactOptional().describe('Number of further problems.'),
     shortened: z
       .object({
         texts: z.number().exactOptional().describe('Tasks with a shortened text.'),
@@ -74,7 +66,7 @@ export const tasksDocument = z
         requirements: z.number().exactOptional().describe('Tasks whose requirements were left out.'),
       })
       .exactOptional()
-      .describe('How many tasks had to lose a part, because the plan is so large.'),
+      .describe('Tasks shortened because the plan is so large.'),
   })
   .meta({ id: 'PlanDocument', description: 'What was read from a plan.' });
 
@@ -82,7 +74,6 @@ export type PlanProblem = z.output<typeof planProblem>;
 export type ProgressTask = z.output<typeof progressTask>;
 export type TasksDocument = z.output<typeof tasksDocument>;
 
-/** Where the tasks come from: a file that the service reads, or a document that came with the request. */
 export const tasksSource = z
   .discriminatedUnion('kind', [
     z.object({
@@ -103,7 +94,7 @@ export type TasksSource = z.output<typeof tasksSource>;
 export const runEvents = [
   eventOf('run.initialized', {
     spec: z.string().describe('Name of the specification.'),
-    goal: z.string().exactOptional().describe('What the run is for.'),
+    goal: z.string().exactOptional().describe('Goal of the run.'),
     settings: sessionSettings.exactOptional().describe('Settings of the session to record.'),
     source: tasksSource.describe('Where the tasks come from.'),
     document: tasksDocument.describe('What was read.'),
@@ -116,27 +107,14 @@ const MAX_DOCUMENT = 800_000;
 export const runInitRequest = z
   .object({
     session: sessionName,
-    spec: z
-      .string()
-      .trim()
-      .min(1, 'must not be empty')
-      .max(200, 'must be at most 200 characters')
+    spec: text(200)
       .optional()
       .describe(
-        "Name of the specification. Default: that of the run before, else a name made from the file's place.",
+        "Name of the specification. Default: that of the previous run, else one made from the file's path.",
       ),
-    goal: z
-      .string()
-      .trim()
-      .min(1, 'must not be empty')
-      .max(10_000, 'must be at most 10000 characters')
-      .optional()
-      .describe('What the run is for. Default: that of the run before.'),
+    goal: text(10_000).optional().describe('Goal of the run. Default: that of the previous run.'),
     settings: sessionSettings.optional().describe('Settings of the session to record.'),
-    tasksPath: z
-      .string()
-      .min(1, 'must not be empty')
-      .max(4096, 'must be at most 4096 characters')
+    tasksPath: untrimmed(4096)
       .optional()
       .describe("A file under one of the service's roots. Give this or tasksText, not both."),
     tasksText: z
@@ -150,7 +128,7 @@ export const runInitRequest = z
     path: ['tasksPath'],
   });
 
-/** What `run.init` takes, as a caller writes it. */
+/** The input of `run.init`. */
 export type RunInitInput = z.input<typeof runInitRequest>;
 
 export const runStatusRequest = z.object({ session: sessionName });

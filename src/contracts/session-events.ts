@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { RESULT_KEY_LENGTH } from './accepted-result.js';
-import { EVENT_VERSION, type EventFormat, parseEvent, type Stored, timestamp } from './event.js';
+import { type EventFormat, eventOf, parseEvent, type Stored, timestamp } from './event.js';
 import { ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
 import { recordedFact, recordedRepair } from './recorded-fact.js';
 import { resultEventJson } from './result-event-json.js';
@@ -16,10 +16,8 @@ import {
 import { taskEvents } from './task-events.js';
 import { traceEvents } from './trace-entry.js';
 
-/** The events of a session stream. The subject of each names its type as well. */
 const sequence = z.int().positive().describe('Sequence in the DISPATCH stream.');
 
-/** What every kind of result may have told: a kind has some of it. */
 const outcome = z
   .object({
     status: z.enum(VERDICTS).optional().describe('Verdict of work.'),
@@ -27,31 +25,27 @@ const outcome = z
     summary: z.string().optional().describe('What was done or found.'),
     files_modified: z.array(z.string()).optional().describe('Files that were changed.'),
     tests: z.array(testRun).optional().describe('Test commands that were run.'),
-    follow_up_actions: z.array(z.string()).optional().describe('What is left to do.'),
-    blockers: z.array(z.string()).optional().describe('What keeps the task from going on.'),
-    strengths: z.array(z.string()).optional().describe('What is good about the work.'),
-    issues: z.array(reviewIssue).optional().describe('What is wrong with the work.'),
+    follow_up_actions: z.array(z.string()).optional().describe('Remaining work.'),
+    blockers: z.array(z.string()).optional().describe('Blockers.'),
+    strengths: z.array(z.string()).optional().describe('Strengths of the work.'),
+    issues: z.array(reviewIssue).optional().describe('Problems of the work.'),
     required_fixes: z.array(z.string()).optional().describe('What must be fixed.'),
-    intent_id: z.string().optional().describe('The intent in whose trace it stands.'),
-    history: z.literal(true).optional().describe('It is from before the session: ledgers leave it out.'),
+    intent_id: z.string().optional().describe('The intent whose trace records it.'),
+    history: z.literal(true).optional().describe('It is from before the session, so ledgers skip it.'),
   })
-  .meta({ id: 'Outcome', description: 'What a result told, beside its facts.' });
+  .meta({ id: 'Outcome', description: "A result's own words, besides its facts." });
 
-/** Up to which event the log was looked through: it holds no event by which this dispatch has counted. */
 const checked = z
   .int()
   .nonnegative()
   .optional()
-  .describe(
-    'Up to which event the log was looked through: it holds no event by which this dispatch has counted.',
-  );
+  .describe('The log was searched up to this event: this result had not been counted before.');
 
-/** Says which result the dispatch is, when it is published again: see `resultKey`. */
 const resultKey = z
   .string()
   .length(RESULT_KEY_LENGTH)
   .optional()
-  .describe('Says which result the dispatch is, when it is published again.');
+  .describe('Recognizes the result if it is published again.');
 
 const dispatch = {
   sequence,
@@ -61,75 +55,57 @@ const dispatch = {
   result_key: resultKey,
 };
 
-/** Whether an outcome has a verdict of its kind, where its kind gives one. */
 function hasVerdict({ role, outcome }: { role: Role; outcome: Outcome }): boolean {
   const verdicts = verdictsOf(role);
   const verdict = verdictIn(role, outcome);
   return verdict === undefined ? verdicts.length === 0 : verdicts.includes(verdict);
 }
 
-const factRecorded = z.object({
-  v: z.literal(EVENT_VERSION).describe('Version of the format of the event.'),
-  type: z.literal('fact.recorded').describe('Type of the event.'),
-  at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
-  data: z
+const factRecorded = eventOf('fact.recorded', {
+  dispatch: z
     .object({
-      dispatch: z
-        .object({
-          ...dispatch,
-          role: z.enum(ROLES).describe('The role that it was published as.'),
-          outcome: outcome.describe('What it told, beside its facts.'),
-        })
-        .refine(hasVerdict)
-        .describe('The result.'),
-      facts: z
-        .array(recordedFact)
-        .readonly()
-        .describe('The facts that it gave in its own words. The others follow from the outcome.'),
-      facts_complete: z
-        .literal(true)
-        .optional()
-        .describe('The outcome was cut for this event, so `facts` has those that would follow from it, too.'),
-      facts_omitted: z.int().positive().optional().describe('Facts that the dispatch gave beyond the limit.'),
-      repairs: z
-        .array(recordedRepair)
-        .readonly()
-        .optional()
-        .describe('What was repaired or skipped, and cut for this event; the first of them.'),
-      repairs_omitted: z.int().positive().optional().describe('Repairs beyond those.'),
+      ...dispatch,
+      role: z.enum(ROLES).describe('The role that it was published with.'),
+      outcome: outcome.describe('Its own words, besides its facts.'),
     })
-    .describe('What happened.'),
-});
+    .refine(hasVerdict)
+    .describe('The result.'),
+  facts: z.array(recordedFact).readonly().describe('Its explicit facts. The others derive from the outcome.'),
+  facts_complete: z
+    .literal(true)
+    .optional()
+    .describe('The outcome was truncated for this event, so `facts` also has those that derive from it.'),
+  facts_omitted: z.int().positive().optional().describe('Facts beyond the limit.'),
+  repairs: z
+    .array(recordedRepair)
+    .readonly()
+    .optional()
+    .describe('The first repairs, including what was cut for this event.'),
+  repairs_omitted: z.int().positive().optional().describe('Further repairs.'),
+}).omit({ id: true });
 
-const dispatchRejected = z.object({
-  v: z.literal(EVENT_VERSION).describe('Version of the format of the event.'),
-  type: z.literal('dispatch.rejected').describe('Type of the event.'),
-  at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
-  data: z
+const dispatchRejected = eventOf('dispatch.rejected', {
+  dispatch: z
     .object({
-      dispatch: z
-        .object({
-          sequence,
-          role: z.enum(ROLES).optional().describe('The role that it was published as.'),
-          task: taskId.optional().describe('The task, where it could be read.'),
-          at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
-          checked,
-        })
-        .describe('The result.'),
-      error: z
-        .object({
-          code: z.string().describe('A stable error code.'),
-          reason: z.string().describe('What is wrong with it.'),
-          fix: z.string().optional().describe('What would make the result readable.'),
-          meant: z
-            .enum(ROLES)
-            .optional()
-            .describe('The role whose result it seems to be, where it was published as that of another.'),
-        })
-        .describe('Why it could not be used.'),
+      sequence,
+      role: z.enum(ROLES).optional().describe('The role that it was published with.'),
+      task: taskId.optional().describe('The task, if it could be read.'),
+      at: timestamp.describe('When it happened, ISO 8601 in UTC.'),
+      checked,
     })
-    .describe('What happened.'),
-});
+    .describe('The result.'),
+  error: z
+    .object({
+      code: z.string().describe('A stable error code.'),
+      reason: z.string().describe('What is wrong with it.'),
+      fix: z.string().optional().describe('What would make the result readable.'),
+      meant: z
+        .enum(ROLES)
+        .optional()
+        .describe('The role that it seems to belong to, if it was published with another.'),
+    })
+    .describe('Why it could not be used.'),
+}).omit({ id: true });
 
 export const sessionEvent = z.discriminatedUnion('type', [
   factRecorded,
@@ -148,13 +124,12 @@ export const sessionEvent = z.discriminatedUnion('type', [
 export type SessionEvent = z.output<typeof sessionEvent>;
 export type FactRecorded = EventOf<'fact.recorded'>;
 export type DispatchRejected = EventOf<'dispatch.rejected'>;
-/** One event by its type. */
 export type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, { type: Type }>;
 export type DispatchOutcome = FactRecorded['data']['dispatch'];
-/** What a result told, beside its facts. */
+/** A result's own words, besides its facts. */
 export type Outcome = z.output<typeof outcome>;
 
-/** The newest dispatch that an event names, and when it was published; `undefined` for one that names none. */
+/** Returns the newest dispatch that an event names. */
 export function newestNamed(
   event: SessionEvent,
 ): { readonly sequence: number; readonly at: string } | undefined {
@@ -164,17 +139,15 @@ export function newestNamed(
   return { sequence, at };
 }
 
-/** An event with its place in the session's log. */
 export type StoredEvent = Stored<SessionEvent>;
 
-/** What comes by itself, perhaps in bursts: no command is decided on it. */
+/** Events that arrive by themselves, perhaps in bursts. */
 const NO_COMMANDS: ReadonlySet<string> = new Set([
   'fact.recorded',
   'dispatch.rejected',
   'trace.appended',
 ] satisfies SessionEvent['type'][]);
 
-/** The events of session logs. */
 export const SESSION_EVENTS: EventFormat<SessionEvent> = {
   kind: 'session',
   parse: (json) => parseEvent(sessionEvent, json),
@@ -184,7 +157,7 @@ export const SESSION_EVENTS: EventFormat<SessionEvent> = {
 
 const types = sessionEvent.options.map((option) => option.shape.type.value);
 
-/** The first words of the types of commands: none of another event begins with one of them. */
+/** First words of command types; no other event type begins with one. */
 export const COMMAND_FAMILIES: readonly string[] = [
   ...new Set(types.filter(SESSION_EVENTS.isCommand).map((type) => type.slice(0, type.indexOf('.')))),
 ];

@@ -5,12 +5,11 @@ import { figures } from './replies/session-reply.js';
 import { type StoredEvent, sessionEvent } from './session-events.js';
 
 /**
- * A session as a file of JSON lines: what it is of, its events, the oldest first, and a last line that tells a file which is
- * whole. It is read by this version or a later one.
+ * A session as JSON lines: a head, the events from the oldest, and an end that proves the file is complete. Readable by
+ * this and later versions.
  */
 export const SESSION_FILE_VERSION = 1;
 
-/** The first line. */
 export const sessionFileHead = z.object({
   throughline: z.literal('session', 'must be "session": the file is not one of "throughline session export"'),
   v: z.literal(
@@ -19,7 +18,6 @@ export const sessionFileHead = z.object({
   ),
   session: z.string(),
   project: z.string().optional(),
-  /** Sequence of its newest event. */
   sequence: z.int().positive(),
   /** Version of the product. */
   version: z.string(),
@@ -27,16 +25,14 @@ export const sessionFileHead = z.object({
 });
 
 const place = z.int().nonnegative().optional();
-
-/** Each line between the first and the last. */
 export const sessionFileEvent = z.object({
-  sequence: z.int().positive(),
-  after: place,
-  decidedOn: place,
-  event: sessionEvent,
+  sequence: z.int().positive().describe('Its number in the file: 1, 2, 3 …'),
+  after: place.describe('The number of the event that it was stored directly after.'),
+  decidedOn: place.describe('The number of the event that it was decided on.'),
+  event: sessionEvent.describe('The event.'),
 });
 
-/** The last line: how many events there are, and the SHA-256 of all lines before with their line breaks. */
+/** Number of events, and the SHA-256 of all lines before it with their line breaks. */
 export const sessionFileEnd = z.object({
   events: z.int().nonnegative(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
@@ -45,7 +41,7 @@ export const sessionFileEnd = z.object({
 export type SessionFileHead = z.output<typeof sessionFileHead>;
 export type SessionFileEnd = z.output<typeof sessionFileEnd>;
 
-/** An event as a log holds it: nothing stands where nothing was said. */
+/** Leaves out absent fields, as a log does. */
 export function placed({
   sequence,
   after,
@@ -60,12 +56,10 @@ export function placed({
   };
 }
 
-/** What the bucket `session_index` holds of a session: how far it was folded, and what a list shows of it. */
+/** An entry of the bucket `session_index`: the figures that lists show, and the sequence that they reflect. */
 export const sessionIndexEntry = z.object({
   v: z.literal(1),
-  /** Sequence of the last event in the figures. */
   sequence: z.number(),
-  /** When the session moved last: ISO 8601 in UTC. */
   at: z.iso.datetime(),
   figures,
 });

@@ -3,12 +3,11 @@ import { eventOf, timestamp } from './event.js';
 import { opens, taskKey } from './task-events.js';
 
 /**
- * Settings of a session. They shape its prompts, so its log records them, not the environment of a process: every
- * process compiles the same bytes from the same log. `session-open` and `run.init` record them; what is left out keeps the
- * value that it had.
+ * Settings that shape a session's prompts. The log records them, not the environment, so that every process compiles
+ * the same bytes. `session-open` and `run.init` set them; omitted ones keep their value.
  */
 
-/** Signs that a task is stalled; see `src/ledger/stall.ts`. */
+/** See `src/ledger/stall.ts`. */
 export const STALL_SIGNALS = ['non_progress', 'ping_pong', 'same_fixes', 'same_test', 'same_files'] as const;
 export type StallSignal = (typeof STALL_SIGNALS)[number];
 
@@ -31,24 +30,22 @@ export const sessionSettings = z
     tokenizer: z
       .enum(TOKENIZERS)
       .optional()
-      .describe('How tokens are counted: four characters a token, or exactly and slower.'),
+      .describe('Tokenizer: approximate counts four characters a token; o200k_base is exact and slower.'),
     boardFollowsResults: z
       .boolean('must be true or false')
       .optional()
-      .describe('Whether a result of a board task moves that task. Default: it does.'),
+      .describe('Whether a result moves its task on the board. Default: true.'),
     stallThresholds: z
       .partialRecord(z.enum(STALL_SIGNALS), whole(1, 9999))
       .optional()
-      .describe('Count at which each sign that a task is stalled raises its flag.'),
+      .describe('Count at which each stall signal raises its flag.'),
   })
   .meta({
     id: 'SessionSettings',
-    description: 'Settings of a session, which shape its prompts; what is left out keeps its value.',
+    description: 'Settings of a session, which shape its prompts; omitted ones keep their value.',
   });
 
 export type SessionSettings = z.output<typeof sessionSettings>;
-
-/** Events of notes, inbox, iterations, and of the session itself. */
 
 export const NOTE_TYPES = ['learning', 'stuck', 'tip', 'decision'] as const;
 export type NoteType = (typeof NOTE_TYPES)[number];
@@ -95,7 +92,7 @@ export const iterationEvents = [
   eventOf('iteration.completed', { number, opens }),
   eventOf('iteration.summary', {
     number,
-    summary: z.string().describe('What the iteration came to.'),
+    summary: z.string().describe('Summary of the iteration.'),
     tasks_worked: z.array(taskKey).describe('Tasks that the summary names.'),
     opens,
   }),
@@ -103,10 +100,10 @@ export const iterationEvents = [
 
 export const lifecycleEvents = [
   eventOf('session.opened', {
-    title: z.string().optional().describe('What lists show beside its name.'),
-    goal: z.string().optional().describe('What the session is for.'),
+    title: z.string().optional().describe('Title, shown in lists.'),
+    goal: z.string().optional().describe('Goal of the session.'),
     spec: z.string().optional().describe('The specification itself.'),
-    spec_path: z.string().optional().describe('Where the specification is to be read.'),
+    spec_path: z.string().optional().describe('Path of the specification.'),
     project: z.string().optional().describe('The project whose learnings it uses.'),
     settings: sessionSettings.optional().describe('Settings of its prompts.'),
   }),
@@ -117,10 +114,7 @@ export const lifecycleEvents = [
   eventOf('session.restarted', { reason: z.string().optional().describe('Why, in words.') }),
   eventOf('session.archived', {
     reason: z.string().optional().describe('Why, in words.'),
-    idle_since: z
-      .string()
-      .optional()
-      .describe('When it had moved last, where a rule of retention archived it.'),
+    idle_since: z.string().optional().describe('Time of its last event, if a retention rule archived it.'),
   }),
   eventOf('session.reopened', { reason: z.string().optional().describe('Why, in words.') }),
 ] as const;
@@ -128,8 +122,8 @@ export const lifecycleEvents = [
 const CHECKPOINT_REASONS = ['archived', 'truncated'] as const;
 
 /**
- * The whole state, so that what came before in the log may be removed. It is stored only directly behind the event that
- * it was made at. Where it is folded, the state is what it carries, and all that was before stands at its sequence.
+ * Replaces the state when folded, so that older events may be removed. Stored only directly after the event that it was
+ * made at; everything before counts as at its sequence.
  */
 export const checkpointEvents = [
   eventOf('session.checkpoint', {
@@ -137,13 +131,13 @@ export const checkpointEvents = [
     reason: z
       .enum(CHECKPOINT_REASONS)
       .describe('Whether the session was archived, or the beginning of its log was lost.'),
-    events: z.int().nonnegative().optional().describe('How many events it stands for, where that is known.'),
+    events: z.int().nonnegative().optional().describe('Number of events that it replaces, if known.'),
     newest_dispatch: z
       .object({
         sequence: z.int().positive().describe('Sequence in the DISPATCH stream.'),
         at: timestamp.describe('When it was published, ISO 8601 in UTC.'),
       })
       .optional()
-      .describe('The newest result that has counted.'),
+      .describe('The newest counted result.'),
   }),
 ] as const;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * What compilers have counted for a session. It stands beside the snapshot and out of the session's stream, so that
- * asking for a prompt writes no event. What dispatches came to is counted by the fold and needs no telemetry.
+ * The compilers' counters for a session, stored beside the snapshot so that a prompt request writes no event. The fold
+ * counts results itself.
  */
 export type SessionTelemetry = z.output<typeof sessionTelemetry>;
 
@@ -12,39 +12,38 @@ const sessionTelemetry = z.object({
   compiles: z.number(),
   errors: counts,
   ledgerModes: counts,
-  /** Prompts that went without the progress ledger, by reason. */
+  /** By reason. */
   fallbacks: counts,
-  /** Prompts that something was left out of, to keep within their room. */
+  /** Prompts that left something out to fit the budget. */
   shortened: z.number(),
-  /** Tokens of all prompts if nothing had been left out of any, and as they are. */
+  /** Of all prompts, before and after leaving items out. */
   tokensWanted: z.number(),
   tokensUsed: z.number(),
-  /** Time from request to reply, in milliseconds: total and highest. */
+  /** From request to reply, in milliseconds. */
   retrievalMs: z.number(),
   retrievalMaxMs: z.number(),
 });
 
-/** What one process counted until it wrote it. The numbers of a process rise. */
+/** The counts of one process since its last write; batch numbers increase. */
 export type TelemetryBatch = z.output<typeof telemetryBatch>;
 
 const telemetryBatch = z.object({ number: z.number(), counts: sessionTelemetry });
 
-/** What a compiler shows in its statistics: what it has not written yet, by session. */
+/** Reported in a compiler's statistics, by session. */
 export const unwrittenTelemetry = z.object({
   writer: z.string(),
   unwritten: z.record(z.string(), z.array(telemetryBatch)),
 });
 export type UnwrittenTelemetry = z.output<typeof unwrittenTelemetry>;
 
-/** What is stored of a session. */
 export const storedTelemetry = z.object({
   counts: sessionTelemetry,
-  /** The newest batch of each writer that is in the counts, the writer that wrote last at the end. */
+  /** The newest counted batch of each writer; the last writer comes last. */
   writers: z.record(z.string(), z.number()),
 });
 export type StoredTelemetry = z.output<typeof storedTelemetry>;
 
-/** Writers that are remembered of a session: far more than write at the same time. */
+/** Far more than write at the same time. */
 const MAX_WRITERS = 16;
 
 export function noTelemetry(): StoredTelemetry {
@@ -62,7 +61,7 @@ export function noTelemetry(): StoredTelemetry {
   return { counts, writers: {} };
 }
 
-/** With a batch added; the same object where the batch is in it already. */
+/** Adds a batch. Returns the same object if it was counted already. */
 export function withBatch(stored: StoredTelemetry, writer: string, batch: TelemetryBatch): StoredTelemetry {
   const { [writer]: newest = 0, ...others } = stored.writers;
   if (newest >= batch.number) return stored;
@@ -70,7 +69,7 @@ export function withBatch(stored: StoredTelemetry, writer: string, batch: Teleme
   return { counts: added(stored.counts, batch.counts), writers: Object.fromEntries(writers) };
 }
 
-/** What is stored of a session, with what its compilers had not written when they were asked before. */
+/** Adds what the compilers, asked before, had not written yet. */
 export function totalTelemetry(
   stored: StoredTelemetry | undefined,
   compilers: readonly UnwrittenTelemetry[],

@@ -1,8 +1,7 @@
-/** How much an issue matters, from the most to the least severe. */
+/** From the most to the least severe. */
 export const SEVERITIES = ['critical', 'important', 'minor'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** The same issues, the most severe first. */
 export function bySeverity<Issue extends { readonly severity: Severity }>(issues: readonly Issue[]): Issue[] {
   return issues.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
 }

@@ -1,13 +1,11 @@
-/** Fields of requests have two spellings, `maxFacts` and `max_facts`. A schema has one of them. */
-
-/** The other spelling of a name; a name of one word has none, and is given back. */
+/** Converts between `maxFacts` and `max_facts`; a single word stays. */
 export function otherSpelling(name: string): string {
   return name.includes('_')
     ? name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
     : name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** The path by which `value` holds what a schema calls `path`. */
+/** Returns the path that `value` uses for a path of the schema. */
 export function pathIn(value: unknown, path: readonly PropertyKey[]): string[] {
   let at = value;
   return path.map((key) => {

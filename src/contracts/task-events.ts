@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { eventOf } from './event.js';
 
-/** Events of tasks. Each was decided on a state and appended only if nothing had come in between. */
-
 export const TASK_STATUSES = ['remaining', 'in_progress', 'completed', 'blocked', 'cancelled'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** Priorities from 0, critical, to 4, backlog. */
+/** 0 is critical, 4 is backlog. */
 export const DEFAULT_PRIORITY = 2;
 export const priority = z
   .int('must be a whole number from 0 (critical) to 4 (backlog)')
@@ -19,7 +17,6 @@ export const taskKey = z
   .regex(/^TAS-[1-9]\d*$/)
   .describe('Id of the task, such as TAS-1.');
 
-/** Number of the iteration that was running; 0 before the first. */
 const iteration = z
   .int()
   .nonnegative()
@@ -28,21 +25,21 @@ const iteration = z
 export const opens = z
   .literal(true)
   .exactOptional()
-  .describe('The write begins the iteration that it names.');
+  .describe('The event starts the iteration that it names.');
 
 export const taskEvents = [
   eventOf('task.added', {
     task: taskKey,
     content: z.string().describe('What is to be done.'),
-    status: z.enum(TASK_STATUSES).describe('How far it is.'),
+    status: z.enum(TASK_STATUSES).describe('Its status.'),
     priority,
     depends_on: z.array(taskKey).describe('The tasks that it waits for.'),
     iteration,
   }),
   eventOf('task.status', {
     task: taskKey,
-    status: z.enum(TASK_STATUSES).describe('How far it is.'),
-    reason: z.string().optional().describe('Why, as the one who set it said.'),
+    status: z.enum(TASK_STATUSES).describe('Its status.'),
+    reason: z.string().optional().describe('The reason given.'),
     iteration,
     opens,
   }),
@@ -61,7 +58,7 @@ export const taskEvents = [
   eventOf('task.deleted', { task: taskKey, iteration }),
   eventOf('task.claimed', {
     task: taskKey,
-    agent: z.string().describe('Agent that took it.'),
+    agent: z.string().describe('Agent that claimed it.'),
     iteration,
     opens,
   }),

@@ -14,7 +14,7 @@ import { PLAN_STATUSES } from './run-request.js';
 import { NOTE_TYPES, sessionSettings } from './session-meta-events.js';
 import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
 import { TIMELINE_KINDS } from './timeline-kinds.js';
-import { cursor, limit, type ToolScope, text, tool, toolOfNone } from './tool-shape.js';
+import { between, cursor, limit, type ToolScope, text, tool, toolOfNone } from './tool-shape.js';
 
 export {
   COMMAND_NAMES,
@@ -32,47 +32,43 @@ export {
 } from './request-names.js';
 
 /**
- * The tools of service `session-tools`: one subject `tool.<name>` each, JSON in and out. The same table makes the
- * service's endpoints, the SDK's `tool` method and the commands under `throughline tool`.
+ * The tools of the service `session-tools`, one subject `tool.<name>` each, JSON in and out. The endpoints, the SDK's
+ * `tools` and the commands under `throughline tool` are made from this table.
  */
 export const TOOLS_SERVICE = 'session-tools';
 
 const MAX_CONTENT = 10_000;
 const MAX_SPEC = 200_000;
 const MAX_ITERATION = 1_000_000_000;
-/** Most ids of one request, and most tasks that one waits for. */
+/** Also the limit of dependencies of a task. */
 export const MAX_IDS = 200;
 
 const content = text(MAX_CONTENT);
 const work = content.describe('What is to be done.');
 const said = content.describe('What it says.');
 const agent = text(128).describe('Name of the agent.');
-const status = z.enum(TASK_STATUSES).describe('How far the task is.');
+const status = z.enum(TASK_STATUSES).describe('Status of the task; remaining means pending.');
 const noteType = z.enum(NOTE_TYPES).describe('What kind of note it is.');
-// Far from the largest whole number: each further iteration adds one to it.
+// Far from the largest integer, since each iteration adds one.
 const number = z
   .int()
   .positive('must be a number of an iteration, 1 or more')
   .max(MAX_ITERATION, `must be at most ${MAX_ITERATION}`)
-  .describe('Number of the iteration; by default the one that runs, or the next one to start.');
+  .describe('Number of the iteration. Default: the running one, or the next one to start.');
 const flag = z.boolean().default(false);
-/** An id as people write it: `TAS-12`, `tas-12`, `12`, or a prefix that fits only one. */
-const id = text(64).describe(
-  'Its id as people write it: TAS-12, tas-12, 12, or a prefix that fits only one.',
-);
+const id = text(64).describe('Its id: TAS-12, tas-12, 12, or a unique prefix.');
 const ids = z.union([
   id.transform((one) => [one]),
   z.array(id).min(1, 'must name at least one').max(MAX_IDS, `must name at most ${MAX_IDS}`),
 ]);
 
-/** One word or several: one of them must fit. */
+/** Any of the words matches. */
 const anyOf = <Word extends z.ZodType<string>>(word: Word) =>
   z.union([
     word.transform((one) => [one]),
     z.array(word).min(1, 'must name at least one').max(20, 'must name at most 20'),
   ]);
 
-/** The tools by name: a summary, options for an example call, and the input beside `session`. */
 export const TOOLS = {
   'task-add': tool('add a task', '--content "Write the parser" --priority 1 --depends-on TAS-1', {
     content: work,
@@ -104,11 +100,11 @@ export const TOOLS = {
   }),
   'task-delete': tool('delete a task', '--id TAS-1', { id }),
   'task-next': tool('show the next ready task; --claim takes it', '--claim agent-1', {
-    claim: agent.optional().describe('The agent that takes or holds the task.'),
+    claim: agent.optional().describe('The agent that claims the task, or has claimed it.'),
   }),
   'task-release': tool('give a claimed task back', '--id TAS-1', {
     id,
-    claim: agent.optional().describe('The agent that takes or holds the task.'),
+    claim: agent.optional().describe('The agent that claims the task, or has claimed it.'),
   }),
   'task-list': tool('all tasks', '--status remaining', { status: status.optional() }),
   'note-add': tool(
@@ -129,24 +125,24 @@ export const TOOLS = {
     { content: said },
   ),
   'inbox-mark-read': tool('mark a message as read', '--id MSG-1', { id }),
-  'inbox-list': tool('unread messages', '--all', { all: flag.describe('Those that were read as well.') }),
+  'inbox-list': tool('unread messages', '--all', { all: flag.describe('Include read messages.') }),
   'iteration-start': tool('begin an iteration', '', { number: number.optional() }),
   'iteration-complete': tool('end an iteration', '', { number: number.optional() }),
   'iteration-summary': tool('summarize an iteration', '--summary "Parser done, all tests pass"', {
-    summary: content.describe('What the iteration came to.'),
+    summary: content.describe('Summary of the iteration.'),
     number: number.optional(),
     tasksWorked: ids.optional().describe('Tasks that were worked on.'),
-    replace: flag.describe('Replace the summary that there is.'),
+    replace: flag.describe('Replace an existing summary.'),
   }),
   'iteration-list': tool('all iterations', '', {}),
   'session-open': tool(
     'set the title and the goal of the session',
     '--title "Query parser" --goal "A parser for the query language" --spec-path specs/parser.md',
     {
-      title: text(200).optional().describe('What lists show beside its name, in a line: it may be changed.'),
-      goal: content.optional().describe('What the session is for.'),
+      title: text(200).optional().describe('Title, shown in lists; one line, may be changed.'),
+      goal: content.optional().describe('Goal of the session.'),
       spec: text(MAX_SPEC).optional().describe('The specification itself.'),
-      specPath: text(1024).optional().describe('Where the specification is to be read.'),
+      specPath: text(1024).optional().describe('Path of the specification.'),
       project: text(64).optional().describe('The project whose learnings it uses.'),
       settings: sessionSettings.optional().describe('Settings of its prompts.'),
     },
@@ -178,7 +174,7 @@ export const TOOLS = {
       text: text(1000)
         .optional()
         .describe(
-          'The id of a fact, four or more characters of its beginning, or words that all stand in it. Default: all facts.',
+          'The id of a fact, its first four or more characters, or words that it contains. Default: all facts.',
         ),
       task: text(128).optional().describe('Only facts from results of this task, of the board or the plan.'),
       subject: text(1024).optional().describe('Only facts about this, such as a file.'),
@@ -187,7 +183,7 @@ export const TOOLS = {
       is: z
         .enum(['open', 'closed', 'all'])
         .optional()
-        .describe('Facts that hold, that a later result has closed, or both. Default: those that hold.'),
+        .describe('open: valid facts; closed: facts that a later result closed; all: both. Default: open.'),
       limit: limit(200, 20),
       cursor,
     },
@@ -197,19 +193,14 @@ export const TOOLS = {
       .int()
       .positive('must be a DISPATCH sequence, 1 or more')
       .describe("A DISPATCH sequence, from a publisher's PubAck."),
-    timeoutMs: z
-      .int()
-      .min(0, 'must be 0 to 600000')
-      .max(600_000, 'must be 0 to 600000')
+    timeoutMs: between(0, 600_000)
       .optional()
       .describe('Longest wait in milliseconds, as afterTimeoutMs of a prompt.'),
   }),
   'plan-show': tool('show the plan, what is next, and what came of each task', '--status blocked', {
     id: text(200)
       .optional()
-      .describe(
-        'Only this task, with the id that the plan gives it; its prompt and requirements are shown too.',
-      ),
+      .describe('Only this task, by its id in the plan, with its prompt and requirements.'),
     status: z.enum(PLAN_STATUSES).optional().describe('Only tasks with this status.'),
   }),
   'session-list': toolOfNone(
@@ -218,32 +209,32 @@ export const TOOLS = {
     {
       text: text(200)
         .optional()
-        .describe('Only sessions whose name, title, project or goal holds these words.'),
+        .describe('Only sessions whose name, title, project or goal contains these words.'),
       status: z
         .enum(['open', 'completed', 'archived'])
         .optional()
         .describe('Only sessions that are open, completed, or archived.'),
-      active: flag.describe('Only sessions that are open and have moved within 24 hours.'),
+      active: flag.describe('Only open sessions with an event within 24 hours.'),
       olderThan: z
         .string()
         .regex(SPAN_PATTERN, 'must be a number with m, h or d, such as 90m, 12h or 30d')
         .optional()
-        .describe('Only sessions that have not moved for this long: minutes, hours or days, such as 30d.'),
-      archived: flag.describe('Archived sessions as well.'),
+        .describe('Only sessions without an event for this long: minutes, hours or days, such as 30d.'),
+      archived: flag.describe('Include archived sessions.'),
       project: text(64).optional().describe('Only sessions of this project.'),
-      stalled: flag.describe('Only sessions with a task that makes no progress.'),
+      stalled: flag.describe('Only sessions with a stalled task.'),
       brief: flag.describe(
-        'Only names and times, which costs least: filters other than text find nothing then.',
+        'Only names and times, which is cheapest; filters other than text then match nothing.',
       ),
       limit: limit(200, 50),
       cursor,
     },
   ),
   'fact-show': tool('show a fact, its history and the prompts that showed it', '--id 3f2a', {
-    id: text(64).describe('Its id, or four or more characters of its beginning that fit only one.'),
+    id: text(64).describe('Its id, or a unique prefix of four or more characters.'),
   }),
   'file-list': tool('list the files that results touched, and which change together', '--text parser', {
-    text: text(200).optional().describe('Only files whose path holds these words.'),
+    text: text(200).optional().describe('Only files whose path contains these words.'),
     limit: limit(200, 50),
   }),
   'timeline-list': tool('list what happened, the newest first', '--kinds result rejected --limit 20', {
@@ -261,12 +252,12 @@ export const TOOLS = {
       .int()
       .nonnegative('must be a session sequence, 0 or more')
       .optional()
-      .describe('Only entries above this session sequence: what is new since.'),
+      .describe('Only entries after this session sequence.'),
     upTo: z
       .int()
       .positive('must be a session sequence, 1 or more')
       .optional()
-      .describe('Only entries up to this session sequence: how the session stood then.'),
+      .describe('Only entries up to this session sequence.'),
   }),
   'ledger-list': tool('list what came of each task', '', {}),
   'ledger-show': tool('show what the ledgers know about a task', '--task 2.1', {
@@ -279,7 +270,7 @@ export const TOOLS = {
     cursor,
   }),
   'snapshot-show': tool('show what the stored snapshot holds', '', {
-    whole: flag.describe('With the text of the snapshot itself.'),
+    whole: flag.describe('Include the text of the snapshot.'),
   }),
   'telemetry-show': tool('show what was counted of the session: results, prompts, progress', '', {}),
   ...FORGET_TOOLS,
@@ -289,7 +280,7 @@ export const TOOLS = {
   ...PROMPT_TOOLS,
   ...CLAIM_TOOLS,
   'health-show': toolOfNone('show how services, streams and server do', '', {
-    brief: flag.describe('Only services, dispatches and rejected: what may be asked often.'),
+    brief: flag.describe('Only services, dispatches and rejected, which is cheap.'),
   }),
 } as const satisfies Readonly<{
   [Name in ToolName]: Name extends WideTool ? ToolEntry<'no session'> : ToolEntry<'session' | 'any session'>;
@@ -305,7 +296,7 @@ interface ToolEntry<Scope extends ToolScope> {
 }
 
 type Arguments<Name extends ToolName> = (typeof TOOLS)[Name]['arguments'];
-/** What a caller sends to a tool. */
+/** The input of a tool. */
 export type ToolInput<Name extends ToolName> = Given<Name> & SessionOf[(typeof TOOLS)[Name]['scope']];
 
 interface SessionOf {
@@ -314,9 +305,9 @@ interface SessionOf {
   readonly 'no session': object;
 }
 
-// Without fields an input would be a record that may hold nothing, not even the session.
+// An input without fields would be a record that may not even have the session.
 type Given<Name extends ToolName> = string extends keyof z.input<Arguments<Name>>
   ? object
   : z.input<Arguments<Name>>;
-/** What a tool works on: defaults filled in, without the session. */
+/** The input with its defaults, without the session. */
 export type ToolArguments<Name extends ToolName> = z.output<Arguments<Name>>;

@@ -3,8 +3,6 @@ import { eventOf, timestamp } from './event.js';
 import { openObject } from './request-fields.js';
 import { sessionName } from './session-name.js';
 
-/** Trace entries: what an agent did for an intent. Requests `trace.*`, and their event. */
-
 export const TRACE_STATES = ['REQUEST', 'REASONING', 'ACTION'] as const;
 export const ACTION_TYPES = [
   'TOOL_EXECUTION',
@@ -30,7 +28,7 @@ const text = (max: number) => z.string().max(max, `must be at most ${max} charac
 
 export const traceEntry = z
   .object({
-    id: id.exactOptional().describe('Names the entry: one that comes twice counts once.'),
+    id: id.exactOptional().describe('Idempotency key of the entry.'),
     timestamp: timestamp.exactOptional().describe('When it was done, ISO 8601 in UTC.'),
     intent_id: id.nullable().describe('The intent that it was done for.'),
     state: z.enum(TRACE_STATES).exactOptional().describe('The step of work that it belongs to.'),
@@ -38,41 +36,41 @@ export const traceEntry = z
     payload: openObject(
       z.object({
         tool_name: text(200).exactOptional().describe('Name of the tool.'),
-        target_files: z.array(text(1000)).max(1000).exactOptional().describe('Files that it was done to.'),
+        target_files: z.array(text(1000)).max(1000).exactOptional().describe('Files that it touched.'),
         command: text(100_000).exactOptional().describe('The command that was run.'),
         reasoning: text(100_000).exactOptional().describe('Why it was done.'),
       }),
     )
       .default({})
-      .describe('What was done to what. May hold more, of which nothing is kept.'),
+      .describe('Details. Further fields are dropped.'),
     result: z
       .object({
-        status: z.enum(RESULT_STATUSES).describe('What came of it.'),
-        output_summary: text(2_000_000).default('').describe('What it gave.'),
+        status: z.enum(RESULT_STATUSES).describe('Outcome.'),
+        output_summary: text(2_000_000).default('').describe('Output.'),
         error_message: text(100_000).exactOptional().describe('What went wrong.'),
       })
       .exactOptional()
       .describe(
-        'What came of it; without one the action tells: an ERROR has failed, a SCOPE_VIOLATION was denied, a TOOL_EXECUTION succeeded.',
+        'Outcome. Default by action: an ERROR failed, a SCOPE_VIOLATION was denied, a TOOL_EXECUTION succeeded.',
       ),
     pin: z
       .boolean()
       .exactOptional()
-      .describe('Keeps what the entry says, its reasoning first, as a constraint of the intent.'),
+      .describe('Keeps the text of the entry, preferably its reasoning, as a constraint of the intent.'),
   })
   .meta({ id: 'TraceEntry', description: 'One step that an agent took for an intent.' });
 
-/** An entry as a caller writes it. */
+/** The input of a trace entry. */
 export type TraceEntryInput = z.input<typeof traceEntry>;
 export type TraceEntry = z.output<typeof traceEntry>;
 
-/** An entry as its event keeps it: bounded, large outputs masked. */
+/** Bounded, with large outputs masked. */
 export const recordedEntry = z
   .object({
     id: z.string().describe('Names the entry.'),
     intent: z.string().nullable().describe('The intent that it was done for.'),
     action: z.enum(ACTION_TYPES).describe('What was done.'),
-    status: z.enum(RESULT_STATUSES).describe('What came of it.'),
+    status: z.enum(RESULT_STATUSES).describe('Outcome.'),
     at: timestamp
       .exactOptional()
       .describe("The entry's own time, ISO 8601 in UTC; the fold does not keep it."),
@@ -81,21 +79,25 @@ export const recordedEntry = z
     target: z
       .string()
       .exactOptional()
-      .describe('What it was done to, where files and command do not tell: the task of a dispatch.'),
-    files: z.array(z.string()).exactOptional().describe('Files that it was done to.'),
+      .describe('Target, if it is neither files nor a command: the task of a result.'),
+    files: z.array(z.string()).exactOptional().describe('Files that it touched.'),
     files_omitted: z.int().positive().exactOptional().describe('Further files that were left out.'),
     command: z.string().exactOptional().describe('The command that was run.'),
     reasoning: z.string().exactOptional().describe('Why it was done.'),
-    output: z.string().exactOptional().describe('What it gave.'),
+    output: z.string().exactOptional().describe('Output.'),
     error: z.string().exactOptional().describe('What went wrong.'),
     constraints: z.array(z.string()).exactOptional().describe('Of a request: its constraints.'),
-    constraints_omitted: z.int().positive().exactOptional().describe('Further ones that were left out.'),
-    size: z.number().describe('Size of the entry as it came, in characters.'),
+    constraints_omitted: z
+      .int()
+      .positive()
+      .exactOptional()
+      .describe('Further constraints that were left out.'),
+    size: z.number().describe('Original size in characters.'),
   })
-  .meta({ id: 'RecordedEntry', description: 'A trace entry as it is kept: bounded, large outputs masked.' });
+  .meta({ id: 'RecordedEntry', description: 'A stored trace entry: bounded, large outputs masked.' });
 export type RecordedEntry = z.output<typeof recordedEntry>;
 
-/** What the event of an entry keeps besides, to be fetched: the fold does not keep it. */
+/** The output itself, for `trace.get`; the fold does not keep it. */
 export const storedEntry = recordedEntry
   .extend({
     stored: z
@@ -103,15 +105,15 @@ export const storedEntry = recordedEntry
         text: z.string().exactOptional().describe('All of it, up to 4,000 characters.'),
         first: z.string().exactOptional().describe('Of a longer one: its first 1,000 characters.'),
         last: z.string().exactOptional().describe('Of a longer one: its last 1,000 characters.'),
-        length: z.number().describe('Characters of the output as it came.'),
+        length: z.number().describe('Original length of the output in characters.'),
       })
       .exactOptional()
-      .describe('The output that the field output stands for.'),
+      .describe('The masked output.'),
   })
-  .meta({ id: 'StoredEntry', description: 'A trace entry as its event holds it.' });
+  .meta({ id: 'StoredEntry', description: 'A trace entry as its event stores it.' });
 export type StoredEntry = z.output<typeof storedEntry>;
 
-/** A text that someone has made a constraint of an intent, by hand. */
+/** A text that a person pinned as a constraint of an intent. */
 export const pinnedText = z
   .object({
     intent: z.string().describe('Id of the intent.'),
@@ -123,16 +125,12 @@ export type PinnedText = z.output<typeof pinnedText>;
 
 export const traceEvents = [
   eventOf('trace.appended', {
-    entries: z.array(storedEntry).describe('What was done, an entry each.'),
+    entries: z.array(storedEntry).describe('The entries.'),
     malformed: z.int().nonnegative().describe('Entries of the same request that could not be read.'),
-    pins: z
-      .array(pinnedText)
-      .exactOptional()
-      .describe('What the same request makes constraints of its intents.'),
+    pins: z.array(pinnedText).exactOptional().describe('Constraints that the same request pins.'),
   }),
 ] as const;
 
-/** Most entries of one request. */
 export const MAX_ENTRIES = 500;
 
 export const traceAppendRequest = z.object({
@@ -141,7 +139,7 @@ export const traceAppendRequest = z.object({
     .array(z.unknown())
     .min(1, 'must hold at least one entry')
     .max(500, 'must hold at most 500 entries')
-    .describe('What was done, an entry each.'),
+    .describe('The entries.'),
 });
 
 export const traceCompactRequest = z.object({
@@ -151,8 +149,8 @@ export const traceCompactRequest = z.object({
 
 export const traceGetRequest = z.object({
   session: sessionName,
-  id: id.describe('Id of the entry, as the summary and the recent lines name it.'),
-  intentId: id.exactOptional().describe('The intent, where entries of several have the id.'),
+  id: id.describe('Id of the entry, as summary and recent lines show it.'),
+  intentId: id.exactOptional().describe('The intent, if entries of several intents have the id.'),
 });
 
 export const tracePinRequest = traceGetRequest;

@@ -6,7 +6,6 @@ import { leavesOf, type ProgressTotals, totalsOf } from './progress-ledger.js';
 import type { RaisedSignal, StallThresholds } from './stall.js';
 import { nextAction, outcomeName, signalsOf, type TaskLedger, type Work } from './task-ledger.js';
 
-/** The known keys of a ledger, by which it is read from outside. */
 interface LedgerEntries {
   readonly 'ledger.task.summary'?: string;
   readonly 'ledger.task.reviewer_assessment'?: string;
@@ -30,25 +29,20 @@ interface LedgerEntries {
   readonly 'ledger.progress.next_task_id'?: string;
   readonly 'ledger.progress.totals'?: ProgressTotals;
   readonly 'ledger.progress.source_fingerprint'?: TasksDocument['fingerprint'];
-  /** Where plan and results contradict each other. */
   readonly 'ledger.progress.drift'?: readonly PlanDrift[];
 }
 
-/** The last result of a task, where it could not be read. */
+/** The last result of a task, if it could not be read. */
 export interface UnreadableResult {
   readonly dispatch: number;
   readonly role?: Role;
   readonly code: string;
   readonly reason: string;
   readonly fix?: string;
-  /** The role whose result it seems to be, where it was published as that of another. */
+  /** The role that it seems to belong to, if it was published with another. */
   readonly meant?: Role;
 }
 
-/**
- * Whether anything is left after this task: without a document nobody knows, so something may be. A task with parts
- * is done with them, whatever its own box says.
- */
 export function tasksLeft(document: TasksDocument | undefined, task: string): boolean {
   if (document === undefined) return true;
   return leavesOf(document.tasks).some(
@@ -56,11 +50,6 @@ export function tasksLeft(document: TasksDocument | undefined, task: string): bo
   );
 }
 
-/**
- * All entries with content; without a task ledger or a document only those of the others.
- *
- * @param results the ledgers of all tasks
- */
 export function ledgerEntries(
   ledger: TaskLedger | undefined,
   document: TasksDocument | undefined,
@@ -75,7 +64,7 @@ export function ledgerEntries(
   };
 }
 
-/** One line that says why a task must be planned again, with its evidence. */
+/** Explains in one line why a task must be planned again, with evidence. */
 export function replanHint(signals: readonly RaisedSignal[]): string | undefined {
   if (signals.length === 0) return undefined;
   return signals

@@ -2,50 +2,48 @@ import type { ProgressTask } from '../contracts/run-request.js';
 import type { TaskLedger } from './task-ledger.js';
 
 /**
- * What can be worked on next, by the plan and by the results of its tasks.
+ * Decides what can be worked on next, from the plan and the results of its tasks.
  *
- * A task is done when its line is ticked or its last result is an approval. It is blocked when its line says so or its
- * last result does. What holds for a task holds for its parts: they wait for its dependencies, are blocked or optional
- * with it, and are done when it was approved as a whole.
+ * A task is done if its line is ticked or its last result is an approval, and blocked if its line or its last result
+ * says so. Subtasks inherit: they wait for their parent's dependencies, are blocked or optional with it, and are done
+ * once it is approved as a whole.
  */
 
-/** The ledgers of a session, by task. */
 export type TaskResults = ReadonlyMap<string, Pick<TaskLedger, 'assessment' | 'last'>>;
 
 const NO_RESULTS: TaskResults = new Map();
 
-/** A task in its place in the plan. */
+/** A task and its state in the plan. */
 export interface PlannedTask {
   readonly task: ProgressTask;
-  /** Number of tasks that it is a part of. */
+  /** Number of ancestors. */
   readonly depth: number;
-  /** Has no parts, and is neither given up nor a group: it is worked on itself. */
+  /** Has no subtasks, and is neither cancelled nor a group. */
   readonly isWork: boolean;
   readonly isDone: boolean;
   readonly isBlocked: boolean;
   readonly isOptional: boolean;
-  /** Dependencies that are not done. */
+  /** Unfinished dependencies. */
   readonly waitsFor: readonly string[];
-  /** Dependencies that the plan does not have: nothing waits for them. */
+  /** Dependencies that the plan does not have, which are ignored. */
   readonly unknown: readonly string[];
 }
 
-/** A plan as a whole. */
+/** The state of a whole plan. */
 export interface PlanOutlook {
-  /** The tasks in their order. */
   readonly planned: readonly PlannedTask[];
   /**
-   * The first task that is open, not blocked, not optional while required ones are open, and whose dependencies are done;
-   * `null` when there is none.
+   * The first open task that is not blocked, not optional while required ones are open, and has no unfinished
+   * dependencies; `null` if there is none.
    */
   readonly nextTaskId: string | null;
-  /** The task in progress that is neither blocked nor optional before its time, else the next one. */
+  /** The task in progress that is neither blocked nor optional too early, else the next one. */
   readonly activeTaskId: string | null;
-  /** Why nothing can be next though something is open: `2 blocked, 1 optional`; empty otherwise. */
+  /** Explains why open tasks cannot be next: `2 blocked, 1 optional`; else empty. */
   readonly whyNone: string;
 }
 
-/** What a plan and the results of its tasks come to. */
+/** Computes the state of a plan from its tasks and their results. */
 export function outlookOf(tasks: readonly ProgressTask[], results: TaskResults = NO_RESULTS): PlanOutlook {
   const planned = plannedTasks(tasks, results);
   const open = planned.filter(({ isWork, isDone }) => isWork && !isDone);
@@ -100,12 +98,11 @@ function plannedTasks(tasks: readonly ProgressTask[], results: TaskResults): Pla
 
 const NONE: readonly string[] = [];
 
-/** A task cannot wait for itself, for its parts or for what it is a part of. */
 function dependenciesOf(task: ProgressTask, byId: ReadonlyMap<string, ProgressTask>): readonly string[] {
   return task.dependsOn?.filter((id) => !isWithin(byId, id, task.id) && !isWithin(byId, task.id, id)) ?? NONE;
 }
 
-/** Ids of the tasks that nothing is left to do for. A task with parts is done with those that are required. */
+/** Returns the ids of finished tasks. A task with subtasks is done once the required ones are. */
 function doneTasks(tasks: readonly ProgressTask[], results: TaskResults): ReadonlySet<string> {
   const done = new Set<string>();
   const parts = new Map<string, ProgressTask[]>();
@@ -118,7 +115,7 @@ function doneTasks(tasks: readonly ProgressTask[], results: TaskResults): Readon
     if (siblings === undefined) parts.set(parent, [task]);
     else siblings.push(task);
   }
-  // Parts stand behind what they are parts of.
+  // Subtasks come after their parent.
   for (const { id, status, cancelled } of [...tasks].reverse()) {
     const required = (parts.get(id) ?? []).filter(({ optional }) => optional !== true);
     const isDone = required.length > 0 ? required.every((part) => done.has(part.id)) : status === 'completed';
@@ -127,7 +124,7 @@ function doneTasks(tasks: readonly ProgressTask[], results: TaskResults): Readon
   return done;
 }
 
-/** Whether a task is another one, or a part of it at any depth. */
+/** True for the task itself and its subtasks at any depth. */
 function isWithin(byId: ReadonlyMap<string, ProgressTask>, id: string, whole: string): boolean {
   const seen = new Set<string>();
   for (let at: string | undefined = id; at !== undefined && !seen.has(at); at = byId.get(at)?.parent) {
@@ -137,15 +134,13 @@ function isWithin(byId: ReadonlyMap<string, ProgressTask>, id: string, whole: st
   return false;
 }
 
-/** Where the plan and the results of a task contradict each other. */
+/** A contradiction between the plan and a task's results. */
 export interface PlanDrift {
   readonly task: string;
   readonly kind: 'approved_but_open' | 'ticked_but_needs_changes';
-  /** What is wrong, and what to do. */
   readonly message: string;
 }
 
-/** An approved task whose line is open, a ticked one whose last review asked for changes; in the order of the plan. */
 export function driftOf(tasks: readonly ProgressTask[], results: TaskResults): PlanDrift[] {
   return tasks.flatMap(({ id, status, cancelled, group }): PlanDrift[] => {
     const result = results.get(id);

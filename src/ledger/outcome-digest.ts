@@ -4,12 +4,9 @@ import type { DispatchOutcome } from '../contracts/session-events.js';
 import { bySeverity, type Severity } from '../contracts/severity.js';
 import { clipText } from '../shared/text.js';
 
-/**
- * What the ledgers need of a dispatch's outcome, bounded: it stays in the state until the dispatch is settled.
- */
+/** The ledgers' copy of an outcome, bounded, since it stays in the state until the dispatch is settled. */
 export interface OutcomeDigest {
   readonly role: Role;
-  /** Absent for a kind that gives none. */
   readonly verdict?: Verdict;
   readonly summary?: string;
   readonly blockers: readonly string[];
@@ -21,13 +18,13 @@ export interface OutcomeDigest {
   /** The most severe first. */
   readonly issues: readonly DigestIssue[];
   readonly fixes: readonly string[];
-  /** Whether it is from before the session. */
+  /** From before the session. */
   readonly history?: true;
 }
 
 interface FailedTest {
   readonly command: string;
-  /** The first ones; `count` says how many there were. */
+  /** The first ones; `count` is the total. */
   readonly failures: readonly string[];
   readonly count: number;
 }
@@ -36,13 +33,12 @@ export interface DigestIssue {
   readonly severity: Severity;
   readonly message: string;
   readonly file?: string;
-  /** What the reviewer suggests to do. */
+  /** The reviewer's suggestion. */
   readonly fix?: string;
 }
 
 const { digest: MOST } = KEPT;
 
-/** The digest of an outcome. */
 export function digestOf({ role, outcome }: DispatchOutcome): OutcomeDigest {
   const {
     summary,

@@ -3,22 +3,21 @@ import { clipText, quoted } from '../shared/text.js';
 import type { ParsedTask, ParsedTasks, TaskProblem } from './tasks-md/parsed-tasks.js';
 
 /**
- * What is kept of a parsed plan. It goes into one event, so it has a size. Every task is kept, whatever else has to go:
- * first prompts beyond a share, those of tasks that come late; then requirements; then the ends of texts. Each cut is
- * counted.
+ * Makes the stored form of a parsed plan. It must fit one event, so parts are dropped in this order: prompts of late
+ * tasks beyond a limit, requirements, ends of texts. Every task stays, and each cut is counted.
  */
 
 const MAX_TEXT = 300;
 const MAX_PROMPT = 4000;
-/** Room of a whole document, in bytes of JSON: a NATS message takes 1 MiB, and the event says more than this. */
+/** A NATS message holds 1 MiB, and the event has other fields too. */
 export const MAX_DOCUMENT_BYTES = 900_000;
-/** Room for the prompts of all tasks together: each version of the plan is one more event. */
+/** Limit for the prompts of all tasks together: each version of the plan is another event. */
 const MAX_PROMPT_BYTES = 300_000;
-/** Ever shorter texts, in characters, for plans of very many tasks. */
+/** Text lengths, in characters, for plans with very many tasks. */
 const SHORTER_TEXTS = [200, 120, 80, 40, 20];
 const MAX_PROBLEMS = 100;
 
-/** Bounded, each text one line. A plan of too many tasks has more than `MAX_DOCUMENT_BYTES`. */
+/** Bounds the document, each text in one line. With too many tasks it still exceeds `MAX_DOCUMENT_BYTES`. */
 export function documentOf(
   parsed: Pick<ParsedTasks, 'tasks' | 'problems'>,
   fingerprint: TasksDocument['fingerprint'],
@@ -49,12 +48,12 @@ export function documentOf(
   };
 }
 
-/** A problem as events and replies have it, its text one line. */
+/** Puts the text in one line. */
 export function planProblem({ code, line, placed, message }: TaskProblem): PlanProblem {
   return { code, line, message: clipText(quoted(message), MAX_TEXT), ...(placed && { placed }) };
 }
 
-/** The lines that were not placed, those that were by a guess, and the tasks that had to be given a name. */
+/** Counts unread lines, guessed lines, and tasks without an id. */
 function countsOf(reports: readonly TaskProblem[]): Pick<TasksDocument, 'problems' | 'guesses' | 'unnamed'> {
   const lost = new Set<number>();
   const guessed = new Set<number>();
@@ -70,7 +69,6 @@ function countsOf(reports: readonly TaskProblem[]): Pick<TasksDocument, 'problem
   };
 }
 
-/** The bytes that a document takes in an event. */
 export function bytesOf(document: object): number {
   return Buffer.byteLength(JSON.stringify(document));
 }
@@ -78,13 +76,11 @@ export function bytesOf(document: object): number {
 interface Fitted {
   readonly tasks: readonly ProgressTask[];
   readonly bytes: number;
-  /** Tasks whose text was shortened. */
   readonly texts: number;
-  /** Tasks whose requirements were left out. */
   readonly requirements: number;
 }
 
-/** Room that texts leave to prompts, in bytes: those of the next tasks are worth more than the ends of all texts. */
+/** Bytes that texts leave to prompts: the prompts of the next tasks are worth more than the ends of all texts. */
 const LEAST_PROMPT_BYTES = 100_000;
 
 function promptsToKeep(tasks: readonly ParsedTask[]): number {
@@ -93,7 +89,7 @@ function promptsToKeep(tasks: readonly ParsedTask[]): number {
   return Math.min(bytes, LEAST_PROMPT_BYTES) + given.length * CUT_BYTES;
 }
 
-/** All tasks without their prompts, in the first form that fits, else in the smallest. */
+/** Returns the first form that fits, without prompts, else the smallest. */
 function fittedTasks(parsed: readonly ParsedTask[], room: number): Fitted {
   const whole = inForm(parsed, MAX_TEXT, true);
   if (whole.bytes <= room) return whole;
@@ -130,14 +126,11 @@ function inForm(parsed: readonly ParsedTask[], length: number, hasRequirements: 
   return { tasks, bytes: bytesOf(tasks), texts, requirements };
 }
 
-/** What stands for a prompt that has no room, so that it does not look like none. */
 const CUT = '...';
-/** `,"prompt":` and a text of that length. */
 const CUT_BYTES = 15;
 
 /**
- * The tasks with their prompts, those of open tasks first: who works on a plan needs what comes next, and each time that
- * a task is done the plan is read again.
+ * Adds prompts, those of open tasks first: they are needed next, and the plan is read again whenever a task is done.
  */
 function withPrompts(
   parsed: readonly ParsedTask[],

@@ -1,27 +1,26 @@
 import type { ProgressTask, TasksDocument, TasksSource } from '../contracts/run-request.js';
 import { outlookOf, type PlannedTask, type TaskResults } from './next-task.js';
 
-/** What a `tasks.md` says about a run, seen from one task. */
 interface ProgressLedger {
   readonly specName: string;
   readonly taskId: string;
-  /** The file, or `(document)` for one that came with the request. */
+  /** The file, or `(document)` for text sent with the request. */
   readonly sourcePath: string;
   readonly sourceFingerprint: { readonly mtimeMs: number; readonly hash: string };
   readonly totals: ProgressTotals;
-  /** The task in progress, else the one that comes next. */
+  /** The task in progress, else the next one. */
   readonly activeTaskId: string | null;
   readonly currentTask?: CurrentTask;
 }
 
-/** The task that a run is seen from. */
+/** The task that the prompt is for. */
 interface CurrentTask {
   readonly id: string;
   readonly description: string;
   readonly status: ProgressTask['status'];
   readonly blocked?: true;
   readonly optional?: true;
-  /** Tasks that must be done before it and are not. */
+  /** Unfinished dependencies. */
   readonly waitsFor?: readonly string[];
   readonly prompt?: string;
   readonly requirements?: readonly string[];
@@ -34,12 +33,11 @@ export interface ProgressTotals {
   readonly pending: number;
 }
 
-/** Tasks that are work of their own: neither given up nor a group of others. */
+/** Excludes cancelled tasks and groups. */
 function countedTasks(tasks: readonly ProgressTask[]): ProgressTask[] {
   return tasks.filter((task) => task.cancelled !== true && task.group !== true);
 }
 
-/** Counts by status. */
 export function totalsOf(tasks: readonly ProgressTask[]): ProgressTotals {
   const counted = countedTasks(tasks);
   const count = (status: ProgressTask['status']) => counted.filter((task) => task.status === status).length;
@@ -51,13 +49,12 @@ export function totalsOf(tasks: readonly ProgressTask[]): ProgressTotals {
   };
 }
 
-/** The counted tasks without parts of their own. */
 export function leavesOf(tasks: readonly ProgressTask[]): ProgressTask[] {
   const parents = new Set(tasks.flatMap((task) => task.parent ?? []));
   return countedTasks(tasks).filter((task) => !parents.has(task.id));
 }
 
-/** The ledger of a run, seen from one task. `currentTask` is absent when the document has no such task. */
+/** Builds the run's ledger for one task. `currentTask` is absent if the plan has no such task. */
 export function progressLedger(
   run: { readonly spec: string; readonly source: TasksSource; readonly document: TasksDocument },
   taskId: string,
@@ -91,11 +88,10 @@ function currentTask({ task, isBlocked, isOptional, waitsFor }: PlannedTask): Cu
   };
 }
 
-/** What a plan is called where nobody says: its folder, else its file, without what every plan is called. */
+/** Names that every plan has, which say nothing about it. */
 const USUAL =
   /^(tasks?|plans?|todos?|specs?|changes|docs?|\.kiro|\.spec-workflow|openspec|\.taskmaster|\.cursor|\.|\.\.)$/i;
 
-/** `parser` for `/work/.kiro/specs/parser/tasks.md`; `plan` where the path says nothing. */
 export function specNameOf(path: string): string {
   const parts = path.split(/[/\\]+/).filter((part) => part !== '');
   const file = parts.pop()?.replace(/\.[^.]*$/, '') ?? '';

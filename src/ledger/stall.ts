@@ -3,24 +3,23 @@ import type { StallSignal } from '../contracts/session-meta-events.js';
 import type { OutcomeDigest } from './outcome-digest.js';
 
 /**
- * Signs that a task is stalled. Each has a counter, and evidence for the agent that has to plan it again:
+ * Signs that a task is stalled, each with a counter and evidence for replanning:
  *
- * - `non_progress`: outcomes blocked or failed, one after the other; a completed result or an approval ends them
- * - `ping_pong`: rounds of a completed result that a review sends back; an approval ends them
- * - `same_fixes`: how often the most repeated required fix was asked for; an approval ends it
- * - `same_test`: how often a test command failed in the same way, one result after the other; its passing ends it
- * - `same_files`: how often the most repeated file was modified again, after work on it was sent back: by a review, by a
- *   test that failed, or by a result that was not completed; an approval ends it
+ * - `non_progress`: consecutive blocked or failed outcomes; reset by a completed result or an approval
+ * - `ping_pong`: completed results that a review sent back; reset by an approval
+ * - `same_fixes`: repetitions of the most frequent required fix; reset by an approval
+ * - `same_test`: consecutive failures of a test command in the same way; reset when it passes
+ * - `same_files`: repeated modifications of the most frequent file after work on it was sent back by a review, a failed
+ * test or an incomplete result; reset by an approval
  *
- * Only approvals end what rounds of work and review build up: a completed result is a part of the circle.
+ * Only approvals reset what review rounds build up, because a completed result is part of the loop.
  */
 
-/** Counts at which each signal raises the flag. */
 export type StallThresholds = Readonly<Record<StallSignal, number>>;
 
 const DEFAULT_STALL_THRESHOLD = 2;
 
-/** The same threshold for every signal. */
+/** Applies one threshold to every signal. */
 export function stallThresholds(threshold = DEFAULT_STALL_THRESHOLD): StallThresholds {
   return {
     non_progress: threshold,
@@ -35,21 +34,19 @@ export function stallThresholds(threshold = DEFAULT_STALL_THRESHOLD): StallThres
 export interface StallCounters {
   readonly nonProgress: number;
   readonly pingPong: number;
-  /** Whether the newest implementer result waits for its review. */
+  /** True if the newest work result has no review yet. */
   readonly awaitsReview: boolean;
-  /** Whether the newest outcome calls for another try: what is modified then is modified again. */
   readonly sentBack: boolean;
   /** By normalised text. */
   readonly fixes: readonly Repeated[];
   /** By command and normalised failure. */
   readonly tests: readonly Repeated[];
-  /** By path; the count is that of the first modification and of those in another try. */
   readonly files: readonly Repeated[];
 }
 
 interface Repeated {
   readonly key: string;
-  /** As it was last written. */
+  /** The latest wording. */
   readonly text: string;
   readonly count: number;
 }
@@ -75,7 +72,7 @@ export const NO_STALL: StallCounters = {
   files: [],
 };
 
-/** Counters after one more outcome. Outcomes come in the order of their dispatches. */
+/** Outcomes must be folded in the order of their dispatches. */
 export function countStall(counters: StallCounters, outcome: OutcomeDigest): StallCounters {
   switch (kindOf(outcome.role).part) {
     case 'work':
@@ -119,7 +116,6 @@ function countReview(counters: StallCounters, { verdict, fixes }: OutcomeDigest)
   };
 }
 
-/** Signals over their thresholds, with their evidence. None: the task is not stalled. */
 export function raisedSignals(
   counters: StallCounters,
   thresholds: StallThresholds,
@@ -132,7 +128,7 @@ export function raisedSignals(
       ? [{ signal, count, threshold, evidence: evidence.slice(0, MAX_EVIDENCE) }]
       : [];
   };
-  // A file's first modification is work; only further ones repeat it.
+  // The first modification of a file is not a repetition.
   const again = counters.files.map((file) => ({ ...file, count: file.count - 1 }));
   return [
     ...raised('non_progress', counters.nonProgress, lastProblem === '' ? [] : [lastProblem]),
@@ -143,7 +139,7 @@ export function raisedSignals(
   ];
 }
 
-/** Text by which two wordings of the same thing are told to be the same: case, punctuation and numbers folded. */
+/** Folds case, punctuation and numbers, so that two wordings of one thing compare equal. */
 export function normalised(text: string): string {
   return text
     .normalize('NFKC')
@@ -159,7 +155,7 @@ function countTests(tests: readonly Repeated[], outcome: OutcomeDigest): Repeate
     text: failure === '' ? command : `${command}: ${failure}`,
   }));
   const rerun = [...outcome.passed, ...outcome.failed.map((test) => test.command)];
-  // A command that passed, or failed in another way, has moved on.
+  // A command that passed or failed differently has made progress.
   const standing = tests.filter(
     (test) =>
       failing.some(({ key }) => key === test.key) ||
@@ -169,9 +165,8 @@ function countTests(tests: readonly Repeated[], outcome: OutcomeDigest): Repeate
 }
 
 /**
- * Adds one (or `by`) to each item named, once however often it is named; a new one counts one. Beyond a bound the least
- * repeated are forgotten, of those the ones named longest ago: else what begins to repeat itself late would never be
- * counted.
+ * Adds `by` to each named item, once per call; a new item counts one. Beyond the limit, drops the least repeated, and
+ * of those the oldest: otherwise a late repetition would never be counted.
  */
 function repeat(
   items: readonly Repeated[],

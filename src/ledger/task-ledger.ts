@@ -10,39 +10,33 @@ import {
   type StallThresholds,
 } from './stall.js';
 
-/**
- * The ledger of one task: the outcomes of its dispatches. Immutable and bounded; folded in the order of the dispatches.
- */
+/** The outcomes of a task's dispatches, folded in their order. Immutable and bounded. */
 export interface TaskLedger {
   readonly task: string;
-  /** 1 at first; one more each time the task is found to be stalled and must be planned again. */
+  /** Starts at 1 and increases each time the task becomes stalled and must be planned again. */
   readonly planVersion: number;
   readonly dispatches: number;
-  /** Reviews that asked for changes. */
   readonly approvalLoops: number;
   readonly summary?: string;
-  /** Of the first try since the last approval that had one. */
+  /** From the first try with a summary since the last approval. */
   readonly firstSummary?: string;
   readonly assessment?: Verdict;
   readonly issues: readonly DigestIssue[];
   readonly requiredFixes: readonly string[];
   readonly blockers: readonly string[];
-  /**
-   * What was done, beside the summary: the tests of the newest work result, and the files and follow-ups of all since the
-   * last approval, the newest first.
-   */
+  /** Tests of the newest work result; files and follow-ups of all results since the last approval, the newest first. */
   readonly work: Work;
-  /** The newest tries since the last approval, the oldest first: at most three. */
+  /** The newest tries since the last approval, the oldest first, at most three. */
   readonly tries: readonly Try[];
   readonly last: LastOutcome;
   readonly stall: StallCounters;
-  /** Whether the flag was up after the newest dispatch: so a raised flag is counted once. */
+  /** True if stalled after the newest dispatch, so that each stall counts once. */
   readonly stalled: boolean;
 }
 
 export type Work = Pick<OutcomeDigest, 'files' | 'passed' | 'failed' | 'followUps'>;
 
-/** A result that was to be the work of the task, in few words. */
+/** A work result in brief. */
 export interface Try {
   readonly verdict: Verdict;
   readonly summary?: string;
@@ -50,7 +44,7 @@ export interface Try {
 
 const MAX_TRIES = 3;
 
-/** The newest dispatch of the task, and its outcome. */
+/** The newest dispatch of the task. */
 export interface LastOutcome {
   readonly sequence: number;
   readonly at: string;
@@ -58,24 +52,20 @@ export interface LastOutcome {
   readonly verdict: Verdict;
 }
 
-/** An outcome in one word: `implementer_completed`. */
 export type OutcomeName = `${Role}_${Verdict}`;
 
-/** The next action; after an approval it depends on whether anything is left to do. */
 export function nextAction({ role, verdict }: LastOutcome, tasksLeft: boolean): NextAction {
   const { next } = kindOf(role);
   return verdict === 'approved' && !tasksLeft ? 'spec_completed' : (next[verdict] ?? 'retry');
 }
 
-/** The newest outcome in one word: `implementer_completed`. */
 export function outcomeName({ role, verdict }: LastOutcome): OutcomeName {
   return `${role}_${verdict}`;
 }
 
 /**
- * The ledger after one more dispatch. One that is older than the newest was overtaken by more dispatches than the fold
- * can put in order: it is counted, and what is newer stands. A dispatch without a verdict leaves the ledger as it is, and
- * so does one from before the session.
+ * Folds a dispatch into a ledger. A dispatch older than the newest one came too late for the fold's reordering: it is
+ * only counted. Dispatches without a verdict, or from before the session, change nothing.
  */
 export function foldDispatch(
   ledger: TaskLedger | undefined,
@@ -98,7 +88,7 @@ export function foldDispatch(
   const stall = countStall(before.stall, digest);
   const stalled = signalsOf({ ...said, stall, last }, thresholds).length > 0;
   const { summary, firstSummary, assessment } = said;
-  // Spelled out, so that equal ledgers have their keys in the same order.
+  // Keys in a fixed order, so that equal ledgers have equal bytes.
   return {
     task,
     planVersion: stalled && !before.stalled ? before.planVersion + 1 : before.planVersion,
@@ -118,7 +108,6 @@ export function foldDispatch(
   };
 }
 
-/** Stall signals over their thresholds. A review without required fixes speaks through its issues. */
 export function signalsOf(
   {
     stall,
@@ -135,7 +124,6 @@ export function signalsOf(
   return raisedSignals(stall, thresholds, asked, halted ?? blockers[0] ?? summary ?? '');
 }
 
-/** What a task's dispatches said last. */
 type Said = Pick<
   TaskLedger,
   'issues' | 'requiredFixes' | 'blockers' | 'work' | 'tries' | 'summary' | 'firstSummary' | 'assessment'
@@ -157,12 +145,11 @@ function emptyLedger(task: string): Omit<TaskLedger, 'last'> {
   };
 }
 
-/** Whether a review found that a person must decide. */
 function isHalted({ role, verdict }: LastOutcome): boolean {
   return kindOf(role).part === 'review' && verdict === 'blocked';
 }
 
-/** Each result replaces the blockers and the tests; what a review asked for stays until the next review. */
+/** Replaces blockers and tests; the demands of a review stay until the next review. */
 function worked(
   { summary: _, firstSummary, ...before }: Said,
   verdict: Verdict,
@@ -187,12 +174,11 @@ function worked(
   };
 }
 
-/** Each text once, those of the newest result first; beyond the limit the oldest are forgotten. */
+/** Deduplicates, the newest result first; drops the oldest beyond the limit. */
 function joined(newest: readonly string[], earlier: readonly string[] = [], most: number): string[] {
   return [...new Set([...newest, ...earlier])].slice(0, most);
 }
 
-/** An approval settles everything but what was done. */
 function reviewed(before: Said, assessment: Verdict, { issues, fixes }: OutcomeDigest): Said {
   if (assessment === 'approved')
     return { ...before, assessment, issues: [], requiredFixes: [], blockers: [], tries: [] };

@@ -41,15 +41,15 @@ import {
 import { SESSION_START } from './session-start-prompt.js';
 import { memoryAhead } from './what-is-ahead.js';
 
-/** A compiled prompt, and which facts it shows and leaves out. */
+/** A compiled prompt with the facts that it shows and leaves out. */
 export type Compiled<Kind extends CompileReply['kind']> = CompiledAs<Kind> & { readonly chosen: ChosenFacts };
 
 /**
- * Compiles a prompt of the kind that is asked for. It depends on state, request, budget and learnings alone.
+ * Compiles a prompt of the requested kind. Depends only on state, request, budget and learnings.
  *
- * @param learnings those of the session's project, where the request asks for any
- * @throws ThroughlineError `prompt_overflow` when what must be in the prompt does not fit, `template_invalid` that names
- * each unknown placeholder of a template
+ * @param learnings of the session's project, if the request needs any
+ * @throws ThroughlineError `prompt_overflow` if the essentials do not fit, `template_invalid` that names each unknown
+ * placeholder of a template
  */
 export function compilePrompt<Request extends CompileRequest>(
   state: SessionState,
@@ -77,8 +77,8 @@ export function compilePrompt(
 }
 
 /**
- * The pipeline of every kind: choose the memory that fits what is asked, lay it out in the sections of the kind, fill the
- * room, describe what is shown.
+ * The pipeline of every kind: select the memory for the request, lay it out in the kind's sections, fill the budget,
+ * describe the result.
  */
 function compileKind<Request extends CompileRequest, Section extends string, Own extends object>(
   kind: PromptDescriptor<Request, Section, Own>,
@@ -141,7 +141,7 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
   };
 }
 
-/** The same function, which is called once for each argument: what it gave is remembered for as long as the argument is. */
+/** Memoizes a function by its argument. */
 function onceFor<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new WeakMap<Key, { readonly value: Made }>();
   return (key) => {

@@ -9,11 +9,11 @@ import type { SessionState } from '../memory/session/session-state.js';
 import { clipText, distinctTexts, oneSpelling, quoted } from '../shared/text.js';
 
 /**
- * The delta packet: what the ledgers know of a task, as compact JSON with only the fields that have content. JSON
- * keeps it one line, and what agents wrote stays inside its strings.
+ * The delta packet: the ledgers' knowledge of a task as compact JSON with non-empty fields only. JSON keeps it on one
+ * line, and agents' text inside strings.
  */
 export interface DeltaPacket {
-  /** Each with the file and the suggested fix of its issue, and its severity where the issue is not listed again. */
+  /** With file and suggested fix of its issue, and its severity if the issue is not listed again. */
   readonly required_fixes?: readonly string[];
   readonly blockers?: readonly string[];
   readonly assessment?: string;
@@ -24,9 +24,9 @@ export interface DeltaPacket {
     readonly status: string;
     readonly blocked?: true;
     readonly optional?: true;
-    /** Tasks that must be done before it and are not. */
+    /** Unfinished dependencies. */
     readonly waits_for?: readonly string[];
-    /** Where its line contradicts its results. */
+    /** A contradiction between its line and its results. */
     readonly drift?: string;
     readonly requirements?: readonly string[];
     /** As the plan writes it. */
@@ -34,11 +34,11 @@ export interface DeltaPacket {
   };
   readonly active_task?: string;
   readonly totals?: object;
-  /** Of the last work result, as the tests below. */
+  /** From the last work result, like the tests. */
   readonly summary?: string;
-  /** Of the first try, where a later one has replaced it. */
+  /** From the first try, if a later one replaced it. */
   readonly earlier_summary?: string;
-  /** Of all tries, as the follow-ups; the newest first. */
+  /** From all tries, like the follow-ups; the newest first. */
   readonly changed_files?: readonly string[];
   readonly failing_tests?: readonly string[];
   readonly passing_tests?: readonly string[];
@@ -47,11 +47,11 @@ export interface DeltaPacket {
 
 export type PacketField = keyof DeltaPacket;
 
-/** Fields of a packet by what they are worth to an agent, where space is short; the first of each list most. */
+/** Fields of a packet by importance to an agent, the first of each list most. */
 interface Worth {
   /** Before anything but the essentials. */
   readonly first: readonly PacketField[];
-  /** Before what is known of other tasks. */
+  /** Before knowledge about other tasks. */
   readonly next: readonly PacketField[];
   readonly last: readonly PacketField[];
 }
@@ -62,31 +62,29 @@ const WORK_WORTH: Worth = {
   last: ['plan_version', 'active_task', 'totals'],
 };
 
-/** An agent that looks at work must know above all what it is. */
+/** Reviewers and observers need to know the work first. */
 const LOOKING_WORTH: Worth = {
   first: ['changed_files', 'failing_tests', 'summary', 'issues'],
   next: ['earlier_summary', 'follow_ups', 'passing_tests', 'assessment', 'current_task'],
   last: ['plan_version', 'active_task', 'totals'],
 };
 
-/** What the fields of a packet are worth to a role. */
 export function worthOf(role: Role): Worth {
   return kindOf(role).part === 'work' ? WORK_WORTH : LOOKING_WORTH;
 }
 
 const MAX_TEXT = 300;
-/** A demand keeps every character that its event kept, and has room for file and suggested fix. */
+/** A demand keeps all of its event's text, plus file and suggested fix. */
 const MAX_DEMAND = 500;
 const MAX_LOCATED = MAX_DEMAND + 2 * MAX_TEXT;
 const MAX_FILES = 20;
 
-/** The packet of a task for an agent of this role; empty when nothing is known of it. */
 export function deltaPacket(state: SessionState, taskId: string, role: Role): DeltaPacket {
   const ledger = state.dispatches.current().ledgers.get(taskId);
   return { ...taskFields(ledger, kindOf(role).part), ...progressFields(state, taskId) };
 }
 
-/** The packet with required fixes alone, without files and suggestions. */
+/** Returns only required fixes and blockers, without files and suggestions. */
 export function barePacket(state: SessionState, taskId: string): DeltaPacket {
   const ledger = state.dispatches.current().ledgers.get(taskId);
   return ledger === undefined ? {} : demands(distinctTexts(ledger.requiredFixes), ledger.blockers);
@@ -125,7 +123,7 @@ function demands(fixes: readonly string[], blockers: readonly string[]): DeltaPa
   };
 }
 
-/** What was done: for the next try where it went wrong, for others all of it. */
+/** Returns failed parts of the work for the next try, all of it for others. */
 function workFields(
   { files, failed, passed, followUps }: TaskLedger['work'],
   part: Kind['part'],
@@ -172,7 +170,7 @@ function progressFields({ run, dispatches }: SessionState, taskId: string): Delt
   };
 }
 
-/** A prompt of which a part had no room in the session says where the whole is. */
+/** Adds where to find the whole of a shortened prompt. */
 function promptOf({ document, source }: Run, prompt: string): string {
   const isCut = document.shortened?.prompts !== undefined && prompt.endsWith('...');
   const where = source.kind === 'file' ? source.path : 'the plan';
@@ -187,18 +185,20 @@ function plain(text: string): string {
   return clipText(quoted(text), MAX_TEXT);
 }
 
-/** Share of the words of a required fix that an issue must say as well to be what the fix is about. */
+/** Minimum share of a fix's words in the issue that it is about. */
 const ENOUGH = 0.6;
 
-/** A required fix beside the issue that it is about, where the same review has one. */
+/** A required fix with its issue, if the same review has one. */
 interface LocatedFix {
-  /** With what the issue adds to it: `name the field (src/a.ts; fix: throw with the name)`. */
+  /** Includes additions from the issue: `name the field (src/a.ts; fix: throw with the name)`. */
   readonly text: string;
-  /** The issue of which nothing is left to say: the text is its message, and names its severity, file and suggested fix. */
+  /** The issue that the text covers completely. */
   readonly said?: DigestIssue;
 }
 
-/** Each required fix with the file and the suggested fix of its issue; of an issue in the same words its severity too. */
+/**
+ * Adds the file and suggested fix of its issue to each required fix, and the severity of an issue with the same text.
+ */
 export function locatedFixes(fixes: readonly string[], issues: readonly DigestIssue[]): LocatedFix[] {
   return fixes.map((text) => {
     const spelling = oneSpelling(text);
@@ -225,7 +225,7 @@ function beside(text: string, more: readonly string[]): string {
   return more.length === 0 ? text : `${text} (${more.join('; ')})`;
 }
 
-/** The issue that says most of a text's words, if it says enough of them; of equal ones the first. */
+/** Returns the issue that shares most words, if enough; the first of equal ones. */
 function issueOf(text: string, issues: readonly DigestIssue[]): DigestIssue | undefined {
   const asked = tokens(`/${text}`);
   let best: DigestIssue | undefined;
@@ -233,7 +233,7 @@ function issueOf(text: string, issues: readonly DigestIssue[]): DigestIssue | un
   for (const issue of issues) {
     const said = new Set(tokens(`/${issue.file ?? ''} ${issue.message} ${issue.fix ?? ''}`));
     const shared = asked.filter((word) => said.has(word)).length;
-    // "Case 7" and "case 8" are two matters, however many words they share.
+    // "Case 7" and "case 8" differ, however many words they share.
     if (shared <= most || asked.some((word) => /\d/.test(word) && !said.has(word))) continue;
     best = issue;
     most = shared;

@@ -22,12 +22,12 @@ import { guideLine, replanLines, unreadableLine } from './role-lines.js';
 import { NOTE_SECTIONS } from './session-notes.js';
 
 /**
- * A dispatch prompt: the stable prefix of the role, then the dynamic tail: task, output budget, whether its last result
- * could be read, delta packet, replan section, guide, learnings, session context, recent steps, task prompt. What has no
- * content is left out altogether.
+ * A dispatch prompt: the stable prefix of the role, then the dynamic tail: task, output budget, a note on an unreadable
+ * result, delta packet, replan section, guide, learnings, session context, recent steps, task prompt. Empty parts are
+ * left out.
  *
- * The room goes to what is worth most: objective, blockers and required fixes are always there; then come what the agent
- * must do first, the constraints, and the best few of each kind of memory; then the rest of the task prompt; then the rest.
+ * The budget is filled by importance: objective, blockers and required fixes always; then first instructions,
+ * constraints, and the best of each kind of memory; then the rest of the task prompt; then the rest.
  */
 const SECTIONS = [
   'task',
@@ -44,7 +44,7 @@ const SECTIONS = [
 ] as const;
 type Section = (typeof SECTIONS)[number];
 
-/** How many of each kind of memory come before the rest of the task prompt. */
+/** Number of items of each kind before the rest of the task prompt. */
 const BEST: readonly Stretch<Section>[] = [
   { section: 'findings', most: 3 },
   { section: 'files', most: 5 },
@@ -176,7 +176,7 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
   },
 };
 
-/** The room of a dispatch prompt, and what the model may answer: what is asked for, else by the cap of its role. */
+/** Returns the input budget and the output limit: as requested, else by the cap of the role. */
 export function dispatchRoom(
   { caps, maxOutputTokens }: PromptBudget,
   role: Role,
@@ -188,19 +188,19 @@ export function dispatchRoom(
 }
 
 /**
- * A task prompt by its lines. What must not be lost: its objective, the first paragraph. What must not be lost where there
- * is room for it: its constraints, the lines that say what must or must not be.
+ * Splits a task prompt into lines. Its objective, the first paragraph, is essential; its constraints, lines with words
+ * such as "must", come next.
  */
 const CONSTRAINT =
   /\b(must|never|always|only|do not|don't|shall|required?|requirements?|restrictions?|constraints?|acceptance|success|at most|at least|limit|forbidden)\b|必须|不得|禁止|必ず|禁止/i;
 
 interface TaskText {
-  /** As it was written. */
+  /** As written. */
   readonly whole: string;
   readonly objective: string;
-  /** The lines after the objective that are not empty. */
+  /** The non-empty lines after the objective. */
   readonly lines: readonly Item[];
-  /** Which of them are constraints. */
+  /** Indexes of the constraints. */
   readonly constraints: ReadonlySet<number>;
 }
 
@@ -219,10 +219,6 @@ function taskTextOf(taskPrompt: string): TaskText {
   };
 }
 
-/**
- * The task prompt with the lines shown, as it was written where all are. Dots stand where lines are left out, and the end
- * says how many.
- */
 function writtenTask({ whole, objective, lines }: TaskText, shown: readonly ShownItem[]): string {
   const gone = lines.length - shown.length;
   const isCut = shown.some((line) => !line.whole);

@@ -11,29 +11,29 @@ import {
 } from './prompt-items.js';
 
 /**
- * How every prompt is made to fit its room. A prompt is sections of items. Items go in one after the other, those that are
- * worth most first, each from its shortest form to its whole one. All that fits is a beginning of that order: so more room
- * never shows less of anything, and only the last item that went in may be shortened. Where there is room for all, what
- * is left of it goes to a filler: things that are worth a look although nothing speaks for them.
+ * Fits every prompt into its budget. A prompt consists of sections of items. Items are added by importance, each from
+ * its shortest form to the whole. The result is always a prefix of that order: a larger budget never shows less, and
+ * only the last item may be shortened. If everything fits, the rest of the budget is given to a filler: items worth a
+ * look without evidence.
  */
 
 interface Filler<Name extends string> {
   readonly section: Name;
-  /** Tokens that the whole prompt may have with it: a prompt that may be long need not be. */
+  /** Token limit of the prompt including the filler: a prompt that may be long need not be. */
   readonly room: number;
 }
 
 export interface PromptPlan<Name extends string> {
   readonly sections: Sections<Name>;
-  /** Shown whole whatever the room: the sections that must not be cut. */
+  /** Sections that are always shown completely. */
   readonly essential: readonly Stretch<Name>[];
-  /** All others, those that are worth most first. */
+  /** All others, by importance. */
   readonly order: readonly Stretch<Name>[];
-  /** For the room that everything else leaves: items that go in whole, the first ones first. None counts as left out. */
+  /** Items for the remaining budget, added whole and in order. They do not count as left out. */
   readonly filler?: Filler<Name>;
-  /** Of sections that were cut before: how many items there were. */
+  /** Original numbers of items of sections that were cut before. */
   readonly totals?: { readonly [Section in Name]?: number };
-  /** The whole prompt, with what is shown. */
+  /** Renders the whole prompt. */
   readonly write: (shown: Shown<Name>) => string;
 }
 
@@ -60,16 +60,17 @@ interface Place<Name extends string> {
   readonly item: Item;
 }
 
-/** A section that is shown whole loses its note on what is left out: so many more steps may fit behind one that does not. */
+/**
+ * A complete section loses its note on what is left out, so that a later item may fit after one that does not: this
+ * many are tried.
+ */
 const LOOK_AHEAD = 12;
-/** Characters of a token at most, but for rare ones such as long runs of blanks. */
+/** Maximum characters of a token, except rare ones such as long runs of blanks. */
 const LONGEST_TOKEN = 16;
 
 /**
- * Fills the room.
- *
- * @param room tokens of the whole prompt
- * @param overflow makes the error for a room in which not even the essentials fit, from the tokens that they need
+ * @param room token budget of the whole prompt
+ * @param overflow makes the error for a budget smaller than the essentials, from their tokens
  */
 export function fillPrompt<Name extends string>(
   plan: PromptPlan<Name>,
@@ -85,7 +86,7 @@ export function fillPrompt<Name extends string>(
   }
   const { sections } = plan;
   const essential = placesOf(sections, plan.essential, Number.POSITIVE_INFINITY).length;
-  // What comes after so much text does not fit in any case.
+  // Text beyond this cannot fit.
   const places = placesOf(sections, [...plan.essential, ...plan.order], room * LONGEST_TOKEN);
   const wholeAt = (count: number) => places.slice(0, count).map(wholeStep);
   const begun = new Map<number, Written<Name>>();
@@ -110,7 +111,7 @@ export function fillPrompt<Name extends string>(
   for (const step of stepsOf(places.slice(low))) {
     steps.push(step);
     if (step.whole) open.set(step.section, (open.get(step.section) ?? 0) - 1);
-    // Behind one that does not fit, only the end of a section makes a prompt shorter.
+    // After an item that does not fit, only completing a section makes a prompt shorter.
     const mayFit = steps.length === fitting + 1 || (step.whole && open.get(step.section) === 0);
     const more = mayFit ? written(plan, shownOf(sections, [...whole, ...steps]), tokenizer) : undefined;
     if (more !== undefined && more.used <= room) {
@@ -121,7 +122,6 @@ export function fillPrompt<Name extends string>(
   return filled(plan, best.shown, best.prompt, { room, used: best.used, wanted }, tokenizer);
 }
 
-/** How many items will fit: what is around them takes as much as in the whole prompt. */
 function guessOf<Name extends string>(
   places: readonly Place<Name>[],
   room: number,
@@ -137,7 +137,7 @@ function guessOf<Name extends string>(
   return over === -1 ? places.length : over;
 }
 
-/** Everything, with as many items of the filler as there is room for. */
+/** Adds as many filler items as fit. */
 function filledUp<Name extends string>(
   plan: PromptPlan<Name>,
   everything: Written<Name>,
@@ -155,7 +155,7 @@ function filledUp<Name extends string>(
   };
   let best = everything;
   for (let count = 0; ; ) {
-    // The sum of the items is near the truth, and never under it but for the title.
+    // The sum of item costs is close to the truth, and below it only by the title.
     let next = count;
     for (let left = most - best.used; next < items.length; next += 1) {
       left -= costOf(next);
@@ -186,7 +186,6 @@ function filled<Name extends string>(
   return { shown, prompt, report: { ...tokens, sections: told, dropped, tokenizer: tokenizer.name } };
 }
 
-/** Everything that the plan has a place for. */
 function allShown<Name extends string>({ sections, essential, order }: PromptPlan<Name>): Shown<Name> {
   const planned = new Set([...essential, ...order].map(({ section }) => section));
   return recordOf(Object.keys(sections) as Name[], (name) =>
@@ -196,12 +195,12 @@ function allShown<Name extends string>({ sections, essential, order }: PromptPla
   );
 }
 
-/** Not taken apart: the forms of many items are only made when they are asked for. */
+/** Other forms are only made when needed. */
 function wholeOf(item: Item): string {
   return item.whole ?? item.forms.at(-1) ?? '';
 }
 
-/** The items in the order of the plan, until they have so many characters. */
+/** Returns items in the order of the plan, up to a number of characters. */
 function placesOf<Name extends string>(
   sections: Sections<Name>,
   order: readonly Stretch<Name>[],
@@ -233,7 +232,7 @@ function wholeStep<Name extends string>({ section, index, item }: Place<Name>): 
   return { section, index, text: wholeOf(item), whole: true };
 }
 
-/** The forms of items, each from the shortest to the whole. To make them takes long: they are made as they are asked for. */
+/** Yields the forms of items, shortest first. Lazy, because making them is slow. */
 function* stepsOf<Name extends string>(places: readonly Place<Name>[]): Generator<Step<Name>> {
   for (const { section, index, item } of places) {
     const { forms } = item;
@@ -275,7 +274,6 @@ function reports<Name extends string>(
     }));
 }
 
-/** The largest number that fits, looked for around a guess; none where not even the least does. */
 export function largestFitting(
   fits: (count: number) => boolean,
   { least, most, guess }: { readonly least: number; readonly most: number; readonly guess: number },

@@ -32,16 +32,16 @@ import { learningsPart } from './prompt-report.js';
 import { NOTE_SECTIONS } from './session-notes.js';
 import { goalOf, planProgress } from './what-is-ahead.js';
 
-/** Tokens of the whole prompt where the request does not say. */
+/** Default token budget. */
 const USUAL = 8000;
 
-/** Variables that hold lists of the session. */
+/** Variables that are lists of the session. */
 const LISTED = ['goal', 'plan', 'inbox', 'spec', 'history', 'notes', 'tasks'] as const;
 
 const SECTIONS = ['plan', 'compacted', ...ITERATION_LISTS, ...NOTE_SECTIONS, 'learnings', 'recent'] as const;
 type Section = (typeof SECTIONS)[number];
 
-/** What the work is for and what is demanded of it, the tasks to choose from, then the best few of each kind of memory. */
+/** Goal and demands, candidate tasks, then the best of each kind of memory. */
 const BEST: readonly Stretch<Section>[] = [
   { section: 'goal' },
   { section: 'plan' },
@@ -90,14 +90,14 @@ const REST: readonly Stretch<Section>[] = [
   { section: 'notes', backwards: true },
 ];
 
-/** A spec of so many characters comes whole before the rest of the memory; of a longer one only these lines do. */
+/** A shorter spec precedes the rest of the memory; of a longer one only these lines do. */
 const SHORT_SPEC = 4000;
 const OUTLINE_LINES = 60;
 const FIRST_LINES = 10;
 
 /**
- * An iteration prompt: the template, its lists filled by value. It depends on state and request alone, so ages are only in it
- * where the request says what time it is.
+ * An iteration prompt: the template with its lists filled by importance. Depends only on state and request, so it has
+ * ages only if the request has the time.
  */
 export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<CompiledAs<'iteration'>, 'kind'>> = {
   asks: ({ budget, taskId = '', activeIntentId }) => ({
@@ -164,7 +164,7 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
       learnings: items('learnings', memory.learnings),
       recent: trace.recent,
     };
-    // The other lists say it themselves.
+    // The other lists have their own notes.
     const leftOut = (shown: Shown<Section>) => {
       const listed = (name: string, section: Section, all: string) => ({
         ...{ name, command: all },
@@ -180,7 +180,7 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
     return {
       sections,
       order: [...BEST, ...specFirst(charter, spec.outline), ...REST],
-      // Of lists of which a prompt never shows more than the newest, all count.
+      // Lists that show only the newest count all.
       totals: {
         ...(used.has('tasks') && { completed: tasks.completed.total }),
         ...(used.has('history') && { history: past.total }),
@@ -195,7 +195,7 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
           {
             section: 'template',
             text: renderTemplate(template, values),
-            // What the template was filled with, each where the template shows it.
+            // The parts of the template, in their order.
             inner: [
               ...LISTED.filter((name) => used.has(name)).map((name) => ({
                 section: name,
@@ -214,7 +214,7 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
   },
 };
 
-/** What of a spec comes first: a short one whole, of a long one the outline, else its beginning. */
+/** Returns the part of a spec that comes first: a short one whole, else its outline, else its beginning. */
 function specFirst({ spec = '' }: Charter, outline: ReadonlySet<number>): Stretch<Section>[] {
   if (spec.length <= SHORT_SPEC) return [{ section: 'spec' }];
   return [
@@ -224,7 +224,7 @@ function specFirst({ spec = '' }: Charter, outline: ReadonlySet<number>): Stretc
   ];
 }
 
-/** Whether an iteration has begun that has not been summed up: else the agent begins one. */
+/** True if an iteration was started and not summarized; else the agent starts one. */
 function isRunning(history: IterationHistory): boolean {
   const last = newest(history);
   return last !== undefined && last.ended_at === undefined && last.summary === undefined;

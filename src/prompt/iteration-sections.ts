@@ -16,8 +16,8 @@ import {
 } from './prompt-items.js';
 
 /**
- * The lists of an iteration prompt, as items and as text. Each item quotes what an agent or a person wrote, as one capped
- * line. A list that is not shown whole says so, with the command that shows the rest.
+ * The lists of an iteration prompt, as items and as text. Each item quotes its author in one capped line. A shortened
+ * list says so, with the command that shows the rest.
  */
 export const ITERATION_LISTS = [
   'goal',
@@ -35,10 +35,10 @@ type IterationList = (typeof ITERATION_LISTS)[number];
 
 const MAX_LINE = 500;
 const MAX_MESSAGE = 1000;
-/** No room that is asked for holds more of a specification. */
+/** No budget fits more of a specification. */
 const MAX_SPEC_LINES = 4000;
 const MAX_SPEC_LINE = 4000;
-/** Characters of the shortest form, and from one form to the next. */
+/** Length of the shortest form, and steps between forms, in characters. */
 const LEAST = 100;
 const SHORT_STEP = 60;
 const LONG_STEP = 200;
@@ -48,28 +48,28 @@ const SHOWN_DECISIONS = 5;
 const SHOWN_NOTES = 5;
 const SHOWN_DEPENDENCIES = 10;
 
-/** A list of a prompt: its items, of how many there are in all, and the command that shows them. */
+/** A list with its items, their total number, and the command that shows all. */
 interface PromptList {
   readonly items: readonly Item[];
   readonly total: number;
   readonly all: string;
-  /** Whether the text of an item is longer than it is ever shown. */
+  /** True if the text of an item exceeds its limit. */
   readonly cut: boolean;
 }
 
-/** `throughline tool task-list --session demo`: a command that shows the whole of a list. */
+/** Returns a command such as `throughline tool task-list --session demo`. */
 export function toolCommand(binary: string, session: string, words: string): string {
   return `${binary} tool ${words.replace(/^\S+/, (name) => `${name} --session ${session}`)}`;
 }
 
-/** `throughline learnings ls --project app`: a command that lists what a project has learned. */
+/** Returns a command such as `throughline learnings ls --project app`. */
 export function learningsCommand(binary: string, project: string | undefined): string {
   return `${binary} learnings ls${projectOption(project)}`;
 }
 
 type Commanding = (words: string) => string;
 
-/** The tasks of a board by what can be done about them, in the order of priority; of the completed ones the newest. */
+/** Groups tasks by status and readiness, by priority; completed ones newest first. */
 export function taskLists(board: TaskBoard, command: Commanding) {
   const tasks = [...board.tasks.values()].sort(byPriority);
   const completed = tasks.filter(({ status }) => status === 'completed').sort(byNewest);
@@ -104,7 +104,7 @@ export function taskLists(board: TaskBoard, command: Commanding) {
   };
 }
 
-/** `{{tasks}}`: by status, ready ones before those that wait, each with priority and id, and with what it waits for. */
+/** `{{tasks}}`: by status, ready ones before waiting ones, with priority, id and dependencies. */
 export function formatTasks(
   lists: Readonly<Record<'ready' | 'waiting' | 'in_progress' | 'blocked' | 'completed', PromptList>>,
   shown: Shown<IterationList>,
@@ -130,7 +130,7 @@ function group(title: string, list: PromptList, shown: readonly ShownItem[]): st
   return [`${title}${restOf(list, shown)}:`, ...shown.map(({ text }) => text)].join('\n');
 }
 
-/** What is left out of a list, and the command that shows it; empty when it is shown whole. */
+/** Notes what a list leaves out, with the command that shows it; empty for a complete list. */
 function restOf(list: PromptList, shown: readonly ShownItem[]): string {
   const left = shown.length < list.total;
   const shortened = list.cut || shown.some(({ whole }) => !whole);
@@ -138,7 +138,7 @@ function restOf(list: PromptList, shown: readonly ShownItem[]): string {
   return ` (${shown.length} of ${list.total}${shortened ? ', long ones shortened' : ''}; all: \`${list.all}\`)`;
 }
 
-/** The last five iterations that have something to say, newest first, with their ages where `now` is known. */
+/** Returns the last five iterations with content, newest first, with ages if `now` is known. */
 export function historyList(
   history: IterationHistory,
   board: TaskBoard,
@@ -158,7 +158,7 @@ export function historyList(
   };
 }
 
-/** `{{history}}`. */
+/** `{{history}}` */
 export function formatHistory(
   { iterations }: IterationHistory,
   list: PromptList,
@@ -169,7 +169,7 @@ export function formatHistory(
   return [...shown.map(({ text }) => text), ...(rest === '' ? [] : [`-${rest}`])].join('\n');
 }
 
-/** The notes in the order in which they came. */
+/** Returns notes in order of creation. */
 export function noteList({ notes }: Notebook, command: Commanding): PromptList {
   const all = [...notes.values()];
   return {
@@ -191,7 +191,7 @@ export function formatNotes({ notes }: Notebook, list: PromptList, shown: readon
   return `## Notes${restOf(list, shown)}${groups.length === 0 ? '' : `\n${groups.join('\n\n')}`}`;
 }
 
-/** The newest decisions, and behind them the newest other notes: each list the newest first. */
+/** Returns the newest decisions, then the newest other notes. */
 export function newestNotes({ notes }: Notebook, command: Commanding): PromptList {
   const all = [...notes.values()].reverse();
   const decisions = all.filter(({ type }) => type === 'decision').slice(0, SHOWN_DECISIONS);
@@ -207,13 +207,13 @@ export function newestNotes({ notes }: Notebook, command: Commanding): PromptLis
   };
 }
 
-/** The newest notes as a list of a session start; empty where none is shown. */
+/** Renders the notes of a session start; empty without any. */
 export function formatNewestNotes(list: PromptList, shown: readonly ShownItem[]): string {
   if (shown.length === 0) return '';
   return [`Notes of earlier agents${restOf(list, shown)}:`, ...shown.map(({ text }) => text)].join('\n');
 }
 
-/** The unread messages, oldest first. One that is not shown whole says so. */
+/** Returns unread messages, oldest first; a shortened one says so. */
 export function inboxList(notebook: Notebook, now: string | undefined, command: Commanding): PromptList {
   const messages = unread(notebook);
   const all = command('inbox-list');
@@ -239,7 +239,7 @@ export function formatInbox({ total, all }: PromptList, shown: readonly ShownIte
   return ['## Inbox', ...shown.map(({ text }) => text), ...more].join('\n');
 }
 
-/** The goal as one line. */
+/** Returns the goal as one line. */
 export function goalList(goal: string | undefined, command: Commanding): PromptList {
   const text = quoted(goal ?? '');
   const items = text === '' ? [] : [grown(text, (some) => some, MAX_MESSAGE, LONG_STEP)];
@@ -255,7 +255,7 @@ export function formatGoal({ total, all, cut }: PromptList, shown: readonly Show
   return ['Goal:', ...shown.map(({ text }) => text), ...rest].join(' ');
 }
 
-/** The lines of a specification, or the line that says where it is; by index those that are headings: its outline. */
+/** The lines of a specification, or the line with its path; `outline` has the indexes of headings. */
 interface SpecList extends PromptList {
   readonly outline: ReadonlySet<number>;
 }
@@ -283,7 +283,7 @@ function headings(lines: readonly string[]): ReadonlySet<number> {
   return found;
 }
 
-/** `{{spec}}`: the specification as a quoted block; of one that has no room, the outline and its beginning. */
+/** `{{spec}}`: the specification as a quoted block; a long one by its outline and its beginning. */
 export function formatSpec(
   { items, total, all, cut, outline }: SpecList,
   shown: readonly ShownItem[],
@@ -292,7 +292,7 @@ export function formatSpec(
   if (!cut && !isShortened(items, shown)) return shown.map(({ text }) => text).join('\n');
   const lines: string[] = [];
   let before = -1;
-  // A loop: there may be thousands, and they are written for each size that is tried.
+  // A loop: thousands of lines are rendered for each size that is tried.
   for (const { index, text } of shown) {
     if (before >= 0 && index > before + 1 && !outline.has(before)) lines.push('> ...');
     lines.push(text);
@@ -334,7 +334,6 @@ function accomplished(iteration: Iteration, board: TaskBoard): string {
   if (iteration.summary !== undefined) return quoted(iteration.summary);
   const completed = iteration.tasks_worked.flatMap((id) => {
     const task = board.tasks.get(id);
-    // What it only worked on, a later iteration may have completed.
     const here = task?.status === 'completed' && task.iteration === iteration.number;
     return here ? [`"${clipText(line(task.content), 80)}"`] : [];
   });
@@ -343,7 +342,6 @@ function accomplished(iteration: Iteration, board: TaskBoard): string {
     : `Worked on ${iteration.tasks_worked.join(', ')}`;
 }
 
-/** What an agent or a person wrote, as one capped line. */
 export function line(text: string): string {
   return clipText(quoted(text), MAX_LINE);
 }
@@ -352,7 +350,6 @@ function isLong(text: string): boolean {
   return lengthOf(quoted(text)) > MAX_LINE;
 }
 
-/** An item that grows from the beginning of its text. */
 function grown(text: string, write: (text: string) => string, most = MAX_LINE, step = SHORT_STEP): Item {
   const whole = clipText(text, most);
   return {

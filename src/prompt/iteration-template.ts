@@ -1,9 +1,8 @@
 import { ThroughlineError } from '../contracts/errors.js';
 
 /**
- * The built-in template of an iteration prompt. What stays the same for a whole session comes first, so that a
- * provider's prompt cache can keep it; what each iteration changes comes last, and the workflow, which speaks of the
- * inbox and the tasks above it, closes the prompt.
+ * The built-in template of an iteration prompt. Parts that are constant for a session come first, for the provider's
+ * prompt cache; changing parts come last, and the workflow, which refers to them, ends the prompt.
  */
 export const ITERATION_TEMPLATE = `# Throughline Session
 
@@ -122,29 +121,25 @@ export const ITERATION_VARIABLES = [
 ] as const;
 export type Variable = (typeof ITERATION_VARIABLES)[number];
 
-/**
- * Templates of prompts: text with `{{name}}` in it. Rendering is one pass, so what a value holds is text and is never
- * expanded itself.
- */
+/** Templates are text with `{{name}}` placeholders. Rendering is one pass, so values are never expanded. */
 
-// Wider than the names there are: `{{ready-count}}` is a misspelt one, not text.
+// Wider than the known names: `{{ready-count}}` is a misspelling, not text.
 const PLACEHOLDER = /\{\{\s*([A-Za-z_][\w.-]*)\s*\}\}/g;
 
 const ANYTHING_IN_BRACES = /\{\{([^{}\n]*)\}\}/g;
 
-/** Whether a template shows a value of this name. */
 export function hasPlaceholder(template: string, name: string): boolean {
   return [...template.matchAll(PLACEHOLDER)].some(([, each]) => each === name);
 }
 
-/** A placeholder that stands for nothing, and where. */
+/** A placeholder with an unknown name. */
 interface UnknownPlaceholder {
   readonly name: string;
-  /** 1 for the first. */
+  /** 1-based. */
   readonly line: number;
 }
 
-/** Placeholders in a template that are not among the known ones. */
+/** Finds placeholders that are not among the known ones. */
 export function unknownPlaceholders(template: string, known: readonly string[]): UnknownPlaceholder[] {
   return template
     .split('\n')
@@ -155,15 +150,11 @@ export function unknownPlaceholders(template: string, known: readonly string[]):
     );
 }
 
-/** The placeholders that a template uses. */
 export function placeholdersOf(template: string): ReadonlySet<string> {
   return new Set(Array.from(template.matchAll(PLACEHOLDER), ([, name = '']) => name));
 }
 
-/**
- * Puts the values into a template. A line that held nothing but placeholders, all of them empty, goes away, and no
- * more than one empty line is left between two others.
- */
+/** Fills in the values. Removes lines with only empty placeholders, and repeated empty lines. */
 export function renderTemplate(template: string, values: Readonly<Record<string, string>>): string {
   const rendered: string[] = [];
   for (const line of template.replaceAll('\r\n', '\n').split('\n')) {

@@ -5,16 +5,15 @@ import { tokens } from '../memory/search/tokens.js';
 import { clipText, distinctTexts, quoted } from '../shared/text.js';
 import { excerpts, type Item } from './prompt-items.js';
 
-/** The lines of the session context: each says its task once, at its end. */
+/** Lines of the session context, each with its task at the end. */
 
-/** Characters of a line without its task: of the shortest form, from one form to the next, and of the whole. */
 const LINE = { least: 100, step: 60 };
-/** A fact with its fix is shown whole up to here; a result's demands and files come after it. */
+/** Limit of a fact with its fix; a result's demands and files follow it. */
 const MAX_SAYING = 1000;
 const SHOWN_FILES = 6;
 const SHOWN_DEMANDS = 3;
 
-/** A fact in ever longer forms around the words that matched, then what its task led to. */
+/** Makes an item from a fact: excerpts around the matching words, then the results of its task. */
 export function noteItem(ranked: RankedFact, more: readonly string[]): Item {
   const { fact, matched } = ranked;
   const saying = sayingOf(ranked);
@@ -31,7 +30,6 @@ export function noteItem(ranked: RankedFact, more: readonly string[]): Item {
   };
 }
 
-/** A fact as it is or not at all: without words that matter, no part of it is worth more than another. */
 export class RestItem implements Item {
   readonly #ranked: RankedFact;
   #line: string | undefined;
@@ -40,7 +38,7 @@ export class RestItem implements Item {
     this.#ranked = ranked;
   }
 
-  /** Made when it is asked for: most are never shown. */
+  /** Lazy, since most are never shown. */
   get whole(): string {
     const { sourceTaskId: task } = this.#ranked.fact;
     this.#line ??= `- ${clipText(sayingOf(this.#ranked), MAX_SAYING)}${origin(task)}`;
@@ -52,23 +50,22 @@ export class RestItem implements Item {
   }
 }
 
-/** What is left to do is not all work that a task left for others. */
 const REQUIRED_HOW: Readonly<Record<string, string>> = {
   [BLOCKED_BY]: 'blocked: ',
   [RELATIONS.suggested]: 'suggested: ',
 };
 
-/** How lines of findings, of blockers, of suggestions and of reviews begin: what agents wrote may not look like one. */
+/** Prefixes of our own lines, which agents' text must not imitate. */
 const HEAD = /^(?:critical|important|minor|issue|required[ _]fix|blocked|suggested|review)\s*[:,]/iu;
 
-/** What a fact says beside its task, as one line. */
+/** Renders a fact without its task, as one line. */
 function sayingOf(ranked: RankedFact): string {
   const head = headOf(ranked);
   const saying = quoted(`${head}${wordsOf(ranked)}`);
   return head === '' && HEAD.test(saying) ? `the task said: ${saying}` : saying;
 }
 
-/** The head of a line that has one; otherwise empty. */
+/** Returns the prefix of a fact's line, or an empty text. */
 function headOf({ fact: { subject, relation, severity, sourceTaskId }, group }: RankedFact): string {
   const ownTask = subject === `task:${sourceTaskId}`;
   switch (group) {
@@ -107,14 +104,14 @@ function wordsOf({ fact, group }: RankedFact): string {
   }
 }
 
-/** The failure, or `passed`: the line says at its end in which task. */
+/** Returns the failure or `passed`; the line has the task at its end. */
 function testSaying(object: string, inTask: string): string {
   if (object === `passed${inTask}`) return 'passed';
   const failed = `failed${inTask}: `;
   return object.startsWith(failed) ? object.slice(failed.length) : object;
 }
 
-/** What the review of a task said, beside the open findings. */
+/** Renders the demands of a task's review, besides the open findings. */
 export function demandsPart(demands: readonly string[]): string[] {
   const said = distinctTexts(demands);
   return said.length === 0 ? [] : [`| Review: ${listed(said, SHOWN_DEMANDS, '; ')}`];
@@ -124,7 +121,7 @@ export function filesPart(files: readonly string[]): string[] {
   return files.length === 0 ? [] : [`| Files: ${listed(files, SHOWN_FILES, ', ')}`];
 }
 
-/** The first few of a list, and how many more there are. */
+/** Lists the first few, and the number of others. */
 function listed(all: readonly string[], most: number, separator: string): string {
   const rest = all.length > most ? ` and ${all.length - most} more` : '';
   return `${all.slice(0, most).join(separator)}${rest}`;
@@ -134,7 +131,7 @@ function ended(text: string): string {
   return /[.!?]$/.test(text) ? '' : '.';
 }
 
-/** The path, and of the tasks that touched it the one nearest to what is asked. */
+/** Renders a path with the most similar task that touched it. */
 export function fileLine({ path, tasks: [task = ''] }: LikelyFile): string {
   return `- ${quoted(path)}${origin(task)}`;
 }

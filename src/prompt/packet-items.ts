@@ -5,34 +5,32 @@ import { type DeltaPacket, type PacketField, worthOf } from './delta-packet.js';
 import { beginnings, type Item, type ShownItem, type Stretch } from './prompt-items.js';
 
 /**
- * The delta packet as items of a prompt: each of a list's entries is one, and each other field. Required fixes and blockers
- * are essential; the file and the suggested fix of a required fix may be left out.
+ * The delta packet as items: one per list entry, and one per other field. Required fixes and blockers are essential;
+ * file and suggested fix of a required fix are not.
  */
 interface PacketItems {
   readonly required_fixes: readonly Item[];
   readonly blockers: readonly Item[];
-  /** By the same index: the required fix with its file and suggestion. */
+  /** By the same index: the required fix with file and suggestion. */
   readonly places: readonly Item[];
   readonly ledger: readonly Item[];
-  /** What the items of the ledger are, in the order of the packet. */
+  /** Fields of the ledger items, in the order of the packet. */
   readonly entries: readonly Entry[];
   readonly whole: DeltaPacket;
 }
 
 interface Entry {
   readonly field: PacketField;
-  /** Whether it is one of a list. */
+  /** True for an entry of a list. */
   readonly listed: boolean;
 }
 
-/** Characters that a text grows by while room is short. */
+/** Characters from one form to the next. */
 const STEP = 60;
 
 type PacketSection = 'required_fixes' | 'blockers' | 'places' | 'ledger';
 
-/**
- * @param bare the required fixes alone, without files and suggestions
- */
+/** @param bare the required fixes alone, without files and suggestions */
 export function packetItems(packet: DeltaPacket, bare: DeltaPacket): PacketItems {
   const { required_fixes: places = [], blockers = [], ...others } = packet;
   const given = Object.entries(others).flatMap(([name, value]) => {
@@ -59,7 +57,7 @@ function itemOf(value: unknown): Item {
   return { forms: forms.map((each) => JSON.stringify(each)) };
 }
 
-/** The fields of an object by which it grows, one after the other: lists by their items, the prompt by its length. */
+/** Returns growing versions of an object: lists by items, the prompt by length. */
 function growing(value: unknown): unknown[] {
   if (!isObject(value)) return [value];
   const grows = ([field, each]: [string, unknown]) => Array.isArray(each) || field === 'prompt';
@@ -75,7 +73,7 @@ function growing(value: unknown): unknown[] {
   return forms;
 }
 
-/** The order in which what is not essential goes in: what an agent of the role can least spare first. */
+/** Orders non-essential fields by importance to the role. */
 export function packetStretches(
   { entries }: PacketItems,
   role: Role,
@@ -89,7 +87,7 @@ export function packetStretches(
   return { first: stretches(first), next: stretches(next), last: stretches(last) };
 }
 
-/** The packet with what is shown of it; of a list that is cut, its last entry says how many are left out. */
+/** Rebuilds the packet from the shown items; a shortened list ends with the number of entries left out. */
 export function shownPacket(
   { entries, whole }: PacketItems,
   shown: Readonly<Record<PacketSection, readonly ShownItem[]>>,

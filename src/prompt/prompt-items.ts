@@ -1,77 +1,72 @@
 import { projectOf } from '../contracts/names.js';
 import { clipText, lengthOf } from '../shared/text.js';
 
-/**
- * The items of a prompt: their forms from the shortest to the whole, what is shown of them, and the line that says what is
- * left out.
- */
+/** The items of a prompt: their forms, the shown ones, and the line about the rest. */
 
-/** One thing that a prompt may show. */
+/** Something that a prompt may show. */
 export interface Item {
-  /** Its texts, from the shortest that is worth showing to the whole; each says more than the one before. */
+  /** Texts from the shortest useful one to the whole; each says more than the previous. */
   readonly forms: readonly string[];
-  /** The last of them, where it is known without the others: most prompts have room for all. */
+  /** The last form, if known without the others: most prompts fit all. */
   readonly whole?: string;
 }
 
-/** An item that is shown. */
 export interface ShownItem {
-  /** Its place among the items of its section. */
+  /** Index among the items of its section. */
   readonly index: number;
   readonly text: string;
   readonly whole: boolean;
 }
 
 export type Sections<Name extends string> = Readonly<Record<Name, readonly Item[]>>;
-/** What is shown of each section, in the order of its items. */
+/** The shown items by section, in order. */
 export type Shown<Name extends string> = Readonly<Record<Name, readonly ShownItem[]>>;
 
-/** A stretch of the order in which items go in. */
+/** A step in the order of importance. */
 export interface Stretch<Name extends string> {
   readonly section: Name;
-  /** So many more items of the section at most; left out: all that are left. */
+  /** Limit of further items of the section; left out: all. */
   readonly most?: number;
-  /** Only these of the section, by index, in this order. */
+  /** Only these indexes of the section, in this order. */
   readonly only?: ReadonlySet<number>;
   /** The last of the section first. */
   readonly backwards?: boolean;
 }
 
-/** The items of plain texts, each of which is shown whole or not at all. */
+/** Makes items without shorter forms. */
 export function wholeItems(texts: readonly string[]): Item[] {
   return texts.map((text) => ({ forms: [text] }));
 }
 
-/** The texts of what is shown, one a line. */
 export function textOf(shown: readonly ShownItem[]): string {
   return shown.map(({ text }) => text).join('\n');
 }
 
-/** The same below a title; empty where nothing is shown. */
+/** Returns an empty text if nothing is shown. */
 export function titled(title: string, shown: readonly ShownItem[]): string {
   return shown.length === 0 ? '' : `${title}\n${textOf(shown)}`;
 }
 
-/** Whether something of a section is left out or shortened. */
+/** True if anything of a section is left out or shortened. */
 export function isShortened(items: readonly Item[], shown: readonly ShownItem[]): boolean {
   return shown.length < items.length || shown.some(({ whole }) => !whole);
 }
 
-/** Items of one name of which a prompt may show fewer than there are. */
+/** A named list that may be shown partially. */
 export interface Listed {
   readonly name: string;
   readonly items: readonly Item[];
   readonly shown: readonly ShownItem[];
-  /** How many there were, where some were cut before. */
+  /** Original number, if some were cut before. */
   readonly total?: number | undefined;
-  /** Lists all of them. */
+  /** Shows all of them. */
   readonly command: string;
 }
 
-/** The beginning of the line that says what is left out. */
+/** The beginning of the line about what is left out. */
 const LEFT_OUT = 'Left out for space:';
 
-/** One line that counts what is left out and names the commands that show it; empty where nothing is. */
+/** Renders one line that counts what is left out, with the commands that show it; empty if nothing is. */
 export function leftOutLine(lists: readonly Listed[]): string {
   const said = lists.flatMap(({ name, items, shown, total = items.length, command }) => {
     const left = total - shown.length;
@@ -81,19 +76,19 @@ export function leftOutLine(lists: readonly Listed[]): string {
   return said.length === 0 ? '' : `${LEFT_OUT} ${said.join(', ')}`;
 }
 
-/** The option that names a project, the default one, too: where the command is run, another one may be the usual one. */
+/** Also names the default project, since another one may be set where the command is run. */
 export function projectOption(project: string | undefined): string {
   return ` --project ${projectOf(project)}`;
 }
 
 /**
- * A text in ever longer excerpts around the words that matter, the whole at the end. Each excerpt holds the one before, so
- * that more room never shows less.
+ * Returns growing excerpts of a text around its relevant words, the whole last. Each contains the previous, so that a
+ * larger budget never shows less.
  *
- * @param matters whether a word of the text is one that was asked for
- * @param least characters of the shortest excerpt
- * @param step characters from one to the next, or a tenth of it where that is more
- * @param most characters of the longest; what is longer is cut there
+ * @param matters true for a relevant word
+ * @param least length of the shortest excerpt
+ * @param step characters from one to the next, or a tenth of the size if that is more
+ * @param most maximum length
  */
 export function excerpts(
   text: string,
@@ -106,13 +101,13 @@ export function excerpts(
   const characters = Array.from(whole);
   const centre = centreOf(whole, matters, least);
   const forms: string[] = [];
-  // A longer one grows by more, so that a very long text has few.
+  // Steps grow, so that a very long text has few.
   for (let size = least; size < length; size += Math.max(step, Math.floor(size / 10)))
     forms.push(windowOf(characters, centre, size));
   return [...forms, whole];
 }
 
-/** The place, in code points, around which an excerpt of this length holds the most words that matter. */
+/** Returns the position, in code points, around which an excerpt of this length has most relevant words. */
 function centreOf(text: string, matters: (word: string) => boolean, length: number): number {
   const places: number[] = [];
   for (const { 0: word, index } of text.matchAll(WORD)) if (matters(word)) places.push(index);
@@ -137,7 +132,7 @@ function windowOf(characters: readonly string[], centre: number, size: number): 
   return `${before}${characters.slice(start, end).join('').trim()}${after}`;
 }
 
-/** A text in ever longer beginnings, the whole at the end. */
+/** Returns growing beginnings of a text, the whole last. */
 export function beginnings(text: string, least = 100, step = 60): string[] {
   const length = lengthOf(text);
   const forms: string[] = [];

@@ -12,8 +12,8 @@ import type { TraceItems } from './role-lines.js';
 import type { CappedMemory, NoteSection } from './session-notes.js';
 
 /**
- * A kind of prompt as a descriptor: how much room it has, and which sections it shows in which order. Everything else is
- * the same for all kinds and stands in `compile-prompt.ts`.
+ * A kind of prompt as a descriptor: its budget, and its sections in order. The rest is common to all kinds, in
+ * `compile-prompt.ts`.
  */
 export interface PromptDescriptor<
   Request extends CompileRequest,
@@ -24,25 +24,25 @@ export interface PromptDescriptor<
   draft(input: PromptInput<Request>): PromptDraft<Section | CommonSection, Own>;
 }
 
-/** Sections that every kind shows. */
+/** Sections of every kind. */
 export type CommonSection = NoteSection | 'learnings';
 
-/** What a kind of prompt asks the pipeline for. */
+/** Parameters of a kind for the pipeline. */
 interface PromptAsks {
   /** Names the prompt in errors: `the iteration prompt`. */
   readonly name: string;
-  /** Tokens of the whole prompt, and how many it may have with less related facts in it. */
+  /** Token budget of the whole prompt, and its limit with less related facts. */
   readonly room: number;
   readonly usual: number;
-  /** The task whose ledger the prompt shows: its facts are not told twice. Empty for none. */
+  /** The task whose ledger is shown: its facts are not repeated. Empty for none. */
   readonly taskId: string;
-  /** The intent whose trace the prompt shows. */
+  /** The intent whose trace is shown. */
   readonly intent?: string | undefined;
-  /** Says what the notes are, where no other part of the prompt does. */
+  /** Introduces the notes, if no other part does. */
   readonly intro?: string;
 }
 
-/** What a kind of prompt is made of. */
+/** The pipeline's data for a kind. */
 interface PromptInput<Request> {
   readonly state: SessionState;
   readonly request: Request;
@@ -50,7 +50,7 @@ interface PromptInput<Request> {
   readonly memory: CappedMemory;
   readonly learnings: LearningsInPrompt;
   readonly trace: TraceItems;
-  /** `throughline tool <words> --session <session>`. */
+  /** `throughline tool <words> --session <session>` */
   readonly command: (words: string) => string;
   readonly notesPart: (shown: Shown<NoteSection>) => PromptPart;
   readonly notesLeftOut: (sections: Sections<NoteSection>, shown: Shown<NoteSection>) => Listed;
@@ -58,39 +58,39 @@ interface PromptInput<Request> {
 
 interface PromptDraft<Section extends string, Own extends object> {
   readonly sections: Sections<Section>;
-  /** Shown whole whatever the room. */
+  /** Sections that are always shown completely. */
   readonly essential?: readonly Stretch<Section>[];
-  /** All others, those that are worth most first. */
+  /** All others, by importance. */
   readonly order: readonly Stretch<Section>[];
-  /** Of sections that do not hold all there is: how many items there are. */
+  /** Original numbers of items of incomplete sections. */
   readonly totals?: { readonly [Name in Section]?: number };
   /** The section of the compacted history. */
   readonly compacted?: Section;
-  /** The prompt part by part, with what is shown. */
+  /** Renders the parts of the prompt. */
   readonly parts: (shown: Shown<Section>) => readonly PromptPart[];
-  /** Fields of the reply that only this kind has. */
+  /** Fields of the reply specific to this kind. */
   readonly own: (shown: Shown<Section>, parts: readonly PromptPart[], prompt: string) => Own;
 }
 
-/** What a line of a prompt comes from. */
+/** The source of a prompt line. */
 export type LineOrigin = Omit<PromptLine, 'from' | 'to' | 'section'> & { readonly section?: string };
 
-/** A stretch of a prompt that belongs together. */
+/** A part of a prompt. */
 export interface PromptPart {
   readonly section: string;
-  /** As the prompt says it; empty for a part that is not there. */
+  /** Empty for an absent part. */
   readonly text: string;
-  /** The message that holds it, of a prompt that is sent as messages. */
+  /** The message that contains it, for prompts sent as messages. */
   readonly message?: 'system' | 'user';
-  /** What each of its lines comes from, in their order; only made when it is asked for. */
+  /** The sources of its lines, in order; lazy. */
   readonly lines?: () => readonly LineOrigin[];
-  /** What all of its lines come from. */
+  /** The source of all its lines. */
   readonly origin?: LineOrigin;
-  /** The parts that it is made of. */
+  /** Its parts. */
   readonly inner?: readonly PromptPart[];
 }
 
-/** The parts that are there, as one text. */
+/** Joins the non-empty parts. */
 export function joinedParts(parts: readonly PromptPart[]): string {
   return parts
     .map(({ text }) => text)
@@ -98,27 +98,26 @@ export function joinedParts(parts: readonly PromptPart[]): string {
     .join('\n\n');
 }
 
-/** The part of a reply that state and request alone decide: the same two give the same bytes. */
+/** The part of a reply that depends only on state and request: the same inputs give the same bytes. */
 export type CompiledPrompt = Decided<CompileReply>;
-/** The same of one kind. */
+/** The same for one kind. */
 export type CompiledAs<Kind extends CompileReply['kind']> = Extract<CompiledPrompt, { readonly kind: Kind }>;
 
-// Taken from each kind apart: of a union, `Omit` keeps only what all members have.
+// Distributes over the union: `Omit` alone keeps only common fields.
 type Decided<Reply> = Reply extends CompileReply
   ? Omit<Reply, 'sequence' | 'snapshotSequence' | 'replayed' | 'ledger'>
   : never;
 
-/** Room for input: the cap of a role less what the model may answer. */
+/** The input budget: the cap of a role minus the output limit. */
 export interface PromptBudget {
   /** Tokens of input and output together, by role. */
   readonly caps: Readonly<Record<Role, number>>;
   readonly maxOutputTokens: number;
-  /** Most tokens of a compacted history. */
+  /** Maximum tokens of a compacted history. */
   readonly maxSummaryTokens: number;
   readonly tokenizer: Tokenizer;
 }
 
-/** The budget of a session by its settings. */
 export function budgetOf(settings: ResolvedSettings, tokenizer: Tokenizer): PromptBudget {
   const caps = ROLES.map((role) => [role, settings[KINDS[role].tokens]]);
   return {
@@ -129,10 +128,8 @@ export function budgetOf(settings: ResolvedSettings, tokenizer: Tokenizer): Prom
   };
 }
 
-/** The budget of a session without settings of its own. */
 export const DEFAULT_BUDGET: PromptBudget = budgetOf(resolvedSettings(), approximateTokenizer);
 
-/** Returns the error for a prompt of which not even the essentials fit. */
 export function promptOverflow(what: string, tokens: number, room: number): ThroughlineError {
   return new ThroughlineError(
     'prompt_overflow',

@@ -27,9 +27,7 @@ import {
   type SessionMemory,
 } from './session-notes.js';
 
-/** The parts of a prompt whose lines are told by their origin, and what a reply says of a prompt. */
-
-/** The notes of a prompt with the fact or the file of each line. */
+/** Renders the notes, with the fact or file of each line. */
 export function notesPart(memory: CappedMemory, shown: Shown<NoteSection>, at: NotesAt): PromptPart {
   const lines = noteLines(memory, shown, at);
   return {
@@ -56,17 +54,15 @@ function noteOrigin(
   return { section, fact: factId(fact), task, dispatch, eventSequence };
 }
 
-/** The learnings as items of a prompt. */
 export function learningItems(learnings: LearningsInPrompt): Item[] {
   return wholeItems(learnings.ranked.map(formatLearning));
 }
 
-/** Only those of the learnings that are shown. */
 function learningsShown(learnings: LearningsInPrompt, shown: readonly ShownItem[]): LearningsInPrompt {
   return { ...learnings, ranked: shown.flatMap(({ index }) => learnings.ranked[index] ?? []) };
 }
 
-/** The learnings of a prompt that are shown: a title, then one line each. */
+/** Renders the shown learnings: a title, then one line each. */
 export function learningsPart(learnings: LearningsInPrompt, shown: readonly ShownItem[]): PromptPart {
   const some = learningsShown(learnings, shown);
   return {
@@ -76,7 +72,6 @@ export function learningsPart(learnings: LearningsInPrompt, shown: readonly Show
   };
 }
 
-/** The part of a reply that lists the learnings shown. */
 export function describeLearnings(
   learnings: LearningsInPrompt,
   shown: readonly ShownItem[],
@@ -92,12 +87,11 @@ export function describeLearnings(
   };
 }
 
-/** The part of a reply that lists the files shown. */
 export function describeFiles(files: readonly LikelyFile[]): { readonly files: readonly CompiledFile[] } {
   return { files: files.map(({ reasons: _, ...file }) => ({ ...file, score: rounded(file.score) })) };
 }
 
-/** The part of a reply that lists the facts shown; with `explain`, why each was chosen. */
+/** With `explain`, adds why each was selected. */
 export function describeFacts(
   ranked: readonly RankedFact[],
   factsTotal: number,
@@ -117,7 +111,7 @@ function compiled({ fact }: RankedFact): CompiledFact {
   };
 }
 
-/** A fact with where it comes from and why it was chosen. */
+/** Adds source and reasons. */
 function explained(entry: RankedFact): ExplainedFact {
   return {
     ...compiled(entry),
@@ -129,7 +123,6 @@ function explained(entry: RankedFact): ExplainedFact {
   };
 }
 
-/** The part of a reply that says what was considered, and why it is shown or not. */
 export function describeConsidered(
   { considered, candidates, files }: SessionMemory,
   facts: readonly RankedFact[],
@@ -158,10 +151,6 @@ export function describeConsidered(
   return { considered: { facts: considered.slice(0, CONSIDERED).map(fact), files: candidates.map(file) } };
 }
 
-/**
- * The part of a reply that says where each line comes from. The parts are looked for in their order; one that stands
- * elsewhere, as a template decides, is found there.
- */
 export function describeLines(
   prompt: string,
   parts: readonly PromptPart[],
@@ -183,14 +172,14 @@ export function describeLines(
   return { lines: lines.sort((one, other) => one.from - other.from) };
 }
 
-/** The number of the line that a place in a text lies in, 1 for the first. */
+/** 1-based. */
 function lineAt(text: string, place: number): number {
   let line = 1;
   for (let at = text.indexOf('\n'); at !== -1 && at < place; at = text.indexOf('\n', at + 1)) line += 1;
   return line;
 }
 
-/** What became of the facts of a prompt: those it shows, and the best of those that it does not. */
+/** The facts that a prompt shows, and the best that it does not. */
 export interface ChosenFacts {
   readonly shown: readonly { readonly fact: SessionFact; readonly score: number }[];
   readonly left: readonly LeftFact[];
@@ -202,10 +191,10 @@ interface LeftFact {
   readonly why: NonNullable<ConsideredFact['left']>;
 }
 
-/** Facts left out that are told. */
+/** Limit of reported facts that were left out. */
 const MOST_LEFT = 10;
 
-/** Cheap, for every prompt: ids are made by the one that needs them. */
+/** Cheap, since it runs for every prompt: ids are made later by the one consumer that needs them. */
 export function chosenFacts(
   { considered }: Pick<SessionMemory, 'considered'>,
   facts: readonly RankedFact[],

@@ -11,7 +11,7 @@ import type { Tokenizer } from '../shared/tokenizer.js';
 import type { DeltaPacket } from './delta-packet.js';
 import { beginnings, type Item, type Listed, type ShownItem, titled } from './prompt-items.js';
 
-/** What an agent of a role is told of its task: what to do first, and what to do where results went wrong. */
+/** Instructions for an agent of a role: the first step, and what to do if results went wrong. */
 
 const MAX_TEXT = 300;
 
@@ -28,20 +28,20 @@ const TOLD: readonly Field[] = [
   'follow_ups',
 ];
 
-/** What an agent of this role should do first, by what is known of its task; it names fields of the packet alone. */
+/** Returns the first step for an agent of this role, by the knowledge of its task; names only fields of the packet. */
 export function guideLine(state: SessionState, taskId: string, role: Role, packet: DeltaPacket): string {
   const { guide } = kindOf(role).prompt;
   const asked = askedOf(role).filter((field) => packet[field] !== undefined);
   const told = TOLD.filter((field) => packet[field] !== undefined);
   const step = stepOf(role, state.dispatches.current().ledgers.get(taskId));
-  // All that was asked for is in the packet, or it was cut to what must stay.
+  // If all demands were cut from the packet, there is nothing to settle.
   const first = guide[step === 'settle' && asked.length === 0 ? 'continue' : step];
   const lines = [first, ...(told.length === 0 || guide.told === undefined ? [] : [guide.told])];
   const said = lines.join(' ').replace('{asked}', listed(asked)).replace('{told}', listed(told));
   return `Guide: ${said} Return only the result object.`;
 }
 
-/** Blockers are for the one who does the work. */
+/** Only work results settle blockers. */
 function askedOf(role: Role): readonly Field[] {
   return kindOf(role).part === 'work' ? ASKED : ASKED.filter((field) => field !== 'blockers');
 }
@@ -55,13 +55,13 @@ function stepOf(role: Role, ledger: TaskLedger | undefined): Step {
   return assessment === 'approved' ? 'approved' : 'begin';
 }
 
-/** `a`, `a and b`, `a, b and c`. */
+/** `a`, `a and b`, `a, b and c` */
 function listed(fields: readonly Field[]): string {
   const last = fields.at(-1) ?? '';
   return fields.length < 2 ? last : `${fields.slice(0, -1).join(', ')} and ${last}`;
 }
 
-/** What repeats, in words. */
+/** The repetition in words. */
 const REPEATS: Readonly<Record<StallSignal, string>> = {
   non_progress: 'blocked or failed, one after another',
   ping_pong: 'completed, then sent back by a review',
@@ -70,10 +70,7 @@ const REPEATS: Readonly<Record<StallSignal, string>> = {
   same_files: 'the same file changed in try after try',
 };
 
-/**
- * What to do while the task is stalled, what repeats with its evidence, and what was tried already; empty while the task
- * makes progress.
- */
+/** Returns instructions for a stalled task, with signals, evidence and earlier tries; empty while it makes progress. */
 export function replanLines(state: SessionState, taskId: string, role: Role): string[] {
   const ledger = state.dispatches.current().ledgers.get(taskId);
   if (ledger === undefined) return [];
@@ -99,14 +96,14 @@ function line(text: string): string {
 }
 
 /**
- * One line for the agent whose last result of the task could not be read: why, and that it shall be returned again; empty
- * where it could. The reason may quote anything. One that was published as another role's is nothing for that role.
+ * Tells the agent why its last result of the task was unreadable, and to return it again; empty if it was readable. A
+ * result published with another role is not this role's concern.
  */
 export function unreadableLine(state: SessionState, taskId: string, asked: Role): string {
   const rejection = unreadOf(rejectionsOf(state), taskId, asked);
   if (rejection === undefined || rejection.error.meant !== undefined) return '';
   const { code, reason } = rejection.error;
-  // Of this one nothing was wrong with the result.
+  // Here nothing was wrong with the result.
   const [what, why] =
     code === 'deliveries_exhausted'
       ? ['could not be stored', '']
@@ -114,18 +111,18 @@ export function unreadableLine(state: SessionState, taskId: string, asked: Role)
   return `Unreadable: Your last result of this task ${what}${why}. Do not redo work that is done: return its result again as the contract above says.`;
 }
 
-/** The trace of an intent in a prompt: its compacted history line by line, and the steps since then. */
+/** The trace of an intent in a prompt: its compacted history by lines, and the steps since. */
 export interface TraceItems {
-  /** Those that are worth most first. */
+  /** By importance. */
   readonly history: readonly Item[];
-  /** Which of the history are what it stands for, constraints and requests. */
+  /** Indexes of constraints and requests in the history. */
   readonly demands: ReadonlySet<number>;
   readonly recent: readonly Item[];
-  /** The text of the history that is shown; empty where nothing is. */
+  /** Renders the shown history; empty if nothing is. */
   written(shown: readonly ShownItem[]): string;
   recentPart(shown: readonly ShownItem[]): { readonly section: string; readonly text: string };
   leftOut(history: readonly ShownItem[], recent: readonly ShownItem[]): Listed[];
-  /** What a reply says of the history; null where nothing of it is shown. */
+  /** Returns null if none of the history is shown. */
   report(shown: readonly ShownItem[] | undefined): CompactedReport | null;
 }
 
@@ -141,7 +138,7 @@ export function traceItems(
   const history = parts.map(
     (text, index): Item => ({
       whole: text,
-      // The tallies come together.
+      // The tallies are one unit.
       get forms() {
         return index === 0 ? [text] : beginnings(text);
       },

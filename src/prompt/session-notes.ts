@@ -19,10 +19,7 @@ import {
   type Stretch,
 } from './prompt-items.js';
 
-/**
- * The session context as notes: what the session knows that matters for a task, by what it is worth. A line says its task
- * once, at its end.
- */
+/** The session context as notes: relevant knowledge for a task, by importance. Each line ends with its task. */
 export const NOTE_SECTIONS = [
   'findings',
   'files',
@@ -33,11 +30,11 @@ export const NOTE_SECTIONS = [
   'facts',
   'rest',
 ] as const;
-/** For the room that all others leave: what little or nothing speaks for may be worth knowing all the same. */
+/** For the remaining budget: items with little or no evidence. */
 export const FILLER = 'rest';
 export type NoteSection = (typeof NOTE_SECTIONS)[number];
 
-/** The line that opens each section, and the options of `throughline facts` that list what it chooses from. */
+/** Titles of the sections, and the options of `throughline facts` that list their candidates. */
 const NOTES: Readonly<Record<NoteSection, { readonly title: string; readonly listed: string }>> = {
   findings: { title: 'Open findings', listed: '--relation must_fix issue' },
   files: { title: 'Likely files', listed: '--relation modified_by' },
@@ -49,7 +46,7 @@ const NOTES: Readonly<Record<NoteSection, { readonly title: string; readonly lis
   rest: { title: 'Less related', listed: '' },
 };
 
-/** What the rest is divided into, from what an agent can least spare to what it can. */
+/** Subdivisions of the filler, by importance. */
 const REST_KINDS = {
   decisions: 'Decisions',
   findings: 'Findings',
@@ -71,51 +68,51 @@ const SECTION_OF = {
   facts: 'facts',
 } as const satisfies Record<RankedFact['group'], NoteSection>;
 
-/** A test that passes does not stand among those that fail. */
+/** A passing test does not belong under "Failing tests". */
 function sectionOf({ group, fact }: Pick<RankedFact, 'group' | 'fact'>): NoteSection {
   return group === 'tests' && isBare(fact) ? 'facts' : SECTION_OF[group];
 }
 
-/** Facts and files that are told with `explain`. */
+/** Limit of facts and files reported with `explain`. */
 export const CONSIDERED = 30;
-/** The best of the likely files, whose facts are looked for. */
+/** Number of likely files whose facts are searched. */
 const LED_BY = 10;
-/** Tokens of a short line: more of the rest than this leaves room for is not looked for. */
+/** Tokens of a short line, to bound the number of filler candidates. */
 const SHORT_LINE = 10;
 
-/** What is asked of the memory of a session. */
+/** A query of a session's memory. */
 export interface MemoryAsked {
   /** The task in words. */
   readonly text: string;
-  /** Of its facts, only those are chosen that its ledger does not say. */
+  /** Its facts are selected only if its ledger lacks them. */
   readonly taskId: string;
   readonly tags?: readonly FactTag[] | undefined;
-  /** Absent: all that have to do with the task. */
+  /** Absent: all relevant ones. */
   readonly maxFacts?: number | undefined;
   readonly maxFiles: number;
-  /** Whether the rest goes into the room that is left: by default where `maxFacts` is absent. */
+  /** Whether to fill the remaining budget: by default if `maxFacts` is absent. */
   readonly fill?: 'relevant' | 'recent' | undefined;
   readonly hints?: CompileHints | undefined;
-  /** Whether what was considered is told. */
+  /** Also report the candidates. */
   readonly explain?: boolean | undefined;
 }
 
-/** What the memory has for a task, as items of a prompt with what each stands for. */
+/** The relevant memory for a task, as items with their sources. */
 export interface SessionMemory {
   readonly sections: Sections<NoteSection>;
-  /** By section: the fact of each item; those of `files` have none. */
+  /** By section: the fact of each item; `files` has none. */
   readonly facts: Readonly<Record<NoteSection, readonly RankedFact[]>>;
-  /** Where those are that have to do with the task: what is worth most first. */
+  /** Positions of relevant items, by importance. */
   readonly places: readonly { readonly section: NoteSection; readonly index: number }[];
   readonly files: readonly LikelyFile[];
   /** The likely files and, with `explain`, the next best. */
   readonly candidates: readonly LikelyFile[];
   readonly considered: readonly WeighedFact[];
-  /** Of the sections that do not hold all that there is: how many items there are. */
+  /** Original numbers of items of incomplete sections. */
   readonly totals: { readonly [Name in NoteSection | 'learnings']?: number };
 }
 
-/** Tokens of the whole prompt: as many as it may have, and with the rest in it. */
+/** Token limits of the whole prompt, without and with the filler. */
 export interface MemoryRoom {
   readonly room: number;
   readonly usual: number;
@@ -138,7 +135,7 @@ export function memoryOf(
     ...{ open: hints?.files, folder: hints?.cwd },
   });
   const files = candidates.slice(0, maxFiles);
-  // Which facts are chosen does not depend on how many files are shown.
+  // The selection of facts does not depend on the number of shown files.
   const likely = candidates.slice(0, LED_BY).map(({ path }) => path);
   const { chosen, cut, rest, restTotal, considered } = rankFacts(factsOf(state), {
     ...asked,
@@ -153,11 +150,11 @@ export function memoryOf(
     return { section, index: facts[section].push(each) - 1 };
   });
   facts[FILLER].push(...rest);
-  // What stands under the findings is not said again.
+  // Open findings are not repeated.
   const open = new Set(facts.findings.map(({ fact }) => fact));
   const byTask = new Map(similar.map((each) => [each.task, each]));
   const told = new Set<string>();
-  /** What a task led to: said once, where it is named first. */
+  /** The results of a task are shown once, at its first mention. */
   const moreOfTask = ({ sourceTaskId: task }: SessionFact): string[] => {
     if (told.has(task)) return [];
     told.add(task);
@@ -179,7 +176,7 @@ export function memoryOf(
   return { sections, facts, places, files, candidates, considered, totals };
 }
 
-/** An order of worth in which the first `PLACES` facts of the memory are where it has their sections, and all others last. */
+/** Restricts each section in an order to the first `PLACES` facts of the memory, and appends all others. */
 export function bestFirst<Name extends string>(
   order: readonly Stretch<Name>[],
   { places }: SessionMemory,
@@ -196,12 +193,12 @@ function isFactSection(name: string): name is NoteSection {
   return name !== 'files' && (NOTE_SECTIONS as readonly string[]).includes(name);
 }
 
-/** A memory with learnings, within what the request allows both. */
+/** A memory with learnings, within their common limit. */
 export interface CappedMemory extends SessionMemory {
   readonly learnings: readonly Item[];
 }
 
-/** A memory and learnings, cut to so many tokens of four characters, what is worth most first; whole without a limit. */
+/** Cuts memory and learnings to a number of tokens of four characters, by importance; unchanged without a limit. */
 export function cappedMemory(
   memory: SessionMemory,
   learnings: readonly Item[],
@@ -224,7 +221,7 @@ export function cappedMemory(
   return { ...memory, ...some, totals: { ...lengths, learnings: learnings.length, ...memory.totals } };
 }
 
-/** The facts that are shown, in the order of the notes. */
+/** Returns the shown facts in the order of the notes. */
 export function factsShown(memory: SessionMemory, shown: Shown<NoteSection>): RankedFact[] {
   const { facts } = memory;
   return NOTE_SECTIONS.flatMap((name) => {
@@ -234,7 +231,7 @@ export function factsShown(memory: SessionMemory, shown: Shown<NoteSection>): Ra
   });
 }
 
-/** What is shown of the rest by its kind, in the order of the kinds; within one, what may fit best first. */
+/** Groups the shown filler by kind, the most relevant first. */
 function restByKind(
   { facts }: Pick<SessionMemory, 'facts'>,
   shown: readonly ShownItem[],
@@ -254,21 +251,21 @@ export function filesShown({ files }: SessionMemory, shown: Shown<NoteSection>):
 /** The session of the notes and, in the prompt of a task, that task. */
 export interface NotesAt {
   readonly session: string;
-  /** By what name its commands are called. */
+  /** The name of the command in the prompt. */
   readonly binary: string;
   readonly task?: string;
-  /** Says what the notes are, where no other part of the prompt does. */
+  /** Introduces the notes, if no other part does. */
   readonly intro?: string;
 }
 
-/** A line of the notes: of a section, and of one of its items. */
+/** A line of the notes with its section and item. */
 interface NoteLine {
   readonly text: string;
   readonly section?: NoteSection;
   readonly index?: number;
 }
 
-/** The notes of a prompt line by line; none where there is nothing to show. */
+/** Renders the notes line by line; empty if nothing is shown. */
 export function noteLines(
   memory: CappedMemory,
   shown: Shown<NoteSection>,
@@ -301,7 +298,7 @@ export function noteLines(
     .concat(lines);
 }
 
-/** The sections of the notes that nothing is shown of: the others say themselves what they leave out. */
+/** Describes sections of which nothing is shown; the others have their own notes. */
 export function notesLeftOut(
   { sections, totals }: CappedMemory,
   shown: Shown<NoteSection>,

@@ -34,7 +34,7 @@ import { describeLearnings, learningsPart } from './prompt-report.js';
 import { NOTE_SECTIONS } from './session-notes.js';
 import { goalOf, planProgress } from './what-is-ahead.js';
 
-/** Tokens of the whole prompt where the request does not say. */
+/** Default token budget. */
 const USUAL = 2000;
 
 const SECTIONS = [
@@ -80,9 +80,8 @@ const MAX_STALLED = 10;
 const MAX_TASK = 80;
 
 /**
- * What an agent reads first in a session: who it works for and how far that is, what the project has learned, which
- * proposals wait, how the session stands, what agents noted, and what it knows about the work ahead. What has no content
- * is left out.
+ * The prompt that an agent reads first in a session: goal and progress, learnings, pending proposals, state, notes, and
+ * knowledge about the work ahead. Empty parts are left out.
  */
 export const SESSION_START: PromptDescriptor<
   SessionStartRequest,
@@ -115,7 +114,7 @@ export const SESSION_START: PromptDescriptor<
       learnings: memory.learnings,
       proposals: proposalItems(learnings, review),
     };
-    // What stands there says itself what it leaves out.
+    // These lists have their own notes on what they leave out.
     const leftOut = (shown: Shown<Section>) => {
       const listed = (name: string, some: readonly Section[], all: string) => ({
         ...{ name, command: all },
@@ -159,14 +158,12 @@ export const SESSION_START: PromptDescriptor<
   },
 };
 
-/** How many results each role has returned. */
 function rolesLine({ dispatches }: SessionState): string[] {
   const { counts } = dispatches.current();
   const roles = ROLES.filter((role) => counts[role] > 0).map((role) => `${role} ${counts[role]}`);
   return roles.length === 0 ? [] : [`Results: ${roles.join(', ')}`];
 }
 
-/** How the session stands: tasks, iterations, facts, inbox, and what goes in circles. */
 function stateLines(state: SessionState, now: string | undefined): string[] {
   const { board, history, notebook, charter, dispatches } = state;
   const facts = factsOf(state).count();
@@ -198,7 +195,7 @@ function stateLines(state: SessionState, now: string | undefined): string[] {
   return lines.length === 0 ? ['new'] : lines;
 }
 
-/** The proposals: their number and how to review them, then their list. */
+/** Renders the number of proposals and the review command, then the list. */
 function proposalItems({ pending }: LearningsInPrompt, review: string): Item[] {
   if (pending.length === 0) return [];
   const short = `Pending proposals (${pending.length}): \`${review}\``;

@@ -14,14 +14,14 @@ import {
   type SessionMemory,
 } from './session-notes.js';
 
-/** So many ready tasks say what is ahead: what comes after them will be asked for when it is their turn. */
+/** Limit of ready tasks: later ones are relevant in their turn. */
 const TASKS_AHEAD = 10;
-/** Characters of what is open in one task. */
+/** Characters of open work per task. */
 const MAX_OPEN = 300;
 
 /**
- * The words by which memory is chosen when nobody says what is about to be done: the goal, the tasks of the board in
- * progress and the next ready ones, where the plan stands, and what the newest results left open.
+ * Returns the words that select memory if the request has no task prompt: the goal, tasks in progress and the next
+ * ready ones of the board, the active plan task, and open work of the newest results.
  */
 export function whatIsAhead(state: SessionState): string {
   const { board, run } = state;
@@ -43,7 +43,7 @@ export function whatIsAhead(state: SessionState): string {
     .trim();
 }
 
-/** What the tasks that are not settled wait for, those of the newest results first. */
+/** Returns the open work of unsettled tasks, those with the newest results first. */
 function openWords({ dispatches }: SessionState): string[] {
   return [...dispatches.current().ledgers.values()]
     .filter(isOpenLedger)
@@ -56,7 +56,7 @@ function openWords({ dispatches }: SessionState): string[] {
     });
 }
 
-/** Whether a task was sent back, is blocked, has failed, or has tests that fail. */
+/** True if the task was sent back, is blocked, has failed, or has failing tests. */
 function isOpenLedger({ requiredFixes, blockers, work, last, assessment }: TaskLedger): boolean {
   if (last.verdict === 'approved') return false;
   const isSentBack = requiredFixes.length > 0 || assessment === 'needs_changes' || assessment === 'blocked';
@@ -64,8 +64,8 @@ function isOpenLedger({ requiredFixes, blockers, work, last, assessment }: TaskL
 }
 
 /**
- * The memory for what a request says is about to be done. Where it does not say, and nothing known fits what is ahead,
- * the newest facts stand in.
+ * Returns the memory for a request. If it has no task prompt and nothing matches the work ahead, falls back to the
+ * newest facts.
  */
 export function memoryAhead(
   state: SessionState,
@@ -79,7 +79,7 @@ export function memoryAhead(
   return memoryOf(state, { ...asked, text: whatIsAhead(state), fill: 'recent' }, room);
 }
 
-/** What the session is for: as it was opened, else as its run says. */
+/** The session's own goal takes precedence over the run's. */
 export function goalOf({ charter, run }: SessionState): string | undefined {
   return charter.goal ?? run?.goal;
 }
@@ -88,8 +88,8 @@ const MAX_LINE = 500;
 const MAX_DRIFT = 300;
 
 /**
- * How far the plan of a run is: `Plan: 12 of 40 done, next 3.2 Write the parser (last result:
- * implementer_failed)`, and where results contradict it; empty without a plan.
+ * Renders the progress of a plan: `Plan: 12 of 40 done, next 3.2 Write the parser (last result: implementer_failed)`,
+ * and contradictions with results; empty without a plan.
  */
 export function planProgress(run: Run | undefined, results: TaskResults): string {
   const tasks = run?.document.tasks ?? [];

@@ -2,28 +2,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ThroughlineError } from '../contracts/errors.js';
 import { backoffMs } from '../shared/backoff.js';
 
-/** For how long something is tried. */
+/** Limits of retrying. */
 export interface Persistence {
-  /** In milliseconds, from the first attempt on. */
+  /** In milliseconds, from the first attempt. */
   readonly timeoutMs: number;
-  /** Once it is aborted, nothing more is tried. */
+  /** Aborting stops further attempts. */
   readonly signal?: AbortSignal;
-  /** Told once, of the first failure after which it is tried again. */
+  /** Called once, after the first failure that is retried. */
   readonly onWaiting?: ((failure: ThroughlineError) => void) | undefined;
 }
 
 const PAUSES = { firstMs: 250, longestMs: 5000 };
 /**
- * How long the first attempt may take: what was sent while the connection was down is lost, and never answered. The next
- * ones may take longer and longer, so that a slow server is not asked in vain again and again.
+ * Timeout of the first attempt: a request sent while the connection was down is lost. Further timeouts grow, so that a
+ * slow server is not asked in vain again and again.
  */
 const FIRST_PATIENCE_MS = 2000;
 
 /**
- * Tries until an attempt succeeds, with pauses that grow. Only `unavailable` is tried again: every other failure stays
- * the same. So does one with `details.closed`.
+ * Retries with exponential backoff until an attempt succeeds. Retries only `unavailable` without `details.closed`;
+ * other failures are permanent.
  *
- * @param attempt fails by itself after so many milliseconds
+ * @param attempt must fail by itself after this many milliseconds
  * @throws the failure of the last attempt
  */
 export async function keepTrying<T>(
@@ -48,7 +48,7 @@ export async function keepTrying<T>(
   }
 }
 
-/** The outcome of the work, which is not begun once `signal` is given; given later, this fails and the work continues. */
+/** Rejects once `signal` is aborted, without starting the work if it is already; work in progress continues. */
 export async function unlessStopped<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   if (signal === undefined) return work();
   const stopped = () =>

@@ -3,7 +3,7 @@ import type { LearningReply } from '../contracts/replies/learning-reply.js';
 import { LEARNING_REQUEST_SUBJECTS, type LearningRequest } from '../contracts/request-names.js';
 
 /**
- * One method a request of a group: `learning.propose` is `propose`. The input may be left out where nothing in it is
+ * One method per request of a group: `learning.propose` is `propose`. The input is optional if none of its fields is
  * required.
  */
 type Methods<Group extends string> = {
@@ -14,12 +14,11 @@ type Methods<Group extends string> = {
     : (input: LearningInput<Subject>) => Promise<LearningReply<Subject>>;
 };
 
-/** What a project has learned: `learnings.search({ query })`. */
+/** The learnings of a project: `learnings.search({ query })`. */
 export type Learnings = Methods<'learning'>;
-/** What waits for a decision: `proposals.accept({ id, by })`. */
+/** The proposals of a project: `proposals.accept({ id, by })`. */
 export type Proposals = Methods<'proposal'>;
 
-/** Makes the methods from the table of requests. */
 export function createLearnings(request: (subject: LearningRequest, input: object) => Promise<unknown>): {
   readonly learnings: Learnings;
   readonly proposals: Proposals;

@@ -8,57 +8,55 @@ import { linkedSignal } from '../shared/linked-signal.js';
 import { nearestName } from '../shared/nearest-name.js';
 import { keepTrying, unlessStopped } from './keep-trying.js';
 
-/** The place of a published result: pass `sequence` as `after` to see it in the next prompt. */
+/** The position of a published result: pass `sequence` as `after` to see it in the next prompt. */
 export interface Published {
   /** Sequence in the `DISPATCH` stream. */
   readonly sequence: number;
   /**
-   * Nothing was stored: under the `messageId` that was given, the server had stored a result within the last two minutes,
-   * and `sequence` is the place of that one. Left out where an earlier attempt of the same call may have stored it.
+   * Nothing was stored: within the last two minutes the server had stored a result under the given `messageId`, at
+   * `sequence`. Left out if an earlier attempt of the same call may have stored it.
    */
   readonly duplicate?: true;
 }
 
-/** The same with what became of the result, where the publisher waits for it. */
+/** Includes the fate of the result if the publisher waits for it. */
 export type PublishedBy<Options extends PublishOptions> = Options extends { readonly wait: true }
   ? Published & { readonly result: DispatchResult }
   : Published;
 
-/** How a result is published, and how long. */
+/** The way a result is published, and for how long. */
 export interface PublishOptions {
   /**
-   * Names one result, so that it can be published again: the same id counts once in its session, however late. Give the
-   * one that an `unavailable` error has in `details.messageId`. Ids count for all sessions together, so one of your own
-   * must be as hard to guess as the default, `<session>:<random UUID>`: others could use up a name that they can guess.
+   * Idempotency key of the result: the same id counts once in its session, however late. After an `unavailable` error,
+   * pass its `details.messageId`. Ids are shared by all sessions, so your own must be as hard to guess as the default,
+   * `<session>:<random UUID>`: others could use up an id that they can guess.
    */
   readonly messageId?: string;
   /**
-   * Waits until the session has the result, and says what became of it: the facts that it gave, or why it was rejected.
-   * If no answer comes in time, the error has the dispatch in `details.dispatch`: the result is stored all the same, and
-   * `tools.dispatchShow` asks again. Default: false.
+   * Waits until the session has processed the result, and returns its facts or the reason for its rejection. On a
+   * timeout, the error has the sequence in `details.dispatch`: the result is stored, and `tools.dispatchShow` asks
+   * again. Default: false.
    */
   readonly wait?: boolean;
-  /** How long to try until there is a PubAck, in milliseconds. Default 30 000. */
+  /** Limit of retrying until there is a PubAck, in milliseconds. Default 30 000. */
   readonly timeoutMs?: number;
-  /** Stops trying; the result may have been stored all the same. */
+  /** Stops retrying; the result may have been stored nevertheless. */
   readonly signal?: AbortSignal;
-  /** Told once, when the first attempt had no PubAck and it is tried again. */
+  /** Called once, if the first attempt had no PubAck and is retried. */
   readonly onWaiting?: ((failure: ThroughlineError) => void) | undefined;
 }
 
-/** What may stand in a header. */
+/** Valid in a header. */
 const MESSAGE_ID = /^[!-~]{1,256}$/;
 
-/** Longest value that an error quotes, in characters. */
 const MAX_SHOWN = 40;
 
-/** How long a result is tried, in milliseconds. */
 export const PUBLISH_TIMEOUT_MS = 30_000;
-/** What a timer can wait. */
+/** Limit of a timer. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
- * Publishes under one message id until there is a PubAck, the time is up, `closing` or the signal of the options is aborted.
+ * Publishes under one message id until there is a PubAck, a timeout, or an abort of `closing` or the caller's signal.
  *
  * @throws ThroughlineError as `publishText` says
  */
@@ -132,12 +130,12 @@ function checkValues(messageId: string, timeoutMs: number): void {
   });
 }
 
-/** A long one by its length, as in every refusal. */
+/** Shows a long text by its length, as every refusal does. */
 function shownText(value: string): string {
   return value.length <= MAX_SHOWN ? JSON.stringify(value) : `text of ${value.length} characters`;
 }
 
-/** Whether it was stored is not known: only the same id makes it safe to publish again. */
+/** The result may be stored: only the same id makes it safe to publish again. */
 function withMessageId(error: unknown, messageId: string): unknown {
   if (!(error instanceof ThroughlineError) || error.code !== 'unavailable') return error;
   const again = `it may be stored all the same: publish it again with the messageId ${messageId}, and it counts once`;

@@ -39,22 +39,22 @@ import {
 } from './persistent-publish.js';
 import { createTools, type Tools } from './tool-methods.js';
 
-/** How a client waits for answers, and what it checks. */
+/** Timeouts and checks of a client. */
 export interface ClientOptions {
-  /** Longest wait for an answer, in milliseconds. Also limits the wait for a prompt with `after`. Default 10 000. */
+  /** Timeout of requests, in milliseconds. Also limits the wait for a prompt with `after`. Default 10 000. */
   readonly timeoutMs?: number;
   /**
-   * Whether replies are checked against their schemas: one that cannot be read is the error `reply_invalid`. Default
-   * true. Without it no schema is loaded, which short-lived processes may prefer.
+   * Validates replies by their schemas; an unreadable one is the error `reply_invalid`. Default: true. Without it no
+   * schema is loaded, which helps short-lived processes.
    */
   readonly checkReplies?: boolean;
 }
 
-/** Share of the wait for an answer that a service may wait for the dispatch named in `after`. */
+/** Share of the timeout that a service may wait for the result named in `after`. */
 const AFTER_SHARE = 0.8;
 
 /**
- * What a TypeScript runtime uses: publish what agents returned, ask for the next prompt.
+ * The client for TypeScript runtimes: publishes results of agents, and requests the next prompt.
  *
  * Every method rejects with a `ThroughlineError`, whose `code` is stable.
  */
@@ -63,15 +63,15 @@ export class ThroughlineClient {
   readonly #timeoutMs: number;
   readonly #checkReplies: boolean;
   readonly #closing = new AbortController();
-  /** Tasks, notes, inbox, iterations and the session itself: one method a tool. */
+  /** Tasks, notes, inbox, iterations and the session itself: one method per tool. */
   readonly tools: Tools;
-  /** What a project has learned, and what is proposed: one method a request. */
+  /** Learnings and proposals of a project: one method per request. */
   readonly learnings: Learnings;
   readonly proposals: Proposals;
 
   constructor(transport: ClientTransport, options: ClientOptions = {}) {
     this.#transport = transport;
-    // One listener for each result that waits.
+    // One listener per waiting result.
     setMaxListeners(0, this.#closing.signal);
     this.#timeoutMs = options.timeoutMs ?? 10_000;
     this.#checkReplies = options.checkReplies ?? true;
@@ -84,8 +84,8 @@ export class ThroughlineClient {
   }
 
   /**
-   * Publishes an implementer's result as `publishText` does. It must have the exact fields: throws `schema_invalid`
-   * before anything is sent. What an agent returned, unchecked, belongs to `publishText`, where it is repaired.
+   * Publishes an implementer's result as `publishText` does. It must have exactly the fields of the contract: throws
+   * `schema_invalid` before anything is sent. Use `publishText` for an agent's unchecked output, which is repaired.
    */
   async publishImplementer<Options extends PublishOptions>(
     session: string,
@@ -95,7 +95,7 @@ export class ThroughlineClient {
     return this.publishResult(session, 'implementer', result, options);
   }
 
-  /** Publishes a reviewer's result, as exact as `publishImplementer` wants one. */
+  /** Publishes a reviewer's result, as strict as `publishImplementer`. */
   async publishReviewer<Options extends PublishOptions>(
     session: string,
     result: ResultOf<'reviewer'>,
@@ -104,7 +104,7 @@ export class ThroughlineClient {
     return this.publishResult(session, 'reviewer', result, options);
   }
 
-  /** Publishes a result of any kind, as exact as `publishImplementer` wants one. */
+  /** Publishes a result of any kind, as strict as `publishImplementer`. */
   async publishResult<R extends Role, Options extends PublishOptions>(
     session: string,
     role: R,
@@ -116,13 +116,13 @@ export class ThroughlineClient {
   }
 
   /**
-   * Publishes an agent's raw text as it is. The extractor repairs what it can; a text that holds no result ends up in
-   * `DISPATCH_REJECTED`. It is tried again under one message id, with growing pauses, until there is a PubAck: the result
-   * counts once.
+   * Publishes an agent's raw text unchanged. The extractor repairs it if possible; text without a result ends up in
+   * `DISPATCH_REJECTED`. Retries under one message id, with growing pauses, until there is a PubAck: the result counts
+   * once.
    *
-   * @throws ThroughlineError `unavailable` when the time is up or `signal` is given: the result may have been stored, and
-   * can be published again under `details.messageId`. What no other attempt would change is thrown at once:
-   * `permission_denied`, `too_large`, `store_full`, `config_invalid`, `token_invalid`, `schema_invalid` for an option
+   * @throws ThroughlineError `unavailable` after a timeout or an abort by `signal`: the result may have been stored,
+   * and can be published again under `details.messageId`. Permanent errors are thrown at once: `permission_denied`,
+   * `too_large`, `store_full`, `config_invalid`, `token_invalid`, `schema_invalid` for an option
    */
   async publishText<Options extends PublishOptions>(
     session: string,
@@ -139,7 +139,7 @@ export class ThroughlineClient {
       options,
     );
     const waited = options?.wait === true ? { result: await this.#resultOf(session, published) } : {};
-    // What is there by `wait` alone cannot be said of a type that is not known here.
+    // The type depends on `wait`, which is unknown here.
     return { ...published, ...waited } as PublishedBy<Options>;
   }
 
@@ -151,21 +151,18 @@ export class ThroughlineClient {
     }
   }
 
-  /** The service gives up before we do: its refusal says how far the session is, a timeout says nothing. */
+  /** The service's timeout is shorter than ours: its refusal explains the state, our timeout does not. */
   get #afterTimeoutMs(): number {
     return Math.floor(this.#timeoutMs * AFTER_SHARE);
   }
 
-  /** Asks for the next prompt. The kind of the request is that of the reply. */
+  /** Requests the next prompt. The reply has the kind of the request. */
   async compile<Request extends CompileRequestInput>(request: Request): Promise<CompileReplyTo<Request>> {
     const waiting = request.after === undefined ? {} : { afterTimeoutMs: this.#afterTimeoutMs };
     return this.#compiled(COMPILE_SUBJECT, { ...waiting, ...request });
   }
 
-  /**
-   * Asks for a prompt as it was when the event at `asOf` was the last one. It is neither counted nor kept, so a user who
-   * may only read may ask for it.
-   */
+  /** Compiles a prompt as of the event at `asOf`. It is neither counted nor kept, so read-only users may request it. */
   async compilePast<Request extends CompileRequestInput & { readonly asOf: number }>(
     request: Request,
   ): Promise<CompileReplyTo<Request>> {
@@ -183,16 +180,19 @@ export class ThroughlineClient {
         'reply_invalid',
         `a request for kind ${kind} was answered with kind ${reply.kind}`,
       );
-    // The type of the reply of a kind that is not known here.
+    // The kind is unknown here.
     return reply as CompileReplyTo<Request>;
   }
 
-  /** Calls a tool by its name, with unchecked input; `tools` has a method for each. */
+  /** Calls a tool by its name, with unchecked input; `tools` has a typed method for each. */
   async requestTool<Name extends ToolName>(name: Name, input: object): Promise<ToolReply<Name>> {
     return this.#reply(`tool.${name}`, input);
   }
 
-  /** Sends a request about learnings by its subject, with unchecked input; `learnings` and `proposals` have a method for each. */
+  /**
+   * Sends a request about learnings by its subject, with unchecked input; `learnings` and `proposals` have typed
+   * methods.
+   */
   async requestLearning<Subject extends LearningRequest>(
     subject: Subject,
     input: object,
@@ -200,44 +200,44 @@ export class ThroughlineClient {
     return this.#reply(subject, input);
   }
 
-  /** Tracks the progress of a session in the `tasks.md` of a run. */
+  /** Makes a session follow the `tasks.md` of a run. */
   async initRun(request: RunInitInput): Promise<RunInitReply> {
     return this.#reply(RUN_INIT_SUBJECT, request);
   }
 
-  /** Progress of a run, and what each task needs next. */
+  /** Returns the progress of a run, and the next action of each task. */
   async runStatus(session: string): Promise<RunStatusReply> {
     return this.#reply(RUN_STATUS_SUBJECT, { session });
   }
 
-  /** Adds entries to the trace of an intent, and waits until they are stored. */
+  /** Appends entries to the trace of an intent, and waits until they are stored. */
   async appendTrace(session: string, entries: readonly TraceEntryInput[]): Promise<TraceAppended> {
     return this.#reply(TRACE_APPEND_SUBJECT, { session, entries });
   }
 
-  /** The same without waiting, for volume: an entry may get lost, and nothing says what was wrong with one. */
+  /** Appends entries without waiting, for volume: entries may be lost, and errors are not reported. */
   recordTrace(session: string, ...entries: readonly TraceEntryInput[]): void {
     this.#transport.send(scopedRequest(TRACE_RECORD_SUBJECT, { session }), { session, entries });
   }
 
-  /** The compacted history of an intent, and the entries since. */
+  /** Returns the compacted history of an intent, and the entries since. */
   async compactTrace(session: string, intentId: string): Promise<TraceCompacted> {
     return this.#reply(TRACE_COMPACT_SUBJECT, { session, intentId });
   }
 
-  /** An entry of a trace as its event keeps it: an output up to 4,000 characters, of a longer one both ends. */
+  /** Returns a trace entry as its event stores it: an output up to 4,000 characters, or both ends of a longer one. */
   async getTraceEntry(session: string, id: string, intentId?: string): Promise<TraceFound> {
     const body = { session, id, ...(intentId !== undefined && { intentId }) };
     return this.#reply(TRACE_GET_SUBJECT, body);
   }
 
-  /** Keeps what an entry says as a constraint of its intent: its summary has it from now on. */
+  /** Pins an entry as a constraint of its intent, which its summary then shows. */
   async pinTraceEntry(session: string, id: string, intentId?: string): Promise<TracePinned> {
     const body = { session, id, ...(intentId !== undefined && { intentId }) };
     return this.#reply(TRACE_PIN_SUBJECT, body);
   }
 
-  /** A hook engine whose hook gives the compacted history of the active intent. */
+  /** Creates a hook engine that injects the compacted history of the active intent. */
   hookEngine(session: string): HookEngine {
     const summary = async (intentId: string) => (await this.compactTrace(session, intentId)).summary;
     const source = {
@@ -251,7 +251,7 @@ export class ThroughlineClient {
     return new HookEngine().registerPreLLM(new PreCompactHook(source).hook);
   }
 
-  /** Sends any request to a service of Throughline, for requests that this version has no method for. */
+  /** Sends any request to a service, for requests that this version has no method for. */
   request(subject: string, body: object): Promise<unknown> {
     return this.#transport.request(subject, body, this.#timeoutMs);
   }
@@ -264,7 +264,7 @@ export class ThroughlineClient {
     return checkedReply(subject, reply);
   }
 
-  /** Results that are being published are given up. */
+  /** Stops publishing results that wait for a PubAck. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#transport.close();
@@ -275,12 +275,12 @@ export class ThroughlineClient {
   }
 }
 
-/** They come with the first reply. */
+/** Loaded with the first reply. */
 function loadChecks() {
   return import('../contracts/replies/checked-reply.js');
 }
 
-/** Schemas take longer to load than all else here: they come with the first result that is checked. */
+/** Loaded with the first checked result, because schemas load slowly. */
 async function requireValid(role: Role, result: unknown): Promise<void> {
   if (typeof result === 'string' || result instanceof Uint8Array)
     throw new ThroughlineError(
@@ -291,7 +291,7 @@ async function requireValid(role: Role, result: unknown): Promise<void> {
   requireResult(role, result);
 }
 
-/** It is stored: only what became of it is not known. */
+/** The result is stored: only its fate is unknown. */
 function withDispatch(error: unknown, of: { dispatch: number; duplicate?: true }): unknown {
   if (!(error instanceof ThroughlineError)) return error;
   const stored =

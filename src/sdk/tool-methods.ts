@@ -6,16 +6,17 @@ type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
-/** One method a tool: `tools.taskAdd({ session, content })`. Where nothing has to be given, nothing need be. */
+/**
+ * One method per tool: `tools.taskAdd({ session, content })`. The input is optional if none of its fields is required.
+ */
 export type Tools = {
   readonly [Name in ToolName as CamelCase<Name>]: (...given: Given<Name>) => Promise<ToolReply<Name>>;
 };
 
-/** What a tool can do without may be left out altogether. */
+/** Optional if no field is required. */
 type Given<Name extends ToolName> =
   object extends ToolInput<Name> ? [input?: ToolInput<Name>] : [input: ToolInput<Name>];
 
-/** Makes the methods from the table of tools. */
 export function createTools(request: (name: ToolName, input: object) => Promise<unknown>): Tools {
   const methods = TOOL_NAMES.map((name) => [
     name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),

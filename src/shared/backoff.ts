@@ -1,12 +1,11 @@
-/** How long to wait between attempts, in milliseconds: twice as long after each failure, up to the longest. */
+/** Delays between attempts, in milliseconds: doubled after each failure, up to the longest. */
 export interface BackoffLimits {
   readonly firstMs: number;
   readonly longestMs: number;
 }
 
 /**
- * The wait after a number of failures, 1 for the first. It varies by half, so that attempts that failed together do not
- * come back together.
+ * Returns the delay after a number of failures, from 1. Jitter of up to a half prevents a thundering herd.
  *
  * @param random 0 to 1
  */

@@ -1,7 +1,7 @@
-/** What a deadline gives in place of work that is not done yet. */
+/** Returned for work that missed its deadline. */
 export const LATE = Symbol('late');
 
-/** The result of the work, or `LATE` after this many milliseconds; the work itself continues. */
+/** Returns the result of the work, or `LATE` after this many milliseconds; the work itself continues. */
 export async function withinDeadline<T>(ms: number, work: Promise<T>): Promise<T | typeof LATE> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<typeof LATE>((resolve) => {

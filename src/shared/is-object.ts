@@ -1,9 +1,8 @@
-/** Whether a value of JSON is an object: neither `null` nor a list. */
+/** Excludes `null` and arrays. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A record with a value for each of these names. */
 export function recordOf<Name extends string, Value>(
   names: readonly Name[],
   of: (name: Name) => Value,

@@ -1,17 +1,17 @@
 import { setMaxListeners } from 'node:events';
 
-/** A signal that fires with others, until it is released. */
+/** A signal linked to others until released. */
 interface LinkedSignal {
   readonly signal: AbortSignal;
-  /** Releases the others and the timer. The signal may still fire, without an effect. */
+  /** Unlinks the sources and clears the timer. The signal may still fire, without an effect. */
   release(): void;
 }
 
 /**
- * A signal that fires, with the same reason, as soon as one of the others does, or with a `TimeoutError` after a time.
+ * Makes a signal that fires with the reason of the first source, or with a `TimeoutError`.
  *
- * Its sources and its timer hold it. In Node 20 nothing holds the result of `AbortSignal.any`: once it is collected, a
- * request that waits for it waits for good.
+ * Its sources and timer reference it. In Node 20 the result of `AbortSignal.any` may be garbage-collected, and a
+ * request that waits for it then waits forever.
  *
  * @param timeoutMs milliseconds; without it there is no timeout
  */
@@ -29,7 +29,7 @@ export function linkedSignal(
       continue;
     }
     const fire = () => controller.abort(source.reason);
-    // One for each concurrent request: the caller bounds their number.
+    // One listener per concurrent request, whose number the caller limits.
     setMaxListeners(0, source);
     source.addEventListener('abort', fire, { once: true });
     releases.push(() => source.removeEventListener('abort', fire));

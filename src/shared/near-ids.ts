@@ -4,8 +4,8 @@ import { named } from './text.js';
 const MOST = 5;
 
 /**
- * The ids that were most likely meant by one that is not known, the likeliest first, at most five: the same id written in
- * another way (`T009` for `9`), its parts, what it is a part of, and the most similar one. Empty where none is near.
+ * Returns up to five ids that an unknown one probably means, best first: other spellings (`T009` for `9`), subtasks,
+ * parents, and the most similar one.
  */
 export function nearIds(given: string, ids: Iterable<string>): string[] {
   const wanted = plain(given);
@@ -24,7 +24,7 @@ export function nearIds(given: string, ids: Iterable<string>): string[] {
   return [...new Set(groups.flat())].slice(0, MOST);
 }
 
-/** `; did you mean 2.1, 2.2?` where ids are near, else the first ones known; empty where none is. */
+/** Returns `; did you mean 2.1, 2.2?` for similar ids, else the first known ones; empty without any. */
 export function nearIdsHint(given: string, ids: Iterable<string>): string {
   const all = [...new Set(ids)];
   const near = nearIds(given, all);
@@ -37,7 +37,7 @@ function plain(id: string): string {
   return id.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** The numbers of an id without leading zeros: `2.1` of `T-02.1`. */
+/** Returns the numbers of an id without leading zeros: `2.1` for `T-02.1`. */
 function numbersOf(id: string): string {
   return (id.match(/\d+/g) ?? []).map((digits) => digits.replace(/^0+(?=\d)/, '')).join('.');
 }

@@ -1,9 +1,9 @@
-/** Longest name that is compared, in characters: what comes from outside may be of any length. */
+/** Limit in characters, since input may be of any length. */
 const MAX_NAME = 64;
 
 /**
- * The one of `names` that was most likely meant by `given`: the same but for case, `_` and `-`, else the one with the fewest
- * letters that are wrong, missing, too many or swapped. `undefined` where none is near: one letter in three at most.
+ * Returns the name that `given` probably means: equal except for case, `_` and `-`, else the one with the smallest edit
+ * distance, at most one letter in three.
  */
 export function nearestName(given: string, names: Iterable<string>): string | undefined {
   if (given.length > MAX_NAME) return undefined;
@@ -25,7 +25,7 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '');
 }
 
-/** Edits from one word to the other, where two swapped neighbours are one edit (Damerau-Levenshtein). */
+/** Damerau-Levenshtein distance. */
 function distanceOf(from: string, to: string): number {
   let twoBefore: number[] = [];
   let before = Array.from({ length: to.length + 1 }, (_, column) => column);

@@ -1,11 +1,11 @@
 const ROUNDABOUT = /\/\.{0,2}\//;
 
-/** What is not a path alone: words beside it, an address, or a share on another machine. */
+/** Not just a path: text with spaces, a URL, or a share on another machine. */
 const NOT_A_PATH = /^\/\/|\s|:\/\//u;
 
 /**
- * A path without steps in its middle that lead nowhere: `/tmp/x/../y.ts` becomes `/tmp/y.ts`. A text stays as it is that has
- * no such step (`./a.ts` and `a/..` as well), that may be more than a path, or of which nothing would be left.
+ * Normalizes `.`, `..` and empty segments inside a path: `/tmp/x/../y.ts` becomes `/tmp/y.ts`. Leaves other texts
+ * unchanged, including `./a.ts`, `a/..`, text that may be more than a path, and paths that would become empty.
  */
 export function plainPath(path: string): string {
   if (!ROUNDABOUT.test(path) || NOT_A_PATH.test(path)) return path;

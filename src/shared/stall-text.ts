@@ -8,7 +8,10 @@ const STALLS: Readonly<Record<string, string>> = {
   same_files: 'the same files changed',
 };
 
-/** `ping_pong 5: Bound the wait | same_files 4: a.ts` as `sent back by a review 5 times: … · the same files changed …`. */
+/**
+ * `ping_pong 5: Bound the wait | same_files 4: a.ts` becomes `sent back by a review 5 times: … · the same files changed
+ * …`.
+ */
 export function stallText(hint: string): string {
   return hint.replaceAll(
     /(^| \| )(non_progress|ping_pong|same_fixes|same_test|same_files) (\d+)(?=:|$| \| )/g,

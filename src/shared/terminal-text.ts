@@ -1,25 +1,24 @@
 /**
- * What may be written to a terminal. Text that was stored may hold anything: escape sequences that rename the window or
- * write into it, characters that turn the reading direction around or that are not seen at all. Whatever a command
- * prints passes through here, so no command has to think of it.
+ * Makes text safe for a terminal. Stored text may contain escape sequences that rename the window or write into it, and
+ * characters that reverse the reading direction or are invisible. All command output passes through here.
  */
 
-// Control characters (C0, DEL, C1), marks without a glyph (bidirectional, zero-width, tags), separators of lines.
+// Control characters (C0, DEL, C1), marks without a glyph (bidirectional, zero-width, tags), line separators.
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const KEPT: ReadonlySet<string> = new Set(['\n', '\t']);
-/** The colours that commands use, and what ends them. */
+/** The colours that commands use, and their ends. */
 const COLOUR = /(\p{Cc}\[(?:1|2|22|3[1236]|39)m)/u;
 const ESCAPE = '\u001b';
 
 /**
- * The text with all that a terminal acts on, or does not show, written as `\uXXXX`; line breaks and tabs stay. JSON stays
- * the same JSON, since in it such characters stand in strings only.
+ * Escapes control and invisible characters as `\uXXXX`; line breaks and tabs stay. JSON stays equivalent, because it
+ * has such characters in strings only.
  */
 export function visible(text: string): string {
   return text.replace(UNSAFE, (sign) => (KEPT.has(sign) ? sign : escaped(sign)));
 }
 
-/** The same for text in which a command has set colours; only those, and nothing else that begins with an escape, are kept. */
+/** Does the same for coloured output: keeps our colour sequences only. */
 export function visibleInColour(text: string): string {
   return text
     .split(COLOUR)
@@ -27,13 +26,13 @@ export function visibleInColour(text: string): string {
     .join('');
 }
 
-/** Signs that take two columns of a terminal. */
+/** Characters two columns wide. */
 const WIDE =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
-/** Signs that are drawn onto the one before. */
+/** Combining marks. */
 const MARK = /\p{M}/u;
 
-/** A line cut to so many columns of a terminal, with `...` where it was longer. */
+/** Cuts a line to a number of columns, ending in `...`. */
 export function clippedToColumns(line: string, columns: number): string {
   const signs = [...line];
   let width = 0;
@@ -48,7 +47,7 @@ export function clippedToColumns(line: string, columns: number): string {
 
 const CUT = '...';
 
-/** Each code unit by itself, as JSON spells it. */
+/** Escapes each code unit, as JSON does. */
 function escaped(sign: string): string {
   return sign
     .split('')

@@ -1,40 +1,40 @@
 /**
- * What agents wrote is data. These functions turn any text into one line that cannot be mistaken for a header, a
- * marker or the provenance of another line.
+ * Agents' text is data. These functions turn any text into one line that cannot forge a header, a marker or the origin
+ * of another line.
  */
 
-// Colours, cursor moves, titles and links of terminals. Like that of Node's `stripVTControlCharacters`, which takes the
-// square of the text's length for some texts, and is another one in each version of Node.
+// Terminal colours, cursor moves, titles and links. Like Node's `stripVTControlCharacters`, which is quadratic for some
+// texts and differs between versions of Node.
 const ESCAPES =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this pattern takes out
   /[\u001b\u009b][[\]()#;?]*(?:(?:[-a-zA-Z\d/&.:=%@~_][-a-zA-Z\d/#&.:;=?%@~_]*)?(?:\u0007|\u001b\\|\u009c)|(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-ntqry=><~])/g;
 const BREAKS_AND_CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu;
-// Zero-width, bidirectional and ignorable characters: they change what a reader sees without being seen.
+// Zero-width, bidirectional and ignorable characters, which change what a reader sees without being visible.
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
-// It ends at the next opening bracket as well, which may begin another one.
+// Also ends at the next opening bracket, which may begin another.
 const PROVENANCE = /\[(\s*task\s*:[^[\]]*)\]?/giu;
 const HEADER = /\[(\s*(?:session\s+context|compacted\s+history|recent\s+steps)\s*)\]?/giu;
-// How chats are written down for models: a renderer may take these for the beginning of another role.
+// Chat notations: a renderer may read these as the beginning of another role.
 const ROLE_TAG = /<(\/?\s*(?:system|developer|user|human|assistant|tool|start_of_turn|end_of_turn|s)\s*)>/giu;
 const SYSTEM_TAG = /<<\s*(\/?SYS)\s*>>/giu;
 const BARRED_ROLE = /<\|([^<>|]*)\|?>/gu;
-/** Longest role between bars, in characters. */
+/** Maximum length of a role between bars. */
 const MAX_ROLE = 64;
 const INSTRUCTION = /\[(\s*(?:\/\s*)?INST\s*)\]/giu;
-// Within a word too: a parser of the body would find it there.
+// Also within a word, where a parser of the body would find it.
 const MARKER = /(BEGIN|END)_DISPATCH_RESULT/giu;
 const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/u;
 const ELLIPSIS = '...';
 const SURROGATE = /[\ud800-\udfff]/;
 
-// The common case: words of printable ASCII with one space between them.
+// The common case: words of printable ASCII separated by single spaces.
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
-// The same without a bracket that may open something of ours or of a chat.
+// The same without brackets that may begin a marker of ours or of a chat.
 const HARMLESS = /^[!-;=-Z\\-~]+(?: [!-;=-Z\\-~]+)*$/;
-// The engine remembers each word while it tries: of millions it throws.
+// The regular expression engine throws for millions of words.
 const MAX_PLAIN = 100_000;
 
-/** Folds line breaks, control and invisible characters: one line of well-formed text, trimmed. */
+/** Folds line breaks, control and invisible characters: one line of well-formed, trimmed text. */
 export function oneLine(text: string): string {
   if (text.length <= MAX_PLAIN && PLAIN.test(text)) return text;
   return text
@@ -46,8 +46,8 @@ export function oneLine(text: string): string {
 }
 
 /**
- * One line in which no header, marker or provenance of ours can be read, and no role of a chat: `[task:9]` becomes
- * `(task:9)`, `<|system|>` becomes `(system)`.
+ * Returns one line without any header, marker or origin of ours, or chat role: `[task:9]` becomes `(task:9)`,
+ * `<|system|>` becomes `(system)`.
  */
 export function quoted(text: string): string {
   const harmless = text.length <= MAX_PLAIN && HARMLESS.test(text) && !holdsMarker(text);
@@ -55,9 +55,9 @@ export function quoted(text: string): string {
 }
 
 /**
- * A text of several lines as the lines of a block quote, `> ` before each, disarmed like one line.
+ * Turns a multi-line text into the lines of a block quote, each quoted.
  *
- * @param most of so many lines, the rest are only counted
+ * @param most number of lines; the rest is only counted
  */
 export function quotedLines(
   text: string,
@@ -83,18 +83,18 @@ function disarmed(line: string): string {
 }
 
 function holdsMarker(line: string): boolean {
-  // To look for one character takes a tenth of the time, and few lines hold it.
+  // Checking for one character first takes a tenth of the time, and few lines have it.
   return line.includes('_') && /dispatch_result/i.test(line);
 }
 
-/** `text` in at most `max` characters (code points); a longer one ends in `...`. */
+/** Clips text to `max` code points; a longer one ends in `...`. */
 export function clipText(text: string, max: number): string {
   // A character has at most two units.
   if (text.length <= max || (text.length <= max * 2 && lengthOf(text) <= max)) return text;
   return max <= ELLIPSIS.length ? head(text, max) : head(text, max - ELLIPSIS.length) + ELLIPSIS;
 }
 
-/** The first `count` characters (code points); they take at most twice as many code units. */
+/** Returns the first `count` code points, which have at most twice as many units. */
 function head(text: string, count: number): string {
   const units = text.slice(0, Math.max(0, count * 2));
   return SURROGATE.test(units)
@@ -102,7 +102,7 @@ function head(text: string, count: number): string {
     : units.slice(0, Math.max(0, count));
 }
 
-/** Number of characters (code points) in `text`. */
+/** Counts code points. */
 export function lengthOf(text: string): number {
   if (!SURROGATE.test(text)) return text.length;
   let length = 0;
@@ -110,19 +110,18 @@ export function lengthOf(text: string): number {
   return length;
 }
 
-/** A number with its noun: `1 learning`, `2 learnings`; `many` for a plural that is not the noun with an s. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** A capital that begins a plain word, as at the beginning of a sentence: not that of `Item.close` or `API`. */
+/** The capital of a plain word, as at the beginning of a sentence, unlike `Item.close` or `API`. */
 const CAPITAL = /^\p{Lu}(?=\p{Ll}*(?!\S))/u;
-/** One that ends a sentence, and not one that stands alone or as part of an ellipsis. */
+/** A final full stop, neither alone nor in an ellipsis. */
 const FULL_STOP = /(?<=[^\s.])\.$/u;
 
 /**
- * A text in one spelling, to compare by: `Close the file.` and `close the  file` say the same. Quotes, other marks and the
- * case of other letters tell texts apart: ``Rename `Item` to `item` `` and the reverse are two demands.
+ * Normalizes text for comparison: `Close the file.` equals `close the  file`. Quotes, other marks and inner capitals
+ * are significant: ``Rename `Item` to `item` `` differs from the reverse.
  */
 export function oneSpelling(text: string): string {
   return text
@@ -132,7 +131,7 @@ export function oneSpelling(text: string): string {
     .replace(CAPITAL, (letter) => letter.toLowerCase());
 }
 
-/** The first of those that differ in spelling alone. */
+/** Removes texts that differ in spelling alone, keeping the first. */
 export function distinctTexts(texts: readonly string[]): readonly string[] {
   if (texts.length < 2) return texts;
   const said = new Set<string>();
@@ -146,7 +145,7 @@ export function distinctTexts(texts: readonly string[]): readonly string[] {
 
 const MOST = 10;
 
-/** The first names, ten unless it says otherwise, and how many there are beside them. */
+/** Lists the first names, ten by default, and the number of others. */
 export function named(names: readonly string[], most = MOST): string {
   const more = names.length - most;
   return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
@@ -156,7 +155,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MINUTES = 60;
 const DAY_MINUTES = 24 * HOUR_MINUTES;
 
-/** How long ago something was, to the minute: `just now`, `3min ago`, `2hr 5min ago`, `4d 1hr ago`. */
+/** Renders a duration to the minute: `just now`, `3min ago`, `2hr 5min ago`, `4d 1hr ago`. */
 export function age(then: string, now: string): string {
   const minutes = Math.floor((Date.parse(now) - Date.parse(then)) / MINUTE_MS);
   if (!(minutes >= 1)) return 'just now';
@@ -169,19 +168,19 @@ export function age(then: string, now: string): string {
   return `${said.join(' ')} ago`;
 }
 
-/** A stretch of time as people write it: a number, then `m` for minutes, `h` for hours or `d` for days. */
+/** A duration: a number with `m` for minutes, `h` for hours or `d` for days. */
 export const SPAN_PATTERN = /^[1-9][0-9]{0,4}[mhd]$/;
-/** A stretch of time in days, or `never`. */
+/** A duration in days, or `never`. */
 export const TERM_PATTERN = /^(?:[1-9][0-9]{0,4}d|never)$/;
 const UNIT_MINUTES = { m: 1, h: HOUR_MINUTES, d: DAY_MINUTES } as const;
 
-/** Milliseconds of a stretch of time that fits `SPAN_PATTERN`. */
+/** Converts a duration that matches `SPAN_PATTERN` to milliseconds. */
 export function spanMs(span: string): number {
   const unit = span.at(-1) === 'd' ? 'd' : span.at(-1) === 'h' ? 'h' : 'm';
   return Number.parseInt(span, 10) * UNIT_MINUTES[unit] * MINUTE_MS;
 }
 
-/** Returns a word of a command line, quoted where a shell would read more into it. */
+/** Quotes a word for a shell if necessary. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,4 @@
-/** Counts tokens. An implementer must be pure, and must give 0 for an empty text only. */
+/** Counts tokens. An implementation must be pure, and must return 0 for an empty text only. */
 export interface Tokenizer {
   readonly name: string;
   count(text: string): number;
@@ -10,13 +10,14 @@ const BEYOND_ASCII = /\P{ASCII}+/gu;
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 
 /**
- * Four characters a token, and each character of Chinese, Japanese or Korean one: near enough for English and code, and free.
+ * Four characters a token, and one token per Chinese, Japanese or Korean character: close enough for English and code,
+ * and fast.
  */
 export const approximateTokenizer: Tokenizer = {
   name: 'approximate',
   count: (text) => {
     if (ASCII.test(text)) return Math.ceil(text.length / 4);
-    // Most of a long text is quicker to pass over than to look at.
+    // Skipping ASCII first is faster for long text.
     const dense = (text.match(BEYOND_ASCII) ?? []).join('').match(CJK) ?? [];
     const units = dense.reduce((sum, character) => sum + character.length, 0);
     return dense.length + Math.ceil((text.length - units) / 4);

@@ -1,4 +1,4 @@
-/** Whole numbers in as many bytes as they need: seven bits to a byte, the lowest first, the top bit on all but the last. */
+/** Varints: seven bits per byte, the lowest first, the top bit set on all but the last. */
 
 export function writtenLength(value: number): number {
   let length = 1;
@@ -6,7 +6,7 @@ export function writtenLength(value: number): number {
   return length;
 }
 
-/** Writes a number at a place, and gives the place after it. */
+/** Returns the offset after the number. */
 export function writeNumber(bytes: Uint8Array, at: number, value: number): number {
   let [place, rest] = [at, value];
   for (; rest >= 128; rest = Math.floor(rest / 128)) {
@@ -17,7 +17,7 @@ export function writeNumber(bytes: Uint8Array, at: number, value: number): numbe
   return place + 1;
 }
 
-/** Reads the number at a place; `next` is the place after it. */
+/** `next` is the offset after the number. */
 export function readNumber(bytes: Uint8Array, at: number): { readonly value: number; readonly next: number } {
   let value = 0;
   for (let [place, scale] = [at, 1]; ; place += 1, scale *= 128) {
@@ -27,7 +27,7 @@ export function readNumber(bytes: Uint8Array, at: number): { readonly value: num
   }
 }
 
-/** Vectors as text: the base64 of 32-bit floats, least significant byte first, on machines of either byte order. */
+/** Vectors as base64 of 32-bit floats, little-endian on every machine. */
 
 const BYTES = 4;
 
@@ -38,13 +38,13 @@ export function float32ToBase64(vector: Float32Array): string {
   return bytes.toString('base64');
 }
 
-/** `undefined` where the bytes are not a whole number of floats. */
+/** Returns undefined if the bytes are not a whole number of floats. */
 export function float32FromBase64(text: string): Float32Array | undefined {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length % BYTES !== 0) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const vector = new Float32Array(bytes.length / BYTES);
-  // Plain loops: a cold read of 5,000 vectors holds two million numbers.
+  // Plain loops: a cold read of 5,000 vectors has two million numbers.
   for (let index = 0; index < vector.length; index += 1) vector[index] = view.getFloat32(index * BYTES, true);
   return vector;
 }

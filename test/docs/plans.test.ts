@@ -85,7 +85,6 @@ it('the page of the plans that are read shows a small plan of each dialect, and 
         task.status,
         ...(task.blocked ? ['blocked'] : []),
         ...(task.optional ? ['optional'] : []),
-        ...(task.parallel ? ['parallel'] : []),
         ...(task.dependsOn.length > 0 ? [`depends on ${task.dependsOn.join(', ')}`] : []),
         ...(task.requirements.length > 0 ? [`requirements ${task.requirements.join(', ')}`] : []),
         ...(task.prompt === undefined ? [] : [`prompt "${quoted(task.prompt)}"`]),

@@ -143,7 +143,7 @@ ${sample('learnings')}
 |---|---|---|---|
 ${LEARNING_REQUEST_SUBJECTS.map((subject) => {
   const [group, ...rest] = subject.split('.');
-  return `| \`${group}s.${camelCase(rest.join('-'))}\` | ${LEARNING_REQUESTS[subject].summary} | ${fieldsOf(`${subject}.request`)} | ${linked(`${subject}.reply`, 'reply')} |`;
+  return `| \`${group}s.${camelCase(rest.join('-'))}\` | ${LEARNING_REQUESTS[subject].help.about} | ${fieldsOf(`${subject}.request`)} | ${linked(`${subject}.reply`, 'reply')} |`;
 }).join('\n')}
 
 ## Errors

@@ -14,7 +14,7 @@ describe('what is kept of a document', () => {
   it('a kept document holds each task with its content, and how many lines could not be placed', () => {
     const problems = [problemAt(3)];
     const tasks = [
-      parsedTask('1', { prompt: 'Role: writer', requirements: ['1.2'], files: ['a.ts'], parallel: true }),
+      parsedTask('1', { prompt: 'Role: writer', requirements: ['1.2'] }),
       parsedTask('1.1', { parent: '1', optional: true, status: 'completed' }),
       parsedTask('2', { cancelled: true, statusFrom: 'mark' }),
       parsedTask('3', { statusFrom: 'children', group: true }),

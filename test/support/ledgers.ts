@@ -105,22 +105,15 @@ export function progressRebuilt(tasks: readonly ProgressTask[], hash: string): E
 export function parsedTask(id: string, more: Partial<ParsedTask> = {}) {
   return {
     id,
-    idAsWritten: true,
     text: `do ${id}`,
     status: 'pending' as const,
     statusFrom: 'box' as const,
     group: false,
-    origin: 'checkbox' as const,
     optional: false,
-    parallel: false,
     blocked: false,
     cancelled: false,
-    depth: 0,
     line: 1,
-    labels: [],
     requirements: [],
-    files: [],
-    leverage: [],
     dependsOn: [],
     ...more,
   };

@@ -6,10 +6,10 @@ import { Repairs } from './repairs.js';
 import { firstKeys, flagOf, type Json, keysFor, type ObjectShape, type ResultShape } from './shape.js';
 import { meantBy, OPPOSITES, VERDICT_WORDS } from './synonyms.js';
 
-/** What a field that must be clear says. */
+/** The value of a task or verdict field. */
 export interface Clear {
   readonly value: string | undefined;
-  /** Whether it stands under its own name. */
+  /** True if the field has its own name. */
   readonly sure?: boolean;
   readonly contradiction?: { readonly reason: string; readonly fix: string };
   readonly repairs: Repairs;
@@ -36,7 +36,7 @@ export function readTask(body: Json, shape: ObjectShape): Clear {
   return { value: found?.value, sure: found?.sure ?? false, repairs };
 }
 
-/** A task's other names hold titles too. */
+/** Other names of a task field may also contain titles. */
 function isId(text: string): boolean {
   return /^\S{1,64}$/.test(text.trim());
 }
@@ -48,7 +48,7 @@ function twice(one: string, first: unknown, other: string, second: unknown) {
   };
 }
 
-/** What one key says of the verdict: which it is, or which it is not. */
+/** One key's claim about the verdict: which it is, or which it is not. */
 interface Claim {
   readonly key: string;
   readonly value?: Verdict | undefined;
@@ -80,7 +80,7 @@ export function readVerdict(body: Json, shape: ResultShape): Clear {
   return { value, repairs };
 }
 
-/** What an object says of the verdict, the surest first. */
+/** The surest first. */
 export function claimsOf(body: Json, shape: ResultShape): Claim[] {
   const { role, verdictField: field } = shape;
   if (field === undefined) return [];
@@ -96,7 +96,7 @@ function claimOf(key: string, value: unknown, values: readonly Verdict[]): Claim
   return flag ? { key, value: positive } : { key, denies: positive };
 }
 
-/** The verdicts that are said by the names of fields: `approved: true`. */
+/** Reads verdicts from field names: `approved: true`. */
 function flagsOf(body: Json, shape: ResultShape, values: readonly Verdict[]): Claim[] {
   const claims: Claim[] = [];
   for (const key of firstKeys(body)) {

@@ -5,10 +5,11 @@ import { Repairs } from './repairs.js';
 import { type Json, type ObjectShape, resultShape } from './shape.js';
 
 const { text: MAX_TEXT, list: MAX_LIST } = KEPT.outcome;
-/** Facts have limits of their own. */
 const FACTS = 'facts';
 
-/** What the event of a valid result leaves out of its texts and lists, noted after `repairs`; those for nothing. */
+/**
+ * Notes the texts and lists that the event of a valid result will cut. Returns `repairs` unchanged if there are none.
+ */
 export function withClipped(result: object, role: Role, repairs: Repairs | undefined): Repairs | undefined {
   return clipped(result as Json, resultShape(role), '', repairs);
 }

@@ -24,10 +24,10 @@ import {
 } from './shape.js';
 import { DEFAULT_SEVERITY, plainName } from './synonyms.js';
 
-/** Items of a list that are read: far more than a dispatch gives facts. */
+/** Far more than a dispatch may give facts. */
 export const MAX_ITEMS = 1000;
 
-/** Reads into `value` what the fields of a shape hold, but for those that it has already. */
+/** Reads the fields of a shape into `value`, except those already there. */
 export function readFields(
   json: Json,
   shape: ObjectShape,
@@ -58,10 +58,10 @@ function readField(
     const own = new Repairs();
     const read = readValue(json[key], shape, field, place, own);
     if (read === undefined) {
-      // Where nothing is found, what could not be read is told below.
+      // If nothing is found, unreadable values are noted below.
       if (found !== undefined && !isEmpty(json[key])) repairs.note('skipped', place, `found ${key}`);
     } else if (found === undefined) {
-      // An empty value does not stand before what another name holds.
+      // An empty value does not hide a value under another name.
       if (isEmpty(read) && candidates.some((other) => other.key !== key && !isEmpty(json[other.key]))) {
         empty ??= { key, read, own };
         continue;
@@ -90,7 +90,7 @@ function readField(
   const derived = missing?.apply(json, field);
   if (missing !== undefined && derived !== undefined) {
     const given = candidates.find(({ key }) => !isEmpty(json[key]));
-    // What stands there, a count, was not missing.
+    // A count was there, so the field was not missing.
     if (shape.wants === 'boolean' && given !== undefined)
       repairs.note('boolean', place, `${shown(json[given.key])} as ${derived}`);
     else repairs.note(missing.kind, place, shownDetail(derived));
@@ -104,7 +104,7 @@ function readField(
   return undefined;
 }
 
-/** What is called `changes` tells of files or of what was done to them. */
+/** `changes` may list files, or describe the changes. */
 function mayJoin(item: unknown, field: string): boolean {
   return field !== 'files_modified' || (typeof item === 'string' && !/\s/.test(item.trim()));
 }
@@ -113,7 +113,7 @@ function shownDetail(value: unknown): string {
   return `now ${shown(value)}`;
 }
 
-/** A line does not belong to a file's name: the facts of one file stand together. */
+/** Removes a line number from a file name, so that the facts of one file stay together. */
 function withoutLine(issue: Record<string, unknown>, place: string, repairs: Repairs): void {
   const found = typeof issue.file === 'string' ? lineInFile(issue.file) : undefined;
   if (found === undefined) return;
@@ -214,12 +214,11 @@ function readList(
     }
   }
   if (nested) repairs.note('list', place);
-  // In what was no list there is nothing that says it is empty.
+  // A value that was not a list cannot mean an empty list.
   if (items.length === 0 && !Array.isArray(value)) return undefined;
   return kept(items, most, place, repairs);
 }
 
-/** A list as long as it may be. */
 export function kept(
   items: readonly unknown[],
   most: number,
@@ -244,6 +243,6 @@ function readObject(
   readFields(json, shape, place, read, repairs);
   for (const [name, { required }] of shape.fields) if (required && read[name] === undefined) return undefined;
   if (field === 'issues') withoutLine(read, place, repairs);
-  // What each field holds is right: what they say together may not be.
+  // Fields that are valid alone may still be invalid together.
   return shape.schema.safeParse(read).success ? read : undefined;
 }

@@ -6,27 +6,25 @@ import { mendedJson } from './mended-json.js';
 import { Repairs, WHOLE } from './repairs.js';
 
 /**
- * Finds the JSON of a result in a body: the body itself, what stands between one pair of markers, or in the one fenced
- * block of a text. JSON that does not parse is mended once.
+ * Finds the JSON of a result in a body: the body itself, the text between one pair of markers, or the only fenced
+ * block. Repairs invalid JSON once.
  */
 
 const OPENING_FENCE = /^```[a-z0-9]*\s*$/i;
 
-/** Ends a text that is cut off. */
+/** Marks truncated text. */
 export const CUT = '…';
 
-/** Changes the parsed value before it is checked; it also gets the text. */
+/** Changes the parsed value before it is checked; also receives the text. */
 export type Cleaning = (json: unknown, text: string) => unknown;
 
 export type FoundJson =
   | {
       readonly ok: true;
       readonly value: unknown;
-      /** The JSON that it was parsed from. */
       readonly json: string;
-      /** What had to be done to the text. */
       readonly repairs?: Repairs;
-      /** Where it had to be mended: the text before, and what was wrong with it. */
+      /** The invalid text and what was wrong with it. */
       readonly broken?: { readonly text: string; readonly reason: string };
     }
   | { readonly ok: false; readonly code: ErrorCode; readonly reason: string; readonly fix: string };
@@ -39,7 +37,7 @@ export function findJson(text: string, clean: Cleaning): FoundJson {
   const hasMarker = () => text.includes(BEGIN) || text.includes(END);
   if (text.startsWith('{')) {
     const whole = parsed(text, clean);
-    // Raw text may itself begin with a brace: only a body without markers is judged as plain JSON.
+    // Raw text may begin with a brace too: only a body without markers must be JSON.
     if (whole !== undefined) return whole;
     if (!hasMarker()) return inText(text, clean);
   }
@@ -69,7 +67,6 @@ export function findJson(text: string, clean: Cleaning): FoundJson {
   return parsed(inner, clean) ?? inText(inner, clean);
 }
 
-/** A list of one, or the only fenced block of a text. */
 function withoutMarkers(text: string, clean: Cleaning): FoundJson {
   if (text.startsWith('[')) {
     const list = parsed(text, clean) ?? inText(text, clean);
@@ -94,7 +91,7 @@ function withoutMarkers(text: string, clean: Cleaning): FoundJson {
   return { ...found, repairs };
 }
 
-/** The object after an opening marker whose end is missing: cut off or not is seen by the object. */
+/** Reads the object after an opening marker without a closing one; the object shows whether it is truncated. */
 function wholeObject(text: string, clean: Cleaning): FoundJson | undefined {
   const rest = text.slice(Math.max(text.indexOf('{'), 0), text.lastIndexOf('}') + 1);
   const found = parsed(rest, clean);
@@ -119,7 +116,7 @@ function parsed(text: string, clean: Cleaning): FoundJson | undefined {
   return { ok: true, value: clean(value, text), json: text };
 }
 
-/** The object in a text that is not JSON as a whole: without what stands around it, or mended. */
+/** Finds the object in text around it, or repairs it. */
 function inText(text: string, clean: Cleaning): FoundJson {
   const { inner } = outermost(text);
   const repairs = new Repairs();
@@ -130,14 +127,14 @@ function inText(text: string, clean: Cleaning): FoundJson {
       return { ...found, repairs };
     }
   }
-  // Before it is mended: what stands between no quotes may become a name, and names are not cleaned.
+  // Redacts before repairing: unquoted text may become a name, and names are not redacted.
   const cleaned = String(clean(text, text));
   const reason = `the body is not JSON: ${whyNotJson(cleaned)}`;
   const { broken } = outermost(cleaned);
   const mended = broken === undefined ? { reason: '' } : mendedJson(broken);
   if (broken !== undefined && 'json' in mended) {
     const found = parsed(mended.json, clean);
-    // Several values are not a result: which of them would be it?
+    // With several values, the result is ambiguous.
     if (found?.ok && Array.isArray(found.value) && !text.startsWith('[') && found.value.length > 1)
       return { ok: false, code: 'json_parse_failed', ...severalResults(found.value.length) };
     if (found?.ok && typeof found.value === 'object' && Array.isArray(found.value) === text.startsWith('[')) {
@@ -150,7 +147,7 @@ function inText(text: string, clean: Cleaning): FoundJson {
   return { ok: false, code: 'json_parse_failed', reason: `${reason}${more}`, fix };
 }
 
-/** From the first brace of a text to the last one, and what is to be mended of it; nothing for a text without a brace. */
+/** Returns the text from the first brace to the last, and the part to repair. */
 function outermost(text: string): { readonly inner?: string; readonly broken?: string } {
   const opens = text.startsWith('[') ? 0 : text.indexOf('{');
   if (opens < 0) return {};
@@ -159,11 +156,11 @@ function outermost(text: string): { readonly inner?: string; readonly broken?: s
   if (end === 0) return { broken: withItsEndShown(rest) };
   const inner = rest.slice(0, end);
   const after = rest.slice(end);
-  // A quote after the last brace belongs to a text that is cut off; words alone are said about the result.
+  // A quote after the last brace belongs to truncated text; plain words are a comment on the result.
   return { inner, broken: after === '' || after.includes('"') ? withItsEndShown(rest) : inner };
 }
 
-/** A text within quotes that is cut off says so: half a path is not the path. */
+/** Marks a truncated string, since half a path is a different path. */
 function withItsEndShown(json: string): string {
   if (/[}\]]$/.test(json)) return json;
   let at = 0;
@@ -175,7 +172,7 @@ function withItsEndShown(json: string): string {
   return at > json.length ? `${json}${CUT}` : json;
 }
 
-/** The engine quotes from what it cannot parse: from the cleaned text it quotes no secret. */
+/** The engine quotes the text that it cannot parse, so it gets the redacted one. */
 function whyNotJson(cleaned: unknown): string {
   try {
     JSON.parse(String(cleaned));
@@ -185,14 +182,17 @@ function whyNotJson(cleaned: unknown): string {
   }
 }
 
-/** The inside of a fenced block. Not one pattern for all of it: that backtracks for hours on a hostile body. */
+/**
+ * Returns the inside of a fenced block. One regular expression for all of it would backtrack for hours on a hostile
+ * body.
+ */
 function unfenced(text: string): string {
   const firstBreak = text.indexOf('\n');
   const fenced = OPENING_FENCE.test(text.slice(0, Math.max(0, firstBreak))) && text.endsWith(FENCE);
   return fenced ? text.slice(firstBreak + 1, -FENCE.length) : text;
 }
 
-/** The only fenced block of JSON that holds an object. A block that names no language counts where it is the only one. */
+/** Finds the only fenced JSON block with an object. A block without a language counts if it is the only one. */
 function fencedBlock(text: string): string | undefined {
   if (!text.includes(FENCE)) return undefined;
   const blocks: { readonly language: string; readonly from: number; to: number }[] = [];
@@ -220,7 +220,7 @@ function fencedBlock(text: string): string | undefined {
   return inner.startsWith('{') ? inner : undefined;
 }
 
-/** By verdict field, the keys that must be clear. */
+/** The keys that must be unambiguous, by verdict field. */
 const CLEAR_KEYS = new Map(
   [undefined, ...ROLES.map((role) => kindOf(role).verdictField)].map((field) => [
     field,
@@ -228,9 +228,9 @@ const CLEAR_KEYS = new Map(
   ]),
 );
 
-/** Whether task or verdict may be given twice: most often it is not, and one look shows that. */
+/** A cheap check: most results name task and verdict once. */
 export function mayRepeatKeys(json: string, verdictField: VerdictField | undefined): boolean {
-  // A letter of a name may be written by its number.
+  // A letter may be written as an escape.
   if (json.includes('\\u00')) return true;
   const keys = CLEAR_KEYS.get(verdictField);
   const most = verdictField === undefined ? 1 : 2;
@@ -241,9 +241,7 @@ export function mayRepeatKeys(json: string, verdictField: VerdictField | undefin
   return found > most;
 }
 
-/**
- * The keys of the outermost object that stand there more than once with different values: parsing keeps the last one.
- */
+/** Returns the keys of the outermost object that occur with different values; parsing would keep the last. */
 export function repeatedKeys(json: string): ReadonlySet<string> {
   const values = new Map<string, string>();
   const repeated = new Set<string>();
@@ -279,7 +277,7 @@ function unescaped(name: string): string {
   }
 }
 
-/** One past the closing quote of the string that begins at `from`; more than the length of a text that is cut off. */
+/** Returns the index after the closing quote of the string at `from`; more than the length if it is truncated. */
 function endOfString(json: string, from: number): number {
   for (let at = from + 1; at < json.length; at += 1) {
     if (json[at] === '\\') at += 1;

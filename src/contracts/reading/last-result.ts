@@ -1,27 +1,26 @@
-/** The part of a message in which an agent's result stands. */
 export interface ResultText {
-  /** A body that can be published as it is. */
+  /** Can be published unchanged. */
   readonly text: string;
-  /** It stands between markers: without them it may be an example. */
+  /** Text without markers may be an example. */
   readonly marked: boolean;
 }
 
 /**
- * The last result block of a message: what counts of one that holds several, since a client may join the answers of
- * several tries. Words about the markers do not make a block. Undefined for a message without one.
+ * Returns the last result block of a message, since a client may join the answers of several attempts. Text that only
+ * mentions the markers is not a block.
  */
 export function lastResult(message: string): ResultText | undefined {
   return lastMarked(message) ?? lastFenced(message) ?? whole(message);
 }
 
-/** Looks at each part of the text once: a text may repeat a marker a hundred thousand times. */
+/** Scans each part once: a text may repeat a marker a hundred thousand times. */
 function lastMarked(message: string): ResultText | undefined {
   for (let end = message.length; end > 0; ) {
     const at = message.lastIndexOf(BEGIN, end - 1);
     if (at < 0) return undefined;
     const part = message.slice(at, end);
     const closes = part.indexOf(END);
-    // Of one that is cut off, what is there.
+    // A truncated block ends at the end of the text.
     const block = closes < 0 ? part : part.slice(0, closes + END.length);
     if (block.includes('{')) return { text: block, marked: true };
     end = at;
@@ -48,7 +47,6 @@ function whole(message: string): ResultText | undefined {
   return text.startsWith('{') && text.endsWith('}') ? { text, marked: false } : undefined;
 }
 
-/** What stands around a result in a text. */
 export const BEGIN = 'BEGIN_DISPATCH_RESULT';
 export const END = 'END_DISPATCH_RESULT';
 export const FENCE = '```';

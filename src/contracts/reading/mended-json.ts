@@ -1,21 +1,21 @@
 import { jsonrepair } from 'jsonrepair';
 
 /**
- * Mends JSON that does not parse: trailing commas, comments, single and curly quotes, Python's words, line breaks in
- * texts, a cut-off end.
+ * Repairs invalid JSON: trailing commas, comments, single and curly quotes, Python's words, line breaks in strings,
+ * truncation.
  */
 
 /**
- * The library takes the square of a text's length for some texts. Within these bounds the worst takes some 50 ms: length,
- * signs at which it may insert something, and brackets within each other.
+ * `jsonrepair` is quadratic for some texts. Within these limits the worst takes about 50 ms: length, characters at
+ * which it may insert something, and nesting.
  */
 export const MENDED = { characters: 32 * 1024, signs: 3072, depth: 64 } as const;
 
 const SIGNS = /["'`´“”‘’/\n\r[{(+]|\d\s/g;
-/** A backslash that begins no escape of JSON: the library would drop it. */
+/** A backslash that is not a JSON escape, which the library would drop. */
 const ESCAPE = /\\(?:["'`\\/bfnrt]|u[\da-f]{4})|\\/gi;
 
-/** The mended text, or why there is none. */
+/** Returns the repaired text, or the reason why there is none. */
 export function mendedJson(text: string): { readonly json: string } | { readonly reason: string } {
   if (text.length > MENDED.characters) return { reason: tooMuch(`${MENDED.characters} characters`) };
   if ((text.match(SIGNS) ?? []).length > MENDED.signs)
@@ -24,7 +24,6 @@ export function mendedJson(text: string): { readonly json: string } | { readonly
   try {
     return { json: jsonrepair(text.replace(ESCAPE, (found) => (found.length > 1 ? found : '\\\\'))) };
   } catch {
-    // Also where it runs out of stack.
     return { reason: 'it could not be mended' };
   }
 }
@@ -33,7 +32,7 @@ function tooMuch(limit: string): string {
   return `only texts of at most ${limit} are mended`;
 }
 
-/** The most brackets that are open at a time, those in texts too. */
+/** Returns the deepest nesting of brackets, including those in strings. */
 function depthOf(text: string): number {
   let depth = 0;
   let most = 0;

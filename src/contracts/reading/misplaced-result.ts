@@ -3,7 +3,7 @@ import { claimsOf, readVerdict, verdictOf } from './clear-fields.js';
 import { firstKeys, isEmpty, type Json, keysFor, type ResultShape, resultShape } from './shape.js';
 import { plainName } from './synonyms.js';
 
-/** The role that a verdict belongs to, where one stands under the name of its field. */
+/** Returns the role whose verdict field the body has. */
 export function verdictOfOther(body: Json, role: Role): Role | undefined {
   return ROLES.find((other) => {
     const { verdictField } = kindOf(other);
@@ -15,8 +15,8 @@ export function verdictOfOther(body: Json, role: Role): Role | undefined {
 }
 
 /**
- * The role whose result it is, though words in it may also be verdicts of `role`: it says all of them as a result of that
- * other role does, and no field of it is one that only `role` has.
+ * Returns the role whose result the body really is, even if its words are also verdicts of `role`: all its claims are
+ * claims of that role, and it has no field that only `role` has.
  */
 export function resultOfOther(body: Json, role: Role): Role | undefined {
   const shape = resultShape(role);
@@ -34,7 +34,7 @@ export function resultOfOther(body: Json, role: Role): Role | undefined {
   });
 }
 
-/** Whether a field is one that only one of two kinds has. Less sure names of its lists are words for many things. */
+/** Ignores vague names of lists, which are words for many things. */
 function hasFieldOf(body: Json, { meant, verdictField }: ResultShape, { fields }: ResultShape): boolean {
   return firstKeys(body).some((key) => {
     const { field, rank } = meant(key) ?? {};
@@ -44,7 +44,7 @@ function hasFieldOf(body: Json, { meant, verdictField }: ResultShape, { fields }
   });
 }
 
-/** Whether a kind's verdict stands under its own name, and is not a mere word for one of `role`. */
+/** True if a kind's verdict has its own field name and is not also a verdict of `role`. */
 function saysVerdictOf(body: Json, theirs: ResultShape, role: Role): boolean {
   const { verdictField } = theirs;
   const verdicts = verdictsOf(theirs.role);
@@ -62,14 +62,13 @@ export function elsewhere(meant: Role) {
   return { reason: `this is ${PARTS[kindOf(meant).part]}: ${where}`, fix: where, meant };
 }
 
-/** How a reason says where the result of a role belongs. */
 export function publishItOn(role: Role): string {
   return `publish it on dispatch.<session>.${role}`;
 }
 
 const PARTS = { work: 'the result of work, not a review', review: 'a review', note: 'a note' } as const;
 
-/** The role whose result it seems to be: it holds that verdict, and no field that only `role` has. */
+/** Returns the role whose verdict the body has, without a field that only `role` has. */
 export function otherRole(body: Json, role: Role): Role | undefined {
   const { fields } = resultShape(role);
   const keys = firstKeys(body);

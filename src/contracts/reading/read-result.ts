@@ -10,9 +10,8 @@ import { Repairs, WHOLE } from './repairs.js';
 import { firstKeys, isEmpty, type Json, keysFor, type ResultShape, resultShape } from './shape.js';
 
 /**
- * Reads a result as far as it can be read: what its fields hold is made to fit them by the rules of `repair-rules.ts`, what
- * cannot be is left out, and each change is noted. A valid result stays as it is. Only the task and the verdict are
- * needed, and both must be clear.
+ * Reads a result, repairing fields by the rules of `repair-rules.ts`, skipping what stays invalid, and noting each
+ * change. Only the task and the verdict are required, and both must be unambiguous.
  */
 type Reading =
   | { readonly ok: true; readonly task: string; readonly value: unknown; readonly repairs: Repairs }
@@ -20,15 +19,13 @@ type Reading =
 
 export interface Unreadable {
   readonly reason: string;
-  /** What to do, one sentence. */
+  /** One sentence. */
   readonly fix: string;
-  /** The task, where it could be read. */
   readonly task?: string;
-  /** The role whose result it seems to be, where that is another one. */
+  /** The role whose result it seems to be, if another. */
   readonly meant?: Role;
 }
 
-/** Reads a parsed body as the result of a role. */
 export function readResult(json: unknown, role: Role): Reading {
   const repairs = new Repairs();
   const shape = resultShape(role);
@@ -73,7 +70,7 @@ export function readResult(json: unknown, role: Role): Reading {
   return { ok: true, task: task.value, value, repairs };
 }
 
-/** Whether a result whose kind only records holds nothing to record. */
+/** True for a note without summary and facts. */
 export function saysNothing({ summary, facts }: Json, role: Role): boolean {
   return kindOf(role).part === 'note' && isEmpty(summary) && !hasItems(facts);
 }
@@ -98,7 +95,7 @@ function whatIsMissing(
     if (verdict.value !== undefined) needed[verdictField] = verdict.value;
     else fixes.push(`set ${verdictField} to one of ${verdictsOf(role).join(', ')}`);
   }
-  // What has been read is not named: only what is wrong with the others.
+  // Reports only fields that were not read.
   const rest: Record<string, unknown> = Object.create(null);
   for (const key of firstKeys(body))
     if (!fields.has(key) || key === 'task_id' || key === verdictField) rest[key] = body[key];
@@ -110,10 +107,10 @@ function hasItems(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0;
 }
 
-/** Most objects that a result is looked for in, one within the other. */
+/** Limit of objects nested around a result. */
 const MAX_WRAPPERS = 3;
 
-/** The result in an object around it, or in a list of one. */
+/** Unwraps the result from an object around it, or a list of one. */
 export function unwrapped(json: unknown, shape: ResultShape, repairs: Repairs): unknown {
   let value = json;
   for (let depth = 0; depth < MAX_WRAPPERS; depth += 1) {
@@ -130,7 +127,7 @@ export function unwrapped(json: unknown, shape: ResultShape, repairs: Repairs): 
   return value;
 }
 
-/** The object that holds what its surroundings lack: task and verdict, or one of them. */
+/** Finds the inner object with the task or verdict that the outer one lacks. */
 function inside(json: Json, shape: ResultShape): Json | undefined {
   const task = readTask(json, shape);
   const verdict = readVerdict(json, shape);
@@ -144,7 +141,7 @@ function inside(json: Json, shape: ResultShape): Json | undefined {
     const object: unknown = Array.isArray(each) && each.length === 1 ? each[0] : each;
     if (!isObject(object) || !completes({ task, verdict }, object, shape)) continue;
     if (isList(key) || (object !== each && !isResult(object, shape))) continue;
-    // Of two, none is it.
+    // Two candidates are ambiguous.
     if (found !== undefined) return undefined;
     found = { key, object };
   }
@@ -153,7 +150,7 @@ function inside(json: Json, shape: ResultShape): Json | undefined {
   return { ...rest, ...found.object };
 }
 
-/** Whether a name is that of a list in results of any kind: its items are not results. */
+/** True for the name of a list in any kind of result: its items are not results. */
 function isList(name: string): boolean {
   return ROLES.some((role) => {
     const { meant, fields } = resultShape(role);
@@ -162,14 +159,14 @@ function isList(name: string): boolean {
   });
 }
 
-/** Whether the item of a list names its task or its verdict as results do: many things are done or have passed. */
+/** True if a list item names its task or verdict as results do. */
 function isResult(item: Json, shape: ResultShape): boolean {
   return ['task_id', shape.verdictField].some(
     (field) => field !== undefined && keysFor(field, item, shape).some(({ rank }) => rank <= 1),
   );
 }
 
-/** Whether an object inside a result has what the result itself lacks, and is about the same task. */
+/** True if an inner object has what the outer one lacks, for the same task. */
 function completes(outer: { task: Clear; verdict: Clear }, object: Json, shape: ResultShape): boolean {
   const task = readTask(object, shape);
   const verdict = readVerdict(object, shape);
@@ -183,7 +180,6 @@ function completes(outer: { task: Clear; verdict: Clear }, object: Json, shape: 
   );
 }
 
-/** Whether a result stands further inside. */
 function isWrapped(json: Json, shape: ResultShape): boolean {
   return firstKeys(json).some((key) => {
     const each = json[key];

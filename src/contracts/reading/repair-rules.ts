@@ -2,42 +2,27 @@ import { isObject } from '../../shared/is-object.js';
 import { RELATIONS } from '../relations.js';
 import type { RepairKind } from './repairs.js';
 import type { Json } from './shape.js';
-import { DEFAULT_SEVERITY, meantBy, plainName, SEVERITY_WORDS } from './synonyms.js';
+import { DEFAULT_SEVERITY, list, meantBy, plainName, SEVERITY_WORDS } from './synonyms.js';
 
 /**
- * What is done with a value of another type than its field wants: each rule gives what it makes of it, or `undefined`
- * where it makes nothing of it. The first that does is taken. Pure, and none of them throws.
+ * The rules for a value of the wrong type: each returns the repaired value, or `undefined`. The first match wins. Pure,
+ * and none throws.
  */
 export interface RepairRule<Value> {
   readonly name: string;
   readonly kind: RepairKind;
-  /** What it does, for the reference. */
+  /** For the reference. */
   readonly about: string;
   readonly apply: (value: unknown, field: string) => Value | undefined;
 }
 
-/** Fields that hold paths of files. */
 const PATHS: ReadonlySet<string> = new Set(['files_modified', 'files_changed', 'file']);
 const PATH_NAMES = ['file', 'path', 'filepath', 'filename', 'name', 'location'];
-const SAID_NAMES = [
-  ...[
-    'message',
-    'description',
-    'text',
-    'summary',
-    'title',
-    'action',
-    'task',
-    'issue',
-    'problem',
-    'reason',
-    'error',
-  ],
-  ...['requirement', 'change', 'detail', 'details', 'name', 'blocker', 'test'],
-];
+const SAID_NAMES = list(`
+  message, description, text, summary, title, action, task, issue, problem, reason, error, requirement, change,
+  detail, details, name, blocker, test`);
 const FIX_NAMES = ['fix', 'suggestion', 'suggestedfix', 'recommendation', 'solution'];
 
-/** Text is wanted. */
 export const TEXT_RULES: readonly RepairRule<string>[] = [
   {
     name: 'number',
@@ -64,7 +49,7 @@ export const TEXT_RULES: readonly RepairRule<string>[] = [
   },
 ];
 
-/** Fields that name one thing: of several texts none is it. */
+/** Fields with a single value: several texts are ambiguous. */
 const ONE_ONLY: ReadonlySet<string> = new Set(['task_id', 'intent_id', 'result_id', 'file']);
 
 function textOfObject(value: Json, field: string): string | undefined {
@@ -93,7 +78,6 @@ const YES =
   /^(?:true|yes|y|1|pass|passed|passes|passing|ok|okay|success|successful|succeeded|green|✅|✓|✔)$/iu;
 const NO = /^(?:false|no|n|0|fail|failed|fails|failing|error|errored|failure|red|❌|✗|✘)$/iu;
 
-/** True or false is wanted. */
 export const BOOLEAN_RULES: readonly RepairRule<boolean>[] = [
   {
     name: 'word',
@@ -112,7 +96,6 @@ function truthOf(text: string): boolean | undefined {
 const NOTHING = /^(?:none|n\/?a|nil|null|nothing|no|-|–|—|\(none\)|empty|undefined)?$/i;
 const BULLET = /^\s*(?:[-*•‣·]|\d{1,3}[.)]|\[[ xX]?\])\s+/u;
 
-/** A list is wanted. */
 export const LIST_RULES: readonly RepairRule<readonly unknown[]>[] = [
   {
     name: 'nothing',
@@ -154,7 +137,6 @@ export const LIST_RULES: readonly RepairRule<readonly unknown[]>[] = [
   },
 ];
 
-/** Whether a text says that a list is empty. */
 export function isNothing(text: string): boolean {
   return text.length <= 20 && NOTHING.test(text.trim().replace(/\.$/, ''));
 }
@@ -204,27 +186,17 @@ function keyedItems(value: Json, field: string): readonly unknown[] | undefined 
     return textUnder(value, PATH_NAMES) === undefined ? entries.map(([path]) => path) : undefined;
   if (field !== 'tests') return undefined;
   const runs = entries.map(([command, result]) => ({ command, passed: truth(result) }));
-  // An object with these is one test run, or the count of several.
-  if (entries.some(([name]) => RUN_NAMES.has(plainName(name)))) return undefined;
+  // An object with these keys is one test run, or a count of several.
+  if (entries.some(([name]) => RUN_NAMES.includes(plainName(name)))) return undefined;
   return runs.every(({ passed }) => passed !== undefined) ? runs : undefined;
 }
 
-const RUN_NAMES: ReadonlySet<string> = new Set([
-  'command',
-  'cmd',
-  'name',
-  'passed',
-  'failed',
-  'total',
-  'status',
-  'result',
-]);
+const RUN_NAMES = list('command, cmd, name, passed, failed, total, status, result');
 
 function truth(value: unknown): boolean | undefined {
   return typeof value === 'boolean' ? value : typeof value === 'string' ? truthOf(value) : undefined;
 }
 
-/** An object is wanted as the item of a list. */
 export const OBJECT_RULES: readonly RepairRule<Json>[] = [
   {
     name: 'issue in words',
@@ -260,7 +232,7 @@ export const OBJECT_RULES: readonly RepairRule<Json>[] = [
   },
 ];
 
-/** The subject of a fact about the task of its result. */
+/** The subject of a fact about the result's own task. */
 export const THIS_TASK = 'task:';
 
 const LEADING_SEVERITY = /^\W{0,4}([a-z]{2,12}|[ps][0-4])\W{0,3}[:\])–-]\W{0,3}(?=\S)/iu;
@@ -276,7 +248,7 @@ const FAILED = /\b(?:fail(?:s|ed|ing|ures?)?|errors?|errored|broken)\b|[❌✗�
 const PASSED = /\b(?:pass(?:es|ed|ing)?|ok|success(?:ful(?:ly)?)?|succeed(?:s|ed)?|green)\b|[✅✓✔]/iu;
 const NO_FAILURES = /\b(?:0|no|zero|without)\s(?:tests?\s)?(?:fail(?:ed|ures?|ing)|errors?)\b/giu;
 const RESULT_PART = /:\s|\s[-–—]\s|→|=>|\(/u;
-/** A text that tells of a test run says so at its beginning. */
+/** A text about a test run says so at its beginning. */
 const MAX_TEST = 500;
 
 function testOf(text: string): Json | undefined {
@@ -290,7 +262,6 @@ function testOf(text: string): Json | undefined {
   return passed ? { command, passed } : { command, passed, failures: [text] };
 }
 
-/** What a required field of an item is where nothing stands under its name. */
 export const MISSING_RULES: readonly (RepairRule<unknown> & { readonly field: string })[] = [
   {
     name: 'no severity',
@@ -341,7 +312,6 @@ function countUnder(item: Json, names: readonly string[]): number | undefined {
   return undefined;
 }
 
-/** The severity that a text means; `undefined` where no one knows it. */
 export function severityOf(text: string) {
   return meantBy(text, ['critical', 'important', 'minor'] as const, SEVERITY_WORDS);
 }

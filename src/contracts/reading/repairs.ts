@@ -1,6 +1,5 @@
 import { counted, oneLine } from '../../shared/text.js';
 
-/** The kinds of repairs, each with what it does in words. */
 export const REPAIRS = {
   json: 'the JSON did not parse and was mended',
   around: 'text around the JSON was left out',
@@ -22,24 +21,23 @@ export const REPAIRS = {
 
 export type RepairKind = keyof typeof REPAIRS;
 
-/** What reading changed in a result, or left out of it. */
+/** A change that reading made to a result. */
 export interface Repair {
   readonly kind: RepairKind;
-  /** The path of the field: `issues.0.severity`; the first one where it happened more than once. */
+  /** Path such as `issues.0.severity`; the first if it happened more than once. */
   readonly field: string;
-  /** What was there, or what it became; one short line. */
+  /** The old or new value; one short line. */
   readonly detail?: string;
-  /** How often, in the items of one list; left out for once. */
+  /** Number of items of one list; left out for one. */
   readonly count?: number;
 }
 
-/** Most repairs of one result that are told one by one. */
 const MAX_TOLD = 20;
 const MAX_DETAIL = 120;
-/** The path of a result as a whole. */
+/** The path of the whole result. */
 export const WHOLE = 'the body';
 
-/** What reading one result has changed so far. The same repair of several items of a list is one with a count. */
+/** Collects the repairs of one result. The same repair of several list items is one entry with a count. */
 export class Repairs {
   readonly #noted = new Map<string, Repair & { count: number }>();
 
@@ -47,12 +45,11 @@ export class Repairs {
     this.#add({ kind, field, ...(detail !== undefined && { detail }), count: 1 });
   }
 
-  /** Takes over what another one has noted. */
   take(others: Repairs): void {
     for (const repair of others.#noted.values()) this.#add(repair);
   }
 
-  /** The first of them, and how many more there are. */
+  /** Returns the first repairs and the number of the others. */
   told(): { readonly repairs: readonly Repair[]; readonly repairsOmitted: number } {
     const all = [...this.#noted.values()];
     const repairs = all
@@ -73,13 +70,12 @@ export class Repairs {
   }
 }
 
-/** Whole or not at all: half a secret would be known by no rule. */
+/** Shows a detail whole or not at all: the redactor would not recognize half a secret. */
 function short(detail: string): string {
   const line = oneLine(detail);
   return line.length <= MAX_DETAIL ? line : `${line.length} characters`;
 }
 
-/** A repair as an event holds it: a later version may know further kinds. */
 export interface StoredRepair {
   readonly kind: string;
   readonly field: string;
@@ -87,14 +83,14 @@ export interface StoredRepair {
   readonly count?: number | undefined;
 }
 
-/** One repair in words: `files_modified: was one value and became a list`. */
+/** For example `files_modified: was one value and became a list`. */
 export function repairInWords({ kind, field, detail, count }: StoredRepair): string {
   const times = count === undefined ? '' : `, ${count} times`;
   const what = isRepairKind(kind) ? REPAIRS[kind] : kind;
   return `${field}: ${what}${detail === undefined ? '' : ` (${detail})`}${times}`;
 }
 
-/** `read with 2 repairs: files_modified: …; tests: …`. */
+/** For example `read with 2 repairs: files_modified: …; tests: …`. */
 export function repairsInWords({
   repairs,
   repairsOmitted = 0,
@@ -111,7 +107,6 @@ function isRepairKind(kind: string): kind is RepairKind {
   return Object.hasOwn(REPAIRS, kind);
 }
 
-/** How often each kind of repair was made. */
 export function countByKind(repairs: readonly Repair[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { kind, count = 1 } of repairs) counts[kind] = (counts[kind] ?? 0) + count;

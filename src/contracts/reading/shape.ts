@@ -5,7 +5,7 @@ import { insideOf, limitOf } from '../list-limits.js';
 import { RESULTS } from '../results.js';
 import { ALIASES, MAX_NAME, plainName } from './synonyms.js';
 
-/** What a schema wants, as reading needs it. */
+/** A schema in the form that reading needs. */
 export type Wanted =
   | { readonly wants: 'text' | 'boolean'; readonly schema: z.ZodType }
   | { readonly wants: 'choice'; readonly schema: z.ZodType; readonly values: readonly string[] }
@@ -16,9 +16,9 @@ export interface ObjectShape {
   readonly wants: 'object';
   readonly schema: z.ZodType;
   readonly fields: ReadonlyMap<string, FieldShape>;
-  /** The shape of the items of each field that is a list of objects. */
+  /** The shapes of fields that are lists of objects. */
   readonly items: ReadonlyMap<string, ObjectShape>;
-  /** The field that a name may mean, and how sure that is: 0 is its own name, 1 the same letters, more an alias. */
+  /** Returns the field that a name may mean, with a rank: 0 is its own name, 1 the same letters, higher an alias. */
   readonly meant: (name: string) => Meaning | undefined;
 }
 
@@ -32,17 +32,16 @@ export interface FieldShape {
   readonly required: boolean;
 }
 
-/** What a kind of result looks like. */
 export interface ResultShape extends ObjectShape {
   readonly role: Role;
   readonly verdictField: VerdictField | undefined;
-  /** The field of another kind that a name means which none of this one has. */
+  /** Returns the field of another kind that a name means, if this kind has none for it. */
   readonly foreign: (name: string) => string | undefined;
 }
 
-/** Of an object, the keys that are looked at as other names of fields, or as what stands around a result. */
+/** Limit of keys per object that are looked at as aliases or wrappers. */
 const MAX_KEYS = 1000;
-/** Most names of one object whose meaning is remembered. */
+/** Limit of cached names per object. */
 const MAX_REMEMBERED = 1000;
 
 const known = new Map<Role, ResultShape>();
@@ -65,7 +64,7 @@ function foreignField(name: string, role: Role, own: ObjectShape): string | unde
     const { meant, fields } = resultShape(other);
     const meaning = meant(name);
     if (meaning === undefined || own.fields.has(meaning.field)) continue;
-    // Less sure names of its texts are words for many things.
+    // Vague aliases of text fields mean many things.
     if (meaning.rank <= 1 || fields.get(meaning.field)?.shape.wants === 'list') return meaning.field;
   }
   return undefined;
@@ -96,7 +95,7 @@ function objectShape(schema: z.ZodObject): ObjectShape {
     const known = found.get(name);
     if (known !== undefined) return known ?? undefined;
     const meaning = plain.get(plainName(name));
-    // Agents use few names; anyone may send any number.
+    // Agents use few names, but anyone may send any number.
     if (found.size < MAX_REMEMBERED && name.length <= MAX_NAME) found.set(name, meaning ?? null);
     return meaning;
   };
@@ -112,7 +111,7 @@ function fieldShape(schema: z.ZodType): FieldShape {
   return { shape, required: inner === schema };
 }
 
-/** The object that a schema looks at: what it makes of it is another matter. */
+/** Ignores transforms. */
 function objectIn(schema: unknown): z.ZodObject {
   if (schema instanceof z.ZodObject) return schema;
   for (const inner of insideOf(schema)) if (inner instanceof z.ZodObject) return inner;
@@ -120,26 +119,26 @@ function objectIn(schema: unknown): z.ZodObject {
 }
 
 /**
- * Whether a valid result uses the names of its fields alone. An unknown key that no one takes for a field is left out as
- * ever; one that may mean a field or a verdict is looked at.
+ * Returns true if a valid result uses only its own field names. Unknown keys are ignored unless they may mean a field
+ * or a verdict.
  */
 export function usesOwnNames(json: Json, shape: ResultShape): boolean {
   return walked(json, shape, UNLIMITED, shape);
 }
 
-/** Whether there is nothing to repair in a valid result, nor to cut for its event: so it is with most. */
+/** Returns true if nothing needs repair or cutting, which is the common case. */
 export function isPlain(json: Json, shape: ResultShape): boolean {
   return walked(json, shape, KEPT.outcome, shape);
 }
 
-/** Whether a key may say a task or a verdict under another name than the field's. */
+/** Returns true if a key may mean the task or verdict under another name. */
 export function isOtherName(key: string, value: unknown, shape: ResultShape): boolean {
   const meant = shape.meant(key);
   if (meant === undefined) return shape.verdictField !== undefined && flagOf(value) !== undefined;
   return meant.rank > 0 && (meant.field === 'task_id' || meant.field === shape.verdictField);
 }
 
-/** True or false, also in words; `undefined` for anything else. */
+/** Reads true or false, also in words; `undefined` for anything else. */
 export function flagOf(value: unknown): boolean | undefined {
   if (typeof value === 'boolean') return value;
   if (typeof value !== 'string' || value.length > 10) return undefined;
@@ -148,7 +147,6 @@ export function flagOf(value: unknown): boolean | undefined {
   return word === 'false' || word === 'no' ? false : undefined;
 }
 
-/** Whether a value holds nothing that could be lost. */
 export function isEmpty(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() === '';
   return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
@@ -158,7 +156,7 @@ export type Json = Readonly<Record<string, unknown>>;
 
 const LINE_AT_END = /(?::(\d{1,7}(?:-\d{1,7})?)(?::\d{1,7})?|#L(\d{1,7})(?:-L?\d{1,7})?)$/;
 
-/** The file and the line of `src/parser.ts:12`, `src/parser.ts:12:3` or `src/parser.ts#L12-L15`; nothing of other texts. */
+/** Splits `src/parser.ts:12`, `src/parser.ts:12:3` or `src/parser.ts#L12-L15`. */
 export function lineInFile(text: string): { readonly file: string; readonly line: string } | undefined {
   const found = LINE_AT_END.exec(text);
   if (found === null) return undefined;
@@ -167,7 +165,7 @@ export function lineInFile(text: string): { readonly file: string; readonly line
   return line === undefined || !/[^\d\s:]/.test(file) ? undefined : { file, line };
 }
 
-/** The least of what a fact keeps: beyond it, what is cut is looked for. */
+/** The smallest limit of a fact's parts. */
 const MOST_OF_FACTS = { ...KEPT.outcome, text: KEPT.fact.relation };
 
 const UNLIMITED = { text: Number.POSITIVE_INFINITY, list: Number.POSITIVE_INFINITY };
@@ -187,7 +185,7 @@ function walked(json: Json, shape: ObjectShape, most: typeof UNLIMITED, whole?: 
       continue;
     }
     if (meant.rank > 0) {
-      // What stands beside a field under another of its names is joined to it, or noted. Many things have an id.
+      // A field under a second name is joined or noted. `id` is too common to count.
       if (meant.field !== 'task_id' || meant.rank === 1 || json.task_id === undefined) return false;
     } else if (typeof value === 'string') {
       if (value.length > most.text) return false;
@@ -206,7 +204,7 @@ function walked(json: Json, shape: ObjectShape, most: typeof UNLIMITED, whole?: 
 
 const first = new WeakMap<Json, readonly string[]>();
 
-/** The keys of an object, up to a limit; listing a hundred thousand takes time, and is done once. */
+/** Returns at most `MAX_KEYS` keys. Cached, since an object may have a hundred thousand. */
 export function firstKeys(json: Json): readonly string[] {
   const known = first.get(json);
   if (known !== undefined) return known;
@@ -220,11 +218,11 @@ export interface Key {
   readonly rank: number;
 }
 
-/** By shape and object, what its keys mean: the same object is asked for several fields, and may have any number of keys. */
+/** Cached by shape and object, since several fields ask. */
 const meanings = new WeakMap<ObjectShape, WeakMap<Json, ReadonlyMap<string, readonly Key[]>>>();
 const NO_KEYS: readonly Key[] = [];
 
-/** The keys of an object that may hold a field, the surest first. */
+/** The surest first. */
 export function keysFor(field: string, json: Json, shape: ObjectShape): readonly Key[] {
   const known = meanings.get(shape) ?? new WeakMap<Json, ReadonlyMap<string, readonly Key[]>>();
   if (!meanings.has(shape)) meanings.set(shape, known);

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import { ThroughlineError } from '../errors.js';
+import { valueAt } from '../explain-issues.js';
 import { REPLIES, type ReplySubject, type ReplyTo } from './replies.js';
 
 /**
- * The reply of a service, as it came. What a later version has more passes: fields, and words for a field that this
- * version does not know.
+ * Checks the reply of a service and returns it unchanged. Fields and words of a later version are accepted.
  *
  * @throws ThroughlineError `reply_invalid` that names the first field that is missing or of another type
  */
@@ -22,26 +22,18 @@ export function checkedReply<Subject extends ReplySubject>(
       { details: { subject, field } },
     );
   }
-  // What was checked is what came, with all that it holds.
   return reply as ReplyTo<Subject>;
 }
 
-/** Whether it is a key or a word that only a later version knows. */
+/** True for a key or word that only a later version knows. */
 function isLater(issue: z.core.$ZodIssue, within: unknown): boolean {
   if (issue.code === 'unrecognized_keys') return true;
   const value = valueAt(within, issue.path);
   if (issue.code === 'invalid_value') return typeof value === 'string';
-  // Two words in one, such as role and verdict.
+  // Compound words such as role and verdict.
   if (issue.code === 'invalid_format') return issue.format === 'template_literal';
   return (
     issue.code === 'invalid_union' &&
     issue.errors.some((issues) => issues.every((inner) => isLater(inner, value)))
-  );
-}
-
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (held, key) => (typeof held === 'object' && held !== null ? Reflect.get(held, key) : undefined),
-    value,
   );
 }

@@ -7,66 +7,58 @@ import { count, place, type Told } from './page-fields.js';
 const sectionReport = z
   .object({
     name: z.string().describe('Name of the section.'),
-    shown: count('Items shown, some of them shortened where room was short.'),
-    total: count('Items that there were.'),
+    shown: count('Items shown; some may be shortened.'),
+    total: count('Items available.'),
     tokens: count('Tokens of the items shown.'),
   })
-  .meta({ id: 'SectionReport', description: 'What one section of a prompt shows of what it could.' });
+  .meta({ id: 'SectionReport', description: 'The items of one prompt section, shown and in total.' });
 
 const budgetReport = z
   .object({
-    room: count('Tokens that the whole prompt may have, system text included.'),
+    room: count('Token budget of the whole prompt, system text included.'),
     used: count('Tokens of the prompt.'),
     wanted: count('Tokens of the prompt if nothing had been left out.'),
-    sections: z.array(sectionReport).describe('The sections that there was something to show in.'),
-    dropped: count('Items left out, in all sections but the one that fills the room that is left.'),
-    tokenizer: z.string().describe('Name of the tokenizer that counted.'),
+    sections: z.array(sectionReport).describe('Sections with items.'),
+    dropped: count('Items left out, in all sections except the one that fills the remaining budget.'),
+    tokenizer: z.string().describe('Name of the tokenizer.'),
   })
-  .meta({ id: 'BudgetReport', description: 'How a prompt fills its room.' });
+  .meta({ id: 'BudgetReport', description: "The use of a prompt's budget." });
 
-/** What one section of a prompt shows of what it could. */
+/** The items of one prompt section, shown and in total. */
 export type SectionReport = Told<typeof sectionReport>;
-/** How a prompt fills its room. */
+/** The use of a prompt's budget. */
 export type BudgetReport = Told<typeof budgetReport>;
 
-/** The replies of `prompt.compile`, one a kind of prompt. */
-
-/** What a fact says. */
 export const saidFields = {
-  subject: z.string().describe('What the fact is about.'),
-  relation: z.string().describe('How subject and object belong together.'),
-  object: z.string().describe('What is said of the subject.'),
-  severity: z.enum(SEVERITIES).exactOptional().describe('Of a finding: how much it matters.'),
-  fix: z.string().exactOptional().describe('Of a finding: what its reviewer suggests to do.'),
+  subject: z.string().describe('Subject of the fact.'),
+  relation: z.string().describe('Relation of subject and object.'),
+  object: z.string().describe('Object of the fact.'),
+  severity: z.enum(SEVERITIES).exactOptional().describe('Severity of a finding.'),
+  fix: z.string().exactOptional().describe('Suggested fix of a finding.'),
 };
-const factFields = { ...saidFields, taskId: z.string().describe('The task whose result it comes from.') };
+const factFields = { ...saidFields, taskId: z.string().describe('Task of its result.') };
 const compiledFact = z
   .object(factFields)
   .meta({ id: 'CompiledFact', description: 'A fact that a prompt shows.' });
 
 const explainedFields = {
   ...factFields,
-  id: z.string().describe('Id of the fact, made from its words.'),
-  dispatch: place('Sequence of its dispatch in the DISPATCH stream.'),
+  id: z.string().describe('Id of the fact, a hash of its text.'),
+  dispatch: place('Sequence of its result in the DISPATCH stream.'),
   eventSequence: place("Sequence of its event in the session's stream."),
-  score: z.number().describe("Share of the query's words that it holds, 0 to 1."),
-  tokens: count('Tokens that it takes.'),
-  repairs: z
-    .array(recordedRepair)
-    .exactOptional()
-    .describe('What was repaired in the result that it comes from; left out for nothing.'),
+  score: z.number().describe("Share of the query's words that it contains, 0 to 1."),
+  tokens: count('Number of tokens.'),
+  repairs: z.array(recordedRepair).exactOptional().describe('Repairs of its result, if any.'),
 };
 const explainedFact = z
   .object(explainedFields)
-  .meta({ id: 'ExplainedFact', description: 'A fact that a prompt shows, with where it comes from.' });
+  .meta({ id: 'ExplainedFact', description: 'A fact that a prompt shows, with its source.' });
 
 const fileFields = {
   path: z.string().describe('Path of the file.'),
   score: z.number().describe('0 to 1, from all that speaks for it: comparable within a reply.'),
   uses: count('How many results touched it.'),
-  tasks: z
-    .array(z.string())
-    .describe('Up to three tasks that touched it, the one most like what is asked first.'),
+  tasks: z.array(z.string()).describe('Up to three tasks that touched it, the most similar first.'),
 };
 const compiledFile = z
   .object(fileFields)
@@ -78,18 +70,18 @@ const consideredFact = z
     shown: z.boolean().describe('Whether the prompt shows it.'),
     kind: z
       .string()
-      .describe('What it is: findings, conventions, decisions, tests, requirements, work, files or facts.'),
+      .describe('Its section: findings, conventions, decisions, tests, requirements, work, files or facts.'),
     because: z
       .enum(['words', 'file', 'similar', 'recent'])
       .describe(
-        'What speaks for it most: words of the task, a likely or open file, a similar result, or that room was left for it.',
+        'The strongest reason: words of the task, a likely or open file, a similar result, or remaining budget.',
       ),
-    words: z.array(z.string()).describe('The words of the task that it holds, as stems.'),
+    words: z.array(z.string()).describe('The words of the task that it contains, as stems.'),
     left: z
       .enum(['rank', 'near-duplicate', 'one task', 'held', 'likely file', 'budget'])
       .exactOptional()
       .describe(
-        'Why it is not shown: others came first, another says nearly the same, one task would take too many places, only a likely file speaks for it and the places held for findings and conventions are taken, a likely file says it already, or the room was used up.',
+        'Why it is not shown: others ranked higher, another says nearly the same, its task has too many places, only a likely file supports it and the places reserved for findings and conventions are taken, a likely file says it already, or the budget was used up.',
       ),
     duplicateOf: z.string().exactOptional().describe('Id of the fact that says nearly the same.'),
   })
@@ -101,13 +93,11 @@ const consideredFile = z
     shown: z.boolean().describe('Whether the prompt shows it.'),
     reasons: z
       .record(z.string(), z.number())
-      .describe(
-        'What adds to its score: similar results, its path, that it is named, how lately and often it was touched, and so on.',
-      ),
+      .describe('The parts of its score: similar results, its path, mentions, recency, frequency and so on.'),
     left: z
       .enum(['rank', 'budget'])
       .exactOptional()
-      .describe('Why it is not shown: others came first, or the room was used up.'),
+      .describe('Why it is not shown: others ranked higher, or the budget was used up.'),
   })
   .meta({ id: 'ConsideredFile', description: 'A file that was considered for a prompt.' });
 
@@ -116,7 +106,7 @@ const considered = z
     facts: z.array(consideredFact).describe('The best 30 facts.'),
     files: z.array(consideredFile).describe('The best 30 files.'),
   })
-  .meta({ id: 'Considered', description: 'What was considered for a prompt.' });
+  .meta({ id: 'Considered', description: 'The candidates of a prompt.' });
 
 const promptLine = z
   .object({
@@ -125,34 +115,34 @@ const promptLine = z
     section: z
       .string()
       .describe(
-        'The part of the prompt that they belong to: one of the budget, or head, prefix, guide, left_out and so on.',
+        'The part of the prompt: a section of the budget, or head, prefix, guide, left_out and so on.',
       ),
-    fact: z.string().exactOptional().describe('Id of the fact that they say.'),
-    file: z.string().exactOptional().describe('Path of the likely file that they name.'),
-    learning: z.string().exactOptional().describe('Id of the learning that they say.'),
-    task: z.string().exactOptional().describe('The task that they come from or are about.'),
+    fact: z.string().exactOptional().describe('Id of their fact.'),
+    file: z.string().exactOptional().describe('Path of their likely file.'),
+    learning: z.string().exactOptional().describe('Id of their learning.'),
+    task: z.string().exactOptional().describe('The task that they come from, or that they are about.'),
     dispatch: place('Sequence in DISPATCH of the result that they come from.').exactOptional(),
     eventSequence: place("Sequence of its event in the session's stream.").exactOptional(),
   })
-  .meta({ id: 'PromptLine', description: 'Lines of a prompt that come from one place.' });
+  .meta({ id: 'PromptLine', description: 'Lines of a prompt with one source.' });
 
 const compiledLearning = z
   .object({
     id: z.string().describe('Id of the learning.'),
-    type: z.enum(LEARNING_TYPES).describe('What kind of learning it is.'),
+    type: z.enum(LEARNING_TYPES).describe('Kind of learning.'),
     content: z.string().describe('The learning, one sentence.'),
     score: z
       .number()
       .describe(
-        'Half for each way that found it, words and meaning: a half where it came first, a quarter where it came second, and so on. 1 is first both ways, 0 is where only recency chose it.',
+        'Sum of two ranks, by words and by meaning: a half for the first place, a quarter for the second, and so on. 1 is first in both, 0 was selected by recency alone.',
       ),
   })
   .meta({ id: 'CompiledLearning', description: 'A learning that a prompt shows.' });
 
 const promptMessage = z
   .object({
-    role: z.enum(['system', 'user']).describe('Who says it.'),
-    content: z.string().describe('What is said.'),
+    role: z.enum(['system', 'user']).describe('Author of the message.'),
+    content: z.string().describe('Text of the message.'),
   })
   .meta({ id: 'PromptMessage', description: 'One message of a prompt.' });
 
@@ -167,30 +157,32 @@ const ledgerReport = z
       .enum(['rebuild_failed', 'progress_ledger_incomplete'])
       .exactOptional()
       .describe('Why a part is missing or may be out of date.'),
-    message: z.string().exactOptional().describe('What went wrong, for people.'),
+    message: z.string().exactOptional().describe('Error message, for people.'),
   })
   .meta({
     id: 'LedgerReport',
-    description: 'What is known of the progress of the task, and whether all of it was used.',
+    description: 'The progress data of the task, and whether all of it was used.',
   });
 
 const compactedReport = z
   .object({
-    entries: count('Entries that the summary stands for.'),
+    entries: count('Entries that the summary replaces.'),
     blocks: count('Blocks in which they were compacted.'),
     tokensBefore: count('Tokens of those entries.'),
     tokensAfter: count('Tokens of the summary.'),
   })
-  .meta({ id: 'CompactedReport', description: 'What a summary of trace entries stands for.' });
+  .meta({
+    id: 'CompactedReport',
+    description: 'The size of a trace summary, and of the entries that it replaces.',
+  });
 
-/** What a summary of compacted trace entries stands for; null where there is none. */
 export const compacted = compactedReport.nullable();
 
 const learningsFields = {
   learnings: z.array(compiledLearning).describe('The learnings shown.'),
   learningsShown: count('How many learnings are shown.'),
   learningsTotal: count('Active learnings in the project.'),
-  proposalCount: count('Proposals that wait for a decision.'),
+  proposalCount: count('Pending proposals.'),
   method: z.enum(RELEVANCE_METHODS).describe('How the learnings were found.'),
   learningsSequence: place('The project sequence that the learnings reflect.'),
 };
@@ -205,35 +197,33 @@ const baseFields = {
   files: z.array(compiledFile).describe('The likely files shown, best first.'),
   considered: considered
     .exactOptional()
-    .describe('With explain: what was considered, and why it is shown or not.'),
+    .describe('With explain: the candidates, and why each is shown or not.'),
   lines: z
     .array(promptLine)
     .exactOptional()
     .describe(
-      'With explain: where the lines of the prompt come from, in their order; those of a template are left out.',
+      'With explain: the source of each line of the prompt, in order; lines of a template are left out.',
     ),
   tokenEstimate: count('Tokens of the whole prompt, by the configured tokenizer.'),
-  budget: budgetReport.describe('How the prompt fills its room, and what was left out.'),
+  budget: budgetReport.describe('The use of the budget, and what was left out.'),
   compacted: compacted.describe(
-    'What the summary before the prompt stands for; null without an intent, or below the threshold.',
+    'The size of the summary before the prompt; null without an intent, or below the threshold.',
   ),
   sequence: place('The session sequence that the prompt reflects; 0 for a session without events.'),
-  snapshotSequence: place('Sequence of the snapshot that the load began from; 0 for none.'),
+  snapshotSequence: place('Sequence of the snapshot that was loaded; 0 for none.'),
   replayed: count('Events read and folded for this request.'),
 };
 
-/** A reply that needs no learnings has all of their fields or none. */
+/** All learnings fields, or none. */
 const optionalLearnings = {
   ...learningsReport.partial().shape,
   learningsError: z
     .object({
       code: z.string().describe('A stable error code.'),
-      message: z.string().describe('What went wrong, for people.'),
+      message: z.string().describe('Error message, for people.'),
     })
     .exactOptional()
-    .describe(
-      'Why there are no learnings, where they could not be read and the request did not ask for any.',
-    ),
+    .describe('Why there are no learnings, if they could not be read and the request did not require any.'),
 };
 
 const dispatchReply = z
@@ -244,12 +234,12 @@ const dispatchReply = z
     messages: z.array(promptMessage).describe('The same prompt as messages, system and user.'),
     stablePrefixHash: z.string().describe('Hash of the first part, which stays the same for a role.'),
     fullPromptHash: z.string().describe('Hash of the whole prompt.'),
-    ledger: ledgerReport.describe('Which ledgers the prompt was made from.'),
+    ledger: ledgerReport.describe('The ledgers that the prompt was made from.'),
   })
   .meta({
     id: 'DispatchReply',
     description:
-      'The prompt of one task. The fields of learnings are left out only for maxLearnings 0 and for an error.',
+      'The prompt of one task. The fields of learnings are left out only for maxLearnings 0 and after an error.',
   });
 
 const iterationReply = z
@@ -261,16 +251,16 @@ const iterationReply = z
   .meta({
     id: 'IterationReply',
     description:
-      'The prompt of one iteration. The fields of learnings are left out as well for a template without them.',
+      'The prompt of one iteration. The fields of learnings are also left out for a template without them.',
   });
 
 const sessionStartReply = z
   .object({
-    kind: z.literal('session-start').describe('What an agent reads first in a session.'),
+    kind: z.literal('session-start').describe('The prompt that an agent reads first in a session.'),
     ...baseFields,
     ...learningsFields,
   })
-  .meta({ id: 'SessionStartReply', description: 'What an agent reads first in a session.' });
+  .meta({ id: 'SessionStartReply', description: 'The prompt that an agent reads first in a session.' });
 
 export const compileReply = z.discriminatedUnion('kind', [dispatchReply, iterationReply, sessionStartReply]);
 
@@ -278,29 +268,26 @@ export const compileReply = z.discriminatedUnion('kind', [dispatchReply, iterati
 export type CompiledFact = Told<typeof compiledFact>;
 /** A fact of a reply to a request with `explain`. */
 export type ExplainedFact = Told<typeof explainedFact>;
-/** A file of a reply, which the task will likely touch. The session knows it from a result. */
+/** A file that the task will likely touch, known from a result. */
 export type CompiledFile = Told<typeof compiledFile>;
-/** A fact that was considered, with `explain`. */
+/** A candidate fact, with `explain`. */
 export type ConsideredFact = Told<typeof consideredFact>;
-/** A file that was considered, with `explain`. */
+/** A candidate file, with `explain`. */
 export type ConsideredFile = Told<typeof consideredFile>;
-/** What was considered for a prompt, the best 30 of each. */
+/** The candidates of a prompt, the best 30 of each kind. */
 export type Considered = Told<typeof considered>;
-/** Lines of a prompt that come from one place, with `explain`. */
+/** Lines of a prompt with one source, with `explain`. */
 export type PromptLine = Told<typeof promptLine>;
 /** A learning of a reply. */
 export type CompiledLearning = Told<typeof compiledLearning>;
-/** `ledger`: all known data was used; `ledger_plus_fallback`: a part is missing or may be out of date. */
 export type LedgerReport = Told<typeof ledgerReport>;
-/** What a summary of compacted trace entries stands for. */
 export type CompactedReport = Told<typeof compactedReport>;
-/** The learnings of a reply. */
 export type LearningsReport = Told<typeof learningsReport>;
-/** The prompt of one task. `learnings` and what belongs to them is left out only for `maxLearnings` 0 and for an error. */
+/** The prompt of one task. Learnings are left out only for `maxLearnings` 0 and after an error. */
 export type DispatchReply = Told<typeof dispatchReply>;
-/** The prompt of one iteration. `learnings` and what belongs to them is left out as well for a template without them. */
+/** The prompt of one iteration. Learnings are also left out for a template without them. */
 export type IterationReply = Told<typeof iterationReply>;
-/** What an agent reads first in a session. */
+/** The prompt that an agent reads first in a session. */
 export type SessionStartReply = Told<typeof sessionStartReply>;
-/** What the compiler answers, by the kind of the prompt. */
+/** The compiler's reply, by the kind of the prompt. */
 export type CompileReply = DispatchReply | IterationReply | SessionStartReply;

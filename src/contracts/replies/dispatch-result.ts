@@ -1,25 +1,22 @@
 import { z } from 'zod';
 import { ROLES } from '../kinds.js';
 import { recordedFact, recordedRepair } from '../recorded-fact.js';
-import { count, place, sequence, type Told } from './page-fields.js';
+import { count, faultFields, place, sequence, type Told } from './page-fields.js';
 
 const common = { dispatch: place('Its DISPATCH sequence.'), sequence };
-const role = z.enum(ROLES).describe('The role that it was published as.');
-const task = z.string().describe('The task that it is of.');
+const role = z.enum(ROLES).describe('The role that it was published with.');
+const task = z.string().describe('Its task.');
 
 export const dispatchResult = z.discriminatedUnion('status', [
   z
     .object({
       ...common,
-      status: z.literal('recorded').describe('It gave facts.'),
+      status: z.literal('recorded').describe('It was read and recorded.'),
       role,
       task,
-      facts: z.array(recordedFact).describe('Its facts, as its event holds them.'),
-      factsOmitted: count('Facts that it gave beyond the limit.').exactOptional(),
-      repairs: z
-        .array(recordedRepair)
-        .exactOptional()
-        .describe('What reading it changed or skipped; left out for nothing.'),
+      facts: z.array(recordedFact).describe('Its facts, as its event stores them.'),
+      factsOmitted: count('Facts beyond the limit.').exactOptional(),
+      repairs: z.array(recordedRepair).exactOptional().describe('Repairs that reading made, if any.'),
       repairsOmitted: count('Repairs beyond the limit.').exactOptional(),
     })
     .meta({ id: 'DispatchRecorded', description: 'It was read, and counts.' }),
@@ -28,39 +25,32 @@ export const dispatchResult = z.discriminatedUnion('status', [
       ...common,
       status: z.literal('rejected').describe('It could not be used.'),
       role: role.exactOptional(),
-      task: z.string().exactOptional().describe('The task that it is of, where it could be read.'),
-      code: z.string().describe('A stable error code.'),
-      reason: z.string().describe('What is wrong with it.'),
-      fix: z.string().exactOptional().describe('What would make it readable.'),
-      meant: z
-        .enum(ROLES)
-        .exactOptional()
-        .describe('The role whose result it seems to be, where it was published as that of another.'),
+      task: z.string().exactOptional().describe('Its task, if that could be read.'),
+      ...faultFields,
     })
     .meta({
       id: 'DispatchRefused',
-      description: 'It could not be used, and is kept whole in DISPATCH_REJECTED.',
+      description: 'It could not be used, and is kept unchanged in DISPATCH_REJECTED.',
     }),
   z
     .object({
       ...common,
-      status: z.literal('repeated').describe('Its result had counted before.'),
+      status: z.literal('repeated').describe('It had been counted before.'),
       role,
       task,
     })
     .meta({
       id: 'DispatchRepeated',
       description:
-        'The same result of this role and task, by its result_id or message id, had counted before: nothing changed.',
+        'A duplicate: a result of this role and task with the same result_id or message id had been counted before.',
     }),
-  z.object({ ...common, status: z.literal('counted').describe('It was taken in.') }).meta({
+  z.object({ ...common, status: z.literal('counted').describe('It was counted.') }).meta({
     id: 'DispatchCounted',
     description:
-      'It was taken in, and the session keeps nothing of it: it repeated an earlier result, or newer ones have taken its place. Its log knows which.',
+      'It was counted, but the session keeps nothing of it: it repeated an earlier result, or newer ones replaced it. The log has the details.',
   }),
 ]);
 
-/** What became of a dispatch: the reply of `dispatch-show`, and what a publisher that waits gets. */
+/** The fate of a result: the reply of `dispatch-show`, also returned to a publisher that waits. */
 export type DispatchResult = Told<typeof dispatchResult>;
-/** A fact as its event holds it. */
 export type FactOfDispatch = Told<typeof recordedFact>;

@@ -6,43 +6,38 @@ import { saidFields } from './compile-reply.js';
 import { count, next, place, sequence, type Told, time } from './page-fields.js';
 import { promptTraceBrief } from './prompt-trace.js';
 
-/** The replies of `fact-find` and `fact-show`. */
-
 const role = z.enum(ROLES);
 
 export const foundFact = z
   .object({
     ...saidFields,
-    id: z.string().describe('Id of the fact, made from its words.'),
-    tags: z.array(z.enum(FACT_TAGS)).describe('What kind of fact it is.'),
-    task: z.string().describe('The task of the result that said it.'),
-    role: role.describe('The role of that result.'),
+    id: z.string().describe('Id of the fact, a hash of its text.'),
+    tags: z.array(z.enum(FACT_TAGS)).describe('Tags of the fact.'),
+    task: z.string().describe('Task of its result.'),
+    role: role.describe('Role of that result.'),
     dispatch: place('Sequence of that result in the DISPATCH stream.'),
     eventSequence: place("Sequence of its event in the session's stream."),
     at: time('When that result arrived'),
-    confidence: z.number().exactOptional().describe('How certain it is, 0 to 1; left out for certain.'),
+    confidence: z.number().exactOptional().describe('Confidence, 0 to 1; left out for 1.'),
     history: z.literal(true).exactOptional().describe('Its result is from before the session.'),
-    closed_by: place('Sequence of the dispatch that closed it; absent while it holds.').exactOptional(),
+    closed_by: place('Sequence of the result that closed it; absent while it is valid.').exactOptional(),
     closed_at: time('When that dispatch arrived').exactOptional(),
-    repairs: z
-      .array(recordedRepair)
-      .exactOptional()
-      .describe('What was repaired in the result that it comes from; left out for nothing.'),
+    repairs: z.array(recordedRepair).exactOptional().describe('Repairs of its result, if any.'),
   })
   .meta({
     id: 'FoundFact',
-    description: 'A fact with where it comes from and, once closed, what closed it.',
+    description: 'A fact with its source and, once closed, the result that closed it.',
   });
 
 export const factsFound = z.object({
-  facts: z.array(foundFact).describe('The valid ones first, each the newest first.'),
-  total: count('All facts that fit.'),
+  facts: z.array(foundFact).describe('Valid facts first, then closed ones; each the newest first.'),
+  total: count('All matching facts.'),
   next,
   sequence,
 });
 
 export const factShown = z.object({
-  fact: foundFact.describe('The fact: the newest one with these words.'),
+  fact: foundFact.describe('The newest fact with this text.'),
   history: z
     .array(foundFact)
     .describe('Other facts about the same subject that are kept, the newest first: at most 50.'),
@@ -50,26 +45,22 @@ export const factShown = z.object({
     .object({
       dispatch: place('Its sequence in the DISPATCH stream.'),
       at: time('When it arrived'),
-      event: place(
-        "Sequence of its event in the session's stream, where facts of it are kept.",
-      ).exactOptional(),
-      role: role.exactOptional().describe('The role of that result, where facts of it are kept.'),
-      task: z.string().exactOptional().describe('The task of that result, where facts of it are kept.'),
+      event: place("Sequence of its event in the session's stream, if facts of it are kept.").exactOptional(),
+      role: role.exactOptional().describe('Role of that result, if facts of it are kept.'),
+      task: z.string().exactOptional().describe('Task of that result, if facts of it are kept.'),
     })
     .exactOptional()
-    .describe('The result that closed it; absent while it holds.'),
+    .describe('The result that closed it; absent while it is valid.'),
   shownIn: z
     .array(promptTraceBrief)
-    .describe('Prompts that showed it, of those that are remembered, the newest first: at most 20.'),
+    .describe('Remembered prompts that showed it, the newest first: at most 20.'),
   sequence,
 });
 
-/** A fact with where it comes from and, once closed, what closed it. */
+/** A fact with its source and, once closed, what closed it. */
 export type FoundFact = Told<typeof foundFact>;
 export type FactsFound = Told<typeof factsFound>;
 export type FactShown = Told<typeof factShown>;
-
-/** The reply of `file-list`. */
 
 export const filesListed = z.object({
   files: z
@@ -88,14 +79,14 @@ export const filesListed = z.object({
     .array(
       z
         .object({
-          from: place('Place of one file in files, 0 for the first.'),
-          to: place('Place of the other file in files.'),
+          from: place('Index of one file in files.'),
+          to: place('Index of the other file in files.'),
           together: count('How many results touched both.'),
         })
         .meta({ id: 'FileLink', description: 'Two files that change together.' }),
     )
-    .describe('Files of this list that results touched together, the most often first: at most 200.'),
-  total: count('All files that fit.'),
+    .describe('Pairs of these files that results touched together, the most frequent first: at most 200.'),
+  total: count('All matching files.'),
   sequence,
 });
 

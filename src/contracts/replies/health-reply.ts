@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { count, place, type Told, time } from './page-fields.js';
 
-/** The replies that tell how the installation does, and what was counted of a session. */
-
 const counts = (about: string) => z.record(z.string(), z.number().describe('How many.')).describe(about);
 
 const serviceHealth = z
@@ -29,25 +27,25 @@ const serviceHealth = z
       .describe('The last warning or error.'),
     numbers: z
       .record(z.string(), z.unknown().describe('Any JSON value.'))
-      .describe('The figures of that service: what is in memory, in hand, set aside, repaired and so on.'),
+      .describe('Figures of that service, such as memory, work in flight and repairs.'),
   })
-  .meta({ id: 'ServiceHealth', description: 'How one instance of a service does.' });
+  .meta({ id: 'ServiceHealth', description: 'Health of one service instance.' });
 
 const dispatchLag = z
   .object({
-    consumer: z.string().describe('The consumer that takes them: extractor or learner.'),
-    pending: count('Dispatches that nobody has fetched.'),
-    unacked: count('Dispatches in hand, which are not folded yet.'),
-    redelivered: count('Those of them that were delivered before.'),
-    handled: place('The dispatch up to which all are handled.'),
+    consumer: z.string().describe('The consumer: extractor or learner.'),
+    pending: count('Results not delivered yet.'),
+    unacked: count('Results in flight, not folded yet.'),
+    redelivered: count('Redelivered results among them.'),
+    handled: place('Ack floor: all results up to this sequence are handled.'),
   })
-  .meta({ id: 'DispatchLag', description: 'How far behind a consumer of dispatches is.' });
+  .meta({ id: 'DispatchLag', description: 'Lag of a consumer of results.' });
 
 const used = (about: string) =>
   z
     .object({
-      used: z.number().describe('How much is used.'),
-      limit: z.number().exactOptional().describe('How much may be used; left out where there is no limit.'),
+      used: z.number().describe('The amount used.'),
+      limit: z.number().exactOptional().describe('The limit, if there is one.'),
     })
     .describe(about);
 
@@ -56,13 +54,13 @@ const serverFacts = z
     version: z.string().describe('Version of nats-server.'),
     name: z.string().describe('Name of the server.'),
     cluster: z.string().exactOptional().describe('Its cluster.'),
-    maxPayload: count('Bytes of the largest message that it takes.'),
+    maxPayload: count('Maximum message size in bytes.'),
     storage: used('Bytes of JetStream on disk.').exactOptional(),
     memory: used('Bytes of JetStream in memory.').exactOptional(),
     streams: used('Streams.').exactOptional(),
     consumers: used('Consumers.').exactOptional(),
   })
-  .meta({ id: 'ServerFacts', description: 'The server, and what the account uses of its limits.' });
+  .meta({ id: 'ServerFacts', description: "The server, and the account's usage of its limits." });
 
 const finding = z
   .object({
@@ -83,7 +81,7 @@ const missing = z
     code: z.string().describe('Why it is missing: a stable error code.'),
     message: z.string().describe('Why it is missing, for people.'),
   })
-  .meta({ id: 'MissingPart', description: 'A part of the answer that could not be had in time.' });
+  .meta({ id: 'MissingPart', description: 'A part of the answer that timed out or failed.' });
 
 export const HEALTH_REPLIES = {
   'health-show': z.object({
@@ -91,13 +89,13 @@ export const HEALTH_REPLIES = {
     services: z.array(serviceHealth).describe('Every instance of every service that answered.'),
     dispatches: z
       .object({
-        newest: place('Sequence of the newest dispatch; 0 for none.'),
+        newest: place('Sequence of the newest result; 0 for none.'),
         newestAt: time('When it arrived').exactOptional(),
-        stored: count('Dispatches that are stored.'),
-        consumers: z.array(dispatchLag).describe('How far behind each consumer is.'),
+        stored: count('Stored results.'),
+        consumers: z.array(dispatchLag).describe('Lag of each consumer.'),
       })
       .exactOptional()
-      .describe('What waits to be folded.'),
+      .describe('Results that wait to be folded.'),
     rejected: count('Messages of rejected results.').exactOptional(),
     snapshots: z
       .object({
@@ -105,29 +103,29 @@ export const HEALTH_REPLIES = {
         newestAt: time('When the newest one was written').exactOptional(),
       })
       .exactOptional()
-      .describe('From where sessions are read again.'),
+      .describe('Snapshots that sessions are loaded from.'),
     sessions: count('How many sessions there are.').exactOptional(),
     server: serverFacts.exactOptional(),
     findings: z
       .array(finding)
       .exactOptional()
-      .describe('What the doctor finds, for what needs no writing; up to 30 seconds old.'),
+      .describe("Findings of the doctor's read-only checks; up to 30 seconds old."),
     findingsAt: time('When the doctor looked').exactOptional(),
-    missing: z.array(missing).describe('The parts that could not be had in time, and why.'),
+    missing: z.array(missing).describe('Parts that timed out or failed, and why.'),
   }),
   'telemetry-show': z.object({
     session: z.string().describe('The session.'),
     sequence: place('Session sequence that the answer reflects.'),
-    dispatches: counts('Results that count, by role, and those that were rejected.'),
+    dispatches: counts('Counted results by role, and rejected ones.'),
     rejections: counts('Rejected results that are still kept, by error code; of the newest 1,000.'),
     approvalLoops: count('How often tasks were reviewed without an approval.'),
-    rebuilds: count('How often the progress was read again.'),
-    compilers: count('Compilers that answered for what is not stored yet.'),
+    rebuilds: count('How often the plan was read again.'),
+    compilers: count('Compilers that reported counts not stored yet.'),
     compiles: count('Prompts compiled.'),
     errors: counts('Requests for prompts that were refused or failed, by error code.'),
-    ledgerModes: counts('Prompts by what was known of the progress.'),
-    fallbacks: counts('Prompts that went without the progress ledger, by reason.'),
-    shortened: count('Prompts that something was left out of, to keep within their room.'),
+    ledgerModes: counts('Prompts by ledger mode.'),
+    fallbacks: counts('Prompts without the progress ledger, by reason.'),
+    shortened: count('Prompts that left something out to fit their budget.'),
     tokensWanted: count('Tokens of all prompts if nothing had been left out.'),
     tokensUsed: count('Tokens of all prompts.'),
     retrievalMs: z.number().describe('Time from request to reply, in milliseconds, of all prompts together.'),

@@ -10,48 +10,46 @@ import {
 import type { LearningRequest } from '../request-names.js';
 import { count, place, type Told, time } from './page-fields.js';
 
-/** The replies of the service `learnings`. */
-
 const said = {
   id: z.string().describe('Id of the proposal, and of the learning that it may become.'),
-  type: z.enum(LEARNING_TYPES).describe('What kind of learning it is.'),
+  type: z.enum(LEARNING_TYPES).describe('Kind of learning.'),
   content: z.string().describe('One line of at most 200 characters.'),
-  tags: z.array(z.string()).describe('Words to find it by.'),
-  source: learningSource.describe('Where it was first seen.'),
-  evidence: z.array(learningEvidence).describe('Dispatches that speak for it, the newest last.'),
+  tags: z.array(z.string()).describe('Search words.'),
+  source: learningSource.describe('Its source.'),
+  evidence: z.array(learningEvidence).describe('Results that support it, the newest last.'),
   extractedAt: time('When it was proposed'),
-  confidence: z.number().exactOptional().describe('How certain it is, 0 to 1.'),
+  confidence: z.number().exactOptional().describe('Confidence, 0 to 1.'),
 };
 
 const learning = z
   .object({ ...said, confirmedAt: time('When it became a learning') })
-  .meta({ id: 'Learning', description: 'Something about a project that later sessions should know.' });
+  .meta({ id: 'Learning', description: 'Knowledge about a project for later sessions.' });
 
 const proposal = z
   .object({
     ...said,
-    status: z.enum(PROPOSAL_STATUSES).describe('What was decided.'),
-    method: z.enum(PROPOSAL_METHODS).describe('How it came about.'),
+    status: z.enum(PROPOSAL_STATUSES).describe('The decision.'),
+    method: z.enum(PROPOSAL_METHODS).describe('The way it came about.'),
     decidedAt: time('When it was decided').exactOptional(),
     decidedBy: z.string().exactOptional().describe('Who decided it.'),
-    reason: z.string().exactOptional().describe('Why it was decided so.'),
-    mergedInto: z.string().exactOptional().describe('The learning that says it already.'),
+    reason: z.string().exactOptional().describe('Reason of the decision.'),
+    mergedInto: z.string().exactOptional().describe('The learning that it was merged into.'),
   })
-  .meta({ id: 'Proposal', description: 'A learning that someone proposed, and what was decided.' });
+  .meta({ id: 'Proposal', description: 'A proposed learning, and the decision on it.' });
 
 const retirement = z
   .object({
-    how: z.enum(['superseded', 'retracted']).describe('What became of it.'),
+    how: z.enum(['superseded', 'retracted']).describe('Its fate.'),
     at: time('When that was'),
-    by: z.string().describe('Who did it.'),
-    replacement: z.string().exactOptional().describe('The learning that took its place.'),
+    by: z.string().describe('Who made the change.'),
+    replacement: z.string().exactOptional().describe('The learning that replaced it.'),
     reason: z.string().exactOptional().describe('Why.'),
   })
-  .meta({ id: 'Retirement', description: 'Why a learning holds no more.' });
+  .meta({ id: 'Retirement', description: 'Why a learning was retired.' });
 
 const ofProject = {
   project: z.string().describe('The project.'),
-  sequence: place('Sequence of the stream LEARNINGS that the answer reflects.'),
+  sequence: place('Sequence in the stream LEARNINGS that the answer reflects.'),
 };
 
 const viewFields = {
@@ -76,13 +74,13 @@ const proposalView = z
 
 const page = {
   total: count('Entries of all pages.'),
-  next: z.string().exactOptional().describe('Where there are more: the cursor of the next page.'),
+  next: z.string().exactOptional().describe('Cursor of the next page; absent on the last page.'),
 };
 
 export const LEARNING_REPLIES = {
   'learning.propose': z.object({
     ...viewFields,
-    existing: z.boolean().describe('Whether it was proposed, or was a learning, already.'),
+    existing: z.boolean().describe('True if it was already proposed, or a learning.'),
   }),
   'learning.list': z.object({
     ...ofProject,
@@ -90,10 +88,10 @@ export const LEARNING_REPLIES = {
       .array(
         z.object({
           ...learning.shape,
-          retired: retirement.exactOptional().describe('Why it holds no more.'),
+          retired: retirement.exactOptional().describe('Why it was retired.'),
         }),
       )
-      .describe('The newest first; of retired ones, the one that was retired last.'),
+      .describe('The newest first; retired ones by when they were retired.'),
     ...page,
   }),
   'learning.search': z.object({
@@ -106,7 +104,7 @@ export const LEARNING_REPLIES = {
           score: z
             .number()
             .describe(
-              'Half for each way that found it, words and meaning: a half where it came first, a quarter where it came second, and so on. 1 is first both ways, 0 is where only recency chose it.',
+              'Sum of two ranks, by words and by meaning: a half for the first place, a quarter for the second, and so on. 1 is first in both, 0 was selected by recency alone.',
             ),
           similarity: z
             .number()
@@ -124,14 +122,11 @@ export const LEARNING_REPLIES = {
     ...ofProject,
     proposals: z.array(proposal).describe('The newest first.'),
     ...page,
-    rulesPaused: z
-      .boolean()
-      .exactOptional()
-      .describe('Set when so many are pending that rules propose nothing more.'),
+    rulesPaused: z.boolean().exactOptional().describe('Set when so many are pending that rules pause.'),
     sessionsPaused: z
       .array(z.string())
       .exactOptional()
-      .describe('Sessions with so many pending ones that rules propose nothing more of theirs.'),
+      .describe('Sessions with so many pending that rules pause for them.'),
   }),
   'proposal.show': proposalView,
   'proposal.accept': proposalView,

@@ -10,25 +10,23 @@ export const CLAIM_REPLIES = {
   }),
 } as const;
 
-/** The replies of the tools that carry whole sessions. */
-
 const exportedEvent = z
   .object({
     sequence: place('Its sequence in the log of the session.'),
-    after: place('The sequence that it was stored directly behind.').exactOptional(),
-    decidedOn: place('The sequence that it was decided on, whatever came in between.').exactOptional(),
+    after: place('The sequence that it was stored directly after.').exactOptional(),
+    decidedOn: place('The sequence that it was decided on; others may have come in between.').exactOptional(),
     event: z
       .object({ type: z.string().describe('Type of the event.') })
-      .catchall(z.unknown().describe('What else it holds.'))
-      .describe('The event, as the schemas of events say.'),
+      .catchall(z.unknown().describe('Further fields.'))
+      .describe('The event, in the event schemas.'),
   })
-  .meta({ id: 'ExportedEvent', description: 'An event of a session with its place in the log.' });
+  .meta({ id: 'ExportedEvent', description: 'An event of a session with its sequence.' });
 
 export const EXPORT_REPLIES = {
   'session-export': z.object({
     session: z.string().describe('Name of the session.'),
     events: z.array(exportedEvent).describe('The events, the oldest first: as many as fit one reply.'),
-    skipped: count('Messages of the log between them that this version cannot read as events.'),
+    skipped: count('Messages in between that this version cannot read as events.'),
     sequence: place('Sequence of the newest event when the first page was made: the last page ends there.'),
     next,
   }),
@@ -37,14 +35,12 @@ export const EXPORT_REPLIES = {
     state: z
       .enum(['numbers', 'importing', 'done'])
       .describe(
-        'Whether numbers of dispatches are still moved up, events are taken in, or it is a session. Of the first, ask again.',
+        'numbers: DISPATCH sequences are still moved up, ask again; importing: events are accepted; done: it is a session.',
       ),
-    events: count('Events of the file that are there: send what comes after.'),
-    dispatches: place('Of numbers: how far they are.').exactOptional(),
+    events: count('Events of the file that are stored; send the next ones.'),
+    dispatches: place('Progress of numbers.').exactOptional(),
   }),
 } as const;
-
-/** The replies of the tools that erase what is stored. */
 
 const stored = z
   .object({
@@ -55,22 +51,19 @@ const stored = z
     prompts: count('Compiled prompts.'),
     telemetry: count('Records of telemetry.'),
     index: count('Entries of the index of sessions.'),
-    evidence: count('Places in learnings that name a session as their source.'),
-    proposals: count('Proposals that rest on a session alone.'),
-    learnings: count('Learnings that go.'),
+    evidence: count('Mentions of sessions as sources of learnings.'),
+    proposals: count('Proposals that only one session supports.'),
+    learnings: count('Learnings to be erased.'),
   })
   .meta({ id: 'StoredCounts', description: 'How much is stored, by kind.' });
 
-/** How much is stored, by kind. */
 export type StoredCounts = Told<typeof stored>;
 
 const progress = {
-  state: z
-    .enum(['counted', 'running', 'done'])
-    .describe('Whether it was only counted, goes on, or is done. While it goes on, ask again.'),
-  found: stored.describe('What there was when it began; of a request that only counts, what there is.'),
-  erased: stored.describe('What is erased so far.'),
-  forgotten: z.literal(true).exactOptional().describe('It was forgotten before, and nothing was left of it.'),
+  state: z.enum(['counted', 'running', 'done']).describe('counted: dry run; running: ask again; done.'),
+  found: stored.describe('Counts at the beginning, or now for a dry run.'),
+  erased: stored.describe('Counts erased so far.'),
+  forgotten: z.literal(true).exactOptional().describe('It had been forgotten before, and nothing was left.'),
 };
 
 export const FORGET_REPLIES = {
@@ -80,13 +73,11 @@ export const FORGET_REPLIES = {
   }),
   'project-forget': z.object({
     project: z.string().describe('Name of the project.'),
-    sessions: z.array(z.string()).describe('Its sessions that there were, at most 1000 of them.'),
-    total: count('How many sessions there were.'),
+    sessions: z.array(z.string()).describe('Its sessions, at most 1000.'),
+    total: count('Number of its sessions.'),
     ...progress,
   }),
 } as const;
-
-/** The replies of the tools that say how long things are kept. */
 
 const rule = z
   .object({
@@ -101,16 +92,16 @@ const dueSession = z
     session: z.string().describe('Name of the session.'),
     project: z.string().describe('Its project.'),
     last: time('When it moved last'),
-    after: z.string().describe('The term that has passed, such as 90d.'),
-    of: z.string().exactOptional().describe('The project whose rule says so; left out for the installation.'),
+    after: z.string().describe('The expired term, such as 90d.'),
+    of: z.string().exactOptional().describe('The project of the rule; left out for the installation.'),
   })
-  .meta({ id: 'DueSession', description: 'A session for which a term has passed.' });
+  .meta({ id: 'DueSession', description: 'A session with an expired term.' });
 
 const dueSessions = (about: string) =>
   z
     .object({
       total: count('How many sessions.'),
-      sessions: z.array(dueSession).describe('Those that moved longest ago, at most 100.'),
+      sessions: z.array(dueSession).describe('The least recently active, at most 100.'),
     })
     .describe(about);
 
@@ -119,7 +110,7 @@ const dueMessages = (about: string) =>
     .object({
       total: count('How many messages.'),
       oldest: time('When the oldest message in the stream was stored').exactOptional(),
-      held: z.string().exactOptional().describe('Why nothing is removed now, or not all that is old enough.'),
+      held: z.string().exactOptional().describe('Why fewer messages than expired are removed now.'),
     })
     .describe(about);
 
@@ -127,18 +118,18 @@ const run = z
   .object({
     startedAt: time('When it began'),
     endedAt: time('When it ended; left out while it goes on, or where it was cut short').exactOptional(),
-    error: z.string().exactOptional().describe('What it failed with.'),
+    error: z.string().exactOptional().describe('The error.'),
     archived: count('Sessions that were archived.'),
     forgotten: count('Sessions that were forgotten.'),
-    spared: count('Sessions that had moved by the time that it was their turn, or were in use otherwise.'),
+    spared: count('Sessions skipped because they were active.'),
     dispatches: count('Results that were removed.'),
     rejected: count('Messages of rejected results that were removed.'),
   })
-  .meta({ id: 'RetentionRun', description: 'What was done by the rules.' });
+  .meta({ id: 'RetentionRun', description: 'What a run of the rules did.' });
 
 const outlook = z.object({
   version: place('Version of the rules: one more with each change.'),
-  rules: z.array(rule).describe('The rule of the installation first. None: everything is kept.'),
+  rules: z.array(rule).describe('The rule of the installation first. Without rules everything is kept.'),
   paused: z
     .literal(true)
     .exactOptional()
@@ -149,7 +140,7 @@ const outlook = z.object({
   dispatches: dueMessages('Results, as they were published, that would be removed.'),
   rejected: dueMessages('Messages of rejected results that would be removed.'),
   unknown: count('Sessions that have not been read yet, and are left alone.'),
-  lastRun: run.exactOptional().describe('The last time that rules were followed.'),
+  lastRun: run.exactOptional().describe('The last run of the rules.'),
 });
 export type RetentionOutlook = Told<typeof outlook>;
 export type SessionsShown = RetentionOutlook['archive'];

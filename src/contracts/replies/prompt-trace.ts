@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ROLES } from '../kinds.js';
 import { count, next, place, type Told, time } from './page-fields.js';
 
-/** What a compiled prompt leaves of itself: not its text, which `prompt.past` compiles again from `request`. */
+/** The trace of a compiled prompt, without its text: `prompt.past` compiles it again from `request`. */
 
 const briefFields = {
   id: z.string().describe('Id of the prompt.'),
@@ -22,14 +22,14 @@ export const promptTraceBrief = z
 const shownFact = z
   .object({
     id: z.string().describe('Id of the fact.'),
-    score: z.number().describe("Share of the query's words that it holds, 0 to 1."),
+    score: z.number().describe("Share of the query's words that it contains, 0 to 1."),
   })
   .meta({ id: 'TracedFact', description: 'A fact that a compiled prompt showed.' });
 
 const leftFact = z
   .object({
     id: z.string().describe('Id of the fact.'),
-    score: z.number().describe("Share of the query's words that it holds, 0 to 1."),
+    score: z.number().describe("Share of the query's words that it contains, 0 to 1."),
     why: z
       .enum(['rank', 'near-duplicate', 'one task', 'held', 'likely file', 'budget'])
       .describe('Why the prompt does not show it, in the words of `left` of a considered fact.'),
@@ -42,7 +42,7 @@ const promptTraceFields = {
     .string()
     .exactOptional()
     .describe('Hash of the part that stays the same for a role; only of a dispatch prompt.'),
-  room: count('Tokens that the prompt might have.'),
+  room: count('Token budget.'),
   dropped: count('Items left out, in all sections.'),
   durationMs: z.number().describe('Time from request to reply, in milliseconds.'),
   factsShown: count('How many facts it shows.'),
@@ -54,14 +54,14 @@ const promptTraceFields = {
   cut: z
     .literal(true)
     .exactOptional()
-    .describe('Set where the request was cut or cleaned of a secret: compiled again, the prompt may differ.'),
+    .describe('Set if the stored request was truncated or redacted: compiled again, the prompt may differ.'),
 };
 
 const promptTrace = z
   .object(promptTraceFields)
   .meta({ id: 'PromptTrace', description: 'A prompt that was compiled, with what it showed and left out.' });
 
-/** What is stored: the trace, and the request to send to `prompt.past`. */
+/** Adds the request to send to `prompt.past`. */
 export const keptPrompt = z.object({
   ...promptTraceFields,
   session: z.string(),

@@ -1,30 +1,22 @@
 import { z } from 'zod';
 import { ROLES } from '../kinds.js';
-import { count, next, place, type Told, time } from './page-fields.js';
-
-/** The replies of the tools that look at rejected results. */
+import { count, faultFields, next, place, type Told, time } from './page-fields.js';
 
 const rejectedShown = z
   .object({
-    id: z.int().describe('Its number: rejected-show, rejected-retry and rejected-remove take it.'),
+    id: z.int().describe('Its number, for rejected-show, rejected-retry and rejected-remove.'),
     at: time('When it arrived'),
     session: z
       .string()
       .exactOptional()
-      .describe('The session it was published to; left out for a wrong name.'),
+      .describe('The session that it was published to; left out for an invalid name.'),
     role: z
       .enum(ROLES)
       .exactOptional()
-      .describe('The role it was published as; left out where there is no such role.'),
+      .describe('The role that it was published with; left out for an unknown one.'),
     subject: z.string().describe('The subject that it was published to.'),
-    sequence: place('Its sequence in the DISPATCH stream; 0 for a message that was never there.'),
-    code: z.string().describe('Why it could not be used: a stable error code.'),
-    reason: z.string().describe('Why it could not be used, for people.'),
-    fix: z.string().exactOptional().describe('What would make it readable.'),
-    meant: z
-      .enum(ROLES)
-      .exactOptional()
-      .describe('The role whose result it seems to be, where it was published as that of another.'),
+    sequence: place('Its sequence in the DISPATCH stream; 0 if it was never stored there.'),
+    ...faultFields,
     bytes: count('Bytes of its body.'),
   })
   .meta({ id: 'RejectedShown', description: 'A result that could not be used, without its body.' });
@@ -33,20 +25,16 @@ export const REJECTED_REPLIES = {
   'rejected-list': z.object({
     rejected: z
       .array(rejectedShown)
-      .describe(
-        'The newest first. Where many bytes have to be read for them, a page may hold fewer than asked for.',
-      ),
+      .describe('The newest first. A page may have fewer entries than requested if they are large.'),
     total: count(
-      'How many there are, left out where that is not known without reading them. A body that is stored in several messages counts for each.',
+      'Number of messages; left out if counting would mean reading them. A body stored in several messages counts several times.',
     ).exactOptional(),
     next,
   }),
   'rejected-show': z.object({
     rejected: rejectedShown.describe('The rejected result.'),
     body: z.string().describe('Its body, or a part of it.'),
-    encoding: z
-      .enum(['utf8', 'base64'])
-      .describe('How the body is written: as text where it is UTF-8, else as base64.'),
+    encoding: z.enum(['utf8', 'base64']).describe('Encoding of the body: text if it is UTF-8, else base64.'),
     truncated: z.literal(true).exactOptional().describe('Set where this is only a part of the body.'),
     next: z
       .int()
@@ -63,5 +51,4 @@ export const REJECTED_REPLIES = {
   }),
 } as const;
 
-/** A result that could not be used, without its body. */
 export type RejectedShown = Told<typeof rejectedShown>;

@@ -20,7 +20,6 @@ import { traceAppended, traceCompacted, traceFound, tracePinned } from './trace-
 
 type ToolReplies = { readonly [Name in ToolName as `tool.${Name}`]: (typeof TOOL_REPLIES)[Name] };
 
-/** The schema of the reply to each request, by its subject. */
 export const REPLIES = {
   [COMPILE_SUBJECT]: compileReply,
   [PAST_PROMPT_SUBJECT]: compileReply,
@@ -34,9 +33,7 @@ export const REPLIES = {
   ...(Object.fromEntries(TOOL_NAMES.map((name) => [toolSubject(name), TOOL_REPLIES[name]])) as ToolReplies),
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 
-/** The subject of a request that is answered. */
 export type ReplySubject = keyof typeof REPLIES;
-/** The reply to a request. */
 export type ReplyTo<Subject extends ReplySubject> = Told<(typeof REPLIES)[Subject]>;
 /** The reply of each tool. */
 export type ToolReply<Name extends ToolName> = ReplyTo<`tool.${Name}`>;

@@ -4,25 +4,22 @@ import { NOTE_TYPES, sessionSettings } from '../session-meta-events.js';
 import { TASK_STATUSES } from '../task-events.js';
 import { count, next, place, sequence, type Told, time } from './page-fields.js';
 
-/** What replies show of a session: its tasks, notes, messages, iterations, and the session itself. */
-
 const iteration = count('Number of the iteration that was running; 0 before the first.');
 
-/** Role and verdict of a result. */
 export const outcome = z.templateLiteral([z.enum(ROLES), '_', z.enum(VERDICTS)]);
 
 export const taskView = z
   .object({
     id: z.string().describe('Id of the task, such as TAS-1.'),
     content: z.string().describe('What is to be done.'),
-    status: z.enum(TASK_STATUSES).describe('How far it is.'),
+    status: z.enum(TASK_STATUSES).describe('Its status.'),
     priority: z.int().describe('0 critical, 1 high, 2 medium, 3 low, 4 backlog.'),
     depends_on: z.array(z.string()).describe('Tasks that it waits for.'),
     created_at: time('When it was added'),
     updated_at: time('When it was last changed'),
     iteration: count('Iteration in which its status last changed; 0 before the first one.'),
-    claimed_by: z.string().exactOptional().describe('Agent that took it.'),
-    reason: z.string().exactOptional().describe('Why it has its status, as the one who set it said.'),
+    claimed_by: z.string().exactOptional().describe('Agent that claimed it.'),
+    reason: z.string().exactOptional().describe('Reason given for its status.'),
     status_at: time(
       'When a command last set its status, where something else has changed since',
     ).exactOptional(),
@@ -33,19 +30,17 @@ export const taskView = z
         outcome: outcome.describe('Its role and verdict.'),
       })
       .exactOptional()
-      .describe(
-        'Its newest result, where that came after the last command on its status and moved the task.',
-      ),
+      .describe('Its newest result, if that changed the status after the last command.'),
     unresolved: z
       .array(
         z.object({
           id: z.string().describe('Id of a task that it waits for.'),
           why: z
             .enum(['missing', 'remaining', 'in_progress', 'blocked', 'cancelled'])
-            .describe('The status of that task, or missing where there is none.'),
+            .describe('The status of that task, or missing.'),
         }),
       )
-      .describe('What it still waits for, and why.'),
+      .describe('Unfinished dependencies, and why.'),
   })
   .meta({ id: 'Task', description: 'A task of the board.' });
 
@@ -77,62 +72,62 @@ export const iterationView = z
     implied: z
       .literal(true)
       .exactOptional()
-      .describe('It was opened by the first write of an agent, and nobody has started it since.'),
-    complete: z.boolean().describe('Whether it was ended properly, rather than overtaken by the next one.'),
-    summary: z.string().exactOptional().describe('What it came to.'),
+      .describe('It was started implicitly, by the first write of an agent.'),
+    complete: z.boolean().describe('False if the next iteration started before it ended.'),
+    summary: z.string().exactOptional().describe('Its summary.'),
     tasks_worked: z
       .array(z.string())
       .describe('Tasks whose status changed in it, or that its summary names.'),
   })
   .meta({ id: 'Iteration', description: 'One round of work of an agent.' });
 
+const dispatches = z
+  .record(z.enum([...ROLES, 'rejected']), z.int())
+  .describe('Results since the session began, by role, and rejected ones.');
 const board = z
   .object({
     total: count('All tasks of the board.'),
     ready: count('Tasks that an agent could begin now.'),
     waiting: count('Open tasks that are blocked or wait for others.'),
-    remaining: count('Tasks to be done.'),
-    in_progress: count('Tasks that an agent works on.'),
-    blocked: count('Tasks that cannot go on.'),
-    completed: count('Tasks that are done.'),
-    cancelled: count('Tasks that were given up.'),
+    remaining: count('Pending tasks.'),
+    in_progress: count('Tasks in progress.'),
+    blocked: count('Blocked tasks.'),
+    completed: count('Completed tasks.'),
+    cancelled: count('Cancelled tasks.'),
   })
   .meta({
     id: 'BoardCounts',
-    description: 'The tasks of a board in numbers. Each counts once by its status.',
+    description: 'The tasks of a board by status. Each counts once.',
   });
 
 export const planTotals = z
   .object({
-    total: count('Tasks of the plan that are work of their own: neither given up nor a group of others.'),
-    completed: count('Tasks that are done.'),
-    inProgress: count('Tasks that are in progress.'),
-    pending: count('Tasks to be done.'),
+    total: count('Tasks of the plan, without cancelled ones and groups.'),
+    completed: count('Completed tasks.'),
+    inProgress: count('Tasks in progress.'),
+    pending: count('Pending tasks.'),
   })
-  .meta({ id: 'PlanTotals', description: 'The tasks of a plan in numbers.' });
+  .meta({ id: 'PlanTotals', description: 'The tasks of a plan by status.' });
 
 export const sessionView = z
   .object({
     name: z.string().describe('Name of the session.'),
-    status: z.enum(['open', 'completed']).describe('Whether it is done.'),
-    title: z.string().exactOptional().describe('What lists show beside its name.'),
-    goal: z.string().exactOptional().describe('What it is for.'),
+    status: z.enum(['open', 'completed']).describe('Its status.'),
+    title: z.string().exactOptional().describe('Title, shown in lists.'),
+    goal: z.string().exactOptional().describe('Its goal.'),
     spec: z.string().exactOptional().describe('The specification itself.'),
-    spec_path: z.string().exactOptional().describe('Where the specification is to be read.'),
+    spec_path: z.string().exactOptional().describe('Path of the specification.'),
     project: z.string().exactOptional().describe('The project whose learnings it uses.'),
-    // Unlike a request, it may hold settings that are not known here.
-    settings: z
-      .object(sessionSettings.shape)
-      .exactOptional()
-      .describe('The settings of its prompts that were set.'),
-    completed_reason: z.string().exactOptional().describe('Why it was completed in spite of open tasks.'),
+    // Unlike a request, it may contain settings of a later version.
+    settings: z.object(sessionSettings.shape).exactOptional().describe('Settings that were set.'),
+    completed_reason: z.string().exactOptional().describe('Why it was completed with open tasks.'),
     archived: z
       .object({
         at: time('Since when'),
         reason: z.string().exactOptional().describe('Why, in words.'),
       })
       .exactOptional()
-      .describe('Where it is archived and takes no results: since when, and why.'),
+      .describe('Set while it is archived and read-only.'),
     sequence: place('Sequence of its newest event; 0 for a session without events.'),
     started_at: z.string().nullable().describe('When it began, ISO 8601 in UTC; null without an event.'),
     last_event_at: z
@@ -140,18 +135,14 @@ export const sessionView = z
       .nullable()
       .describe('When its newest event was, ISO 8601 in UTC; null without any.'),
     iteration: count('Number of the newest iteration; 0 before the first.'),
-    board: board.describe('How many tasks its board has.'),
-    plan: planTotals.nullable().describe('How many tasks its plan has; null before run.init.'),
+    board: board.describe('Counts of its board.'),
+    plan: planTotals.nullable().describe('Counts of its plan; null before run.init.'),
     notes: count('How many notes it has.'),
-    unread: count('Messages that were not read.'),
+    unread: count('Unread messages.'),
     facts: count('Valid facts.'),
-    dispatches: z
-      .record(z.enum([...ROLES, 'rejected']), z.int())
-      .describe('Results since the session began, by role, and those that were rejected.'),
+    dispatches,
   })
-  .meta({ id: 'Session', description: 'A session in numbers.' });
-
-/** The reply of `session-list`. */
+  .meta({ id: 'Session', description: 'The figures of a session.' });
 
 const common = {
   session: z.string().describe('Name of the session.'),
@@ -162,49 +153,51 @@ const common = {
 const stalledTask = z
   .object({
     task: z.string().describe('Id of the task.'),
-    where: z.enum(['board', 'plan', 'results']).describe('Where the task stands: results for neither.'),
-    reason: z.string().describe('What shows that it makes no progress.'),
+    where: z
+      .enum(['board', 'plan', 'results'])
+      .describe('Source of the task; results if neither board nor plan has it.'),
+    reason: z.string().describe('Why it counts as stalled.'),
   })
-  .meta({ id: 'StalledTask', description: 'A task that makes no progress.' });
+  .meta({ id: 'StalledTask', description: 'A stalled task.' });
 
 export const sessionFigures = z
   .object({
     ...common,
     brief: z.literal(false).describe('All figures are there.'),
-    status: z.enum(['open', 'completed']).describe('Whether it is done.'),
+    status: z.enum(['open', 'completed']).describe('Its status.'),
     startedAt: z.iso.datetime().exactOptional().describe('When it began, ISO 8601 in UTC.'),
     project: z.string().exactOptional().describe('The project whose learnings it uses.'),
     title: z.string().exactOptional().describe('Its title, in one line.'),
-    goal: z.string().exactOptional().describe('What it is for, up to 300 characters.'),
+    goal: z.string().exactOptional().describe('Its goal, up to 300 characters.'),
     results: count('Results that could be read.'),
     rejected: count('Results that could not be used.'),
-    facts: count('Facts that hold.'),
+    facts: count('Valid facts.'),
     board: z
       .object({
         open: count('Tasks that are neither completed nor cancelled.'),
-        done: count('Tasks that are completed.'),
+        done: count('Completed tasks.'),
       })
-      .describe('The tasks of its board in numbers.'),
+      .describe('The tasks of its board by status.'),
     plan: z
       .object({
         spec: z.string().describe('Name of the specification.'),
-        done: count('Tasks that are done.'),
-        total: count('Tasks that are work of their own.'),
+        done: count('Completed tasks.'),
+        total: count('Tasks, without cancelled ones and groups.'),
       })
       .exactOptional()
-      .describe('The tasks of its plan in numbers, where it has one.'),
-    stalled: z.array(stalledTask).describe('Tasks that make no progress: the first five.'),
+      .describe('The tasks of its plan by status, if it has one.'),
+    stalled: z.array(stalledTask).describe('Stalled tasks: the first five.'),
     waiting: z
       .array(z.string())
-      .describe('What waits for a person, a sentence each: the first five. Empty for a completed session.'),
-    unread: count('Messages that were not read.'),
+      .describe('What needs a person, a sentence each: the first five. Empty for a completed session.'),
+    unread: count('Unread messages.'),
     archived: z
       .object({
         at: time('When it was archived'),
         reason: z.string().exactOptional().describe('Why, in words.'),
       })
       .exactOptional()
-      .describe('Only of an archived session, which takes no results.'),
+      .describe('Set while it is archived and read-only.'),
   })
   .meta({ id: 'SessionFigures', description: 'A session in a list, with its figures.' });
 
@@ -213,9 +206,7 @@ const sessionName = z
     ...common,
     brief: z
       .literal(true)
-      .describe(
-        'It has not been read yet: no figures are known. Without a keeper, only the newest 1,000 are read.',
-      ),
+      .describe('It has not been read yet. Without a keeper, only the newest 1,000 sessions are read.'),
   })
   .meta({ id: 'SessionName', description: 'A session in a list, by name and time alone.' });
 
@@ -223,33 +214,28 @@ export const sessionList = z.object({
   sessions: z
     .array(z.discriminatedUnion('brief', [sessionFigures, sessionName]))
     .describe(
-      'Stalled ones first, then those that wait for a person, then the others; each the newest first. On later pages, those that have moved since the first one come last, and may come twice.',
+      'Stalled ones first, then those that need a person, then the others; each the newest first. On later pages, sessions that changed since the first page come last, and may be repeated.',
     ),
-  total: count('All sessions that fit.'),
+  total: count('All matching sessions.'),
   next,
 });
 
-/** What the figures of a session hold beside its place and time. */
 export const figures = sessionFigures.omit({
   ...{ sequence: true, at: true, brief: true, archived: true },
 });
 export type Figures = Told<typeof figures>;
 
-/** A session in a list, with its figures. */
 export type SessionFigures = Told<typeof sessionFigures>;
-/** A session in a list: with its figures, or where `brief` is true by name and time alone. */
+/** A session in a list, with figures unless `brief` is true. */
 export type SessionListed = Told<typeof sessionList>['sessions'][number];
 
-/** The reply of `snapshot-show`. */
 export const snapshotShown = z.object({
   after: place('Sequence of the last event folded into it.'),
   createdAt: time('When it was written'),
   bytes: count('Bytes of its text.'),
-  facts: count('Facts that hold in it.'),
-  dispatches: z
-    .record(z.enum([...ROLES, 'rejected']), z.int())
-    .describe('Results since the session began, by role, and those that were rejected.'),
-  text: z.string().exactOptional().describe('The snapshot itself, where the request asks for the whole.'),
+  facts: count('Valid facts in it.'),
+  dispatches,
+  text: z.string().exactOptional().describe('The snapshot itself, if requested.'),
   sequence,
 });
 

@@ -4,41 +4,39 @@ import { TIMELINE_KINDS } from '../timeline-kinds.js';
 import { count, next, place, sequence, type Told, time } from './page-fields.js';
 import { promptTraceBrief } from './prompt-trace.js';
 
-/** The reply of `timeline-list`. */
-
 const { id, kind, tokens, hash } = promptTraceBrief.shape;
 
 export const timelineEntry = z
   .object({
-    key: z.string().describe('Names the entry within its session.'),
+    key: z.string().describe('Unique within the session.'),
     kind: z
       .enum(TIMELINE_KINDS)
-      .describe('A result, one that could not be used, a command, entries of a trace, or a compiled prompt.'),
+      .describe('A result, a rejected result, a command, trace entries, or a compiled prompt.'),
     at: time('When it happened'),
     sequence: place('Sequence of its event; of a prompt the sequence that it reflects.'),
     type: z.string().describe('Type of its event; prompt.compiled for a prompt.'),
-    task: z.string().exactOptional().describe('The task that it is of.'),
+    task: z.string().exactOptional().describe('Its task.'),
     role: z.enum(ROLES).exactOptional().describe('Of a result or a prompt: its role.'),
     verdict: z.enum(VERDICTS).exactOptional().describe('Of a result: its verdict.'),
     failed: z
       .literal(true)
       .exactOptional()
-      .describe('It did not go well: a bad verdict, a rejected result, a failed action.'),
+      .describe('A failure: a bad verdict, a rejected result, a failed action.'),
     summary: z.string().describe('What happened, one line of at most 300 characters.'),
     dispatch: place('Of a result: its sequence in the DISPATCH stream.').exactOptional(),
-    facts: count('Of a result: facts that it gave.').exactOptional(),
-    repairs: count('Of a result: what had to be repaired in it.').exactOptional(),
+    facts: count('Of a result: number of its facts.').exactOptional(),
+    repairs: count('Of a result: number of repairs.').exactOptional(),
     prompt: z
       .object({
         id,
         kind,
         tokens,
         durationMs: z.number().describe('Milliseconds that it took.'),
-        dropped: count('Items left out for lack of room.'),
+        dropped: count('Items left out to fit the budget.'),
         hash,
       })
       .exactOptional()
-      .describe('Of a prompt: what was compiled.'),
+      .describe('Of a prompt: its figures.'),
   })
   .meta({ id: 'TimelineEntry', description: 'One thing that happened in a session.' });
 
@@ -46,12 +44,11 @@ export const timelineListed = z.object({
   entries: z
     .array(timelineEntry)
     .describe(
-      'The newest first. A page may hold fewer than asked for, even none, where few of many events fit: go on while there is a next.',
+      'The newest first. A page may have fewer entries than requested, even none: continue while there is a next.',
     ),
   next,
   sequence,
 });
 
-/** One thing that happened in a session. */
 export type TimelineEntry = Told<typeof timelineEntry>;
 export type TimelineListed = Told<typeof timelineListed>;

@@ -20,8 +20,6 @@ import {
 import { timelineListed } from './timeline-reply.js';
 import { traceShown, tracesListed } from './trace-reply.js';
 
-/** The replies of the tools. */
-
 const task = z.object({ task: taskView.describe('The task as it is now.'), sequence });
 const oneNote = z.object({ note: note.describe('The note as it is now.'), sequence });
 const message = z.object({ message: inboxMessage.describe('The message as it is now.'), sequence });
@@ -36,7 +34,7 @@ export const TOOL_REPLIES = {
   'task-undepends': task,
   'task-content': task,
   'task-delete': z.object({
-    task: z.null().describe('Null: there is no such task any more.'),
+    task: z.null().describe('Null: the task is deleted.'),
     deleted: z.string().describe('Id of the task.'),
     sequence,
   }),
@@ -49,7 +47,7 @@ export const TOOL_REPLIES = {
   'note-add': oneNote,
   'note-edit': oneNote,
   'note-delete': z.object({
-    note: z.null().describe('Null: there is no such note any more.'),
+    note: z.null().describe('Null: the note is deleted.'),
     deleted: z.string().describe('Id of the note.'),
     sequence,
   }),
@@ -70,12 +68,12 @@ export const TOOL_REPLIES = {
   'session-archive': session.extend({
     removing: z
       .object({
-        removed: count('Events that are gone.'),
-        of: count('Events that there were.'),
+        removed: count('Events removed.'),
+        of: count('Events before.'),
       })
       .exactOptional()
       .describe(
-        'Only while events before the checkpoint are still removed, one by one, as in shards: the session is archived. Ask again, also where a service ended meanwhile.',
+        'Set while a sharded log still removes events before the checkpoint, one by one. The session is archived already; repeat the request until it is gone.',
       ),
   }),
   'session-reopen': session,

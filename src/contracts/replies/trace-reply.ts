@@ -3,14 +3,12 @@ import { pinnedText, recordedEntry, storedEntry } from '../trace-entry.js';
 import { compacted } from './compile-reply.js';
 import { count, next, place, sequence, type Told, time } from './page-fields.js';
 
-/** The replies of `trace.*`, and of the tools that list traces. */
-
 export const traceAppended = z.object({
   appended: count('Entries that were stored.'),
   malformed: z
     .array(
       z.object({
-        index: count('Place in the request, 0 for the first.'),
+        index: count('Index in the request.'),
         message: z.string().describe('What is wrong with it.'),
       }),
     )
@@ -20,7 +18,7 @@ export const traceAppended = z.object({
 
 export const traceCompacted = z.object({
   summary: z.string().nullable().describe('The compacted history; null below the threshold.'),
-  compacted: compacted.describe('What the summary stands for; null below the threshold.'),
+  compacted: compacted.describe('The size of the summary; null below the threshold.'),
   recent: z.array(z.string()).describe('Entries since, one line each.'),
   total: count('Entries of the intent.'),
   malformed: count('Entries of the whole session that could not be read.'),
@@ -29,14 +27,14 @@ export const traceCompacted = z.object({
 });
 
 export const traceFound = z.object({
-  entry: storedEntry.describe('The newest entry of the id, as its event keeps it.'),
+  entry: storedEntry.describe('The newest entry with the id, as its event stores it.'),
   at: time('When its event was written'),
   sequence: place('Sequence of its event.'),
 });
 
 export const tracePinned = z.object({
-  pinned: pinnedText.describe('What is kept as a constraint of the intent from now on.'),
-  sequence: place('Sequence of the event that keeps it.'),
+  pinned: pinnedText.describe('The new constraint of the intent.'),
+  sequence: place('Sequence of its event.'),
 });
 
 export const tracesListed = z.object({
@@ -45,18 +43,18 @@ export const tracesListed = z.object({
       z
         .object({
           id: z.string().describe('Id of the intent.'),
-          entries: count('Entries that it has had.'),
+          entries: count('Number of its entries.'),
           compacted: count('Entries that its summary stands for.'),
           blocks: count('Blocks in which they were compacted.'),
           request: z.string().exactOptional().describe('What was asked for, up to 300 characters.'),
           last: z
             .string()
             .exactOptional()
-            .describe('Its newest entry in one line, where it is not compacted yet.'),
+            .describe('Its newest entry in one line, if that is not compacted yet.'),
         })
         .meta({ id: 'IntentListed', description: 'An intent with a trace.' }),
     )
-    .describe('The intents that are remembered, the one that was added to last first.'),
+    .describe('Remembered intents, the most recent first.'),
   total: count('All of them.'),
   next,
   sequence,
@@ -68,15 +66,15 @@ export const traceShown = z.object({
     .array(
       z
         .object({
-          entry: recordedEntry.describe('The entry, its output in one line: trace.get has all of it.'),
-          line: z.string().describe('What it says, one line.'),
+          entry: recordedEntry.describe('The entry, its output in one line; trace.get returns all of it.'),
+          line: z.string().describe('The entry in one line.'),
           at: time('When its event was written'),
           sequence: place('Sequence of its event.'),
         })
         .meta({ id: 'TraceLine', description: 'An entry of a trace with its event.' }),
     )
     .describe(
-      'The newest first. A page may hold fewer than asked for, even none, where few of many events fit: go on while there is a next.',
+      'The newest first. A page may have fewer entries than requested, even none: continue while there is a next.',
     ),
   next,
   sequence,
@@ -84,11 +82,11 @@ export const traceShown = z.object({
 
 export type TracesListed = Told<typeof tracesListed>;
 export type TraceShown = Told<typeof traceShown>;
-/** What became of the entries of a trace. */
+/** The outcome of appending trace entries. */
 export type TraceAppended = Told<typeof traceAppended>;
 /** The compacted history of an intent. */
 export type TraceCompacted = Told<typeof traceCompacted>;
 /** A trace entry as its event keeps it. */
 export type TraceFound = Told<typeof traceFound>;
-/** The constraint that an entry has become. */
+/** The constraint made from an entry. */
 export type TracePinned = Told<typeof tracePinned>;

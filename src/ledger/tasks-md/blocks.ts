@@ -1,20 +1,20 @@
 import { cellsOf, isDelimiterRow } from './table-rows.js';
 
 /**
- * The shape of the document: which lines are headings, list items, paragraphs, tables, code. Markdown decides this
- * and nothing else; what a line says is read from its text, since `[-]`, `[~]` and emoji are not Markdown.
+ * Reads the block structure of Markdown: headings, list items, paragraphs, tables, code. Statuses are read from the
+ * text, since `[-]`, `[~]` and emoji are not Markdown.
  *
- * The rules are those of CommonMark's blocks, with tables, in one pass over the lines. A Markdown library makes tokens
- * for a page to show: markdown-it took 300 ms for 55,000 lines, mdast/micromark 8 s for a nested list of 5,000 items.
+ * Follows CommonMark's block rules, with tables, in one pass. Libraries produce tokens for rendering and are slow:
+ * markdown-it took 300 ms for 55,000 lines, mdast/micromark 8 s for a nested list of 5,000 items.
  */
 export type Block = Container | Lines | Table;
 
 export interface Container {
   readonly kind: 'root' | 'item' | 'quote';
-  /** 0-based first line, and the line after the last that is not blank. */
+  /** 0-based first line, and the line after the last non-blank one. */
   readonly start: number;
   readonly end: number;
-  /** The number an ordered list item shows, as CommonMark counts. */
+  /** Number of an ordered list item. */
   readonly ordinal?: number;
   readonly children: Block[];
 }
@@ -25,7 +25,7 @@ export interface Lines {
   readonly end: number;
   /** 1 to 6 for a heading, else 0. */
   readonly level: number;
-  /** Without the prefixes of the containers; further indentation is kept. */
+  /** Without container prefixes; further indentation is kept. */
   readonly lines: readonly string[];
 }
 
@@ -36,7 +36,6 @@ export interface Table {
   readonly rows: { readonly line: number; readonly cells: string[] }[];
 }
 
-/** Reads the block structure of a text that was split into lines. */
 export function readBlocks(lines: readonly string[]): Container {
   return new BlockReader(lines).read();
 }
@@ -45,9 +44,9 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 interface OpenContainer {
   readonly block: Mutable<Container>;
-  /** Columns that a line of an item is indented by, at least. */
+  /** Minimum indentation of the item's lines, in columns. */
   readonly width: number;
-  /** The list that goes on while items with this marker follow. */
+  /** The list that the next item with this marker continues. */
   list?: OpenList | undefined;
 }
 
@@ -68,11 +67,10 @@ interface Fence {
   readonly indent: number;
 }
 
-/** Containers in one another. What lies deeper is text; the bound keeps the time in proportion to the text. */
+/** Deeper nesting is read as text, which keeps the time linear. */
 const MAX_DEPTH = 200;
-/** Of the number of a list item. */
 const MAX_DIGITS = 9;
-/** Indented by so much, a line is code. */
+/** Indentation of code, in columns. */
 const CODE = 4;
 
 const [TAB, SPACE] = [9, 32];
@@ -100,15 +98,15 @@ class BlockReader {
   readonly #stack: OpenContainer[];
   #leaf: Leaf | undefined;
   #table: Table | undefined;
-  /** The line that is read: its text, the first character that no container has taken, and where that stands. */
+  /** The current line: its text, the first character after the container prefixes, and its column. */
   #text = '';
   #at = 0;
   #column = 0;
   /** Columns between the containers and `#at`. */
   #indent = 0;
-  /** The line after the last that is not blank. */
+  /** The line after the last non-blank one. */
   #filled = 0;
-  /** How many containers go on, while those that do not are still open; else -1. */
+  /** Number of containers that continue, while the others are still open; else -1. */
   #keeps = -1;
 
   constructor(lines: readonly string[]) {
@@ -144,7 +142,7 @@ class BlockReader {
     this.#filled = line + 1;
   }
 
-  /** Takes the prefixes of the open containers off the line. Returns how many of them go on. */
+  /** Consumes the prefixes of open containers and returns how many continue. */
   #matchContainers(line: number): number {
     let depth = 1;
     for (; depth < this.#stack.length; depth += 1) {
@@ -153,7 +151,7 @@ class BlockReader {
         if (this.#indent >= CODE || this.#text.charAt(this.#at) !== '>') break;
         this.#takeQuoteMark();
       } else if (this.#at >= this.#text.length) {
-        // An item that begins with a blank line ends with a second one.
+        // An item that begins with a blank line ends at a second one.
         if (block.children.length === 0 && this.#leaf === undefined && line > block.start) break;
       } else if (this.#indent >= width) this.#indent -= width;
       else break;
@@ -185,7 +183,7 @@ class BlockReader {
     this.#indent += column - from;
   }
 
-  /** A line of a fence, of HTML or of code that is open. */
+  /** Continues an open fence, HTML or code block. */
   #continueLeaf(line: number): boolean {
     const leaf = this.#leaf;
     if (leaf === undefined) return false;
@@ -210,7 +208,7 @@ class BlockReader {
   }
 
   #blankLine(depth: number): void {
-    // Only a quote, and an item that is empty, ends with a blank line.
+    // A blank line ends only quotes and empty items.
     if (depth < this.#stack.length) this.#closeTo(depth);
     else this.#closeLeaf();
     this.#table = undefined;
@@ -281,14 +279,14 @@ class BlockReader {
     else this.#begin({ kind: 'paragraph', start: line, end: 0, level: 0, lines: [this.#rest(0)] });
   }
 
-  /** Another block begins: what does not go on ends. */
+  /** Closes what the new block does not continue. */
   #closeRest(): void {
     if (this.#keeps === -1) this.#closeLeaf();
     else this.#closeTo(this.#keeps);
     this.#keeps = -1;
   }
 
-  /** Headings, fences and HTML. */
+  /** Opens headings, fences and HTML. */
   #openLeaf(line: number, first: number, interrupts: boolean): boolean {
     if (first !== 0x23 && first !== 0x60 && first !== 0x7e && first !== 0x3c) return false;
     const rest = this.#text.slice(this.#at);
@@ -338,7 +336,7 @@ class BlockReader {
       list = { marker, items: [] };
     }
     if (length > 1) list.items.push({ block, number: Number(this.#text.slice(from, from + length - 1)) });
-    // The item goes on with the list that another block would end.
+    // The item continues a list that another block would end.
     parent.list = undefined;
     this.#enter(block, before + gap);
     parent.list = list;
@@ -363,7 +361,7 @@ class BlockReader {
   #addRow(line: number): void {
     const table = this.#table as Mutable<Table>;
     table.end = line + 1;
-    // The row below the head says only how the columns are set.
+    // The delimiter row only sets the alignment.
     if (line === table.start + 1) return;
     const { length } = table.rows[0]?.cells ?? [];
     const cells = cellsOf(this.#text.slice(this.#at)).slice(0, length);
@@ -371,7 +369,7 @@ class BlockReader {
     table.rows.push({ line, cells });
   }
 
-  /** What is left of the line, with the blanks before it that go beyond `taken` columns. */
+  /** Returns the rest of the line, with the indentation beyond `taken` columns. */
   #rest(taken: number): string {
     const blanks = this.#indent - taken;
     const text = this.#at === 0 ? this.#text : this.#text.slice(this.#at);
@@ -390,7 +388,7 @@ class BlockReader {
     this.#leaf = leaf;
   }
 
-  /** Another block than an item ends the list before it. */
+  /** A block other than an item ends the list before it. */
   #plain(): void {
     const parent = this.#stack.at(-1) ?? this.#root;
     if (parent.list !== undefined) this.#endList(parent);
@@ -420,7 +418,7 @@ class BlockReader {
     this.#leaf = undefined;
   }
 
-  /** Authors number `1. 1. 1.` as well as `1. 2. 5.`: the written numbers count unless two of them are equal. */
+  /** Authors write `1. 1. 1.` as well as `1. 2. 5.`: the written numbers count unless two are equal. */
   #endList(parent: OpenContainer): void {
     const items = parent.list?.items;
     parent.list = undefined;
@@ -442,7 +440,7 @@ function closesFence(text: string, from: number, mark: string, length: number): 
   return at - from >= length && text.slice(at).trim() === '';
 }
 
-/** Characters of the marker that opens a list item (`-`, `12.`), 0 without one. */
+/** Returns the length of a list marker (`-`, `12.`), 0 without one. */
 function markerAt(text: string, at: number, interrupts: boolean): number {
   const first = text.charCodeAt(at);
   let length = 0;
@@ -456,7 +454,7 @@ function markerAt(text: string, at: number, interrupts: boolean): number {
   const after = text.charCodeAt(at + length);
   if (at + length < text.length && after !== SPACE && after !== TAB) return 0;
   if (!interrupts) return length;
-  // A paragraph is not ended by an empty item, nor by one that begins at another number than 1.
+  // Neither an empty item nor one with another number than 1 interrupts a paragraph.
   const isEmpty = text.slice(at + length).trim() === '';
   return isEmpty || (length > 1 && Number(text.slice(at, at + length - 1)) !== 1) ? 0 : length;
 }

@@ -1,85 +1,70 @@
-import {
-  dependsInText,
-  type Field,
-  splitDependencies,
-  splitFiles,
-  splitList,
-  takeInlineFields,
-} from './fields.js';
+import { dependsInText, type Field, splitDependencies, splitList, takeInlineFields } from './fields.js';
 import type { Head } from './head.js';
 import { type Legend, type Mark, readStatus } from './marks.js';
 import type { TaskOrigin, TaskProblem, TaskProblemCode } from './parsed-tasks.js';
 
-/** A heading of the document, and the task that it may be. */
+/** A heading, and the task that it may declare. */
 export interface Heading {
   readonly line: number;
   readonly level: number;
   readonly text: string;
   readonly isLegend: boolean;
   readonly outer?: Heading;
-  /** The line after its section. */
-  end: number;
-  /** `## ✅ Done`: what it says of the tasks below it. */
+  /** The status of the tasks below it: `## ✅ Done`. */
   readonly says?: Mark;
-  /** It bears a mark beside the word. */
+  /** Has a mark besides the word. */
   readonly isMarked: boolean;
-  /** Its text is the word for a status and no more: it names no task. */
+  /** Consists of a status word, so it is no task. */
   readonly isStatus: boolean;
-  /** Present when it bears an id, a box or a mark. Whether it is a task is settled at the end. */
+  /** Set if it has an id, a box or a mark; `settle` decides whether it is a task. */
   readonly draft?: Draft;
 }
 
-/** Where a status of a task is written, beside the task's own line. */
+/** Sources of a status besides the task's own line. */
 type StatedIn = 'box' | 'field' | 'table' | 'list' | 'overview' | 'section';
 
-/** A task as the scan found it, before ids, parents and statuses are settled. Lines are 0-based. */
+/** A candidate task before ids, parents and statuses are settled. Lines are 0-based. */
 export interface Draft {
   readonly line: number;
-  /** The line after its body. */
-  end: number;
   readonly origin: TaskOrigin;
   readonly head: Head;
-  /** Number of the ordered list item that holds it. */
+  /** Number of its ordered list item. */
   readonly ordinal?: number | undefined;
-  /** The task whose body holds it, by nesting. */
+  /** The task that contains it by nesting. */
   owner?: Draft | undefined;
-  /** The nearest heading above; for a heading's own task the heading around it. */
+  /** The nearest heading above; for a heading's task, the heading around it. */
   readonly under?: Heading | undefined;
-  /** What other lines say: the box below a heading, a `Status:` line, a table, a list. */
+  /** Statuses from other lines: the box below a heading, a `Status:` line, a table, a list. */
   readonly statuses: { from: StatedIn; line: number; mark: Mark }[];
-  /** To be reported when it turns out to be no task: marks that were taken for part of it. */
+  /** Problems to report if it turns out to be no task. */
   readonly otherwise: TaskProblem[];
-  /** Lines elsewhere that name it and say nothing more. */
-  readonly alsoAt: number[];
   readonly requirements: string[];
-  readonly files: string[];
-  readonly leverage: string[];
   readonly dependsOn: string[];
-  /** Lines of its body that describe it: what agents are told where there is no prompt. */
+  /** Descriptive lines of its body, used if there is no prompt. */
   readonly details: string[];
   prompt?: string | undefined;
 }
 
-/** A line outside of any task that names one: with a status it gives it, without it must find it. */
+/** A line outside of any task that names one. */
 export interface Mention {
   readonly line: number;
   readonly from: 'table' | 'list';
   readonly draft: Draft;
-  /** Undefined for a bare reference. */
+  /** Undefined for a mere reference. */
   readonly mark?: Mark;
 }
 
-/** What the scan hands to `settle`. */
+/** The output of `scan`. */
 export interface Findings {
   readonly drafts: Draft[];
   readonly headings: Heading[];
   readonly mentions: Mention[];
-  /** Numbered items without mark or box under `## Plan`: tasks of a file that has no others, or `01-02: …`. */
+  /** Numbered items without a status below `## Plan`: tasks if the file has no others, or if they are `01-02: …`. */
   readonly planned: Draft[];
   readonly problems: TaskProblem[];
 }
 
-/** A new draft; fields in its own line are taken out of the text. */
+/** Makes a draft, taking fields out of its line. */
 export function newDraft(
   line: number,
   origin: TaskOrigin,
@@ -90,18 +75,14 @@ export function newDraft(
   const { text, fields } = takeInlineFields(written.text);
   const draft: Draft = {
     line,
-    end: line + 1,
     origin,
     head: text === written.text ? written : { ...written, text },
     ordinal: place.ordinal,
     owner: place.owner,
     under: place.under,
     statuses: [],
-    alsoAt: [],
     otherwise: [],
     requirements: [],
-    files: [],
-    leverage: [],
     dependsOn: dependsInText(text),
     details: [],
     prompt: undefined,
@@ -110,7 +91,7 @@ export function newDraft(
   return draft;
 }
 
-/** Adds what a field says. Returns false for a status that could not be read. */
+/** Returns false for an unknown status. */
 export function applyField(draft: Draft, { key, value }: Field, line: number, legend: Legend): boolean {
   switch (key) {
     case 'prompt':
@@ -123,11 +104,7 @@ export function applyField(draft: Draft, { key, value }: Field, line: number, le
     case 'dependsOn':
       addAll(draft.dependsOn, splitDependencies(value));
       return true;
-    case 'files':
-      addAll(draft.files, splitFiles(value));
-      return true;
-    case 'leverage':
-      addAll(draft.leverage, splitList(value));
+    case 'told':
       return true;
     case 'status': {
       const mark = readStatus(value, legend);
@@ -138,12 +115,12 @@ export function applyField(draft: Draft, { key, value }: Field, line: number, le
   }
 }
 
-/** Adds values to a list. Spread into the arguments of `push`, as many as a hostile line holds would overflow the stack. */
+/** Appends in a loop: spreading a hostile line's values into `push` would overflow the stack. */
 export function addAll<T>(list: T[], values: Iterable<T>): void {
   for (const each of values) list.push(each);
 }
 
-/** A problem at a 0-based line, or from it to another one. */
+/** Makes a problem from 0-based lines. */
 export function problem(code: TaskProblemCode, line: number, message: string, to = line): TaskProblem {
   return {
     code,
@@ -164,30 +141,26 @@ const UNPLACED: ReadonlySet<TaskProblemCode> = new Set([
   'no_tasks',
 ]);
 
-/** A task of a document that is made of them: of JSON, of a front matter, of `task_001.txt`. Lines are 0-based. */
+/** A task of a document made of tasks: JSON, a front matter, `task_001.txt`. Lines are 0-based. */
 export interface PlanEntry {
   readonly id?: string | undefined;
   readonly text: string;
-  /** The word for its status as written. */
+  /** The status word as written. */
   readonly status?: string | undefined;
   readonly statusLine?: number;
   readonly dependsOn?: readonly string[];
   readonly requirements?: readonly string[];
-  readonly files?: readonly string[];
   readonly prompt?: string | undefined;
   readonly line: number;
-  /** The line after its last. */
-  readonly end: number;
   readonly under?: Heading | undefined;
   readonly owner?: Draft | undefined;
 }
 
 const NO_LEGEND: Legend = new Map();
-/** Blanks that are to become one. */
 const UNEVEN = /[^\S ]|\s\s/;
 const OPTIONAL = /[([]optional[)\]]/i;
 
-/** The entry as a draft; a status that is not known is reported. */
+/** Makes a draft of an entry and reports an unknown status. */
 export function draftOfEntry(entry: PlanEntry, problems: TaskProblem[]): Draft {
   const { id, line, owner, under } = entry;
   const text = UNEVEN.test(entry.text) ? entry.text.replace(/\s+/g, ' ').trim() : entry.text.trim();
@@ -197,16 +170,12 @@ export function draftOfEntry(entry: PlanEntry, problems: TaskProblem[]): Draft {
     certain: true,
     phase: false,
     text,
-    labels: [],
     optional: OPTIONAL.test(text),
-    parallel: false,
     struck: false,
   };
   const draft = newDraft(line, 'entry', head, { owner, under }, NO_LEGEND);
-  draft.end = entry.end;
   addAll(draft.dependsOn, entry.dependsOn ?? []);
   addAll(draft.requirements, entry.requirements ?? []);
-  addAll(draft.files, entry.files ?? []);
   if (entry.prompt !== undefined && entry.prompt.trim() !== '') draft.prompt = entry.prompt.trim();
   if (entry.status === undefined || entry.status.trim() === '') return draft;
   const mark = readStatus(entry.status, NO_LEGEND);
@@ -219,7 +188,6 @@ export function draftOfEntry(entry: PlanEntry, problems: TaskProblem[]): Draft {
   return draft;
 }
 
-/** A heading that only names the part of a document that tasks stand in. */
-export function partOf(text: string, line: number, end: number): Heading {
-  return { line, end, level: 2, text, isLegend: false, isMarked: false, isStatus: false };
+export function partOf(text: string, line: number): Heading {
+  return { line, level: 2, text, isLegend: false, isMarked: false, isStatus: false };
 }

@@ -2,25 +2,21 @@ import { findId, narrow } from './ids.js';
 import { BARE_EMOJI, boxMark, type Legend, leadingMark, type Mark } from './marks.js';
 import { type Stated, statedAtEnd, statedAtStart } from './stated.js';
 
-/** What the line that may declare a task says. */
+/** The parsed line of a possible task. */
 export interface Head {
-  /** Its checkbox. `unknown` holds a content that says nothing to us; the mark is then pending. */
+  /** `unknown` is an unrecognized content, read as pending. */
   readonly box?: { readonly mark: Mark; readonly unknown?: string | undefined } | undefined;
   /** A status before or after the text: an emoji, `[IN PROGRESS]`, `(COMPLETED)`. */
   readonly mark?: Mark | undefined;
-  /** Whether the status stands before the text. */
   readonly leads: boolean;
-  /** The same as written; without `mark` it is none that we know. */
+  /** The status as written; without `mark` it is unknown. */
   readonly stated?: Stated | undefined;
   readonly id?: string | undefined;
-  /** `T001`, `Task 3`: a task's id whatever stands around it. */
   readonly certain: boolean;
-  /** `Phase 3`. */
+  /** For example `Phase 3`. */
   readonly phase: boolean;
   readonly text: string;
-  readonly labels: readonly string[];
   readonly optional: boolean;
-  readonly parallel: boolean;
   readonly struck: boolean;
 }
 
@@ -33,12 +29,12 @@ const LABEL = /^(?:\[(?!T(?:ASK)?-?\d)([A-Z][A-Za-z0-9_-]{0,15})\]|\((P)\))(?!\(
 const TRAILING_LABEL = /\s(?:\[([A-Z]{1,3}\d{0,3})\]|\((P)\))$/;
 const OPTIONAL = /[([](?:optional|可选|可選|任意|オプション)[)\]]/gi;
 
-/** The marker of a list item and the blanks around it, also one that Markdown does not know. */
+/** Returns the list marker with its blanks, including markers that Markdown does not know. */
 export function bulletOf(line: string): string {
   return BULLET.exec(narrow(line))?.[0] ?? '';
 }
 
-/** A line that opens with a box, with or without a bullet: a task wherever Markdown puts it. */
+/** A box opens a task even where Markdown sees no list item. */
 export function opensWithBox(line: string, legend: Legend): boolean {
   if (!HAS_BOX.test(line)) return false;
   const flat = narrow(line);
@@ -46,12 +42,12 @@ export function opensWithBox(line: string, legend: Legend): boolean {
   return readBox(flat.slice(bullet.length), bullet.trim() !== '', legend) !== undefined;
 }
 
-/** Whether the text of a list item begins with a box. */
+/** True if a list item begins with a box. */
 export function showsBox(text: string, legend: Legend): boolean {
   return HAS_BOX.test(text) && readBox(narrow(text.trim()), true, legend) !== undefined;
 }
 
-/** Reads a line without the marker of its list (`bulleted` when it had one) or the hashes of its heading. */
+/** Reads a line without its list marker (`bulleted` if it had one) or its heading hashes. */
 export function readHead(line: string, bulleted: boolean, legend: Legend): Head {
   let raw = line.trim();
   if (isPlain(raw)) return plainHead(raw);
@@ -65,7 +61,6 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
   let optional = false;
   let struck = false;
   let stated: Stated | undefined;
-  const labels: string[] = [];
 
   const box = readBox(flat, bulleted, legend);
   if (box !== undefined) {
@@ -91,10 +86,7 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
   const takeLabels = (): void => {
     const first = flat.charAt(0);
     if (first !== '[' && first !== '(') return;
-    for (let found = LABEL.exec(flat); found !== null; found = LABEL.exec(flat)) {
-      labels.push(found[1] ?? found[2] ?? '');
-      skip(found[0].length);
-    }
+    for (let found = LABEL.exec(flat); found !== null; found = LABEL.exec(flat)) skip(found[0].length);
   };
   takeMark();
   takeLabels();
@@ -103,7 +95,7 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
   const inside = wrap === undefined ? flat : flat.slice(wrap.length);
   const marked = wrap === '**' && stated === undefined ? leadingMark(inside) : undefined;
   if (marked !== undefined) {
-    // `1. **✅ Database migration**`: the mark stands within.
+    // `1. **✅ Database migration**`: the mark is inside the bold text.
     const shown = inside.slice(0, marked.length).trim();
     stated = { mark: marked.mark, shown, length: 0, strong: true };
     raw = raw.slice(0, 2) + raw.slice(2 + marked.length);
@@ -139,11 +131,10 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
     flat = flat.slice(0, flat.length - trailing.length).trimEnd();
     return true;
   };
-  // `(DONE) ✅` says it twice.
+  // `(DONE) ✅` has two.
   if (takeTrailing()) takeTrailing();
-  for (let last = trailingLabel(raw); last !== undefined; last = trailingLabel(raw)) {
-    labels.push(last.label);
-    raw = raw.slice(0, raw.length - last.length).trimEnd();
+  for (let length = trailingLabel(raw); length > 0; length = trailingLabel(raw)) {
+    raw = raw.slice(0, raw.length - length).trimEnd();
   }
   return {
     box,
@@ -154,16 +145,12 @@ export function readHead(line: string, bulleted: boolean, legend: Legend): Head 
     certain: found?.certain ?? false,
     phase: found?.phase ?? false,
     text: raw.trim(),
-    labels: labels.length === 0 ? NONE : labels.filter((label) => label !== 'P'),
     optional: optional || saysOptional(raw),
-    parallel: labels.includes('P'),
     struck,
   };
 }
 
-const NONE: readonly string[] = [];
-
-/** Words and no more: neither box nor mark nor id nor label. Most lines of a task's body are such. */
+/** A fast path: most lines of a task's body are plain words. */
 function isPlain(text: string): boolean {
   return (
     PLAIN.test(text) &&
@@ -176,7 +163,7 @@ function isPlain(text: string): boolean {
 const PLAIN = /^[A-Za-z`"'][a-z`" ][^\d()[\]\u0080-\uffff]{22}/;
 const PLAIN_END = /[a-z.,;`]/;
 
-/** The head of a line that is only text. */
+/** Reads a line without any marks. */
 export function plainHead(text: string): Head {
   return {
     box: undefined,
@@ -187,14 +174,11 @@ export function plainHead(text: string): Head {
     certain: false,
     phase: false,
     text,
-    labels: NONE,
     optional: text.includes('ptional') && saysOptional(text),
-    parallel: false,
     struck: false,
   };
 }
 
-/** `(optional)` at the start, or at the end with no word after it. */
 function saysOptional(text: string): boolean {
   if (!/[([（［]/.test(text)) return false;
   const flat = narrow(text);
@@ -204,10 +188,9 @@ function saysOptional(text: string): boolean {
   return found[0]?.index === 0 || !/\w/.test(flat.slice(last.index + last[0].length));
 }
 
-function trailingLabel(text: string): { label: string; length: number } | undefined {
-  if (!text.endsWith(']') && !text.endsWith(')')) return undefined;
-  const found = TRAILING_LABEL.exec(text.slice(-10));
-  return found === null ? undefined : { label: found[1] ?? found[2] ?? '', length: found[0].length };
+function trailingLabel(text: string): number {
+  if (!text.endsWith(']') && !text.endsWith(')')) return 0;
+  return TRAILING_LABEL.exec(text.slice(-10))?.[0].length ?? 0;
 }
 
 interface FoundBox {
@@ -218,8 +201,8 @@ interface FoundBox {
 }
 
 /**
- * `[x]` needs no blank after it, unless it would be a link. A content we do not know makes a box only behind a
- * bullet, and only if it is one character: `[US1]` is a label, `[P]` is one too, and `[1]` a footnote.
+ * `[x]` needs no blank after it, unless it would be a link. An unknown content is a box only after a bullet and with
+ * one character: `[US1]` and `[P]` are labels, `[1]` is a footnote.
  */
 function readBox(flat: string, bulleted: boolean, legend: Legend): FoundBox | undefined {
   const first = flat.charAt(0);

@@ -4,15 +4,13 @@ import { type Head, opensWithBox } from './head.js';
 import { type Legend, type Mark, wholeWord } from './marks.js';
 import type { TaskProblem } from './parsed-tasks.js';
 
-/** What headings say of the list below them. */
-
 const PICTURES = /^(?:\p{Extended_Pictographic}|[\uFE0F\s])+/u;
 const NOUN =
   /\s+(?:tasks?|work|items?|features?|phases?|stories|issues|things|steps|list|todos?|작업|할 일|任务|タスク)$/iu;
 const PLAN =
   /^(?:\d+\.?\s+)?(?:(?:the|implementation|project|development|action|detailed|execution|work|migration)\s+)?(?:plans?|tasks?|steps?|to-?dos?(?: list)?|roadmap|phases|items|task list|계획|할 일|작업 목록|任务|任務|任务列表|计划|实施计划|タスク|タスク一覧|計画|実装計画|aufgaben|tâches|tareas|tarefas|задачи|план)$/iu;
 
-/** The status that a heading of nothing else gives to what stands below it: `## ✅ Done`, `### In progress tasks`. */
+/** Returns the status that a heading such as `## ✅ Done` or `### In progress tasks` gives its section. */
 export function statusOfSection({ text, box, mark }: Head): Mark | undefined {
   if (text.length > 60) return undefined;
   const words = text
@@ -24,7 +22,7 @@ export function statusOfSection({ text, box, mark }: Head): Mark | undefined {
   return said === undefined ? undefined : (mark ?? box?.mark ?? said);
 }
 
-/** Whether a heading, or the line before a list (which ends with a colon), says that the plan follows. */
+/** True if a heading, or a line ending with a colon, announces the plan. */
 export function opensPlan(text: string, needsColon: boolean): boolean {
   if (text.length > 40) return false;
   const plain = text.replace(/[*_#]/g, '').replace(PICTURES, '').trim();
@@ -32,7 +30,7 @@ export function opensPlan(text: string, needsColon: boolean): boolean {
   return PLAN.test(plain.replace(/\s*[:：]$/, ''));
 }
 
-/** Reports the checkboxes in a code fence: they are examples. */
+/** Reports checkboxes in a code fence, which are examples. */
 export function reportFence(
   { start, end, lines }: Lines,
   source: readonly string[],
@@ -60,7 +58,7 @@ export function reportFence(
   );
 }
 
-/** An HTML block without its comments, line for line; checkboxes in comments are reported. */
+/** Removes comments from an HTML block, keeping line numbers, and reports checkboxes in them. */
 export function uncomment(block: Lines, legend: Legend, problems: TaskProblem[]): Lines {
   let inComment = false;
   const hidden: number[] = [];
@@ -85,8 +83,8 @@ export function uncomment(block: Lines, legend: Legend, problems: TaskProblem[])
 }
 
 /**
- * The todos of a YAML front matter, as Cursor keeps them for a plan, or of a YAML file. Read line by line: a YAML library
- * takes half a second for 5,000 of them. What is not a list of flat entries is reported.
+ * Reads the todos of a YAML file or front matter, such as Cursor's. Line by line, since a YAML library takes half a
+ * second for 5,000; anything but a list of flat entries is reported.
  */
 
 const LIST = /^(?:todos|tasks)\s*:\s*$/;
@@ -94,7 +92,7 @@ const KEY = /^([A-Za-z_][\w-]*):(?=\s|$)/;
 const BOX = /^[\s>]*(?:[-*+•]|\d{1,9}[.)])?[ \t]{0,4}\[[^[\]]{0,12}\](?:\s|$)/;
 const BLOCK = /^[|>][+-]?\d?$/;
 
-/** Fills `findings` with the todos. Returns the line after the front matter; 0 when there is none. */
+/** Returns the line after the front matter, 0 without one. */
 export function readFrontMatter(lines: readonly string[], findings: Findings): number {
   const opens = lines[0]?.trimEnd() === '---';
   let end = opens ? lines.findIndex((line, at) => at > 0 && line.trimEnd() === '---') : lines.length;
@@ -108,13 +106,13 @@ export function readFrontMatter(lines: readonly string[], findings: Findings): n
   return end;
 }
 
-/** Keys and values between the two lines, not what stands between two rules. */
+/** True for keys and values, not for text between two rules. */
 function isMatter(lines: readonly string[]): boolean {
   const first = lines.find((line) => line.trim() !== '' && !line.startsWith('#'));
   return first !== undefined && KEY.test(first) && !lines.some((line) => BOX.test(line));
 }
 
-/** A file of YAML alone: its first line is a key, and one of its keys is a list of tasks. */
+/** True for a file that begins with a key and has a list of tasks. */
 function isYaml(lines: readonly string[]): boolean {
   const first = lines.find((line) => line.trim() !== '' && !line.startsWith('#'));
   if (first === undefined || !KEY.test(first)) return false;
@@ -124,7 +122,6 @@ function isYaml(lines: readonly string[]): boolean {
 
 interface Todo {
   readonly line: number;
-  end: number;
   readonly fields: Map<string, { value: string; line: number }>;
 }
 
@@ -148,18 +145,17 @@ function readTodos(lines: readonly string[], from: number, end: number, findings
     if (isItem) {
       close();
       dash = indent;
-      todo = { line: at, end: at + 1, fields: new Map() };
+      todo = { line: at, fields: new Map() };
     }
     const body = isItem ? text.slice(1).trim() : text;
     const key = KEY.exec(body);
     if (todo === undefined) break;
-    todo.end = at + 1;
     const fieldIndent = isItem ? dash + 2 : indent;
     if (key !== null && fieldIndent <= dash + 4 && !(last !== undefined && indent > dash + 4)) {
       last = { value: body.slice(key[0].length).trim(), line: at };
       todo.fields.set((key[1] ?? '').toLowerCase(), last);
     } else if (last !== undefined) {
-      // A value over several lines, or a list of its own.
+      // A multi-line value or a nested list.
       const item = body.startsWith('- ') ? body.slice(2).trim() : undefined;
       const more = item === undefined ? body : `,${scalar(item)}`;
       last.value = last.value === '' || BLOCK.test(last.value) ? more : `${last.value} ${more}`;
@@ -173,7 +169,7 @@ function readTodos(lines: readonly string[], from: number, end: number, findings
   close();
 }
 
-function addTodo({ line, end, fields }: Todo, findings: Findings): void {
+function addTodo({ line, fields }: Todo, findings: Findings): void {
   const read = (...names: string[]): string | undefined => {
     const found = names.map((name) => fields.get(name)).find((field) => field !== undefined);
     return found === undefined ? undefined : scalar(found.value);
@@ -187,9 +183,7 @@ function addTodo({ line, end, fields }: Todo, findings: Findings): void {
   const text = read('content', 'title', 'text', 'name', 'description');
   const statusLine = fields.get('status')?.line;
   if (text === undefined) {
-    findings.problems.push(
-      problem('broken_document', line, 'an entry without content; give it one', end - 1),
-    );
+    findings.problems.push(problem('broken_document', line, 'an entry without content; give it one'));
     return;
   }
   const done = read('completed', 'done');
@@ -204,14 +198,13 @@ function addTodo({ line, end, fields }: Todo, findings: Findings): void {
         dependsOn: list('dependencies', 'dependson', 'depends_on'),
         prompt: read('prompt'),
         line,
-        end,
       },
       findings.problems,
     ),
   );
 }
 
-/** A scalar without its quotes. */
+/** Removes quotes and comments. */
 function scalar(value: string): string {
   const text = value.trim();
   if (/^".*"$/.test(text)) {

@@ -1,15 +1,15 @@
-/** How a task id looks, at the start of a text that was narrowed. */
+/** An id at the start of a narrowed text. */
 interface FoundId {
   readonly id: string;
-  /** A task id on its face (`T001`, `T-22.1`, `Task 3`), not just a number or a code that anything may bear. */
+  /** True for a form that only tasks have (`T001`, `T-22.1`, `Task 3`), unlike a number or code. */
   readonly certain: boolean;
-  /** `Phase 3`, `Milestone 2`: a part of a plan, which may be a task or only a chapter. */
+  /** `Phase 3`, `Milestone 2`: a task or only a chapter. */
   readonly phase: boolean;
-  /** Code units that it takes, with what delimits it. */
+  /** Length in code units, including the delimiter. */
   readonly length: number;
 }
 
-// After an id: a delimiter or the end, and no range (`T001–T005` names five tasks and is none).
+// After an id: a delimiter or the end, and no range (`T001–T005` names five tasks).
 const DELIMITER = /^(?:\s*[:：]\s*|[.)、](?!\d)\s*|\s+[-–—]+\s+|\s*→\s*)/;
 const NO_RANGE = '(?![-–—~][\\p{L}\\d])';
 
@@ -21,16 +21,16 @@ const TASK = new RegExp(
   `^((?:T|TASK|TSK)[-_]?\\d+(?:[.-]\\d+)*[a-z]?)(?![a-zA-Z\\d.]*[a-zA-Z\\d])${NO_RANGE}`,
   'u',
 );
-// `MPC-37/38` and `MPC-39-42` name several issues, and are text.
+// `MPC-37/38` and `MPC-39-42` name several issues, so they are text.
 const TICKET = new RegExp(`^([A-Z]{2,10}-\\d{2,}(?:\\.\\d+)*)(?![a-zA-Z\\d/])${NO_RANGE}`, 'u');
 const SEVERAL = /^[A-Z]{2,10}-[1-9]\d*[-–—/]\d/;
 const PHASE = new RegExp(
   `^(phase|milestone|stage|sprint|epic|story|step|week|阶段|階段|フェーズ|ステップ|단계|этап|fase|étape|schritt)\\s*#?(\\d+(?:\\.\\d+)*[a-z]?)(?![\\p{L}\\d/])${NO_RANGE}`,
   'iu',
 );
-/** How a word for a task or a phase may begin, in Latin letters. */
+/** First Latin letters of task and phase words. */
 const [TASK_INITIAL, PHASE_INITIAL] = ['tT', 'pPmMsSeEwWfF'];
-/** A plan within a phase: `01-02: …`, `01-02-PLAN.md`. */
+/** A plan of a phase: `01-02: …`, `01-02-PLAN.md`. */
 const PLAN = /^(\d{2}(?:\.\d+)?-\d{2})(?:-PLAN(?:\.md)?(?![\p{L}\d])|(?=[*_`]*\s*[:：]|\s+(?:[-–—]|--)\s))/u;
 const STANDARD = /^(?:UTF|SHA|ISO|RFC|GPT|CVE|AES|RSA|MD|HTTP|ES|TLS|MP|ECMA|UTC|COVID)-/;
 const CODE = /^([A-Za-z][A-Za-z0-9_-]{0,23}?[-_]?\d+(?:[.-]\d+)*[a-z]?)(?![\p{L}\d])/u;
@@ -39,9 +39,7 @@ const DOTTED = new RegExp(`^(\\d+(?:\\.\\d+)+[a-c]?)(?![a-zA-Z\\d.]*[a-zA-Z\\d])
 const NUMBER = /^(\d{1,4}[a-z]?)(?=\s*[:：]|[.)、](?!\d)|\s+[-–—]\s)/;
 const BRACKETED = /^[[(]((?:T-?|TASK-?)?\d+(?:\.\d+)*[a-z]?)[\])](?!\()/;
 
-/**
- * The id at the start of `line`. `marked` says that it was set in bold or code, which delimits it as a colon does.
- */
+/** Finds the id at the start of `line`. `marked` means bold or code, which delimits an id as a colon does. */
 export function findId(line: string, marked: boolean): FoundId | undefined {
   const text = line.slice(0, 80);
   // Every id has a digit.
@@ -77,7 +75,7 @@ const ONE_ID = /^#?((?:[A-Z]{1,10}[-_]?)?\d+(?:[.-]\d+)*[a-z]?)(?![\p{Script=Lat
 const TO = /^\s*(?:-|–|—|~|to|through|bis|至|から|〜)\s*/;
 const MAX_RANGE = 200;
 
-/** The ids that a part of a dependency line names: `1.1`, `任务 1.1`, `タスク1完了`, `Phase 9 (done)`, `T001–T003`. */
+/** Returns the ids in a part of a dependency line: `1.1`, `任务 1.1`, `タスク1完了`, `Phase 9 (done)`, `T001–T003`. */
 export function namedIds(part: string): string[] {
   const phase = PHASE.exec(part);
   if (phase !== null) return [phaseId(phase)];
@@ -90,13 +88,13 @@ export function namedIds(part: string): string[] {
   const to = TO.exec(after);
   const last = to === null ? undefined : ONE_ID.exec(after.slice(to[0].length))?.[1];
   if (last !== undefined) return range(id, last);
-  // Latin text behind it makes it a sentence; a remark, or the word for "done", does not.
+  // Latin text after it makes it a sentence; a remark or a word for "done" does not.
   return word !== '' || /^\s*(?:$|[^\p{Script=Latin}\d])/u.test(after) || DONE_WORD.test(after) ? [id] : [];
 }
 
 const DONE_WORD = /^\s*(?:is |are )?(?:completed?|done|finished|must|first|erledigt|terminé|hecho)/i;
 
-/** `T001`, `T003` → all between them, where both count by their last number; else the two. */
+/** Expands `T001`, `T003` if both count by their last number; else returns the two. */
 function range(first: string, last: string): string[] {
   const [from, to] = [first, last].map((id) => /^(.*?)(\d+)$/.exec(id));
   const [, stem = '', digits = ''] = from ?? [];
@@ -109,7 +107,7 @@ function range(first: string, last: string): string[] {
   );
 }
 
-/** `1.2` for `1.2.3`, `T-22` for `T-22.1`: the id that the number says it lies under. */
+/** `1.2` for `1.2.3`, `T-22` for `T-22.1`. */
 export function outerId(id: string): string | undefined {
   const dot = id.lastIndexOf('.');
   return dot > 0 ? id.slice(0, dot) : undefined;
@@ -133,10 +131,7 @@ function found(text: string, match: RegExpExecArray, certain: boolean): FoundId 
 const WIDE = /[\u3000\uFF01-\uFF5E【】]/;
 const ALL_WIDE = new RegExp(WIDE, 'g');
 
-/**
- * Full-width letters, digits and brackets as their ASCII counterparts, one for one: an index into the result is an
- * index into the text.
- */
+/** Replaces full-width characters with ASCII, one for one, so that indexes stay valid. */
 export function narrow(text: string): string {
   if (!WIDE.test(text)) return text;
   return text.replace(ALL_WIDE, (wide) => {

@@ -1,8 +1,8 @@
 import { type Draft, draftOfEntry, type Findings, type Heading, partOf, problem } from './draft.js';
 
 /**
- * Tasks in JSON: `tasks.json` of claude-task-master with its tags, and lists of objects with a title and a status under
- * `tasks`, `todos`, `stories` or nothing.
+ * Reads JSON plans: claude-task-master's `tasks.json` with its tags, and lists of objects with a title and a status
+ * under `tasks`, `todos`, `stories` or at the top.
  */
 
 interface Fields {
@@ -18,7 +18,7 @@ interface Fields {
   readonly passes?: unknown;
 }
 
-/** Fills `findings` from a text that is JSON. Returns false for one that is not. */
+/** Returns false for text that is not JSON. */
 export function readJsonTasks(text: string, findings: Findings): boolean {
   const opening = text.trimStart().charAt(0);
   if (opening !== '{' && opening !== '[') return false;
@@ -26,18 +26,17 @@ export function readJsonTasks(text: string, findings: Findings): boolean {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    // A list of checkboxes may open with a bracket too.
+    // A list of checkboxes may begin with a bracket too.
     if (opening === '{' && /"(?:tasks|todos)"\s*:/.test(text)) {
       const message = `cannot be read as JSON (${error instanceof Error ? error.message : 'broken'}); correct it`;
       findings.problems.push(problem('broken_document', 0, message));
     }
     return false;
   }
-  const places = readPlaces(value, text);
+  const lines = readLines(value, text);
   for (const { name, tasks, holder } of listsOf(value)) {
-    const place = holder === undefined ? undefined : places.get(holder);
-    const under = name === undefined ? undefined : partOf(name, place?.start ?? 0, place?.end ?? 1);
-    addTasks(tasks, under, undefined, places, findings);
+    const under = name === undefined ? undefined : partOf(name, (holder && lines.get(holder)) ?? 0);
+    addTasks(tasks, under, undefined, lines, findings);
   }
   return true;
 }
@@ -65,7 +64,7 @@ function addTasks(
   tasks: readonly unknown[],
   under: Heading | undefined,
   owner: Draft | undefined,
-  places: Places,
+  lines: LinesOfObjects,
   findings: Findings,
 ): void {
   const numbers = new Set(tasks.map((task) => (isFields(task) ? asText(task.id) : undefined)));
@@ -73,10 +72,9 @@ function addTasks(
     if (!isFields(task)) continue;
     const text = first(task, ['title', 'content', 'name', 'text', 'subject', 'description']);
     if (text === undefined) continue;
-    const { start, end } = places.get(task) ?? { start: 0, end: 1 };
     const own = asText(task.id);
     const above = owner?.head.id;
-    // Sub-tasks are counted within their task.
+    // Sub-tasks are numbered within their task.
     const idOf = (id: string): string =>
       above !== undefined && numbers.has(id) && !id.includes('.') ? `${above}.${id}` : id;
     const draft = draftOfEntry(
@@ -86,10 +84,8 @@ function addTasks(
         status: statusOf(task),
         dependsOn: list(task, ['dependencies', 'dependsOn', 'depends_on', 'blockedBy']).map(idOf),
         requirements: list(task, ['requirements']),
-        files: list(task, ['files']),
         prompt: promptOf(task),
-        line: start,
-        end,
+        line: lines.get(task) ?? 0,
         under,
         owner,
       },
@@ -97,11 +93,11 @@ function addTasks(
     );
     findings.drafts.push(draft);
     const { subtasks } = task;
-    if (Array.isArray(subtasks)) addTasks(subtasks, under, draft, places, findings);
+    if (Array.isArray(subtasks)) addTasks(subtasks, under, draft, lines, findings);
   }
 }
 
-/** What tells an agent how: the prompt, else the details with how they are tested. */
+/** Returns the prompt, else the details with the test strategy. */
 function promptOf(task: Fields): string | undefined {
   const prompt = asText(task.prompt);
   if (prompt !== undefined) return prompt;
@@ -136,13 +132,12 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The lines of each object: the first, 0-based, and the one after the last. */
-type Places = ReadonlyMap<object, { readonly start: number; readonly end: number }>;
+type LinesOfObjects = ReadonlyMap<object, number>;
 
-/** The lines that the objects of a value stand in, which `JSON.parse` does not tell. */
-function readPlaces(value: unknown, text: string): Places {
-  const places = new Map<object, { start: number; end: number }>();
-  // The objects in the order of their braces. Keys that are numbers come first in an object, whatever their place.
+/** Finds the line, 0-based, of each object, which `JSON.parse` does not report. */
+function readLines(value: unknown, text: string): LinesOfObjects {
+  const lines = new Map<object, number>();
+  // Objects in the order of their braces; JavaScript puts numeric keys first regardless of their position.
   const braces = bracesOf(text);
   let next = 0;
   const pending: unknown[] = [value];
@@ -150,36 +145,24 @@ function readPlaces(value: unknown, text: string): Places {
     const each = pending.pop();
     if (typeof each !== 'object' || each === null) continue;
     if (!Array.isArray(each)) {
-      const place = braces[next];
-      if (place !== undefined) places.set(each, place);
+      lines.set(each, braces[next] ?? 0);
       next += 1;
     }
     const inside: unknown[] = Object.values(each);
-    for (let at = inside.length - 1; at >= 0; at -= 1) {
-      const item = inside[at];
-      if (typeof item === 'object' && item !== null) pending.push(item);
-    }
+    for (let at = inside.length - 1; at >= 0; at -= 1) pending.push(inside[at]);
   }
-  return places;
+  return lines;
 }
 
-function bracesOf(text: string): { start: number; end: number }[] {
-  const all: { start: number; end: number }[] = [];
-  const open: { start: number; end: number }[] = [];
+function bracesOf(text: string): number[] {
+  const all: number[] = [];
   let line = 0;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     if (unit === 0x22) {
       for (at += 1; text.charCodeAt(at) !== 0x22; at += 1) if (text.charCodeAt(at) === 0x5c) at += 1;
     } else if (unit === 0x0a || (unit === 0x0d && text.charCodeAt(at + 1) !== 0x0a)) line += 1;
-    else if (unit === 0x7b) {
-      const place = { start: line, end: line + 1 };
-      all.push(place);
-      open.push(place);
-    } else if (unit === 0x7d) {
-      const place = open.pop();
-      if (place !== undefined) place.end = line + 1;
-    }
+    else if (unit === 0x7b) all.push(line);
   }
   return all;
 }

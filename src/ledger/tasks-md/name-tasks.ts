@@ -2,8 +2,8 @@ import { type Draft, problem } from './draft.js';
 import type { TaskProblem } from './parsed-tasks.js';
 
 /**
- * Names every task, once. `drafts` come in document order, parents first; see `ParsedTask.id` for the forms. An
- * ordinal counts the boxes without id under one parent or heading, so an edit elsewhere changes no id.
+ * Gives every task a unique name. `drafts` come in document order, parents first; `ParsedTask.id` describes the forms.
+ * An ordinal counts boxes without id under one parent or heading, so that edits elsewhere change no id.
  */
 export function nameTasks(
   drafts: readonly Draft[],
@@ -53,10 +53,10 @@ export function nameTasks(
   return names;
 }
 
-/** Ranges of lines that a report names. */
+/** Limit of line ranges in a report. */
 const MAX_RANGES = 12;
 
-/** One report for all of them: a plain checklist has no ids, and nothing is wrong with that. */
+/** One report for all: a plain checklist has no ids, and nothing is wrong with that. */
 function reportUnnamed(
   unnamed: readonly Draft[],
   names: ReadonlyMap<Draft, string>,
@@ -74,7 +74,7 @@ function reportUnnamed(
   problems.push({ ...problem('checkbox_without_id', first.line, message, last.line), tasks: count });
 }
 
-/** `3-7, 9 and 12 more`. */
+/** For example `3-7, 9 and 12 more`. */
 function linesOf(drafts: readonly Draft[]): string {
   const ranges: { from: number; to: number }[] = [];
   let shown = 0;
@@ -95,12 +95,12 @@ function numbered({ ordinal }: Draft, above: string | undefined): string | undef
   return above === undefined ? String(ordinal) : `${above}.${ordinal}`;
 }
 
-/** A heading without a number is named by its text. */
+/** Names a heading without a number by its text. */
 function titled({ origin, head }: Draft): string | undefined {
   return origin === 'heading' ? slug(head.text) || undefined : undefined;
 }
 
-/** Letters and digits of a heading, in any script; short, since a task id ends up in prompts. */
+/** Keeps letters and digits of any script; short, since task ids end up in prompts. */
 function slug(heading: string): string {
   const words = heading.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return Array.from(words.join('-')).slice(0, 40).join('').replace(/-$/, '');

@@ -1,11 +1,9 @@
 import { addAll, type Draft, type Heading } from './draft.js';
 import type { Mark } from './marks.js';
 
-/** Tasks that a plan names twice: in an overview, and where they are described. */
-
 /**
- * The tasks without those of a list that only repeats headings below it, each of which holds tasks: `- [ ] Setup` over
- * `## Setup`, `- Phase 1: Setup` over `## Phase 1: Setup`. Where the heading is a task, it takes over what the list says.
+ * Drops lists that only repeat headings below them, each of which has tasks: `- [ ] Setup` over `## Setup`, `- Phase 1:
+ * Setup` over `## Phase 1: Setup`. If the heading is a task, it takes over the list's statuses.
  */
 export function withoutRepeats(
   drafts: readonly Draft[],
@@ -24,7 +22,7 @@ export function withoutRepeats(
     else list.push(draft);
   }
   const named = new Map<string, Heading>();
-  // The first of several with one name counts.
+  // The first of several headings with one name counts.
   for (const heading of headings.toReversed()) {
     if (!holders.has(heading) || heading.isStatus) continue;
     const { head } = heading.draft ?? {};
@@ -44,7 +42,7 @@ export function withoutRepeats(
   return repeated.size === 0 ? drafts : drafts.filter((draft) => !repeated.has(draft));
 }
 
-/** The heading below an item that says the same, or for a phase the same number and the beginning of its title. */
+/** Finds the heading below an item with the same text, or for a phase the same number and beginning. */
 function headingOf({ head, line }: Draft, named: ReadonlyMap<string, Heading>): Heading | undefined {
   const heading = named.get(head.phase ? (head.id ?? '') : wordsOf(head.text));
   if (heading === undefined || heading.line < line) return undefined;
@@ -53,8 +51,8 @@ function headingOf({ head, line }: Draft, named: ReadonlyMap<string, Heading>): 
 }
 
 /**
- * `- [ ] Phase 9: Training` in an overview and `### Phase 9: Training` below: one task. The one with a body is the
- * detail, else the heading, else the later one; what the overview says of its status gives way to it.
+ * Merges tasks listed twice: `- [ ] Phase 9: Training` in an overview and `### Phase 9: Training` below. Prefers the
+ * one with a body, else the heading, else the later one; the overview's status is weaker.
  */
 export function mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<Heading>): Draft[] {
   const parentOf = ({ under, owner }: Draft): Draft | undefined => owner ?? headingTask(under, confirmed);
@@ -72,9 +70,7 @@ export function mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<
   const weight = (draft: Draft): number =>
     (held.has(draft) ? 4 : 0) +
     (draft.origin === 'heading' ? 2 : 0) +
-    (draft.prompt !== undefined || draft.details.length + draft.files.length + draft.requirements.length > 0
-      ? 1
-      : 0);
+    (draft.prompt !== undefined || draft.details.length + draft.requirements.length > 0 ? 1 : 0);
   const details = new Map<string, Draft>();
   const dropped = new Set<Draft>();
   for (const draft of drafts) {
@@ -87,9 +83,9 @@ export function mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<
       continue;
     }
     const [overview, detail] = weight(first) > weight(draft) ? [draft, first] : [first, draft];
-    // Two that both have tasks below them are two.
+    // Two with subtasks are different tasks.
     if (held.has(overview)) continue;
-    // The numbers of two lists are two numbers.
+    // Numbers of two lists are unrelated.
     if (overview.head.id === undefined && detail.origin !== 'heading') continue;
     details.set(key, detail);
     dropped.add(overview);
@@ -98,7 +94,6 @@ export function mergeOverviews(drafts: readonly Draft[], confirmed: ReadonlySet<
   return drafts.filter((draft) => !dropped.has(draft));
 }
 
-/** The ids that are there more than once. */
 function repeated(ids: readonly (string | undefined)[]): ReadonlySet<string> {
   const once = new Set<string>();
   const several = new Set<string>();
@@ -110,7 +105,7 @@ function repeated(ids: readonly (string | undefined)[]): ReadonlySet<string> {
   return several;
 }
 
-/** What a task is called, before what describes it: `Foundation` of `**Foundation** - Scaffold and pipeline`. */
+/** Returns the title before its description: `Foundation` of `**Foundation** - Scaffold and pipeline`. */
 function titleOf(text: string): string {
   const [title = ''] = text.slice(0, 200).split(/\s(?:[-–—]+\s|\()|[:：]\s/);
   return wordsOf(title);
@@ -120,17 +115,17 @@ function wordsOf(text: string): string {
   return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
 }
 
-/** Adds what an overview says of a task to its detail. */
+const LISTS = ['requirements', 'dependsOn', 'details'] as const;
+
 function mergeInto(detail: Draft, overview: Draft): void {
   const { box, mark } = overview.head;
   const said = box?.mark ?? mark;
   if (said !== undefined) overview.statuses.unshift({ from: 'overview', line: overview.line, mark: said });
-  for (let line = overview.line; line < overview.end; line += 1) detail.alsoAt.push(line);
-  // Each mark once: a plan may say the same task a thousand times.
+  // Once per mark: a plan may repeat a task a thousand times.
   const isNew = ({ from, mark }: Draft['statuses'][number]): boolean =>
     !detail.statuses.some((each) => each.from === from && sameMark(each.mark, mark));
   for (const stated of overview.statuses) if (isNew(stated)) detail.statuses.push(stated);
-  for (const field of ['requirements', 'files', 'leverage', 'dependsOn', 'details'] as const) {
+  for (const field of LISTS) {
     const known = new Set(detail[field]);
     addAll(
       detail[field],
@@ -140,7 +135,7 @@ function mergeInto(detail: Draft, overview: Draft): void {
   if (overview.prompt !== undefined) detail.prompt ??= overview.prompt;
 }
 
-/** `## T001: Title` over `- [x] T001`: one task, whose box stands below its heading. */
+/** Merges `## T001: Title` with the `- [x] T001` below it. */
 export function mergeHeadingBoxes(drafts: readonly Draft[], confirmed: ReadonlySet<Heading>): Draft[] {
   const merged = new Map<Draft, Draft>();
   const boxed = new Set<Draft>();
@@ -153,7 +148,7 @@ export function mergeHeadingBoxes(drafts: readonly Draft[], confirmed: ReadonlyS
     boxed.add(heading);
     merged.set(draft, heading);
     heading.statuses.push({ from: 'box', line: draft.line, mark: draft.head.box.mark });
-    for (const key of ['requirements', 'files', 'leverage', 'dependsOn', 'details'] as const) {
+    for (const key of LISTS) {
       addAll(heading[key], draft[key]);
     }
     if (draft.prompt !== undefined) heading.prompt ??= draft.prompt;

@@ -8,11 +8,11 @@ import { settle } from './settle.js';
 import { readLegend } from './status.js';
 
 /**
- * Reads a plan of any of the kinds that agents write, and never fails: what it cannot place, or places by a guess, it
- * reports with its line. The text tells the kind, not its name: Markdown, with or without a front matter, JSON, YAML or
- * a `task_001.txt`. Pure.
+ * Parses a plan in any format that agents write, and never fails: lines that it cannot read, or reads by a guess, are
+ * reported. Detects the format from the text: Markdown with or without front matter, JSON, YAML or `task_001.txt`.
+ * Pure.
  *
- * Three steps: repair the text, scan its blocks or entries for whatever may be or name a task, settle which of it is one.
+ * Three steps: repair the text, scan it for anything that may be or name a task, settle which are tasks.
  */
 export function parseTasksMd(text: string): ParsedTasks {
   const { text: repaired, misdecoded } = repair(text);
@@ -26,32 +26,31 @@ export function parseTasksMd(text: string): ParsedTasks {
   if (misdecoded !== undefined) {
     findings.problems.push(problem('misdecoded_text', misdecoded.line, misdecoded.message));
   }
-  // What ends the last line begins no other.
-  return settle(findings, lines.length > 1 && lines.at(-1) === '' ? lines.length - 1 : lines.length);
+  return settle(findings);
 }
 
 /**
- * Undoes what editors and shells do to a file: the byte order mark, and UTF-8 that was decoded as Windows-1252,
- * Latin-1 or MacRoman (`â€”` or `‚Äî` for a dash). Lines keep their numbers.
+ * The text after undoing damage by editors and shells: the byte order mark, and UTF-8 decoded as Windows-1252, Latin-1
+ * or MacRoman (`â€”` or `‚Äî` for a dash). Line numbers stay.
  */
 
 export interface Repaired {
   readonly text: string;
-  /** The first line (0-based) that was mis-decoded, and what was done about it. */
+  /** The first mis-decoded line, 0-based, and the repair. */
   readonly misdecoded?: { readonly line: number; readonly message: string };
 }
 
 interface Legacy {
   readonly name: string;
   readonly bytes: ReadonlyMap<string, number>;
-  /** A character that stands for a lead byte, and those for its continuation bytes. */
+  /** A lead byte and its continuation bytes, as characters. */
   readonly sequence: RegExp;
 }
 
 const BOM = /^(?:\uFEFF|ï»¿|Ôªø)/;
 const NON_ASCII = /[^\p{ASCII}]/gu;
 
-// The characters of the bytes 80 to FF. TextDecoder does not help: in Node 20 it reads windows-1252 as Latin-1.
+// The characters of the bytes 80 to FF. TextDecoder in Node 20 reads windows-1252 as Latin-1.
 const UPPER_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 const LATIN_1 = String.fromCharCode(...Array.from({ length: 96 }, (_, at) => 0xa0 + at));
 const MAC_ROMAN =
@@ -62,10 +61,10 @@ const LEGACY: readonly Legacy[] = [
   legacy('MacRoman', MAC_ROMAN),
 ];
 
-/** Text without byte order mark, and with mis-decoded characters put right where the whole file speaks for it. */
+/** Removes the byte order mark, and repairs mis-decoded text if the whole file supports it. */
 export function repair(source: string): Repaired {
   const text = source.replace(BOM, '');
-  // Plain ASCII takes a byte each.
+  // Plain ASCII has one byte per character.
   if (Buffer.byteLength(text) === text.length) return { text };
   const foreign = text.match(NON_ASCII)?.length ?? 0;
   for (const encoding of LEGACY) {
@@ -81,8 +80,8 @@ export function repair(source: string): Repaired {
 }
 
 /**
- * Only when at least two sequences are found and nine of ten foreign characters belong to one: `café…»` may by
- * chance spell a sequence, a text in which nearly everything does is mis-decoded.
+ * Requires two sequences and nine of ten foreign characters: `café…»` may spell a sequence by chance, but a text in
+ * which nearly everything does is mis-decoded.
  */
 function decodeAgain(text: string, foreign: number, { name, bytes, sequence }: Legacy): Repaired | undefined {
   let first = -1;
@@ -116,7 +115,7 @@ function decode(
 
 function legacy(name: string, characters: string): Legacy {
   const bytes = new Map(Array.from(characters, (character, at) => [character, 0x80 + at] as const));
-  // Some tools leave the bytes 80 to 9F as control characters.
+  // Some tools keep the bytes 80 to 9F as control characters.
   for (let byte = 0x80; byte < 0xa0; byte += 1) {
     const control = String.fromCharCode(byte);
     if (!bytes.has(control)) bytes.set(control, byte);
@@ -139,7 +138,7 @@ function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split(/\r\n|\r|\n/).length - 1;
 }
 
-/** The text files of claude-task-master: `task_001.txt`, one task with its sub-tasks. */
+/** claude-task-master's text files: `task_001.txt`, one task with its sub-tasks. */
 
 const TASK_ID = /^# Task ID:\s*(\S+)/;
 const FIELD = /^# (Title|Status|Dependencies|Priority|Description|Details|Test Strategy|Subtasks):/i;
@@ -159,16 +158,16 @@ interface Open {
   readonly test: string[];
 }
 
-/** Fills `findings` from a text that opens with `# Task ID:`. Returns false for any other. */
+/** Returns false unless the text begins with `# Task ID:`. */
 function readTaskFiles(lines: readonly string[], findings: Findings): boolean {
   if (!TASK_ID.test(lines.find((line) => line.trim() !== '') ?? '')) return false;
   let owner: Draft | undefined;
   let task: Open | undefined;
   let into: string[] | undefined;
   let isFenced = false;
-  const close = (end: number): void => {
+  const close = (): void => {
     if (task === undefined) return;
-    const draft = draftOfEntry(entryOf(task, end, task.isSubtask ? owner : undefined), findings.problems);
+    const draft = draftOfEntry(entryOf(task, task.isSubtask ? owner : undefined), findings.problems);
     if (!task.isSubtask) owner = draft;
     findings.drafts.push(draft);
   };
@@ -177,7 +176,7 @@ function readTaskFiles(lines: readonly string[], findings: Findings): boolean {
     const id = isFenced ? undefined : TASK_ID.exec(line)?.[1];
     const sub = isFenced || id !== undefined ? null : SUBTASK.exec(line);
     if (id !== undefined || (sub !== null && task !== undefined)) {
-      close(at);
+      close();
       const isSubtask = sub !== null && id === undefined;
       const parent = owner?.head.id ?? '';
       task = {
@@ -224,13 +223,11 @@ function readTaskFiles(lines: readonly string[], findings: Findings): boolean {
     }
     if (into !== undefined && value !== '') into.push(value);
   });
-  let end = lines.length;
-  while (end > 0 && lines[end - 1]?.trim() === '') end -= 1;
-  close(end);
+  close();
   return true;
 }
 
-/** `Parse the input [done]`. */
+/** For example `Parse the input [done]`. */
 function titleOfSubtask(text: string, line: number): { title: string; status?: string; statusLine?: number } {
   const title = text.trim();
   const bracket = title.endsWith(']') ? title.lastIndexOf('[') : -1;
@@ -238,7 +235,7 @@ function titleOfSubtask(text: string, line: number): { title: string; status?: s
   return { title: title.slice(0, bracket).trim(), status: title.slice(bracket + 1, -1), statusLine: line };
 }
 
-function entryOf(task: Open, end: number, owner: Draft | undefined): PlanEntry {
+function entryOf(task: Open, owner: Draft | undefined): PlanEntry {
   const details = task.details.join('\n').trim();
   const test = task.test.join('\n').trim();
   return {
@@ -249,7 +246,6 @@ function entryOf(task: Open, end: number, owner: Draft | undefined): PlanEntry {
     dependsOn: task.dependsOn,
     prompt: details === '' || test === '' ? details : `${details}\n\nTest strategy: ${test}`,
     line: task.line,
-    end,
     owner,
   };
 }

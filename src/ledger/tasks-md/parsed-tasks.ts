@@ -1,18 +1,13 @@
 import { closes, readField } from './fields.js';
 
-/** The status words of the progress ledger. */
 export type PlanTaskStatus = 'pending' | 'in-progress' | 'completed';
 
 /**
- * What declared the task: a checkbox, a heading, a row of a table, a list item with a status mark, or an entry of a
- * document that is made of them (`tasks.json`, `task_001.txt`, the todos of a front matter).
+ * The declaration of a task: a checkbox, a heading, a table row, a list item with a status mark, or an entry of a
+ * document made of tasks (`tasks.json`, `task_001.txt`, todos in a front matter).
  */
 export type TaskOrigin = 'checkbox' | 'heading' | 'table' | 'list' | 'entry';
 
-/**
- * Where the status was read, strongest first: the task's own box or mark, its `Status:` line, a row of a table or an
- * item of a list that names its id, an overview, its children, the heading `## ✅ Done` above it; `none` means that the file says nothing and `pending` was assumed.
- */
 export type StatusSource =
   | 'box'
   | 'mark'
@@ -24,81 +19,60 @@ export type StatusSource =
   | 'section'
   | 'none';
 
-/**
- * What a line of the file is: a task, part of one, prose that speaks of none (blank lines too), or one that a problem
- * with `placed: false` reports.
- */
-export type LineRole = 'task' | 'part' | 'prose' | 'problem';
-
-/** One task of the file. Lists are empty, never missing. */
+/** Lists are empty, never missing. */
 export interface ParsedTask {
   /**
-   * Unique in the file. As written (`2.1`, `T001`, `T-22.1`), or the number of the ordered list item that holds the
-   * box, under its parent's (`1.2`). A box without any is named by its ordinal under its parent task (`1#3`) or else
-   * under its heading (`success-metrics#2`), so that edits elsewhere leave it alone. The second task with one id is
-   * `T001~2`.
+   * Unique in the file. As written (`2.1`, `T001`, `T-22.1`), or the number of its ordered list item under its parent's
+   * (`1.2`). A box without either is named by its ordinal under its parent (`1#3`) or its heading
+   * (`success-metrics#2`), so that edits elsewhere do not change it. A second task with one id is `T001~2`.
    */
   readonly id: string;
-  /** False when the id was made up: from an ordinal (`1#3`), or to tell duplicates apart (`T001~2`). */
-  readonly idAsWritten: boolean;
-  /** The task's own line, without marker, id, labels and inline fields; Markdown inside is left as it is. */
+  /** The task's line without marker, id, labels and inline fields; Markdown stays. */
   readonly text: string;
   readonly status: PlanTaskStatus;
   readonly statusFrom: StatusSource;
-  readonly origin: TaskOrigin;
   /**
-   * Its children are the work, and it only holds them: a task whose status comes from its children, or a heading such
-   * as `## Phase 3 🚧` over tasks. Leave it out when you count work, or the work counts twice.
+   * Only contains tasks: its status derives from them, or it is a heading such as `## Phase 3 🚧` over tasks. Counting
+   * it would count work twice.
    */
   readonly group: boolean;
   /** `- [ ]* 2.2`, or `(optional)` at either end of the text. */
   readonly optional: boolean;
-  /** `[P]` or `(P)`. */
-  readonly parallel: boolean;
-  /** Marked as waiting on something (`[!]`, 🚫, `Blocked`); the status is `pending`. */
+  /** Marked `[!]`, 🚫 or `Blocked`; the status is `pending`. */
   readonly blocked: boolean;
-  /** Given up (`~~struck~~`, `Cancelled`, `[-]` where a legend says so): `pending`, and to be left out of totals. */
+  /** `~~struck~~`, `Cancelled`, or `[-]` if a legend says so: `pending`, and not in totals. */
   readonly cancelled: boolean;
   readonly parent?: string;
-  /** Number of ancestors. */
-  readonly depth: number;
   /** 1-based. */
   readonly line: number;
-  /** Text of the nearest heading above which is not the task itself. */
-  readonly section?: string;
-  /** Other bracketed markers beside the id or at the end, such as `US1` or `T`. */
-  readonly labels: readonly string[];
   /**
-   * The `_Prompt: …_`, its lines dedented, without the underscores. Without one the lines of its body, each trimmed, but not
-   * tasks, comments, requirements, dependencies or a status.
+   * The dedented `_Prompt: …_` without underscores. Without one, the lines of its body, except tasks, comments,
+   * requirements, dependencies and statuses.
    */
   readonly prompt?: string;
   readonly requirements: readonly string[];
-  /** From `File:` lines only; a path named in the text is not guessed. */
-  readonly files: readonly string[];
-  readonly leverage: readonly string[];
-  /** Ids, also of tasks that do not exist; what names no id is as written (`all of the above`). */
+  /** Ids, possibly of missing tasks; text without an id stays as written (`all of the above`). */
   readonly dependsOn: readonly string[];
 }
 
 /**
- * - `unknown_marker`: a box or status cell that says nothing we know; the task is read as pending.
- * - `unknown_mark`: a status of which we know neither what it says nor what it is about; NOT read.
- * - `unknown_dependency`: a task depends on what is not a task of the file.
+ * - `unknown_marker`: an unknown box or status cell; read as pending.
+ * - `unknown_mark`: an unknown status of an unknown task; NOT read.
+ * - `unknown_dependency`: a dependency that is no task of the file.
  * - `duplicate_id`: a later task with a known id; renamed `<id>~2`.
  * - `checkbox_without_id`: tasks without an id, named by ordinal or text; one report for all of them.
- * - `status_contradicts_children`: completed over open children, or pending over completed ones.
- * - `status_conflict`: two places give one task different statuses; the stronger source was taken.
- * - `no_status`: a task about which the file says nothing; read as pending.
+ * - `status_contradicts_children`: completed with open children, or pending with completed ones.
+ * - `status_conflict`: two different statuses for one task; the stronger source wins.
+ * - `no_status`: a task without any status; read as pending.
  * - `mark_without_id`: a line with a status but neither box nor id; NOT a task.
- * - `id_without_status`: a line which opens with a task id that no task has; NOT a task.
+ * - `id_without_status`: a line that begins with an id of no task; NOT a task.
  * - `not_a_task`: checkboxes in a code fence, a comment, a legend or a foreign table; NOT tasks.
- * - `unclosed_fence`: a code fence that runs to the end of the file and hides checkboxes.
- * - `indented_as_code`: so deep that Markdown takes it for code; read as a task nevertheless.
+ * - `unclosed_fence`: an unclosed code fence that hides checkboxes.
+ * - `indented_as_code`: code to Markdown because of its indentation; still read as a task.
  * - `unclosed_field`: `_Prompt: …` without its closing underscore.
- * - `misdecoded_text`: UTF-8 that was read in another encoding; repaired where that is certain.
- * - `broken_document`: JSON or YAML that cannot be read; NOT read.
- * - `no_tasks`: the whole file has none.
+ * - `misdecoded_text`: UTF-8 in a wrong encoding; repaired if certain.
+ * - `broken_document`: unreadable JSON or YAML; NOT read.
+ * - `no_tasks`: the file has no tasks.
  */
 export type TaskProblemCode =
   | 'unknown_marker'
@@ -119,29 +93,27 @@ export type TaskProblemCode =
   | 'misdecoded_text'
   | 'no_tasks';
 
-/** What could not be placed, or was placed by a guess. */
+/** A line that could not be read, or was read by a guess. */
 export interface TaskProblem {
   readonly code: TaskProblemCode;
   /** 1-based. */
   readonly line: number;
-  /** The last line that it is about, when there are several. */
+  /** The last line, if there are several. */
   readonly lastLine?: number;
-  /** How many tasks it is about, where it is about tasks on several lines. */
+  /** Number of tasks, if it covers several. */
   readonly tasks?: number;
-  /** True when the line was read all the same, by a guess or under a name that was made up; false when it was not. */
+  /** True if the line was read by a guess or under a generated name. */
   readonly placed: boolean;
   readonly message: string;
 }
 
-/** Tasks and problems are in document order. */
+/** In document order. */
 export interface ParsedTasks {
   readonly tasks: readonly ParsedTask[];
   readonly problems: readonly TaskProblem[];
-  /** What each line of the text is: as many entries as the text has lines. */
-  readonly lines: readonly LineRole[];
 }
 
-/** A field that may go on over lines: its value, the line after its last, and whether its end was found. */
+/** A field that may span lines: its value, the line after its last, and whether its end was found. */
 export interface Span {
   readonly value: string;
   readonly end: number;
@@ -152,8 +124,8 @@ const SPAN_FIELD = /^\s*(?:[-*+]\s+)?_[\p{L}][\p{L} ]{1,23}[:：]/u;
 const BLOCK_SCALAR = /^[|>][+-]?$/;
 
 /**
- * Follows an open `_Prompt: …` to the last closing underscore before `end`, before the next field, and before
- * `stop` says so. Lines are dedented; a lone `|`, as in YAML, does not count as text.
+ * Follows an open `_Prompt: …` to the last closing underscore before `end`, the next field, or a `stop` line. Dedents;
+ * a lone `|`, as in YAML, is no text.
  */
 export function followSpan(
   lines: readonly string[],
@@ -167,7 +139,7 @@ export function followSpan(
   for (; limit < end; limit += 1) {
     const line = lines[limit] ?? '';
     const field = readField(line);
-    // Whatever opens a span ends this one: spans that nothing closes would else be read to the end, each of them.
+    // Any opening span ends this one: otherwise each unclosed span would be read to the end.
     if (field !== undefined && (field.state !== 'plain' || SPAN_FIELD.test(line))) break;
     if (stop(line)) break;
     if (closes(line)) last = limit;
@@ -179,7 +151,7 @@ export function followSpan(
   return { value: join(first, body), end: stopAt, closed };
 }
 
-/** The value of a field that is not closed by an underscore: its first line and those up to `end`. */
+/** Joins the first line of a field without closing underscore with the lines up to `end`. */
 export function join(first: string, body: readonly string[]): string {
   const opening = BLOCK_SCALAR.test(first.trim()) ? [] : [first.trim()];
   return [...opening, ...dedent(body)].join('\n').trim();

@@ -1,6 +1,6 @@
 import { type Block, type Container, type Lines, readBlocks, type Table } from './blocks.js';
 import { applyField, type Draft, type Findings, type Heading, newDraft, problem } from './draft.js';
-import { type FieldKey, namesPrompt, readField } from './fields.js';
+import { namesPrompt, readField } from './fields.js';
 import { bulletOf, type Head, opensWithBox, plainHead, readHead } from './head.js';
 import { opensPlan, reportFence, statusOfSection, uncomment } from './headings.js';
 import { outerId } from './ids.js';
@@ -10,12 +10,12 @@ import { isLegendHeading } from './status.js';
 import { scanTable } from './table.js';
 import { reportUnboxed } from './unboxed.js';
 
-/** Walks the document once and adds what may be a task, what names one, and what could not be placed. */
+/** Walks the document once and collects candidate tasks, mentions of tasks, and problems. */
 export function scan(lines: readonly string[], legend: Legend, findings: Findings): void {
   new Scanner(lines, legend, findings).walk(readBlocks(lines));
 }
 
-/** A heading without a number that bears a status: `### ✅ User login`, not `## 🔄 Sync` nor `### ❌ Don't`. */
+/** True for a heading without a number but with a status: `### ✅ User login`, not `## 🔄 Sync` or `### ❌ Don't`. */
 function namesTask({ stated, text }: Head): boolean {
   return stated?.mark !== undefined && stated.strong && text !== '' && !ADVICE.test(text);
 }
@@ -27,13 +27,13 @@ function isContainer(block: Block): block is Container {
   return block.kind === 'item' || block.kind === 'quote' || block.kind === 'root';
 }
 
-/** An item in a task's body that holds no box and no id under that task's: most lines of a long plan. */
+/** A fast path for most lines of a long plan: an item in a task's body without a box or a sub-id. */
 function isBody(text: string, owner: Draft | undefined): boolean {
   if (owner === undefined || /[[［【]/.test(text)) return false;
   return owner.head.id === undefined || !text.includes(`${owner.head.id}.`);
 }
 
-/** A line of text with the marker of the item that it opens. */
+/** Restores the marker of the item that a line opens. */
 function detailOf(text: string, line: number, item: Container | undefined): string {
   if (item?.start !== line) return text;
   return item.ordinal === undefined ? `- ${text}` : `${item.ordinal}. ${text}`;
@@ -41,7 +41,7 @@ function detailOf(text: string, line: number, item: Container | undefined): stri
 
 const OPENS_PLAN_OF_PHASE = /^[\s*_`]*\d/;
 
-/** `01-02: Write the parser` below the heading of phase 1: a task, whatever else its line says. */
+/** `01-02: Write the parser` below phase 1 is a task, whatever else its line says. */
 function isPlanOf({ certain, id = '' }: Head, phase: Draft | undefined): boolean {
   const number = /^(\d\d(?:\.\d+)?)-/.exec(id)?.[1];
   return (
@@ -55,15 +55,11 @@ function phaseNumber({ head: { id = '' } }: Draft): number {
 
 const OPENS_LIST = /[:：][*_]{0,3}$/;
 
-/** Fields that are told to agents as the plan writes them. */
-const IN_DETAILS: ReadonlySet<FieldKey> = new Set(['files', 'leverage']);
-
-/** A container that is walked. */
 interface Walk {
   readonly container: Container;
-  /** The task that its blocks are the body of. */
+  /** The task whose body contains its blocks. */
   readonly owner: Draft | undefined;
-  /** The next block of it. */
+  /** Index of the next block. */
   at: number;
 }
 
@@ -72,15 +68,15 @@ class Scanner {
   readonly #lines: readonly string[];
   readonly #legend: Legend;
   #heading: Heading | undefined;
-  /** Lines before this one were taken by a prompt. */
+  /** Lines before this one belong to a prompt. */
   #taken = 0;
-  /** Waits for a prompt: its own line was only the word, and the text follows, one block or a section. */
+  /** A task whose prompt follows: its field had only the name. */
   #asks: { readonly draft: Draft; readonly takes: 'block' | 'items' | 'section' } | undefined;
-  /** The line before a list says that it is the plan: `Plans:`. */
+  /** True after a line that announces the plan: `Plans:`. */
   #isPlan = false;
-  /** The last item that may be a task of a plan without marks. */
-  #planned: Draft | undefined;
-  /** The task whose last detail opens a list: one of tasks needs no such line. */
+  /** The last candidate task of a plan without marks. */
+  #planned: { readonly draft: Draft; readonly end: number } | undefined;
+  /** The task whose last detail introduces a list; a list of tasks needs no such line. */
   #opensList: Draft | undefined;
   /** The last heading within a task that its details name. */
   #told: Heading | undefined;
@@ -114,7 +110,7 @@ class Scanner {
     return { container, owner, at: 0 };
   }
 
-  /** Whether a prompt has the block, or takes it now. */
+  /** True if a prompt contains the block, or takes it now. */
   #isTaken(block: Block): boolean {
     return (block.end <= this.#taken && !isContainer(block)) || this.#answers(block);
   }
@@ -123,7 +119,7 @@ class Scanner {
     this.#isPlan = block.kind === 'paragraph' && opensPlan(block.lines.at(-1) ?? '', true);
     switch (block.kind) {
       case 'heading':
-        // Inside an item or a quote it opens no section.
+        // Inside an item or a quote a heading opens no section.
         if (container.kind === 'root' && block.lines.length === 1) this.#visitHeading(block);
         else this.#visitLines(block, 0, container, owner);
         return;
@@ -146,7 +142,7 @@ class Scanner {
       case 'table': {
         const { length } = this.findings.mentions;
         scanTable(block, this.#heading, this.#legend, this.findings);
-        // Its rows are tasks, or part of one.
+        // Its rows are tasks, or mention one.
         if (this.findings.mentions.length > length) return;
         const rows = block.rows.map(({ cells }) => `| ${cells.join(' | ')} |`);
         this.#addDetails(this.#sink(owner), block.start, rows);
@@ -164,7 +160,7 @@ class Scanner {
         return;
       }
     }
-    while (this.#heading !== undefined && this.#heading.level >= level) this.#leave(this.#heading, start);
+    while (this.#heading !== undefined && this.#heading.level >= level) this.#heading = this.#heading.outer;
     const outer = this.#heading;
     const head = readHead(text, false, this.#legend);
     const isLegend = isLegendHeading(text) || (outer?.isLegend ?? false);
@@ -177,7 +173,6 @@ class Scanner {
     if (head.stated !== undefined && head.stated.mark === undefined) this.#reportUnknown(head, start);
     this.#heading = {
       line: start,
-      end: this.#lines.length,
       level,
       text: text.trim(),
       isLegend,
@@ -187,14 +182,7 @@ class Scanner {
       ...(outer !== undefined && { outer }),
       ...(isTask && { draft: newDraft(start, 'heading', head, { under: outer }, this.#legend) }),
     };
-    if (this.#heading.draft !== undefined) this.#heading.draft.end = this.#lines.length;
     this.findings.headings.push(this.#heading);
-  }
-
-  #leave(heading: Heading, line: number): void {
-    heading.end = line;
-    if (heading.draft !== undefined) heading.draft.end = line;
-    this.#heading = heading.outer;
   }
 
   #reportHeading({ stated }: Head, line: number): void {
@@ -208,7 +196,7 @@ class Scanner {
     this.findings.problems.push(problem('unknown_mark', line, message));
   }
 
-  /** Takes a block for the prompt that is asked for. */
+  /** Adds a block to the pending prompt. */
   #answers(block: Block): boolean {
     const asks = this.#asks;
     if (asks === undefined || block.kind === 'root') return false;
@@ -231,7 +219,6 @@ class Scanner {
     const { draft, takes } = asks;
     const text = join('', lines);
     draft.prompt = draft.prompt === undefined ? text : `${draft.prompt}\n${isItem ? '' : '\n'}${text}`;
-    draft.end = Math.max(draft.end, block.end);
     this.#taken = Math.max(this.#taken, block.end);
     if (takes === 'block') this.#asks = isItem ? { draft, takes: 'items' } : undefined;
     return true;
@@ -240,7 +227,7 @@ class Scanner {
   #visitItem(item: Container, owner: Draft | undefined): Walk | undefined {
     const [first] = item.children;
     if (first?.kind !== 'paragraph' || first.start !== item.start || first.start < this.#taken) {
-      // All of it is in a prompt.
+      // The whole item belongs to a prompt.
       return item.end <= this.#taken ? undefined : this.#enter(item, owner);
     }
     const hasMore = item.children.length > 1;
@@ -251,12 +238,11 @@ class Scanner {
       return hasMore ? { container: item, owner: task ?? owner, at: 1 } : undefined;
     }
     const draft = this.#addBox(head, first.start, item.ordinal, owner);
-    if (draft !== undefined) draft.end = item.end;
     this.#visitLines(first, 1, item, draft ?? owner);
     return hasMore ? { container: item, owner: draft ?? owner, at: 1 } : undefined;
   }
 
-  /** An item without a box: a field of a task, a mention of one, a task of a phase, which it returns, or text. */
+  /** Reads an item without a box: a field, a mention, a task of a phase (which it returns), or text. */
   #visitItemText(paragraph: Lines, head: Head, item: Container, owner: Draft | undefined): Draft | undefined {
     const line = paragraph.start;
     const isField = readField(paragraph.lines[0] ?? '') !== undefined;
@@ -264,17 +250,14 @@ class Scanner {
       this.#visitLines(paragraph, 0, item, owner);
       return undefined;
     }
-    // In the body of a task named by a heading, a bare mark or number is part of that body.
+    // In the body of a heading's task, a bare mark or number belongs to that body.
     const sink = this.#sink(owner);
     const inBody = owner !== undefined || sink?.head.certain === true;
     const isNumbered = !inBody && item.ordinal !== undefined && (head.leads || head.mark === undefined);
     const own = head.id ?? (isNumbered ? String(item.ordinal) : undefined);
     const place = { under: this.#heading };
-    const draftOf = (ordinal?: number): Draft => {
-      const draft = newDraft(line, 'list', head, { ...place, ordinal }, this.#legend);
-      draft.end = item.end;
-      return draft;
-    };
+    const draftOf = (ordinal?: number): Draft =>
+      newDraft(line, 'list', head, { ...place, ordinal }, this.#legend);
     const isOfPhase =
       owner === undefined &&
       sink?.head.phase === true &&
@@ -288,14 +271,14 @@ class Scanner {
     }
     if (owner === undefined && head.mark !== undefined && own !== undefined) {
       const draft = newDraft(line, 'list', { ...head, id: own }, place, this.#legend);
-      draft.end = item.end;
       this.findings.mentions.push({ line, from: 'list', draft, mark: head.mark });
     } else if (!inBody && head.stated !== undefined) {
       const message = `${head.stated.shown} is a status mark without id or checkbox; add one to make it a task`;
       this.findings.problems.push(problem('mark_without_id', line, message));
     } else if (owner === undefined && (this.#isPlanned(head, item) || isPlanOf(head, sink))) {
-      this.#planned = draftOf(item.ordinal);
-      this.findings.planned.push(this.#planned);
+      const draft = draftOf(item.ordinal);
+      this.#planned = { draft, end: item.end };
+      this.findings.planned.push(draft);
     } else if (
       head.id !== undefined &&
       (owner === undefined ? head.certain : outerId(head.id) === owner.head.id)
@@ -306,7 +289,7 @@ class Scanner {
     return undefined;
   }
 
-  /** An item of a plan that says nothing of its status, or one below `## ✅ Done`. */
+  /** True for an item of a plan without a status, or below `## ✅ Done`. */
   #isPlanned({ id, certain }: Head, { ordinal }: Container): boolean {
     if (this.#heading?.isStatus === true && !certain) return true;
     if (id === undefined && ordinal === undefined) return false;
@@ -345,12 +328,14 @@ class Scanner {
     }
   }
 
-  /** A line that says how far a task is (`**Phase 1 (Setup)**: ✅ COMPLETE`), or a status that is about none. */
+  /**
+   * Reads a line that states a task's status (`**Phase 1 (Setup)**: ✅ COMPLETE`), or reports a status without a task.
+   */
   #mentions(text: string, line: number, sink: Draft | undefined, container: Container): boolean {
     if (this.#heading?.isLegend || container.kind === 'item') {
       if (this.#heading?.isLegend || sink?.origin === 'checkbox') return false;
       const problems = sink === undefined ? this.findings.problems : sink.otherwise;
-      // The mark that opens an item has been reported.
+      // The mark that opens an item was reported already.
       const reported = line !== container.start && this.#reportMark(text, line, problems);
       return (sink === undefined && this.#reportStatus(text, line)) || (reported && sink === undefined);
     }
@@ -360,7 +345,7 @@ class Scanner {
       const value = text.slice(opening.length);
       const head = readHead(name.replace(/[:：]\s*$/, ''), false, this.#legend);
       const mark = head.phase || head.certain ? readStatus(value, this.#legend) : undefined;
-      // `**Phase 1 Status**: …` in the body of Phase 1 is a field of it.
+      // In the body of Phase 1, `**Phase 1 Status**: …` is a field.
       if (
         mark !== undefined &&
         head.id !== undefined &&
@@ -396,7 +381,7 @@ class Scanner {
     return true;
   }
 
-  /** A box that Markdown does not see lies under the last task before it that is less indented. */
+  /** A box that Markdown does not see belongs under the last less indented task. */
   #addTextBox(text: string, line: number, before: Draft | undefined): Draft | undefined {
     const indent = this.#indentOf(line);
     let parent = before;
@@ -411,11 +396,11 @@ class Scanner {
     return (/^[\s>]*/.exec(this.#lines[line] ?? '')?.[0] ?? '').replaceAll('\t', '    ').length;
   }
 
-  /** Lines that only describe: they are what an agent is told of a task without a prompt. */
+  /** Collects descriptive lines, the prompt of a task without one. */
   #addDetails(sink: Draft | undefined, at: number, lines: readonly string[]): void {
     if (this.#heading?.isLegend) return;
     const planned = this.#planned;
-    const isOfPlanned = planned !== undefined && planned.line < at && at < planned.end;
+    const isOfPlanned = planned !== undefined && planned.draft.line < at && at < planned.end;
     const heading = this.#heading;
     if (sink?.origin === 'heading' && heading !== undefined && heading.draft !== sink) {
       if (heading !== this.#told) sink.details.push(`${heading.text}:`);
@@ -425,19 +410,18 @@ class Scanner {
       const text = line.trim();
       if (text === '') continue;
       sink?.details.push(text);
-      if (isOfPlanned) planned.details.push(text);
+      if (isOfPlanned) planned.draft.details.push(text);
       this.#opensList = OPENS_LIST.test(text) ? sink : undefined;
     }
   }
 
-  /** A task begins: what stands before it opened no list of details. */
+  /** Removes a line that introduced a list of tasks. */
   #endDetails(): void {
     this.#opensList?.details.pop();
     this.#opensList = undefined;
   }
 
   #addLine(sink: Draft, text: string, line: number, block: Lines, item: Container | undefined): void {
-    sink.end = Math.max(sink.end, line + 1);
     const field = readField(text);
     const isLast = line + 1 >= block.end;
     if (isLast && (field === undefined ? namesPrompt(text) : field.key === 'prompt' && field.value === '')) {
@@ -468,11 +452,10 @@ class Scanner {
       value = join(value, this.#lines.slice(line + 1, end));
       this.#taken = end;
     }
-    sink.end = Math.max(sink.end, this.#taken);
     const isKnown = applyField(sink, { ...field, value }, line, this.#legend);
-    // A name without a value opens a list.
+    // A name without a value introduces a list.
     const opensList = value === '' && field.key !== 'prompt';
-    if (!isKnown || opensList || IN_DETAILS.has(field.key)) {
+    if (!isKnown || opensList || field.key === 'told') {
       this.#addDetails(sink, line, [shown, ...this.#lines.slice(line + 1, this.#taken)]);
     }
     if (isKnown) return;
@@ -497,7 +480,7 @@ class Scanner {
     return draft;
   }
 
-  /** The task to whose body a line belongs: by nesting, else the nearest heading that may be one. */
+  /** Returns the task whose body contains the line: by nesting, else the nearest heading that may be one. */
   #sink(owner: Draft | undefined): Draft | undefined {
     if (owner !== undefined) return owner;
     let heading = this.#heading;

@@ -2,11 +2,11 @@ import { addAll, type Draft, type Findings, type Heading, type Mention, problem 
 import { outerId } from './ids.js';
 import { nameTasks } from './name-tasks.js';
 import { headingTask, mergeHeadingBoxes, mergeOverviews, withoutRepeats } from './overviews.js';
-import type { LineRole, ParsedTask, ParsedTasks, TaskProblem } from './parsed-tasks.js';
+import type { ParsedTask, ParsedTasks, TaskProblem } from './parsed-tasks.js';
 import { settleStatuses } from './status.js';
 
-/** Decides which findings are tasks, and settles their parents, ids and statuses, and what each line is. */
-export function settle(findings: Findings, lineCount: number): ParsedTasks {
+/** Decides which findings are tasks, and settles their parents, ids and statuses. */
+export function settle(findings: Findings): ParsedTasks {
   const problems: TaskProblem[] = [...findings.problems];
   const named = new Set(
     findings.mentions.flatMap(({ draft, mark }) => (mark === undefined ? [] : [draft.head.id])),
@@ -23,17 +23,14 @@ export function settle(findings: Findings, lineCount: number): ParsedTasks {
   const parents = findParents(kept, confirmed);
   const groups = new Set(parents.values());
   reportUnconfirmed(findings.headings, drafts, problems);
-  const sections = readSections(kept, parents, groups, sectionsOf(findings), problems);
+  readSections(kept, parents, groups, sectionsOf(findings), problems);
   const names = nameTasks(kept, parents, problems);
   const statuses = settleStatuses(kept, parents, names, problems);
-  const depths = new Map<Draft, number>();
   const known = dependsOnSome(kept) ? byLowerCase(names.values()) : undefined;
   const tasks: ParsedTask[] = [];
   for (const draft of kept) {
     const parent = parents.get(draft);
-    const depth = parent === undefined ? 0 : (depths.get(parent) ?? 0) + 1;
-    depths.set(draft, depth);
-    const { head, under } = draft;
+    const { head } = draft;
     const { mark, from } = statuses.get(draft) ?? {
       mark: { status: 'pending' as const },
       from: 'none' as const,
@@ -43,33 +40,25 @@ export function settle(findings: Findings, lineCount: number): ParsedTasks {
     const isChapter = draft.origin === 'heading' && (head.phase || head.id === undefined);
     const task: { -readonly [Key in keyof ParsedTask]: ParsedTask[Key] } = {
       id,
-      idAsWritten: id === head.id,
       text: head.text,
       status: mark.status,
       statusFrom: from,
-      origin: draft.origin,
       group: from === 'children' || (isChapter && groups.has(draft)),
       optional: head.optional,
-      parallel: head.parallel,
       blocked: mark.hold === 'blocked',
       cancelled: mark.hold === 'cancelled',
-      depth,
       line: draft.line + 1,
-      labels: head.labels,
       requirements: draft.requirements,
-      files: draft.files,
-      leverage: draft.leverage,
       dependsOn: dependencies(draft, id, known, problems),
     };
     if (parentId !== undefined) task.parent = parentId;
-    if (under !== undefined) task.section = under.text;
     const prompt = draft.prompt || draft.details.join('\n');
     if (prompt !== '') task.prompt = prompt;
     tasks.push(task);
   }
   if (tasks.length === 0) problems.push(problem('no_tasks', 0, 'the file holds no task'));
   problems.sort((left, right) => left.line - right.line);
-  return { tasks, problems, lines: rolesOf(drafts, kept, sections, problems, lineCount) };
+  return { tasks, problems };
 }
 
 function dependsOnSome(drafts: readonly Draft[]): boolean {
@@ -82,7 +71,7 @@ function byLowerCase(names: Iterable<string>): ReadonlyMap<string, string> {
   return known;
 }
 
-/** The ids that a task depends on, as their tasks are called; one that no task has is reported. */
+/** Maps dependencies to the tasks' names and reports unknown ones. */
 function dependencies(
   { dependsOn, line }: Draft,
   id: string,
@@ -100,7 +89,7 @@ function dependencies(
   });
 }
 
-/** What stood below a heading that turned out to be no task, and says how far one is. */
+/** Reports statuses below a heading that turned out to be no task. */
 function reportUnconfirmed(
   headings: readonly Heading[],
   kept: readonly Draft[],
@@ -123,41 +112,7 @@ function reportUnconfirmed(
   }
 }
 
-const ROLES: readonly LineRole[] = ['prose', 'part', 'task', 'problem'];
-const [PART, TASK, REPORTED] = [1, 2, 3];
-
-/** What each line is. The line of a task is a task whatever else it holds. */
-function rolesOf(
-  found: readonly Draft[],
-  drafts: readonly Draft[],
-  sections: Iterable<Heading>,
-  problems: readonly TaskProblem[],
-  lineCount: number,
-): LineRole[] {
-  const roles = new Uint8Array(lineCount);
-  let filled = 0;
-  for (const { line, end } of drafts) {
-    // In document order: what an outer task has filled need not be filled again.
-    const from = Math.max(line, filled);
-    if (end > from) roles.fill(PART, from, end);
-    filled = Math.max(filled, end);
-  }
-  for (const { line } of sections) roles[line] = PART;
-  for (const { line, statuses, alsoAt } of found) {
-    roles[line] = PART;
-    for (const { line } of statuses) roles[line] = PART;
-    for (const line of alsoAt) roles[line] = PART;
-  }
-  for (const { placed, line, lastLine = line, code } of problems) {
-    if (!placed && code !== 'no_tasks') roles.fill(REPORTED, line - 1, lastLine);
-  }
-  for (const { line } of drafts) roles[line] = TASK;
-  const lines: LineRole[] = [];
-  for (const role of roles) lines.push(ROLES[role] ?? 'prose');
-  return lines;
-}
-
-/** Items of a plan without marks: those with the id of a plan, all of them in a file that has no other task. */
+/** Returns items of a plan without marks: those with a plan id, or all if the file has no other task. */
 function plannedTasks({ planned, headings }: Findings, drafts: readonly Draft[]): Draft[] {
   const shown = sectionsOf({ headings });
   const isSure = ({ head, under }: Draft): boolean =>
@@ -168,21 +123,21 @@ function plannedTasks({ planned, headings }: Findings, drafts: readonly Draft[])
   return headings.flatMap(({ draft }) => (draft?.head.phase === true ? [draft] : []));
 }
 
-/** The headings that give a status: with a mark, or by their word where several such words part the file. */
+/** Returns headings that give a status: with a mark, or by their word if the file has several such words. */
 function sectionsOf({ headings }: Pick<Findings, 'headings'>): Set<Heading> {
   const sections = headings.filter(({ isStatus }) => isStatus);
   const words = new Set(sections.map(({ says }) => `${says?.status} ${says?.hold}`));
   return new Set(words.size > 1 ? sections : sections.filter(({ isMarked }) => isMarked));
 }
 
-/** Gives tasks the status of their section, and reports one with a mark and no task. Returns those that hold tasks. */
+/** Gives tasks the status of their section, and reports marked sections without tasks. */
 function readSections(
   drafts: readonly Draft[],
   parents: ReadonlyMap<Draft, Draft>,
   groups: ReadonlySet<Draft>,
   sections: ReadonlySet<Heading>,
   problems: TaskProblem[],
-): ReadonlySet<Heading> {
+): void {
   const used = new Set<Heading>();
   for (const draft of drafts) {
     let section = draft.under;
@@ -192,7 +147,7 @@ function readSections(
     if (parents.has(draft)) continue;
     const states = draft.head.box !== undefined || draft.head.mark !== undefined || draft.statuses.length > 0;
     const isDone = draft.head.box?.mark.status === 'completed' || draft.head.mark?.status === 'completed';
-    // Work that has begun has parts that are done.
+    // Work in progress has finished parts.
     if ((states && groups.has(draft)) || (isDone && section.says.status === 'in-progress')) continue;
     draft.statuses.push({ from: 'section', line: section.line, mark: section.says });
   }
@@ -201,13 +156,12 @@ function readSections(
     const message = `"${text.slice(0, 60)}" gives a status to its section, which holds no task`;
     problems.push(problem('mark_without_id', line, message));
   }
-  return used;
 }
 
 /**
- * A heading is a task when it says so (`T001`, a box, a mark), or when a status elsewhere names it. A mere number
- * (`### 1. Title`) makes it one only if the boxes below it are its own: without ids, or with ids under its number.
- * `## 4. Plan` over `T001` is a chapter, and the title of the document is never a task by its number.
+ * A heading is a task if it says so (`T001`, a box, a mark), or if a status elsewhere names it. A mere number (`### 1.
+ * Title`) counts only if the boxes below are its own: without ids, or with ids under its number. `## 4. Plan` over
+ * `T001` is a chapter, and the document's title is never a task by its number.
  */
 function confirmHeadings(
   { headings, drafts }: Findings,
@@ -252,7 +206,7 @@ function supports({ draft, level }: Heading, id: string | undefined): boolean {
   return id === undefined || id === draft.head.id || id.startsWith(`${draft.head.id}.`);
 }
 
-/** Gives mentioned tasks their status; a mention with a status that names no other task is one itself. */
+/** Applies statuses of mentions; a mention with a status and no task becomes a task. */
 function placeMentions(mentions: readonly Mention[], drafts: Draft[], problems: TaskProblem[]): void {
   if (mentions.length === 0) return;
   const known = new Map<string, Draft>();
@@ -283,7 +237,7 @@ function placeMentions(mentions: readonly Mention[], drafts: Draft[], problems: 
   }
 }
 
-/** By nesting, else by the heading above, else by the number: `1.2` lies under an earlier `1`. */
+/** By nesting, else by the heading above, else by number: `1.2` belongs under an earlier `1`. */
 function findParents(drafts: readonly Draft[], confirmed: ReadonlySet<Heading>): Map<Draft, Draft> {
   const parents = new Map<Draft, Draft>();
   const earlier = new Map<string, Draft>();

@@ -1,19 +1,19 @@
 import { BARE_EMOJI, type Mark, markOfEmoji, openingWord, wholeWord } from './marks.js';
 
-/** A status that stands beside a text, at its start or its end. */
+/** A status beside a text, at its start or end. */
 export interface Stated {
-  /** Undefined for what looks like a status and is none that we know. */
+  /** Undefined for an unknown status. */
   readonly mark?: Mark;
   /** As written, for a report. */
   readonly shown: string;
-  /** Code units that it takes, with the blanks between it and the text. */
+  /** In code units, including the blanks between it and the text. */
   readonly length: number;
-  /** A status on its face; an emoji such as 🔄 may as well be decoration. */
+  /** Certainly a status; an emoji such as 🔄 may be decoration. */
   readonly strong: boolean;
 }
 
 const PICTURE = /\p{Extended_Pictographic}/u;
-/** Words that a remark in round brackets may open with as well: `(new)`, `(open source)`, `(backlog)`. */
+/** Words that may also begin an ordinary remark: `(new)`, `(open source)`, `(backlog)`. */
 const REMARK =
   /^(?:(?:new|open|ready|active|working|missing|remaining|failed|cut|current|review|partial|closed|-)\b|(?!(?:done|complete|finished|in[ -]progress|wip|blocked|cancel|todo|not started))[a-z])/;
 const REMARK_WORD =
@@ -23,10 +23,10 @@ const SHOUTED = /\s(?:[-–—]|--)\s+([A-Z][A-Z' -]{2,20})$/;
 const OPENS = /^(?:(\p{Extended_Pictographic})\uFE0F?\s*)?([A-Z][A-Z ]{2,14})\s*(?::|\s[-–—])\s+/u;
 const CODE_WORD = /^[A-Z]{4,}(?:[ _-][A-Z]{2,})*$/;
 
-/** What a text (narrowed, trimmed) ends with: `[IN PROGRESS]`, `(COMPLETED)`, `✅ COMPLETE`, `— DONE`, ✅. */
+/** Reads the end of a narrowed, trimmed text: `[IN PROGRESS]`, `(COMPLETED)`, `✅ COMPLETE`, `— DONE`, ✅. */
 export function statedAtEnd(text: string): Stated | undefined {
   const last = text.charCodeAt(text.length - 1);
-  // Most texts end with a small letter.
+  // A fast path: most texts end with a small letter.
   if ((last >= 0x61 && last <= 0x7a) || last === 0x2e || last === 0x60) return heldAtEnd(text);
   const end = text.endsWith('**') ? text.length - 2 : text.length;
   const whole = text.slice(0, end);
@@ -35,7 +35,7 @@ export function statedAtEnd(text: string): Stated | undefined {
   return { ...found, length: found.length + text.length - end };
 }
 
-/** What a text (narrowed) opens with: `DONE: …`, `⚠️ BLOCKED: …`. */
+/** Reads the start of a narrowed text: `DONE: …`, `⚠️ BLOCKED: …`. */
 export function statedAtStart(text: string): Stated | undefined {
   const first = text.charCodeAt(0);
   // A capital letter or a picture.
@@ -80,7 +80,7 @@ function phraseMark(phrase: string): Mark | undefined {
   return opening !== undefined && AFTER_WORD.test(phrase.slice(word.length)) ? opening : undefined;
 }
 
-/** `✅`, `✅ COMPLETE`, `⚠️ BLOCKED` at the end. */
+/** Reads `✅`, `✅ COMPLETE`, `⚠️ BLOCKED` at the end. */
 function afterPicture(text: string): Stated | undefined {
   const tail = text.slice(-32);
   let at = -1;
@@ -117,7 +117,7 @@ function shouted(text: string): Stated | undefined {
   return { mark, shown: found[0].trim(), length: found[0].length, strong: true };
 }
 
-/** `Deploy — BLOCKED by the vendor`. */
+/** For example `Deploy — BLOCKED by the vendor`. */
 function heldAtEnd(text: string): Stated | undefined {
   const at = Math.max(text.lastIndexOf('BLOCKED'), text.lastIndexOf('ON HOLD'));
   if (at < 3 || !/\s[-–—]{1,2}\s$/.test(text.slice(at - 4, at))) return undefined;
@@ -131,7 +131,7 @@ function withoutPicture(text: string): string {
     .trimEnd();
 }
 
-/** The kinds of plan that are read, each with a line of it: for the error about a file in which none was found. */
+/** Supported plan formats with an example line each, for the error about a file without tasks. */
 export const DIALECTS: readonly (readonly [name: string, example: string])[] = [
   ['checkbox', '- [ ] Write the parser'],
   ['Kiro, OpenSpec', '- [ ] 1.1 Write the parser'],
@@ -148,7 +148,6 @@ export const DIALECTS: readonly (readonly [name: string, example: string])[] = [
   ['task_001.txt', '# Task ID: 1'],
 ];
 
-/** The dialects in one line. */
 export function dialectExamples(): string {
   return DIALECTS.map(([name, example]) => `${name}: ${example}`).join('; ');
 }

@@ -2,19 +2,18 @@ import { type Draft, problem } from './draft.js';
 import { type Legend, type Mark, wholeWord } from './marks.js';
 import type { StatusSource, TaskProblem } from './parsed-tasks.js';
 
-/** A task's status and where it was read. */
 interface Settled {
   readonly mark: Mark;
   readonly from: StatusSource;
 }
 
 const ORDER: readonly StatusSource[] = ['box', 'field', 'table', 'list', 'overview', 'section'];
-/** What others say of a task: less than its own children. */
+/** Weaker than the status derived from children. */
 const FROM_AFAR: ReadonlySet<StatusSource> = new Set(['overview', 'section']);
 
 const NONE: readonly Draft[] = [];
 
-/** Settles every status, children before parents, and reports what contradicts. */
+/** Settles every status, children before parents, and reports contradictions. */
 export function settleStatuses(
   drafts: readonly Draft[],
   parents: ReadonlyMap<Draft, Draft>,
@@ -28,7 +27,7 @@ export function settleStatuses(
     if (siblings === undefined) children.set(parent, [child]);
     else siblings.push(child);
   }
-  // A parent always stands before its children.
+  // Parents come before their children.
   for (const draft of drafts.toReversed()) {
     const id = names.get(draft) ?? '';
     const below: { optional: boolean; mark: Mark }[] = [];
@@ -58,9 +57,9 @@ export function settleStatuses(
   return settled;
 }
 
-/** What the file says outright, from the strongest source; undefined when it says nothing. */
+/** Returns the stated status from the strongest source. */
 function state({ line, head, statuses }: Draft, id: string, problems: TaskProblem[]): Settled | undefined {
-  // Most tasks have a box and nothing else.
+  // A fast path: most tasks have only a box.
   if (statuses.length === 0 && head.mark === undefined && head.box !== undefined && !head.struck)
     return { mark: head.box.mark, from: 'box' };
   const all: (Settled & { line: number })[] = [];
@@ -70,10 +69,10 @@ function state({ line, head, statuses }: Draft, id: string, problems: TaskProble
   const [first] = all;
   if (first === undefined) return undefined;
   const other = all.find(({ mark }) => mark.status !== first.mark.status);
-  // An open box says no more than "not completed": a mark beside it may say that work has begun.
+  // An open box only means "not completed": a mark beside it may say that work has begun.
   const refined =
     (first.from === 'box' && first.mark.status === 'pending' && other?.mark.status === 'in-progress') ||
-    // A box that has begun, and waits.
+    // A box in progress that is blocked.
     (first.mark.status === 'in-progress' && other?.mark.hold === 'blocked');
   if (other !== undefined && !refined) {
     const message = `${id} is ${first.mark.status} by its ${first.from}, but ${other.mark.status} by its ${other.from}`;
@@ -82,14 +81,14 @@ function state({ line, head, statuses }: Draft, id: string, problems: TaskProble
   const { mark, from } = refined && other !== undefined && first.mark.status === 'pending' ? other : first;
   if (mark.status === 'completed') return { mark, from };
   if (head.struck) return { mark: { status: 'pending', hold: 'cancelled' }, from };
-  // What has begun may wait too.
+  // Work in progress may be blocked too.
   const hold = all.find(
     (each) => each.mark.hold !== undefined && (mark.status === 'pending' || each.mark.hold === 'blocked'),
   )?.mark.hold;
   return { mark: hold === undefined ? mark : { status: mark.status, hold }, from };
 }
 
-/** `### ✅ Release checklist` over open boxes: there the mark is decoration, and the boxes say how far it is. */
+/** In `### ✅ Release checklist` over open boxes, the mark is decoration. */
 function isSaidFromAfar({ origin, head }: Draft, stated: Settled, derived: Settled): boolean {
   if (FROM_AFAR.has(stated.from)) return true;
   const isChapter = origin === 'heading' && (head.phase || head.id === undefined);
@@ -105,7 +104,7 @@ function derive(below: Below): Mark {
   return { status: counted.some(({ mark }) => mark.status !== 'pending') ? 'in-progress' : 'pending' };
 }
 
-/** What is optional or given up may stay open below a completed task. */
+/** Optional and cancelled children may stay open below a completed task. */
 function contradict(draft: Draft, id: string, mark: Mark, below: Below, problems: TaskProblem[]): void {
   const due = below.filter((child) => !child.optional && child.mark.hold !== 'cancelled');
   const open = due.filter((child) => child.mark.status !== 'completed').length;
@@ -119,20 +118,19 @@ function contradict(draft: Draft, id: string, mark: Mark, below: Below, problems
 }
 
 /**
- * A file may say what its boxes mean: `[~]` in progress · `[-]` wontfix, in one line or under a heading "Legend".
- * What it says goes before our reading; a blank and an `x` always mean what they mean everywhere.
+ * A file may define its boxes: `[~]` in progress · `[-]` wontfix, in one line or under a heading "Legend". Its
+ * definitions win; a blank and an `x` always have their usual meaning.
  */
 
 const ENTRY = /\[(.)\]`?\*{0,2}\s*(?:(?:=|:|：|-+>?|–|—|→)\s*)?([\p{L}][\p{L}' ]*)/gu;
 const HEADING = /^#{1,6}\s(.*)$/s;
 const LEGEND_HEADING = /\b(legend|status key|status markers?|markers?)\b|图例|圖例|凡例|标记说明|状态说明/iu;
 
-/** Whether a heading opens a legend: its boxes are then explanations, not tasks. */
+/** Boxes below it are explanations, not tasks. */
 export function isLegendHeading(text: string): boolean {
   return LEGEND_HEADING.test(text);
 }
 
-/** Reads every legend of the file. */
 export function readLegend(lines: readonly string[]): Legend {
   const legend = new Map<string, Mark>();
   let inLegend = false;

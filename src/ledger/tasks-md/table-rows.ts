@@ -1,6 +1,4 @@
-/** Reads the rows of Markdown tables, in time that grows with the row and no faster. */
-
-/** The cells of a row, without the pipes at its ends; `\|` is a pipe in a cell. */
+/** Splits a row into cells, without the outer pipes; `\|` is a pipe in a cell. */
 export function cellsOf(row: string): string[] {
   const text = row.trim();
   const cells: string[] = [];
@@ -20,7 +18,7 @@ export function cellsOf(row: string): string[] {
   return cells.map((cell) => (hasEscape ? cell.replaceAll('\\|', '|') : cell).trim());
 }
 
-/** How many columns the row below a table's head sets, or undefined when the line is not one. */
+/** Returns the number of columns of a delimiter row, undefined for other lines. */
 export function isDelimiterRow(row: string): number | undefined {
   const text = row.trimEnd();
   if (!/^[|:-]/.test(text) || !text.includes('-')) return undefined;

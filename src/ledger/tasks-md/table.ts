@@ -14,8 +14,7 @@ const STATUS =
 const FOREIGN = /requirement|risk|decision|question|milestone|需求|风险|要件|リスク/i;
 
 /**
- * Reads a table of tasks: it has a column for the status and one for the id or the task. Any other table is left
- * alone, and checkboxes in it are reported.
+ * Reads a table with a column for the status and one for the id or the task. Checkboxes in other tables are reported.
  */
 export function scanTable(
   table: Table,
@@ -61,7 +60,7 @@ export function scanTable(
   }
 }
 
-/** The id stands in its own column, or opens the task's. */
+/** The id is in its own column, or at the start of the task's. */
 function headOf(id: string, task: string, title: string, hasId: boolean, legend: Legend): Head {
   const inTask = readHead(task, false, legend);
   const inId = readHead(id, false, legend);
@@ -69,9 +68,9 @@ function headOf(id: string, task: string, title: string, hasId: boolean, legend:
     .replace(/[*`[\]]/g, '')
     .trim();
   const own = inId.id !== undefined && inId.text === '' ? inId.id : plain;
-  const text = hasId ? inTask.text || title : inTask.text || title;
+  const text = inTask.text || title;
   if (!hasId || own === '' || own.length > 32) return { ...inTask, text };
-  // "1" in an id column is an id, and "1. Title" in the task column must not be read as another one.
+  // "1" in an id column is an id; "1. Title" in the task column must not become another one.
   return { ...inTask, id: own, text };
 }
 

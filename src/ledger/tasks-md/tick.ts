@@ -1,15 +1,14 @@
 import { parseTasksMd } from './parse-tasks-md.js';
 
-/** The first box of a line: its brackets, and what stands between them. */
 const BOX = /\[[^[\]]{0,12}\]/;
 const LINES = /\r\n|\r|\n/g;
 
-/** The same plan with one box ticked, or why it cannot be. */
+/** The plan with one box ticked, or the reason why not. */
 type Ticked = { readonly text: string } | { readonly fault: string };
 
 /**
- * Ticks the box in the line of a task. All other characters stay as they are. What comes of it is read again: if it says
- * anything else than that this task is completed, the plan is left alone.
+ * Ticks the box of a task and changes nothing else. The result is parsed again: if anything but this task's status
+ * changed, the plan is left alone.
  */
 export function tickedPlan(text: string, id: string): Ticked {
   const before = parseTasksMd(text).tasks;
@@ -34,7 +33,6 @@ export function tickedPlan(text: string, id: string): Ticked {
   return { text: ticked };
 }
 
-/** Where a line begins; the first is 1. */
 function startOfLine(text: string, line: number): number {
   let at = 0;
   LINES.lastIndex = 0;

@@ -12,8 +12,8 @@ interface Numbered {
 }
 
 /**
- * Reports numbered items among numbered items with boxes: their author may have meant tasks. Items before
- * line `taken` belong to a prompt and are passed over.
+ * Reports numbered items among numbered items with boxes, which may have been meant as tasks. Items before line `taken`
+ * belong to a prompt.
  */
 export function reportUnboxed(
   blocks: readonly Block[],

@@ -8,19 +8,19 @@ import { RuleBasedFactExtractor } from './fact-extractor.js';
 import { type RecordedFact, saysTheSame } from './fact-types.js';
 
 /**
- * Most facts only repeat a field of the outcome, which stands on the same event. An event leaves them out: it holds the
- * facts in the agent's own words, and the others follow from its outcome, by the rules as they are. Where they would not be
- * the very same, because the outcome was cut, the event holds all of them and says so (`facts_complete`).
+ * Derives the facts that only repeat a field of the outcome, so that events need not store them: an event holds the
+ * agent's explicit facts, and the rules derive the others. If truncation of the outcome would change a derived fact,
+ * the event holds all facts and says so (`facts_complete`).
  *
- * Events are never rewritten, so what follows from one must not change either: other rules need another version.
+ * Events are never rewritten, so their derived facts must not change either: different rules need a new version.
  */
 
-/** More facts than these may exceed what an event may hold, and then some are left out: that is counted when it is written. */
+/** More facts may exceed the event's limit; the facts left out are counted when the event is written. */
 const MOST = Math.floor(
   KEPT.fact.bytesPerDispatch / (4 * (KEPT.fact.subject + KEPT.fact.relation + KEPT.fact.object)),
 );
 
-/** The same rules, but for facts in the agent's own words: the event holds them as they are. */
+/** The same rules, except that explicit facts come from the event unchanged. */
 const FOLLOWING = new RuleBasedFactExtractor({
   rules: EXTRACTION_RULES.map((rule) =>
     rule.name === 'facts'
@@ -29,19 +29,19 @@ const FOLLOWING = new RuleBasedFactExtractor({
   ),
 });
 
-/** All facts of an event: those that it holds, and those that follow from its outcome. */
+/** Returns the stored facts and those derived from the outcome. */
 export function factsOfEvent({ data }: FactRecorded): readonly RecordedFact[] {
   const { dispatch, facts } = data;
   if (data.facts_complete) return facts;
   const { role, task, outcome } = dispatch;
-  // Not a whole result, only the fields that the rules read: an outcome has the same fields, and `FOLLOWING` takes facts as recorded.
+  // Not a whole result: an outcome has the fields that the rules read, and `FOLLOWING` takes facts as recorded.
   const said = { ...outcome, task_id: task, facts } as unknown as RoleResult['result'];
   return FOLLOWING.extract({ role, result: said } as RoleResult, task).facts;
 }
 
 /**
- * The facts that the event of a result must hold where the others follow from its outcome; `undefined` where they would
- * not be the very same.
+ * Returns the facts that the event must store if the others are derived from the outcome; `undefined` if derived facts
+ * would differ.
  */
 export function factsBeyond(result: AnyResult, outcome: Outcome): readonly RecordedFact[] | undefined {
   const { facts = NONE } = result;
@@ -54,7 +54,7 @@ export function factsBeyond(result: AnyResult, outcome: Outcome): readonly Recor
 const NONE: readonly ExplicitFact[] = [];
 const NO_FACTS: readonly RecordedFact[] = Object.freeze([]);
 
-/** Whether the rules find in an outcome what they find in its result. */
+/** True if the rules derive the same facts from an outcome as from its result. */
 function isWhole(result: AnyResult, outcome: Outcome): boolean {
   return (
     isSameText(result.summary, outcome.summary) &&
@@ -67,7 +67,7 @@ function isWhole(result: AnyResult, outcome: Outcome): boolean {
   );
 }
 
-/** Whether a text gives the same words of a fact as what is kept of it. Most are kept as they are. */
+/** True if a text and its stored copy produce the same fact. Most are stored unchanged. */
 function isSameText(text: string | undefined, kept: string | undefined): boolean {
   if (text === kept) return true;
   if (text === undefined || kept === undefined) return false;
@@ -81,7 +81,7 @@ function areSameTexts(texts: readonly string[] | undefined, kept: readonly strin
   return true;
 }
 
-/** Their words stand behind others in a fact: what was cut or folded alone may come out in another way there. */
+/** In a fact their text follows other text, so cutting or folding them alone may produce a different line. */
 function areSameRuns(runs: readonly TestRun[] | undefined, kept: readonly TestRun[] | undefined): boolean {
   if (runs === undefined || kept === undefined) return runs === kept;
   if (runs.length !== kept.length) return false;
@@ -92,7 +92,7 @@ function areSameRuns(runs: readonly TestRun[] | undefined, kept: readonly TestRu
   });
 }
 
-/** The outcome has the most severe first, and conventions come in the order of the result. */
+/** The outcome is sorted by severity, but conventions come in the order of the result. */
 function areSameIssues(
   issues: readonly ReviewIssue[] | undefined,
   kept: readonly ReviewIssue[] | undefined,
@@ -102,7 +102,7 @@ function areSameIssues(
   const sorted = bySeverity(issues);
   const isSame = sorted.every(({ file, message, fix }, at) => {
     const one = kept[at];
-    // A convention is found by words, which may be cut off or be apart in another line.
+    // A convention is recognized by words that may be cut off or change lines.
     if (one === undefined || (message !== one.message && mayBeConvention(message, one.message))) return false;
     return isSameText(message, one.message) && isSameText(file, one.file) && isSameText(fix, one.fix);
   });
@@ -117,7 +117,7 @@ function mayBeConvention(...messages: readonly string[]): boolean {
   return messages.some((message) => CONVENTION.test(message));
 }
 
-/** More than the rules can give. One with a fix may be twice as long. */
+/** An upper bound. An issue with a fix may be twice as long. */
 function factsAtMost(result: AnyResult): number {
   const { files_modified, tests, follow_up_actions, blockers, issues, required_fixes, facts } = result;
   let most = 2 + lengthOf(files_modified) + lengthOf(follow_up_actions) + lengthOf(blockers);

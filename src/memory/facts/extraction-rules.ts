@@ -4,22 +4,18 @@ import type { AnyResult, ExplicitFact, TestRun } from '../../contracts/results.j
 import { bySeverity } from '../../contracts/severity.js';
 import { type RecordedFact, recordedFact, type SessionFactTag } from './fact-types.js';
 
-/**
- * The extraction rules: each reads one field of a result and gives facts. Pure; a missing field gives none. A new
- * rule is a new entry at the end of the array.
- */
+/** The extraction rules, each from one field of a result to facts. Pure. A new rule goes at the end of the array. */
 export interface ExtractionRule {
   readonly name: string;
-  /** The field that it reads: it runs for the kinds that have it. Left out: for every kind. */
+  /** The field that it reads; it runs for kinds with that field. Left out: for every kind. */
   readonly field?: ResultField;
   readonly extract: (result: AnyResult, taskId: string, role: Role) => readonly RecordedFact[];
 }
 
-/** Words by which a reviewer states a rule for the whole code base rather than a fault in one place. */
+/** Words of a rule for the whole code base, rather than of a fault in one place. */
 export const CONVENTION =
   /\b(always|never|conventions?|naming|consistent(?:ly)?|must not|should not|do not|don't|avoid|prefer|everywhere|across the (?:code ?base|repo(?:sitory)?))\b/i;
 
-/** The rules of the product, in their order. */
 export const EXTRACTION_RULES: readonly ExtractionRule[] = [
   {
     name: 'verdict',
@@ -74,7 +70,7 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
       facts(task(taskId), RELATIONS.requiredFix, result.required_fixes, ['convention']),
   },
   {
-    // An issue is closed by an approval; a rule for the whole code base stays, until the task's next such rule.
+    // An approval closes an issue; a convention stays until the task's next one.
     name: 'conventions',
     field: 'issues',
     extract: (result, taskId) =>
@@ -89,7 +85,7 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     extract: ({ facts = [] }) => explicitFacts(facts),
   },
   {
-    // The approval closes its own findings: what it would still like to have done stays as a suggestion.
+    // The approval closes its own findings, so its remaining wishes are suggestions.
     name: 'suggestions',
     field: 'required_fixes',
     extract: ({ assessment, required_fixes }, taskId) =>
@@ -104,7 +100,6 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
   },
 ];
 
-/** Facts in the words of their agent as an event has them. */
 export function explicitFacts(facts: readonly ExplicitFact[]): RecordedFact[] {
   return each(facts, ({ subject, relation, object, tags = [] }) =>
     recordedFact(subject, relationOf(relation), object, tags),
@@ -115,7 +110,7 @@ function task(taskId: string): string {
   return `task:${taskId}`;
 }
 
-// One relation for both outcomes: a later pass closes the failures of an earlier run.
+// One relation for both outcomes, so that a later pass closes earlier failures.
 function testFacts(run: TestRun, taskId: string): RecordedFact[] {
   const subject = `test:${run.command}`;
   if (run.passed) return facts(subject, RELATIONS.test, [`passed in ${task(taskId)}`], ['test']);
@@ -137,7 +132,6 @@ function facts(
   return each(objects, (object) => recordedFact(subject, relation, object, tags));
 }
 
-/** The facts that `toFact` makes of the items, without empty ones. */
 function each<Item>(
   items: readonly Item[] | undefined,
   toFact: (item: Item) => RecordedFact | undefined,

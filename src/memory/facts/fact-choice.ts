@@ -10,27 +10,25 @@ import {
   type WeighedFact,
 } from './fact-types.js';
 
-/** The first places are given with an eye to what they hold together; what comes after them goes by worth alone. */
+/** The first places balance kinds and tasks; later ones are ordered by score alone. */
 export const PLACES = 10;
-/** Share of the first places that are held for open findings and conventions. */
+/** Share of the first places reserved for open findings and conventions. */
 const HELD_SHARE = 0.3;
-/** Share of the first places that one task may take while others have something to say. */
+/** Share of the first places that one task may take while others have candidates. */
 const TASK_SHARE = 0.5;
 const CONSIDERED = 30;
-/** Chosen facts that one is compared with. */
+/** Number of chosen facts that a candidate is compared with. */
 const COMPARED = 64;
 
-/** What an answer may be filled up with. */
 interface Filling {
   readonly index: IFactIndex;
   readonly faint: readonly FaintFact[];
-  /** Whether the answer may hold a fact, whatever else it holds. */
+  /** True if the answer may contain the fact at all. */
   readonly isAllowed: (entry: IndexedFact) => boolean;
-  /** How many of the facts are allowed. */
   readonly total: number;
 }
 
-/** Gives the places of an answer to candidates, the best first. */
+/** Assigns the places of an answer to candidates, the best first. */
 export class FactChoice {
   readonly #most: number;
   readonly #room: number;
@@ -41,7 +39,7 @@ export class FactChoice {
   readonly #rest: Candidate[] = [];
   #restTotal = 0;
 
-  /** @param files the likely files, which say themselves that they were changed */
+  /** @param files likely files; facts that they changed are redundant */
   constructor(
     { maxFacts: most, room }: { readonly maxFacts: number; readonly room: number },
     candidates: readonly Candidate[],
@@ -76,17 +74,17 @@ export class FactChoice {
     this.#take(most, ({ isFree }) => isFree);
   }
 
-  /** Whether what is chosen has as many tokens as there is room for. */
+  /** True once the chosen facts fill the token budget. */
   get isFull(): boolean {
     return this.#chosen.length >= PLACES && this.#tokens > this.#room;
   }
 
-  /** Whether the choice ended for want of room, and not at the limit on the number of facts. */
+  /** True if the budget, not the number of facts, ended the choice. */
   get #isCut(): boolean {
     return this.isFull && this.#chosen.length < this.#most;
   }
 
-  /** Adds so many of those that are not chosen and say something new: what something speaks for, then the newest. */
+  /** Adds up to `most` new facts: those with some relevance first, then the newest. */
   fill({ index, faint, isAllowed, total }: Filling, most: number): void {
     const known = this.#candidates.filter((each) => each.isChosen || isSaid(each));
     this.#restTotal = total - known.filter(({ entry }) => isAllowed(entry)).length;
@@ -107,7 +105,7 @@ export class FactChoice {
       if (this.#rest.length >= places) return;
       add(entry);
     }
-    // What says least last.
+    // Least informative facts last.
     for (const isDull of [false, true]) {
       for (const entry of index.byAge(isDull).newestFirst()) {
         if (this.#rest.length >= places) return;
@@ -145,7 +143,7 @@ export class FactChoice {
     return { ...(left && { left }), ...(other && { duplicateOf: factId(other) }) };
   }
 
-  /** Takes candidates that say something new, until so many are chosen. */
+  /** Chooses candidates that say something new, up to `most`. */
   #take(most: number, isWanted: (candidate: Candidate) => boolean): void {
     for (const candidate of this.#candidates) {
       if (this.#chosen.length >= most || this.isFull) return;
@@ -164,7 +162,7 @@ export class FactChoice {
   }
 }
 
-/** One that is there for being new. */
+/** A fact added because it is recent. */
 class RestCandidate implements Candidate {
   readonly entry: IndexedFact;
   readonly score = 0;
@@ -183,7 +181,7 @@ class RestCandidate implements Candidate {
   }
 }
 
-/** Whether another place says it already. */
+/** True if another item says it already. */
 function isSaid({ left }: Candidate): boolean {
   return left === 'near-duplicate' || left === 'likely file';
 }
@@ -193,12 +191,12 @@ function ranked(candidate: Candidate): RankedFact {
   return { fact, group, score: candidate.score, tokens: tokensOf(fact), matched: candidate.matched() };
 }
 
-/** Tokens of a fact's words, at four characters each. */
+/** At four characters a token. */
 export function tokensOf(fact: Pick<SessionFact, 'subject' | 'relation' | 'object'>): number {
   return Math.ceil((fact.subject.length + fact.relation.length + fact.object.length) / 4);
 }
 
-/** The best first; of equal ones by group and severity, then the newest, and within one dispatch as its rules gave them. */
+/** Orders by score, then group and severity, then newest first; within a dispatch in the order of its rules. */
 export function byWorth(a: Candidate, b: Candidate): number {
   return b.score - a.score || a.entry.standing - b.entry.standing || byAge(a.entry, b.entry);
 }
@@ -207,15 +205,15 @@ function byAge(a: IndexedFact, b: IndexedFact): number {
   return b.fact.sourceSequence - a.fact.sourceSequence || a.slot - b.slot;
 }
 
-/** Share of common words from which two facts say the same. */
+/** Share of common words at which two facts count as the same. */
 const SAME = 0.8;
 
-/** Whether two facts say nearly the same of the same thing. "Case 7" and "case 8" are two matters. */
+/** True if two facts say nearly the same about one subject. "Case 7" and "case 8" differ. */
 export function saySame(a: IndexedFact, b: IndexedFact): boolean {
   if (a.fact.subject !== b.fact.subject && !a.isOfTask && !b.isOfTask) return false;
   if (a.group === 'files' || b.group === 'files') return a.group === b.group;
   if (a.numbers !== b.numbers) return false;
-  // The shorter one cannot hold enough of the longer one.
+  // The shorter one cannot contain enough of the longer one.
   if (Math.min(a.own, b.own) < SAME * Math.max(a.own, b.own)) return false;
   let common = 0;
   for (let at = 0; at < a.own; at += 1) {
@@ -225,14 +223,14 @@ export function saySame(a: IndexedFact, b: IndexedFact): boolean {
   return common >= SAME * (a.own + b.own - common);
 }
 
-/** Facts that a new one is compared with. Only those with the same numbers can say the same: no others are looked at. */
+/** Finds near-duplicates. Only facts with the same numbers can be the same, so facts are grouped by them. */
 export class Sayings {
   readonly #most: number;
   readonly #files: IndexedFact[] = [];
   readonly #byNumbers = new Map<string, IndexedFact[]>();
   #size = 0;
 
-  /** @param most facts that are compared; later ones are not */
+  /** @param most number of facts that are compared; later ones are not */
   constructor(most: number) {
     this.#most = most;
   }
@@ -245,7 +243,6 @@ export class Sayings {
     else alike.push(entry);
   }
 
-  /** The first that says the same. */
   sameAs(entry: IndexedFact): IndexedFact | undefined {
     return this.#alike(entry)?.find((other) => saySame(entry, other));
   }

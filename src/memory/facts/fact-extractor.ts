@@ -11,22 +11,22 @@ import {
   saysTheSame,
 } from './fact-types.js';
 
-/** Other rules than those of the product, and limits. */
+/** Custom rules and limits. */
 export interface FactExtractorOptions {
   readonly rules?: readonly ExtractionRule[];
-  /** Told when a rule throws; the other rules still run. */
+  /** Called if a rule throws; the other rules still run. */
   readonly onRuleFailure?: (rule: string, error: unknown) => void;
   readonly maxFacts?: number;
 }
 
-/** What the rules found in one result. */
+/** The facts of one result. */
 export interface Extraction {
   readonly facts: readonly RecordedFact[];
-  /** How many more were found than `maxFacts`, or than fit an event: these are in the dispatch, not in the memory. */
+  /** Number of further facts, beyond `maxFacts` or the event's size: they stay in the dispatch only. */
   readonly omitted: number;
 }
 
-/** Runs the rules in their order. The same result gives the same facts. */
+/** Runs the rules in order. Deterministic. */
 export class RuleBasedFactExtractor implements IFactExtractor {
   readonly #rules: Readonly<Record<Role, readonly ExtractionRule[]>>;
   readonly #onRuleFailure: (rule: string, error: unknown) => void;
@@ -46,7 +46,7 @@ export class RuleBasedFactExtractor implements IFactExtractor {
     return this.#extractFrom({ role: 'reviewer', result }, origin);
   }
 
-  /** The facts of a result as an event carries them, each once. */
+  /** Extracts the facts of a result for its event, without duplicates. */
   extract({ role, result }: RoleResult, taskId: string): Extraction {
     const facts: RecordedFact[] = [];
     let omitted = 0;
@@ -54,7 +54,7 @@ export class RuleBasedFactExtractor implements IFactExtractor {
     for (const rule of this.#rules[role]) {
       try {
         for (const fact of rule.extract(result, taskId, role)) {
-          // One by one, since they are few: to hash the words of each would take longer.
+          // A linear search: hashing a few facts would take longer.
           if (facts.some((known) => saysTheSame(known, fact))) continue;
           const size = bytesOfFact(fact);
           if (facts.length < this.#maxFacts && bytes + size <= KEPT.fact.bytesPerDispatch) {
@@ -76,7 +76,7 @@ export class RuleBasedFactExtractor implements IFactExtractor {
   }
 }
 
-/** The rules that run for each kind: those that read a field that it has. */
+/** Selects the rules that read a field of each kind. */
 function rulesByRole(rules: readonly ExtractionRule[]): Record<Role, ExtractionRule[]> {
   const runs = (role: Role) =>
     rules.filter(({ field }) => field === undefined || kindOf(role).fields.includes(field));
@@ -85,7 +85,7 @@ function rulesByRole(rules: readonly ExtractionRule[]): Record<Role, ExtractionR
 
 const RULES_BY_ROLE = rulesByRole(EXTRACTION_RULES);
 
-/** A recorded fact together with the dispatch that said it, and the event that carries it. */
+/** Combines a recorded fact with its dispatch and its event. */
 export function sessionFact(fact: RecordedFact, origin: DispatchOrigin, eventSequence = 0): SessionFact {
   const finding = fact.severity && { severity: fact.severity, ...(fact.fix && { fix: fact.fix }) };
   return {

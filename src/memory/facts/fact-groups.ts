@@ -2,7 +2,7 @@ import type { FactTag } from '../../contracts/fact-tags.js';
 import { kindOf, ROLES } from '../../contracts/kinds.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
 
-/** What a fact is for a reader, from what matters most to what matters least. */
+/** Ordered by importance to a reader. */
 export const FACT_GROUPS = [
   'findings',
   'conventions',
@@ -15,7 +15,6 @@ export const FACT_GROUPS = [
 ] as const;
 export type FactGroup = (typeof FACT_GROUPS)[number];
 
-/** What the group of a fact is known by. */
 interface Told {
   readonly relation: string;
   readonly tags: readonly FactTag[];
@@ -25,7 +24,7 @@ const DECIDES = /^(?:decid|decision|chose|choos)/;
 const OUTCOMES: ReadonlySet<string> = new Set(ROLES.flatMap((role) => kindOf(role).relations.verdict ?? []));
 const SUMMARIES: ReadonlySet<string> = new Set(ROLES.map((role) => kindOf(role).relations.summary));
 
-/** The group of a fact, by its relation and, of a fact in words, by its tags. */
+/** Returns the group of a fact, by its relation and, for explicit facts, its tags. */
 export function groupOf({ relation, tags }: Told): FactGroup {
   switch (relation) {
     case RELATIONS.requiredFix:
@@ -47,12 +46,12 @@ export function groupOf({ relation, tags }: Told): FactGroup {
   return 'facts';
 }
 
-/** Whether a fact says only that something went as it should, or how it ended: a verdict, a test that passes. */
+/** True for a fact that only states success or an outcome: a verdict, a passing test. */
 export function isBare({ relation, tags }: Told): boolean {
   return OUTCOMES.has(relation) || (relation === RELATIONS.test && !tags.includes('error'));
 }
 
-/** Whether a fact says in one sentence what a result did. */
+/** True for a one-sentence summary of a result. */
 export function isSummary({ relation }: Pick<Told, 'relation'>): boolean {
   return SUMMARIES.has(relation);
 }

@@ -14,23 +14,23 @@ const GROUP_WEIGHTS: Readonly<Record<FactGroup, number>> = {
 };
 const BARE_WEIGHT = 0.1;
 const SEVERITY_WEIGHTS = { critical: 1.3, important: 1.1, minor: 0.9 } as const;
-/** Facts without a word that are added when its rarity is found: among few facts, none is common. */
+/** Facts without the word, added when computing its rarity: among few facts, no word is common. */
 const PRIOR = 50;
-/** What a word counts at least that finds facts, and at least to count at all. */
+/** Minimum weight of a word that finds facts, and of a word that counts at all. */
 const RARE = 0.2;
 const NOTHING = 0.05;
-/** What a word of the same family counts, of a word that is the same. */
+/** Weight of a related word, relative to the same word. */
 const KIN = 0.5;
-/** What a word of the task's summary counts, of a word of the fact. */
+/** Weight of a word in the task's summary, relative to one in the fact. */
 const CONTEXT = 0.3;
-/** How much longer facts count less (BM25's b) and how little repeated hits add (its k1). */
+/** BM25's b, the penalty for long facts, and k1, the saturation of repeated hits. */
 const LENGTH = 0.4;
 const SATURATION = 1.2;
-/** What words must add up to: more than one common word. More is needed of a long query, where chance finds some. */
+/** Minimum sum of word weights: more than one common word. Long queries need more, since they match by chance. */
 const ENOUGH = 0.6;
-/** Of a finding or a convention: not to know it costs more than to read it. */
+/** For findings and conventions: missing one costs more than reading it. */
 const ENOUGH_HELD = 0.4;
-/** What speaks for a fact must be so much of what speaks for the best. */
+/** Minimum share of the best candidate's sum. */
 const LEAST_SHARE = 0.25;
 const FILE = 1;
 const TASK_FILE = 0.5;
@@ -39,13 +39,13 @@ const LEAST_SIMILAR = 0.15;
 
 export interface Lead {
   readonly path: string;
-  /** Whether the task names it, or it is open. */
+  /** True if the task names the file, or it is open. */
   readonly isMeant: boolean;
 }
 
-/** A fact that may be in an answer, with what a choice has made of it. */
+/** A candidate fact with the decisions about it. */
 export interface Candidate {
-  /** Whether it may take any place, or only those that are held for its kind. */
+  /** False if it may only take places reserved for its kind. */
   readonly isFree: boolean;
   readonly entry: IndexedFact;
   readonly score: number;
@@ -53,27 +53,27 @@ export interface Candidate {
   readonly matched: () => string[];
   isChosen: boolean;
   left: WeighedFact['left'];
-  /** The fact that says the same. */
+  /** The near-duplicate. */
   sameAs: SessionFact | undefined;
 }
 
-/** A fact that has too little to do with a task, and the sum of what speaks for it. */
+/** A fact that is hardly relevant to the task, with its sum. */
 export interface FaintFact {
   readonly entry: IndexedFact;
   readonly sum: number;
 }
 
-/** What speaks for one fact, in rare words. A thousand facts have one each: it is the candidate as well. */
+/** The evidence for one fact, weighted by rarity. Also the candidate itself, since a thousand facts have one each. */
 class Hit implements Candidate {
   readonly entry: IndexedFact;
   readonly #hits: FactHits;
-  /** The first and the last of its matches, by number; -1 for none. */
+  /** Index of its first and last match; -1 for none. */
   first = -1;
   last = -1;
   words = 0;
   file = 0;
   similar = 0;
-  /** Whether its file is one that the task names, or that is open. */
+  /** True if the task names its file, or that is open. */
   isMeant = false;
   isFree = true;
   score = 0;
@@ -98,11 +98,11 @@ export class FactHits {
   readonly #index: IFactIndex;
   readonly #words: readonly string[];
   readonly #hits: Hit[] = [];
-  /** By the places of their facts. */
+  /** Indexed by the facts' places. */
   readonly #byPlace: (Hit | undefined)[];
   /**
-   * The words of the query that facts hold, by their places there, what each adds, and the next match of the same fact; 0
-   * for none. A thousand facts hold ten each: two lists for each fact would take longer to make than to fill.
+   * Linked lists of matches in three arrays: the matched word, its weight, and the next match of the same fact, 0 for
+   * none. Two arrays per fact would take longer to allocate than to fill.
    */
   readonly #matched: number[] = [];
   readonly #weights: number[] = [];
@@ -128,7 +128,7 @@ export class FactHits {
     this.#addContext();
   }
 
-  /** A fact says more in the light of what its task did. */
+  /** Adds words from the task's summaries, which put its facts into context. */
   #addContext(): void {
     const summaries = new Map<string, Hit[]>();
     for (const hit of this.#hits) {
@@ -171,7 +171,7 @@ export class FactHits {
       const exact = holding(word);
       return { at, exact, weight: rarity(exact.length, all) };
     });
-    // The rare ones first: a common word only adds to what a rare one has found.
+    // Rare words first: a common word only adds to facts found by a rare one.
     weighed.sort((a, b) => b.weight - a.weight);
     for (const { at, exact, weight } of weighed) {
       for (const entry of weight >= NOTHING ? exact : []) {
@@ -212,15 +212,15 @@ export class FactHits {
     }
   }
 
-  /** What the task has said itself matters to it, whatever the words. */
+  /** The task's own statements are relevant whatever their words. */
   addOwn(entries: readonly IndexedFact[]): void {
     for (const entry of entries) this.#raiseSimilar(entry, SIMILAR);
   }
 
   /**
-   * What has to do with the task, and by what speaks for it what has too little to do with it.
+   * Splits the hits into relevant ones and faint ones.
    *
-   * @param chance how much likelier than with a short query words are shared by chance
+   * @param chance how much likelier than with a short query words match by chance
    */
   found(chance: number): { found: Candidate[]; faint: FaintFact[] } {
     const found: Candidate[] = [];
@@ -229,7 +229,7 @@ export class FactHits {
     for (const { entry, words, similar } of this.#hits)
       if (entry.group !== 'files') best = Math.max(best, words + similar);
     for (const hit of this.#hits) {
-      // Beside what fits well, what fits a little is noise; a finding is worth knowing.
+      // Beside a good match a weak one is noise, except for findings.
       const { entry, file, similar } = hit;
       const enough = chance * (isHeld(entry) ? ENOUGH_HELD : ENOUGH);
       const words = hit.words >= enough ? hit.words : 0;
@@ -241,14 +241,14 @@ export class FactHits {
       hit.because = words >= file && words >= similar ? 'words' : file >= similar ? 'file' : 'similar';
       const speaks = sum * weightOf(entry);
       hit.score = speaks / (1 + speaks);
-      // Others of a busy file would take all places from what the task is about.
+      // Other findings of a busy file would take all places.
       hit.isFree = !isHeld(entry) || hit.because !== 'file' || hit.isMeant;
       found.push(hit);
     }
     return { found, faint };
   }
 
-  /** Notes that a fact holds a word. One after the other: a word that it was noted to hold itself is the last. */
+  /** Records a match. Called per word in sequence, so a repeated word is always the last. */
   #matches(hit: Hit, word: number, weight: number): void {
     if (hit.last >= 0 && this.#matched[hit.last] === word) return;
     const at = this.#matched.push(word) - 1;
@@ -260,12 +260,10 @@ export class FactHits {
     hit.words += weight;
   }
 
-  /** The match of the same fact after this one; -1 for none. */
   #after(at: number): number {
     return (this.#next[at] as number) || -1;
   }
 
-  /** The words of the query that a fact holds. */
   matchedBy({ first }: Pick<Hit, 'first'>): string[] {
     const words: string[] = [];
     for (let at = first; at >= 0; at = this.#after(at))
@@ -288,7 +286,7 @@ export class FactHits {
   }
 }
 
-/** 1 for a word that one fact holds, less for a common one. */
+/** Returns 1 for a word in one fact, less for a common one. */
 function rarity(holders: number, all: number): number {
   const idf = (held: number) => Math.log(1 + (all + PRIOR - held + 0.5) / (held + 0.5));
   return idf(Math.max(1, holders)) / idf(1);

@@ -4,13 +4,13 @@ import { KnownFact } from './known-fact.js';
 
 type Postings = Map<string, IndexedFact[]>;
 
-/** Longest part that the words of one family may differ by, and shortest that they share, in characters. */
+/** Maximum difference between related words, and their minimum common prefix, in characters. */
 const ENDING = 4;
 const STEM = 4;
 
 /**
- * The valid facts of a store by their words, files and tasks. What is said in words and which files changed are counted
- * apart: a folder with many files does not make its name a common word.
+ * Indexes the valid facts of a store by words, files and tasks. Text and changed files are counted separately, so that
+ * a folder with many files does not make its name a common word.
  */
 export class FactIndex implements IFactIndex {
   readonly #facts = new Map<SessionFact, KnownFact>();
@@ -20,10 +20,10 @@ export class FactIndex implements IFactIndex {
   readonly #byTask: Postings = new Map();
   readonly #telling = new FactsByAge();
   readonly #dull = new FactsByAge();
-  /** By their first characters: the words that are there. */
+  /** Indexed words by their first characters. */
   readonly #families = new Map<string, Set<string>>();
   #slots = 0;
-  /** Places that facts have left. */
+  /** Free places. */
   readonly #free: number[] = [];
   readonly #saidTotal = { facts: 0, words: 0 };
   readonly #changedTotal = { facts: 0, words: 0 };
@@ -156,7 +156,7 @@ function unpost(postings: Postings, key: string, entry: IndexedFact): void {
   else posted.splice(at, 1);
 }
 
-/** Facts are posted in the order of their slots. */
+/** Postings are sorted by slot. */
 function placeOf(posted: readonly IndexedFact[], slot: number): number {
   let low = 0;
   let high = posted.length - 1;
@@ -168,15 +168,15 @@ function placeOf(posted: readonly IndexedFact[], slot: number): number {
   return low;
 }
 
-/** The facts of one dispatch, as its rules gave them. */
+/** The facts of one dispatch, in the order of its rules. */
 interface OfDispatch {
   readonly sequence: number;
   readonly entries: IndexedFact[];
 }
 
-/** Facts in the order of their age, which is kept as they come and go: a query reads the newest, and sorts nothing. */
+/** Facts sorted by age as they are added and removed, so that a query for the newest need not sort. */
 class FactsByAge {
-  /** Oldest first: nearly all that comes is the newest. */
+  /** Oldest first, since nearly all new facts are the newest. */
   readonly #dispatches: OfDispatch[] = [];
   #size = 0;
 
@@ -184,7 +184,7 @@ class FactsByAge {
     return this.#size;
   }
 
-  /** Adds one with a slot over that of all others. */
+  /** The entry's slot must be the highest. */
   add(entry: IndexedFact): void {
     const sequence = entry.fact.sourceSequence;
     const at = this.#placeOf(sequence);
@@ -204,13 +204,13 @@ class FactsByAge {
     else entries.splice(at, 1);
   }
 
-  /** The newest dispatch first, within one as its rules gave them. */
+  /** Yields the newest dispatch first, each in the order of its rules. */
   *newestFirst(): Generator<IndexedFact, void> {
     for (let at = this.#dispatches.length - 1; at >= 0; at -= 1)
       yield* (this.#dispatches[at] as OfDispatch).entries;
   }
 
-  /** Where a dispatch stands, or would. */
+  /** Returns the index of a dispatch, or its insertion point. */
   #placeOf(sequence: number): number {
     const { length } = this.#dispatches;
     let low = 0;

@@ -12,48 +12,47 @@ import type {
 } from './fact-types.js';
 
 /**
- * The facts that a task needs, by the words that they share with it, the files that it will likely touch, and the past
- * results that it is like.
+ * Selects the facts that a task needs, by shared words, likely files, and similar past results.
  *
- * A rare word counts 1, a common one less; what speaks for a fact is added up and multiplied by the weight of its group.
- * See docs/explanation/relevance.md for what this reaches and how to measure it.
+ * A rare word counts 1, a common one less; the sum of evidence is multiplied by the weight of the group. See
+ * docs/explanation/relevance.md for quality figures and their measurement.
  */
 export interface FactsAsked {
   /** The task in words. */
   readonly text: string;
-  /** Its facts are left out: the agent that works on it knows them from its own ledger. */
+  /** Its facts are left out, since its own ledger shows them. */
   readonly taskId: string;
-  /** Facts that carry at least one of them; absent means any. */
+  /** Only facts with at least one of these; absent means any. */
   readonly tags?: readonly SessionFactTag[] | undefined;
-  /** Facts in all, at most; absent: all that have to do with the task. */
+  /** Maximum number of facts; absent: all relevant ones. */
   readonly maxFacts?: number | undefined;
-  /** Stop choosing at this many tokens, once the first places are filled: more would not fit. */
+  /** Token budget at which to stop once the first places are filled. */
   readonly room?: number | undefined;
-  /** So many of the rest at most, within `maxFacts`; absent: none. */
+  /** Maximum number of filler facts within `maxFacts`; absent: none. */
   readonly rest?: number | undefined;
-  /** Files that the task will likely touch, best first. */
+  /** Likely files, best first. */
   readonly files: readonly string[];
-  /** Files that are open, relative to the project or absolute. */
+  /** Open files, relative to the project or absolute. */
   readonly open?: readonly string[] | undefined;
   /**
-   * Whether the answer stands beside the task's ledger and its likely files. Then the task's own decisions, conventions and
-   * other facts in words are chosen too, which the ledger does not say. File changes are not, unless by `tags`, and the rest
-   * holds no verdicts and no tests that pass.
+   * True if the answer is shown beside the task's ledger and likely files. Then the task's own decisions, conventions
+   * and explicit facts are included, which the ledger lacks; file changes are not, unless requested by `tags`; and
+   * filler facts exclude verdicts and passing tests.
    */
   readonly besideLedger?: boolean | undefined;
-  /** Tasks of similar past results, with the similarity, 0 to 1. */
+  /** Similarity, 0 to 1, by task of similar past results. */
   readonly similar: ReadonlyMap<string, number>;
 }
 
-/** Files that most results touch, whatever they are about. */
+/** Files that most results touch, whatever their subject. */
 const BUSY: ReadonlySet<FileClass> = new Set(['lock', 'manifest', 'changelog']);
 
-/** Longest query that is read, in characters and tokens. */
+/** Limits of the query, in characters and tokens. */
 const MAX_QUERY = 8000;
 const MAX_TOKENS = 400;
 const SHORT_QUERY = 25;
 
-/** Chooses facts; the same facts and the same request give the same answer, in whatever order the facts came. */
+/** Selects facts. The same facts and request give the same answer, whatever the order in which facts arrived. */
 export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRanking {
   const index = store.index();
   const { maxFacts = Number.POSITIVE_INFINITY, room = Number.POSITIVE_INFINITY, rest = 0 } = asked;
@@ -79,7 +78,7 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
   return { ...choice.facts(), considered: choice.considered(), total: candidates.length };
 }
 
-/** The files whose facts matter, best first: open ones, those that the task names, and those that it will likely touch. */
+/** Returns the files whose facts matter, best first: open ones, those that the task names, likely ones. */
 function leadsFrom({ text, open = [], files }: FactsAsked, index: IFactIndex): Lead[] {
   const words = fileWords(text.slice(0, MAX_QUERY));
   const found = [...open, ...words].flatMap(
@@ -93,7 +92,7 @@ function leadsFrom({ text, open = [], files }: FactsAsked, index: IFactIndex): L
   ];
 }
 
-/** How many facts an answer may be filled up with: without tags, all but some of the task's own. */
+/** Counts the filler candidates: without tags, all except some of the task's own. */
 function allowedOf(
   { tags, taskId, besideLedger }: FactsAsked,
   index: IFactIndex,
@@ -109,7 +108,7 @@ function allowedOf(
   return index.byAge(false).size + (besideLedger ? 0 : index.byAge(true).size) - own.length;
 }
 
-/** Whether the ledger of its task does not say it: what was decided, and rules and facts in words. */
+/** True if the ledger of its task lacks it: decisions, conventions, explicit facts. */
 function isBesideLedger(entry: IndexedFact, index: IFactIndex): boolean {
   const { fact, group, isBare } = entry;
   if (group === 'decisions') return true;

@@ -3,7 +3,7 @@ import type { FactQuery, IFactRetriever, ISessionFactStore, RankedFact, SessionF
 
 const NONE: ReadonlyMap<string, number> = new Map();
 
-/** Picks facts by the words that they share with the task: `rankFacts` for those who know of facts alone. */
+/** Selects facts by shared words alone: `rankFacts` without files and past results. */
 export class KeywordFactRetriever implements IFactRetriever {
   readonly #store: ISessionFactStore;
 
@@ -22,7 +22,7 @@ export class KeywordFactRetriever implements IFactRetriever {
   }
 }
 
-/** The best facts, until one is over the budget. */
+/** Returns the best facts within the budget. */
 function withinBudget(ranked: readonly RankedFact[], maxTokens: number): RankedFact[] {
   const kept: RankedFact[] = [];
   let spent = 0;

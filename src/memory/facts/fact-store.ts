@@ -13,30 +13,29 @@ import {
   worthOf,
 } from './fact-types.js';
 
-/** Most bytes that the words of all facts of a session may have, so that its snapshot fits one message. */
+/** Limit so that a session's snapshot fits one message. */
 export const MAX_FACT_BYTES = 500_000;
-/** Of the facts that are kept, the share that may be worth most: the rest is for what is new. */
+/** Share of the kept facts that may have the highest value; the rest is for new ones. */
 const DEAR_SHARE = 0.75;
 
 /**
- * Facts in memory, each saying of a dispatch once.
+ * Facts in memory, without duplicates within a dispatch.
  *
- * A fact is closed by the next dispatch (in stream order, whatever the order of arrival) that says something of the
- * same subject and relation. A finding (`must_fix` or `issue`) is closed by the next review of its task, whatever that
- * review says, and by nothing else: what another task's review says of the same file does not touch it. An approval leaves
- * nothing open: it closes what it found itself as well, and leaves its suggestions, which the next review closes. A blocker of a task is closed by the next result of its work, or by
- * an approval. A fact from before the session closes only facts of that time. Since closers
- * are looked up on either side of an insertion, any order and any number of repetitions of the same dispatches leave the
- * same facts behind, as long as nothing was compacted away in between.
+ * The next dispatch (in stream order, whatever the order of arrival) with the same subject and relation closes a fact.
+ * A finding (`must_fix` or `issue`) is closed only by the next review of its task. An approval also closes its own
+ * findings, and leaves suggestions, which the next review closes. A blocker of a task is closed by the task's next work
+ * result or an approval. A fact from before the session closes only facts of that time. Closers are searched on both
+ * sides of an insertion, so any order and repetition of dispatches results in the same facts, as long as compaction
+ * dropped nothing in between.
  */
 export class InMemorySessionFactStore implements ISessionFactStore {
   readonly #sayings: Set<Saying>;
-  /** By subject and relation: what closes what. */
+  /** By subject and relation: a newer fact closes the older ones. */
   readonly #groups: Index;
-  /** Findings, suggestions and blockers by their task: what its outcomes close. */
+  /** Findings, suggestions and blockers by task, which its outcomes close. */
   readonly #openByTask: Index;
   readonly #outcomesByTask: Index;
-  /** Of the valid facts; built at the first query, kept up to date from then on. */
+  /** Indexes the valid facts; built by the first query and maintained afterwards. */
   #index: FactIndex | undefined;
   #valid: number;
   #bytes: number;
@@ -50,7 +49,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     this.#bytes = 0;
   }
 
-  /** A store that holds exactly these facts, closed ones included: what `all()` gave. */
+  /** Restores a store from `all()`, closed facts included. */
   static of(facts: Iterable<SessionFact>): InMemorySessionFactStore {
     const store = new InMemorySessionFactStore();
     for (const fact of facts) store.#put(fact);
@@ -92,23 +91,23 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     return this.#valid;
   }
 
-  /** The findings of a task that are held, closed ones included, in the order of their dispatches. */
+  /** Returns the findings of a task, closed ones included, in dispatch order. */
   findingsOf(taskId: string): readonly SessionFact[] {
     const found = [...(this.#openByTask.get(taskId) ?? [])].map(({ fact }) => fact).filter(isFinding);
     return found.sort((a, b) => a.sourceSequence - b.sourceSequence);
   }
 
-  /** Number of facts held, closed ones included. */
+  /** Returns the number of facts, closed ones included. */
   size(): number {
     return this.#sayings.size;
   }
 
-  /** Bytes of their words. */
+  /** Returns the size of their texts in bytes. */
   bytes(): number {
     return this.#bytes;
   }
 
-  /** All facts, closed ones included, in the order of their dispatches. */
+  /** Returns all facts, closed ones included, in dispatch order. */
   all(): readonly SessionFact[] {
     return this.#inOrder().map(({ fact }) => fact);
   }
@@ -122,10 +121,10 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     }
   }
 
-  /** From what is worth least to what is worth most; of equal ones the oldest first. */
+  /** Sorts by ascending value, then oldest first. */
   #byValue(maxFacts: number): Saying[] {
     let dear = Math.ceil(DEAR_SHARE * maxFacts);
-    // The newest first, so that of what is worth most the oldest is over its share.
+    // Newest first, so that the oldest of the most valuable exceed their share.
     const valued = this.#inOrder()
       .reverse()
       .map((saying) => {
@@ -170,7 +169,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     let before = Number.NEGATIVE_INFINITY;
     for (let at = placeOf(group, fact.sourceSequence) - 1; at >= 0; at -= 1) {
       const saying = group[at] as Saying;
-      // What is older has been closed by this one.
+      // Older facts have been closed by this one.
       if (saying.fact.sourceSequence < before) return;
       if (!endsWithTask(saying.fact) && !(saying.fact.history === true && fact.history !== true))
         before = saying.fact.sourceSequence;
@@ -224,11 +223,11 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   }
 }
 
-/** A fact by what it says, whether open or closed: closing it leaves the indexes as they are. */
+/** A fact by its text, open or closed, so that closing it does not touch the indexes. */
 interface Saying {
   fact: SessionFact;
 }
-/** In the order of their dispatches, so that neighbours in time are found without a look at all others. */
+/** Sorted by dispatch, so that neighbours in time are found by binary search. */
 type Index = Map<string, Saying[]>;
 type Closing = Pick<DispatchOrigin, 'sequence' | 'at'>;
 
@@ -236,7 +235,7 @@ function groupName({ subject, relation }: Pick<SessionFact, 'subject' | 'relatio
   return `${relation}\n${subject}`;
 }
 
-/** Where the sayings of this dispatch begin, or would. */
+/** Returns the index of the dispatch's first saying, or its insertion point. */
 function placeOf(sayings: readonly Saying[], sequence: number): number {
   let low = 0;
   let high = sayings.length;
@@ -269,17 +268,14 @@ function closed(fact: SessionFact, by: Closing): SessionFact {
   return { ...fact, validTo: by.at, closedBy: by.sequence };
 }
 
-/** Whether a fact was closed by this dispatch or an older one. */
 function isClosedBy({ closedBy = Number.POSITIVE_INFINITY }: SessionFact, sequence: number): boolean {
   return closedBy <= sequence;
 }
 
-/** Whether a fact closes another one of its subject and relation, by saying it again. */
 function replaces(newer: SessionFact, fact: SessionFact): boolean {
   return !endsWithTask(newer) && newer.sourceSequence > fact.sourceSequence && reaches(newer, fact);
 }
 
-/** Whether an outcome closes a finding, a suggestion or a blocker of its task. */
 function endsOpen(outcome: SessionFact, fact: SessionFact): boolean {
   const { part } = kindOf(outcome.sourceRole);
   const isReview = part === 'review';
@@ -290,17 +286,16 @@ function endsOpen(outcome: SessionFact, fact: SessionFact): boolean {
   return (isApproval || isReview === !isBlocker(fact)) && reaches(outcome, fact);
 }
 
-/** What is from before the session closes nothing of the session. */
+/** Facts from before the session close nothing of the session. */
 function reaches(closer: SessionFact, fact: SessionFact): boolean {
   return closer.history !== true || fact.history === true;
 }
 
-/** Whether a fact says the outcome of work or of a review. */
 function isOutcome({ sourceRole, relation }: SessionFact): boolean {
   return relation === kindOf(sourceRole).relations.verdict;
 }
 
-/** Whether a fact is closed by outcomes of its task, and not by what is said of its subject. */
+/** True if outcomes of its task close the fact, rather than facts about its subject. */
 function endsWithTask(fact: SessionFact): boolean {
   return isFinding(fact) || isSuggestion(fact) || isBlocker(fact);
 }
@@ -309,7 +304,7 @@ function isFinding({ relation }: SessionFact): boolean {
   return relation === 'must_fix' || relation === 'issue';
 }
 
-/** What an approval would still like to have done. */
+/** A remaining wish of an approval. */
 function isSuggestion({ subject, relation, sourceTaskId, sourceRole }: SessionFact): boolean {
   return (
     relation === RELATIONS.suggested &&
@@ -318,7 +313,7 @@ function isSuggestion({ subject, relation, sourceTaskId, sourceRole }: SessionFa
   );
 }
 
-/** One of the task itself: of other things an agent may say that they are blocked as of anything else. */
+/** Only for the task itself: agents may state `blocked_by` about other things. */
 function isBlocker({ subject, relation, sourceTaskId, sourceRole }: SessionFact): boolean {
   return relation === BLOCKED_BY && subject === `task:${sourceTaskId}` && kindOf(sourceRole).part === 'work';
 }

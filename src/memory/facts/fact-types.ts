@@ -7,41 +7,41 @@ import type { Severity } from '../../contracts/severity.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { type FactGroup, groupOf, isBare } from './fact-groups.js';
 
-/** What a fact is about; used to filter, never shown. */
+/** The topic of a fact, for filtering. */
 export type SessionFactTag = FactTag;
 
 /**
- * One thing a dispatch taught: `subject relation object`. Immutable; a later dispatch closes it by replacing it with
- * a copy that has a `validTo`.
+ * Something that a dispatch taught: `subject relation object`. Immutable; closing replaces it with a copy that has a
+ * `validTo`.
  */
 export interface SessionFact {
   readonly subject: string;
   readonly relation: string;
   readonly object: string;
   readonly tags: readonly SessionFactTag[];
-  /** Of a finding in a file: how much it matters. */
+  /** Severity of a finding. */
   readonly severity?: Severity | undefined;
-  /** Of a finding in a file: what the reviewer suggests to do. */
+  /** The reviewer's suggested fix of a finding. */
   readonly fix?: string | undefined;
-  /** When the dispatch arrived, ISO 8601 in UTC. */
+  /** Arrival of the dispatch, ISO 8601 in UTC. */
   readonly validFrom: string;
-  /** When a later dispatch closed it, ISO 8601 in UTC; absent while the fact is valid. */
+  /** Arrival of the dispatch that closed it, ISO 8601 in UTC; absent while valid. */
   readonly validTo?: string;
-  /** Sequence of the dispatch that closed it; present together with `validTo`. */
+  /** Sequence of the dispatch that closed it, together with `validTo`. */
   readonly closedBy?: number;
   readonly sourceTaskId: string;
   readonly sourceRole: Role;
-  /** `DISPATCH` sequence of the dispatch that said it: the order of facts. */
+  /** `DISPATCH` sequence, which orders facts. */
   readonly sourceSequence: number;
-  /** Sequence of the session event that carries it; 0 while it has not been appended. */
+  /** Sequence of its session event; 0 before it is appended. */
   readonly eventSequence: number;
-  /** 0 to 1; a rule that reads a field gives 1. */
+  /** 0 to 1; 1 for rules that read a field. */
   readonly confidence: number;
-  /** Whether its dispatch is from before the session. */
+  /** True if its dispatch is from before the session. */
   readonly history?: true;
 }
 
-/** The part of a fact that travels on an event; the dispatch beside it says the rest. */
+/** The part of a fact that its event stores; the dispatch beside it has the rest. */
 export interface RecordedFact {
   readonly subject: string;
   readonly relation: string;
@@ -53,177 +53,176 @@ export interface RecordedFact {
   readonly confidence?: number | undefined;
 }
 
-/** Where facts come from: one dispatch, its place in the `DISPATCH` stream, and when it arrived there. */
+/** The source of facts: a dispatch, its position in the `DISPATCH` stream, and its arrival. */
 export interface DispatchOrigin {
   readonly sequence: number;
   /** ISO 8601 in UTC. */
   readonly at: string;
   readonly role: Role;
   readonly taskId: string;
-  /** Whether it is from before the session. */
+  /** True if it is from before the session. */
   readonly history?: true;
 }
 
-/** Turns results into facts by rule. Never throws: a rule that fails is reported, and the others still run. */
+/** Extracts facts from results by rules. Never throws: a failing rule is reported, and the others still run. */
 export interface IFactExtractor {
   extractFromImplementer(result: ResultOf<'implementer'>, origin: DispatchOrigin): SessionFact[];
   extractFromReviewer(result: ResultOf<'reviewer'>, origin: DispatchOrigin): SessionFact[];
 }
 
-/** A fact with what a query is compared with. */
+/** A fact with its search data. */
 export interface IndexedFact {
   readonly fact: SessionFact;
   readonly group: FactGroup;
-  /** Tells apart facts of one dispatch: the order in which its rules gave them. */
+  /** Order within a dispatch. */
   readonly slot: number;
-  /** Its place in the index: less than the most facts that were ever in it, and taken again when the fact is gone. */
+  /** Index position, reused after removal. */
   readonly place: number;
-  /** What it says and what of, each token once. A task that it is about is none of them: its id says nothing. */
+  /** Distinct tokens of object and subject, without the task, whose id says nothing. */
   readonly words: readonly string[];
-  /** How many of the words are of the object: they come first. */
+  /** Number of words from the object, which come first. */
   readonly own: number;
-  /** Those of them with a digit, in order: facts with others are about two matters. */
+  /** Sorted words with a digit; facts with different ones are different matters. */
   readonly numbers: string;
-  /** As `isBare` and `isSummary` say of it. */
+  /** See `isBare` and `isSummary`. */
   readonly isBare: boolean;
   readonly isSummary: boolean;
-  /** Whether it says only that a file was changed, or that something went as it should. */
+  /** True if it only states a file change, or success. */
   readonly isDull: boolean;
-  /** Whether it is about its task as a whole. */
+  /** True if it is about its task as a whole. */
   readonly isOfTask: boolean;
-  /** Its group and severity as a number, which is lower for what matters more. */
+  /** Group and severity as a number; lower is more important. */
   readonly standing: number;
-  /** What it says, and of what: of two with the same the newer is enough. */
+  /** Object and subject: of two equal ones the newer is enough. */
   readonly saying: string;
 }
 
-/** Valid facts by their words, files and tasks; what is said in words and which files changed are counted apart. */
+/** Valid facts by words, files and tasks; text and changed files are counted separately. */
 export interface IFactIndex {
   readonly counts: { readonly said: number; readonly changed: number };
-  /** More than the place of any fact. */
+  /** Greater than any place. */
   readonly places: number;
-  /** Words of a fact on average: of changed files, or of what is said in words. */
+  /** Average number of words per fact, separately for file changes and text. */
   averageWords(group: FactGroup): number;
   all(): Iterable<IndexedFact>;
-  /** Those that are dull, or all others, by their age. */
+  /** Dull facts or all others, by age. */
   byAge(isDull: boolean): { readonly size: number; newestFirst(): Iterable<IndexedFact> };
-  /** Facts that say something with this word. */
+  /** Facts whose text has this word. */
   said(word: string): readonly IndexedFact[];
-  /** Facts of changed files with this word in the path. */
+  /** Facts of changed files whose path has this word. */
   changed(word: string): readonly IndexedFact[];
-  /** Other words that begin as this one does and differ by an ending: `parser` and `parse`. */
+  /** Words with the same beginning and another ending: `parser` and `parse`. */
   kin(word: string): readonly string[];
-  /** Facts about a file, or that name it. */
+  /** Facts about a file, or that mention it. */
   ofFile(path: string): readonly IndexedFact[];
   ofTask(task: string): readonly IndexedFact[];
 }
 
-/** Holds one session's facts. Synchronous; never throws. */
+/** Stores one session's facts. Synchronous; never throws. */
 export interface ISessionFactStore {
   /**
-   * Adds facts, in any order of dispatches and any number of times. Between dispatches the newest wins: facts with
-   * the same subject and relation from an older one are closed. Facts of one dispatch never close each other. Findings,
-   * that is `must_fix` and `issue` facts, belong to their task: a review of it closes the older ones, whatever it says;
-   * a review of another task closes none. An approval closes its own findings as well. Blockers are closed by the next
-   * work result of their task, or by an approval. Facts from before the session close only others of that time.
+   * Adds facts, in any order of dispatches and any number of times. The newest dispatch wins: it closes older facts
+   * with the same subject and relation. Facts of one dispatch never close each other. `must_fix` and `issue` facts
+   * belong to their task: a review of it closes the older ones, other reviews do not. An approval also closes its own
+   * findings. Blockers are closed by their task's next work result or an approval. Facts from before the session close
+   * only others of that time.
    */
   add(facts: readonly SessionFact[]): void;
-  /** Closes all valid facts with this subject and relation, on behalf of `by`. */
+  /** Closes the valid facts with this subject and relation, in the name of `by`. */
   invalidate(subject: string, relation: string, by: Pick<DispatchOrigin, 'sequence' | 'at'>): void;
   /** Valid facts, oldest dispatch first. */
   getValid(): readonly SessionFact[];
-  /** Valid facts that carry at least one of the tags. */
+  /** Valid facts with at least one of the tags. */
   getValidByTags(tags: readonly SessionFactTag[]): readonly SessionFact[];
-  /** The valid facts by their words, files and tasks: what `rankFacts` chooses by. */
+  /** The search index of the valid facts. */
   index(): IFactIndex;
   /** Number of valid facts. */
   count(): number;
   /**
-   * Drops facts until at most `maxFacts` are held, and their words have at most `maxBytes` (500,000 by default): closed ones
+   * Drops facts until at most `maxFacts` with at most `maxBytes` of text (500,000 by default) remain: closed ones
    * first, then file changes, verdicts, summaries, other facts, failing tests, and last findings, conventions and
-   * decisions; of equal ones the oldest first. Of those that come last, at most three quarters of `maxFacts` are spared.
+   * decisions; oldest first within each. At most three quarters of `maxFacts` are reserved for the last group.
    */
   compact(maxFacts: number, maxBytes?: number): void;
 }
 
-/** Which facts may be in an answer, and how many. */
+/** Filters and limit of an answer. */
 export interface FactSelection {
-  /** Facts of this task are left out: the agent that works on it knows them from its own ledger. */
+  /** Facts of this task are left out, since its own ledger shows them. */
   readonly taskId: string;
-  /** Facts that carry at least one of them; absent means any. */
+  /** Only facts with at least one of these; absent means any. */
   readonly tags?: readonly SessionFactTag[] | undefined;
   readonly maxFacts: number;
 }
 
-/** A request for facts for a prompt. */
+/** A request for the facts of a prompt. */
 export interface FactQuery extends FactSelection {
   readonly taskDescription: string;
-  /** `relevant`: only what has to do with the task is chosen. `recent`, the default: what is left of `maxFacts` goes to the newest facts. */
+  /** `relevant`: only relevant facts. `recent`, the default: fills up to `maxFacts` with the newest. */
   readonly fill?: 'relevant' | 'recent' | undefined;
-  /** Budget in tokens, four characters each. */
+  /** Token budget, at four characters a token. */
   readonly maxTokens: number;
 }
 
-/** A fact with the reasons for its place in the answer. */
+/** A fact with the reasons for its rank. */
 export interface RankedFact {
   readonly fact: SessionFact;
   readonly group: FactGroup;
-  /** How much the task may need it, 0 to 1: a number to compare by. 0 for one that is there for being new. */
+  /** Relevance, 0 to 1, for comparison; 0 if selected for recency alone. */
   readonly score: number;
   readonly tokens: number;
-  /** Words of the query that it holds, as tokens. */
+  /** Query words that it contains, as tokens. */
   readonly matched: readonly string[];
 }
 
-/** A fact that was looked at, with why, and why it was left out if it was. */
+/** A candidate fact, with the reason for and against it. */
 export interface WeighedFact extends RankedFact {
-  /** What spoke for it most. */
+  /** The strongest evidence. */
   readonly because: 'words' | 'file' | 'similar' | 'recent';
   readonly left?: 'rank' | 'near-duplicate' | 'one task' | 'held' | 'likely file' | undefined;
-  /** Id of the fact that says the same. */
+  /** Id of the near-duplicate. */
   readonly duplicateOf?: string;
 }
 
 export interface FactRanking {
-  /** What has to do with the task: the best `PLACES`, best first, then all others, best first. */
+  /** Relevant facts: the best `PLACES`, best first, then the others, best first. */
   readonly chosen: readonly RankedFact[];
-  /** What has to do with the task as well, and has no room. */
+  /** Relevant facts that did not fit. */
   readonly cut: readonly Pick<RankedFact, 'fact' | 'group'>[];
-  /** What does not, or too little: what something speaks for first, then the newest. */
+  /** Filler facts: the most relevant first, then the newest. */
   readonly rest: readonly RankedFact[];
-  /** How many of them there are. */
+  /** Number of filler candidates. */
   readonly restTotal: number;
-  /** The best 30, chosen or not, best first. */
+  /** The best 30 candidates, best first. */
   readonly considered: readonly WeighedFact[];
-  /** All that have to do with the task. */
+  /** Number of relevant facts. */
   readonly total: number;
 }
 
-/** Picks the facts that a task needs. Never throws; nothing relevant gives an empty list. */
+/** Selects the facts that a task needs. Never throws; returns an empty list if nothing is relevant. */
 export interface IFactRetriever {
   retrieve(query: FactQuery): SessionFact[];
-  /** The same choice with each fact's score and tokens. */
+  /** Returns the same selection with scores and tokens. */
   rank(query: FactQuery): RankedFact[];
 }
 
-/** Unit separator: a control character, which `quoted()` folds out of every field before it gets here. */
+/** Unit separator: a control character, which `quoted()` removed from every field. */
 const SEPARATOR = '\u001f';
 
 /**
- * Id of a fact: the first 16 hex characters of SHA-256 over its three fields. A separator inside a field is escaped,
- * so that no two different triples share their text.
+ * Returns the id of a fact: the first 16 hex characters of SHA-256 over its three fields. Separators inside a field are
+ * escaped, so that different facts have different texts.
  */
 export function createFactId(subject: string, relation: string, object: string): string {
   const said = `${escaped(subject)}${SEPARATOR}${escaped(relation)}${SEPARATOR}${escaped(object)}`;
   return hash('sha256', said).slice(0, 16);
 }
 
-/** The id of a fact, made from its words. */
 export function factId({ subject, relation, object }: RecordedFact): string {
   return createFactId(subject, relation, object);
 }
 
-/** Whether two facts would have the same id, without making it. */
+/** Compares ids without hashing. */
 export function saysTheSame(one: RecordedFact, other: RecordedFact): boolean {
   return one.object === other.object && one.subject === other.subject && one.relation === other.relation;
 }
@@ -235,9 +234,9 @@ function escaped(field: string): string {
 }
 
 /**
- * Makes a recorded fact from raw words: one quoted, clipped line each; `undefined` if one of them is empty.
+ * Makes a recorded fact from raw text: each field in one quoted, clipped line; `undefined` if one is empty.
  *
- * @param finding of a finding in a file: how severe it is, and what to do
+ * @param finding severity and suggested fix of a finding
  */
 export function recordedFact(
   subject: string,
@@ -256,13 +255,13 @@ export function recordedFact(
   return fix === '' ? { ...fact, severity } : { ...fact, severity, fix };
 }
 
-/** What a fact is worth that is open and worth least. */
+/** Minimum value of an open fact. */
 export const OPEN_VALUE = 2;
-/** What a finding, a convention or a decision is worth while it is open. */
+/** Value of an open finding, convention or decision. */
 export const MOST_VALUE = 7;
 
 const OPEN_VALUES: Readonly<Record<FactGroup, number>> = {
-  // Past results keep which files were touched, and what they said.
+  // Past results keep files and summaries too.
   files: OPEN_VALUE,
   work: 4,
   facts: 5,
@@ -273,7 +272,7 @@ const OPEN_VALUES: Readonly<Record<FactGroup, number>> = {
   findings: MOST_VALUE,
 };
 
-/** What a fact is worth when not all can be kept: what is closed less than what is open, and that by its group. */
+/** Returns the value of a fact for compaction: closed facts less than open ones, which are valued by group. */
 export function worthOf(fact: SessionFact): number {
   const group = groupOf(fact);
   const isCheap = isBare(fact) || group === 'files';
@@ -281,7 +280,6 @@ export function worthOf(fact: SessionFact): number {
   return isBare(fact) ? OPEN_VALUE + 1 : OPEN_VALUES[group];
 }
 
-/** Bytes of its words. */
 export function bytesOfFact({ subject, relation, object, fix = '' }: RecordedFact): number {
   return Buffer.byteLength(subject) + relation.length + Buffer.byteLength(object) + Buffer.byteLength(fix);
 }

@@ -4,12 +4,10 @@ import type { FactShown, FoundFact } from '../../contracts/replies/fact-reply.js
 import type { ToolArguments } from '../../contracts/tool-requests.js';
 import { factId, type SessionFact } from './fact-types.js';
 
-/** Facts as people look for them: by words and filters, a page at a time; and one with its history. */
-
 const SHORTEST_ID = 4;
 const MAX_HISTORY = 50;
 
-/** Where a page begins: behind this fact, in the list as it was after this dispatch. */
+/** A cursor: after this fact, in the list as of this dispatch. */
 interface Place {
   readonly asOf: number;
   readonly isClosed: boolean;
@@ -24,10 +22,10 @@ interface FactPage {
 }
 
 /**
- * One page of the facts that fit: the valid ones first, each the newest first. Pages of one list show it as it was when the
- * first of them was made: what has come since is left out, and what was closed since keeps its place.
+ * Returns one page of the matching facts: valid ones first, each the newest first. All pages show the list as of the
+ * first: newer facts are left out, and facts closed since keep their position.
  *
- * @param facts in the order of their dispatches, closed ones included
+ * @param facts in dispatch order, closed ones included
  */
 export function findFacts(facts: readonly SessionFact[], args: ToolArguments<'fact-find'>): FactPage {
   const from = args.cursor === undefined ? undefined : placeIn(args.cursor);
@@ -56,7 +54,7 @@ interface Sorted {
   readonly isClosed: boolean;
 }
 
-/** Index of the first fact behind a place. */
+/** Returns the index of the first fact after a cursor. */
 function beginOf(sorted: readonly Sorted[], from: Place): number {
   const isBefore = ({ fact, isClosed }: Sorted) =>
     isClosed === from.isClosed ? fact.sourceSequence > from.dispatch : !isClosed;
@@ -101,10 +99,10 @@ function holds(fact: SessionFact, asked: string): boolean {
   return asked.split(/\s+/).every((word) => said.includes(word));
 }
 
-/** What an id stands for: the fact, or the ids that it could be; none for none. */
+/** The fact, or the candidate ids; empty for none. */
 type FactOfId = { readonly fact: SessionFact } | { readonly candidates: readonly string[] };
 
-/** The newest fact of an id, or of four or more characters of its beginning that fit only one. */
+/** Finds the newest fact by its id, or a unique prefix of four or more characters. */
 export function factOfId(facts: readonly SessionFact[], given: string): FactOfId {
   const wanted = given.toLowerCase();
   const found = new Map<string, SessionFact>();
@@ -116,7 +114,7 @@ export function factOfId(facts: readonly SessionFact[], given: string): FactOfId
   return whole === undefined ? { candidates: [...found.keys()] } : { fact: whole };
 }
 
-/** A fact with the others about its subject, and what closed it. */
+/** Returns a fact with others about its subject, and the result that closed it. */
 export function factHistory(
   facts: readonly SessionFact[],
   fact: SessionFact,
@@ -138,7 +136,6 @@ function closerOf(facts: readonly SessionFact[], fact: SessionFact): FactShown['
   return { dispatch, at, event: said.eventSequence, role: said.sourceRole, task: said.sourceTaskId };
 }
 
-/** A fact as replies show it. */
 export function foundFact(fact: SessionFact): FoundFact {
   const { subject, relation, object, severity, fix, confidence, history, closedBy, validTo } = fact;
   return {

@@ -6,20 +6,19 @@ import { FACT_GROUPS, type FactGroup, groupOf, isBare, isSummary } from './fact-
 import type { IndexedFact, SessionFact } from './fact-types.js';
 
 const MAX_WORDS = 120;
-/** What may be a path, if it holds a slash within. */
+/** May be a path if it contains a slash. */
 const PATH = /[\w@./-]+/g;
 const DIGIT = /\d/;
 
-/** What follows from a fact alone. */
+/** Data derived from the fact alone. */
 type Contents = Pick<
   IndexedFact,
   'words' | 'own' | 'numbers' | 'group' | 'standing' | 'isOfTask' | 'isBare' | 'isSummary'
 > & { readonly paths: readonly string[] };
 
-/** Facts never change: the words of each are found once, whatever stores hold it. */
+/** Cached: facts are immutable and may be in several stores. */
 const known = new WeakMap<SessionFact, Contents>();
 
-/** A fact in an index. */
 export class KnownFact implements IndexedFact {
   readonly fact: SessionFact;
   readonly slot: number;
@@ -33,7 +32,7 @@ export class KnownFact implements IndexedFact {
   readonly isBare: boolean;
   readonly isSummary: boolean;
   readonly isDull: boolean;
-  /** Of what it is about, or names. */
+  /** Paths that it is about or mentions. */
   readonly paths: readonly string[];
   #saying: string | undefined;
 
@@ -55,7 +54,7 @@ export class KnownFact implements IndexedFact {
     this.paths = contents.paths;
   }
 
-  /** Made when it is asked for: of most it never is. */
+  /** Lazy, since it is rarely needed. */
   get saying(): string {
     if (this.#saying === undefined) {
       const said = oneSpelling(this.fact.object);
@@ -70,7 +69,7 @@ function contentsOf(fact: SessionFact): Contents {
   const isOfTask = subject === `task:${sourceTaskId}`;
   const changes = groupOf({ relation, tags: [] }) === 'files';
   const said = changes ? [] : tokens(object, MAX_WORDS);
-  // Behind a slash no word is taken for the verb of a sentence.
+  // The slash prevents a first word from being read as a verb.
   const of = isOfTask ? [] : tokens(`/${subject}`, MAX_WORDS);
   const paths = [...(isOfTask ? [] : [subject]), ...(changes ? [] : pathsIn(object))].map(knownAs);
   const group = groupOf(fact);

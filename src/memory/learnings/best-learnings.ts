@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '../../contracts/outcome.js';
 import type { Learning, RankedLearning } from './learnings-state.js';
 
-/** Brings the score first, of equal scores the one confirmed last, then the lower id: one order, whatever came first. */
+/** Orders by score, then by the latest confirmation, then by id: independent of the input order. */
 function comesBefore(a: RankedLearning, b: RankedLearning): boolean {
   if (a.score !== b.score) return a.score > b.score;
   if (a.learning.confirmedAt !== b.learning.confirmedAt)
@@ -9,7 +9,7 @@ function comesBefore(a: RankedLearning, b: RankedLearning): boolean {
   return a.learning.id < b.learning.id;
 }
 
-/** The best few of many, kept in order while they are added: the many need not be sorted. */
+/** Keeps the best few in order, so that the rest need not be sorted. */
 export class BestLearnings {
   readonly #max: number;
   readonly #best: RankedLearning[] = [];
@@ -21,7 +21,7 @@ export class BestLearnings {
   add(learning: Learning, score: number): void {
     const last = this.#best.at(-1);
     const full = this.#best.length >= this.#max;
-    // Most do not beat the worst that is kept: those cost one comparison.
+    // One comparison rejects most candidates.
     if (full && (last === undefined || score < last.score)) return;
     const ranked = { learning, score };
     let place = this.#best.length;
@@ -40,22 +40,21 @@ export class BestLearnings {
   }
 }
 
-/** The learnings confirmed last, newest first, with score 0. */
+/** Returns the latest confirmed learnings, newest first, with score 0. */
 export function mostRecent(learnings: ReadonlyMap<string, Learning>, maxResults: number): RankedLearning[] {
   const best = new BestLearnings(maxResults);
   for (const learning of learnings.values()) best.add(learning, 0);
   return best.ranked;
 }
 
-/** What an index does when a learning is added or removed. */
 interface LearningChanges {
   added(learning: Learning): void;
   removed(learning: Learning): void;
 }
 
 /**
- * Brings `known` in step with `current`, and reports each change. A changed learning is another object: it is
- * removed as it was and added as it is.
+ * Updates `known` to `current` and reports each change. A changed learning is a different object: it is removed and
+ * added.
  */
 export function follow(
   known: Map<string, Learning>,
@@ -77,15 +76,15 @@ export function follow(
   }
 }
 
-/** Ranks that count of each list. Always as many, so that the best three of five are the best three of ten. */
+/** Ranks that count in each list. Constant, so that the best three of five are the best three of ten. */
 export const FUSED_DEPTH = 100;
 
 /**
- * One order from two: the mean of 1/rank by words and 1/rank by meaning, where one that a list lacks gets 0 of it.
+ * Fuses two rankings: the mean of 1/rank by words and 1/rank by meaning, with 0 for a missing one.
  *
- * Cosines and shares of words do not compare, ranks do. The usual constant of rank fusion, 60, is for lists of
- * thousands: in a short one it lets all that stand in both lists pass the first of either. Without it, what is the best
- * of one way, as a learning that has no vector yet, is among the first three.
+ * Cosines and shares of words are not comparable, ranks are. The usual constant of rank fusion, 60, is for lists of
+ * thousands: in a short list it ranks anything in both lists above the first of either. Without it, the best of one
+ * list, such as a learning without a vector yet, is among the first three.
  */
 export function fused(
   byWords: readonly RankedLearning[],
@@ -107,23 +106,23 @@ export function fused(
   });
 }
 
-/** A part of a list, and what the next one begins after, where there is more. */
+/** A part of a list, with the cursor of the next one if there is more. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly next?: string;
-  /** Of the whole list. */
+  /** Size of the whole list. */
   readonly total: number;
 }
 
 interface PageRequest {
-  /** `next` of the page before. Without one it is the first. */
+  /** `next` of the previous page; absent for the first. */
   readonly cursor?: string | undefined;
   readonly limit: number;
 }
 
 /**
- * A page of those items that fit. It begins after the item that the cursor names, fitting or not: what comes or is
- * decided between two pages neither repeats nor leaves out others.
+ * Returns a page of matching items after the cursor's item, which need not match any more: changes between two pages
+ * neither repeat nor skip other items.
  */
 export function pageOf<Item extends { readonly id: string }>(
   items: readonly Item[],

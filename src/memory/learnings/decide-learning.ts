@@ -18,7 +18,7 @@ import {
 } from './learnings-state.js';
 import { noRoomByHand, rulesPaused, sessionsPaused } from './proposal-room.js';
 
-/** Requests that are decided on a project's state alone; a search asks for vectors as well. */
+/** Requests decided on the project's state alone; a search also needs vectors. */
 export type LearningCommand = Exclude<LearningRequest, 'learning.search'>;
 
 const COMMANDS: {
@@ -38,7 +38,6 @@ const COMMANDS: {
   'proposal.reject': rejectProposal,
 };
 
-/** Decides a command on the state of a project. */
 export function decideLearning<Name extends LearningCommand>(
   name: Name,
   state: LearningState,
@@ -46,8 +45,6 @@ export function decideLearning<Name extends LearningCommand>(
 ): LearningDecision {
   return COMMANDS[name](state, args);
 }
-
-/** The commands on learnings, each decided on the state of a project. */
 
 function listLearnings(
   state: LearningState,
@@ -117,7 +114,6 @@ function retractLearning(
   return append({ type: 'retracted', data: { learning: id, by: args.by, ...reason } }, showing(id));
 }
 
-/** The outcome of a command on the state of a project. */
 export type LearningDecision = DecisionOn<LearningState, LearningEvent>;
 type LearningReplyOn = ReplyOn<LearningState>;
 
@@ -129,15 +125,13 @@ export function answer(reply: LearningReplyOn): LearningDecision {
   return { kind: 'answer', reply };
 }
 
-/** The commands on proposals, each decided on the state of a project. */
-
 export function propose(state: LearningState, args: LearningArguments<'learning.propose'>): LearningDecision {
   const content = learningText(args.content);
   if (content === '')
     return refuse('schema_invalid', 'content: must contain visible text', { fields: ['content'] });
   const id = learningId(state.project, content);
   const known = state.entries.get(id);
-  // A person may propose again what was rejected or retracted.
+  // A person may repeat a rejected or retracted proposal.
   if (known?.proposal.status === 'pending' || state.active.has(id))
     return answer(showing(id, { existing: true }));
   const { type, source, confidence } = args;
@@ -185,7 +179,7 @@ function showProposal(state: LearningState, { id }: LearningArguments<'proposal.
   return 'refusal' in resolved ? resolved.refusal : answer(showing(resolved.found.id));
 }
 
-/** A near-duplicate of a learning is added to it, or kept apart where the caller says so; the same text never is. */
+/** Merges a near-duplicate into its learning, or keeps it separate if requested; identical text is never kept twice. */
 function acceptProposal(state: LearningState, args: LearningArguments<'proposal.accept'>): LearningDecision {
   const resolved = resolveProposal(state, args.id);
   if ('refusal' in resolved) return resolved.refusal;
@@ -224,7 +218,6 @@ function alreadyDecided({ id, proposal }: Entry & { readonly id: string }): Lear
   return refuse('already_decided', message, { id, status, decidedBy, decidedAt });
 }
 
-/** A proposal with its outcome, and the learning that says nearly the same. */
 export function showing(id: string, more: object = {}): LearningReplyOn {
   return (state) => {
     const entry = state.entries.get(id);
@@ -241,12 +234,11 @@ export function showing(id: string, more: object = {}): LearningReplyOn {
   };
 }
 
-/** Shortest prefix that may stand for an id; prompts show five characters. */
+/** Prompts show five characters. */
 const SHORTEST_PREFIX = 3;
 
 type ResolvedLearning<T> = { readonly found: T } | { readonly refusal: Refusal };
 
-/** The proposal that an id, or a prefix of it, stands for. */
 function resolveProposal(
   state: LearningState,
   given: string,
@@ -259,7 +251,7 @@ function resolveProposal(
     : { found: { ...entry, id: resolved.found } };
 }
 
-/** The learning that an id, or a prefix of it, stands for; a retired one is refused. */
+/** Refuses a retired learning. */
 function resolveLearning(state: LearningState, given: string): ResolvedLearning<Learning> {
   const resolved = resolve(state, state.active.keys(), given, 'learning');
   const learning = 'found' in resolved ? state.active.get(resolved.found) : undefined;

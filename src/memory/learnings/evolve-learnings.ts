@@ -13,15 +13,14 @@ import {
 } from './learnings-state.js';
 
 /**
- * Folds one event into the state, in place. An event that no longer fits, such as a second decision, changes nothing.
+ * Folds an event into the state, in place. An event that no longer applies, such as a second decision, is ignored.
  *
- * The demands of reviews add up to the same in any order of their events, and however often these come, as long as
- * nothing had to be forgotten.
+ * Demands of reviews are order-insensitive and idempotent, as long as none was evicted.
  */
 export function evolveLearnings(state: LearningState, stored: StoredLearningEvent): void {
   const { sequence, event } = stored;
   state.sequence = sequence;
-  // All events of a project are decided on one another.
+  // Every event of a project is decided on the previous one.
   if (!counts(stored, { lastEvent: state.lastEvent, lastCommand: state.lastEvent })) return;
   state.lastEvent = sequence;
   if (event.at > state.lastEventAt) state.lastEventAt = event.at;
@@ -56,13 +55,13 @@ export function evolveLearnings(state: LearningState, stored: StoredLearningEven
   }
 }
 
-/** Demands that are remembered; the ones that were made longest ago are forgotten. */
+/** Limit of remembered demands; the least recent are evicted. */
 const MAX_OBSERVATIONS = 2000;
 
 function propose(state: LearningState, { at, data }: LearningEventOf<'proposed'>): void {
   const { proposal: id, ...words } = data;
   const known = state.entries.get(id);
-  // Pending or in force, it stays as it is. Rejected or retracted, a person may propose it again; rules do not.
+  // A pending or active one stays unchanged. A person may repeat a rejected or retracted one; rules do not.
   if (known?.proposal.status === 'pending' || state.active.has(id)) return;
   if (known !== undefined && words.method !== 'manual') return;
   state.entries.delete(id);
@@ -127,19 +126,18 @@ function forgetOldest({ observations }: LearningState): void {
     let [oldest, at] = ['', Number.POSITIVE_INFINITY];
     for (const [id, observation] of observations) {
       const newest = newestOf(observation);
-      // Of one review, always the same one goes, in whatever order they come.
+      // Breaks ties by id, to be independent of the order of arrival.
       if (newest < at || (newest === at && id < oldest)) [oldest, at] = [id, newest];
     }
     observations.delete(oldest);
   }
 }
 
-/** The newest dispatch in which a demand was made. */
 function newestOf({ evidence }: Observation): number {
   return evidence.at(-1)?.dispatch ?? 0;
 }
 
-/** More evidence makes a demand surer while it is pending. */
+/** Evidence raises the confidence of a pending demand. */
 function addEvidence(state: LearningState, id: string, { evidence }: Pick<Proposal, 'evidence'>): void {
   changePending(state, id, (proposal) => {
     const all = withEvidence(proposal.evidence, evidence);

@@ -7,24 +7,24 @@ import {
   type Proposal,
 } from './learnings-state.js';
 
-/** What learnings and proposals lose when a session is forgotten. */
+/** Counts of what learnings and proposals lose when a session is forgotten. */
 export interface ForgottenLearnings {
-  /** Dispatches of the session that stood as evidence, and mentions of it as the place where something was first seen. */
+  /** Results of the session used as evidence, and mentions of it as a source. */
   evidence: number;
-  /** Proposals that rested on the session alone, and what its reviews demanded. */
+  /** Proposals that only this session supports, and demands of its reviews. */
   proposals: number;
-  /** Learnings that rested on it alone, where these were to go, too. */
+  /** Learnings that only this session supports, if they were to be removed. */
   learnings: number;
 }
 
 interface Chosen {
-  /** Whether accepted learnings go that rest on the session alone. Otherwise they stay, without what names it. */
+  /** Also remove accepted learnings that only the session supports. Otherwise they stay, without naming it. */
   readonly withLearnings: boolean;
 }
 
 /**
- * A project's state without a session: its evidence is gone, and with it the proposals that rest on it alone. A learning that
- * a person has accepted belongs to the project: it stays, unless it is asked to go, and no longer says where it was seen.
+ * Removes a session from a project's state: its evidence, and the proposals that only it supports. An accepted learning
+ * belongs to the project: it stays, unless requested, without its source.
  */
 export function withoutSession(
   state: LearningState,
@@ -48,7 +48,7 @@ export function withoutSession(
     }
     const before = forgotten.evidence;
     const proposal = clean(entry.proposal);
-    // The same evidence stands twice where it was accepted.
+    // An accepted learning repeats the evidence of its proposal.
     const counted = forgotten.evidence;
     const learning = entry.learning && clean(entry.learning);
     if (forgotten.evidence > counted && counted > before) forgotten.evidence = counted;
@@ -73,7 +73,7 @@ export function withoutSession(
   return { state: rest, forgotten };
 }
 
-/** Whether all that speaks for it comes from one session. */
+/** True if all evidence comes from one session. */
 function restsOn({ proposal, learning }: Entry, session: string): boolean {
   const evidence = [...proposal.evidence, ...(learning?.evidence ?? [])];
   const isFirst = proposal.source.session === session;
@@ -83,7 +83,7 @@ function restsOn({ proposal, learning }: Entry, session: string): boolean {
   );
 }
 
-/** A demand that was made in fewer tasks is less sure. */
+/** Lowers the confidence of a demand with fewer tasks. */
 function surely(before: Proposal, proposal: Proposal): Proposal {
   const isCounted =
     proposal.confidence !== undefined && proposal.method !== 'note' && proposal.method !== 'manual';

@@ -14,12 +14,12 @@ import type { LearningState, Observation } from './learnings-state.js';
 import { Room } from './proposal-room.js';
 
 /**
- * Where proposals come from, by rule: notes of those types that hold beyond a session, and what reviewers demand again
- * in another task or session.
+ * The rules that make proposals: from notes of types that outlive a session, and from demands that reviewers repeat in
+ * another task or session.
  */
 export type Proposed = Extract<Unstamped<LearningEvent>, { type: 'proposed' }>;
 
-/** Types of notes that are proposed, and the type of the proposal. `stuck` is about one moment. */
+/** Proposal type by note type; `stuck` notes are about one moment. */
 const NOTES_PROPOSED: Readonly<Partial<Record<NoteType, 'insight' | 'pattern'>>> = {
   learning: 'insight',
   tip: 'pattern',
@@ -32,10 +32,10 @@ const METHODS = {
   convention: 'convention',
 } as const satisfies Record<(typeof DEMAND_KINDS)[number], string>;
 
-/** Demands of one review that are remembered. */
+/** Limit of demands per review. */
 const MAX_DEMANDS = 50;
 
-/** The proposals of a session's notes that the project does not have yet, and has room for, in the order of the notes. */
+/** Returns proposals for notes that the project does not have yet and has capacity for, in the order of the notes. */
 export function noteProposals(project: LearningState, session: string, notes: Iterable<Note>): Proposed[] {
   const found = new Map<string, Proposed>();
   for (const note of notes) {
@@ -62,7 +62,7 @@ export function noteProposals(project: LearningState, session: string, notes: It
   return [...found.values()].filter(() => room.take([{ session }]) !== undefined);
 }
 
-/** The demands of a review, each once; empty if it has none. */
+/** Returns the distinct demands of a review. */
 export function demandsOf(
   project: string,
   result: AnyResult,
@@ -80,17 +80,17 @@ export function demandsOf(
 }
 
 /**
- * The proposals due among these demands, as many as the project has room for: made in at least `threshold` tasks, and
- * never proposed before.
+ * Returns proposals for demands made in at least `threshold` tasks and never proposed before, within the project's
+ * capacity.
  */
 export function dueProposals(state: LearningState, ids: readonly string[], threshold: number): Proposed[] {
-  // Most often nothing is due: then no places need be counted.
+  // Usually nothing is due, so capacity is computed lazily.
   let room: Room | undefined;
   return ids.flatMap((id): Proposed[] => {
     const demand = state.observations.get(id);
     if (demand === undefined || demand.evidence.length < threshold || state.entries.has(id)) return [];
     room ??= new Room(state);
-    // The first session that made the demand, or another one that made it, if the first has used all its places.
+    // The first session with the demand, or another one if the first has no capacity.
     const source = room.take(demand.evidence);
     if (source === undefined) return [];
     const { session, dispatch } = source;
@@ -112,12 +112,12 @@ export function dueProposals(state: LearningState, ids: readonly string[], thres
   });
 }
 
-/** Dispatches kept as evidence of one learning. */
+/** Limit of evidence per learning. */
 const MAX_EVIDENCE = 20;
 
 /**
- * Adds evidence: one dispatch for each task of a session, since a demand that is repeated until it is met is still
- * one case. The newest dispatches are kept, whatever order they come in.
+ * Adds evidence, one result per task of a session: a demand repeated until it is met is one case. Keeps the newest
+ * results, whatever their order.
  */
 export function withEvidence(
   known: readonly LearningEvidence[],
@@ -133,7 +133,7 @@ export function withEvidence(
     .slice(-MAX_EVIDENCE);
 }
 
-/** How sure a demand is that was made in so many tasks: 0.67 for two, 0.75 for three, never 1. */
+/** Returns 0.67 for two tasks, 0.75 for three, never 1. */
 export function confidenceOf(evidence: readonly LearningEvidence[]): number {
   return Math.round((1 - 1 / (evidence.length + 1)) * 100) / 100;
 }

@@ -9,41 +9,39 @@ import type {
   RelevanceMethod,
 } from './learnings-state.js';
 
-/** The text of a learning, and when two texts say the same. */
-
-/** One quoted line of at most 200 characters; empty where nothing is left. */
+/** Returns one quoted line of at most 200 characters; may be empty. */
 export function learningText(text: string): string {
   return clipText(quoted(text), MAX_LEARNING);
 }
 
-/** Tags as they are kept: one line each, none twice. */
+/** Normalizes tags: one line each, no duplicates. */
 export function learningTags(tags: readonly string[]): string[] {
   return [...new Set(tags.map(learningText))].filter((tag) => tag !== '');
 }
 
-/** Id of a text in a project: the same for texts that differ in case, sentence marks or spaces only. */
+/** Returns the id of a text in a project; ignores case, punctuation and spaces. */
 export function learningId(project: string, text: string): string {
   return idOf(project, keyOf(text));
 }
 
-/** Id of a reviewer's demand: places differ from task to task, so paths and numbers do not count. */
+/** Returns the id of a reviewer's demand; also ignores paths and numbers, which differ from task to task. */
 export function demandId(project: string, text: string): string {
   const placeless = wordsOf(withoutPlaces(text));
   return idOf(project, placeless.length < FEWEST_WORDS ? keyOf(text) : placeless.join(' '));
 }
 
-/** Without its places a demand must still say something: `Fix src/a.ts` is about that file. */
+/** A demand must have words besides its places: `Fix src/a.ts` is about that file. */
 const FEWEST_WORDS = 2;
 
-/** Whether two texts differ in case, sentence marks or spaces only. */
+/** Ignores case, punctuation and spaces. */
 export function sameText(a: string, b: string): boolean {
   return keyOf(a) === keyOf(b);
 }
 
-/** A near-duplicate shares at least this part of all words of both texts. */
+/** Minimum likeness of a near-duplicate. */
 const NEAR_DUPLICATE = 0.7;
 
-/** The distinct words of a text, and what they are compared by. */
+/** The distinct words of a text for comparison. */
 interface WordSet {
   readonly text: string;
   readonly words: ReadonlySet<string>;
@@ -56,8 +54,8 @@ export function wordSet(text: string): WordSet {
 }
 
 /**
- * How much of the words of two texts is the same, 0 to 1. A text that negates and one that does not are never alike:
- * they may be one word apart and say the opposite.
+ * Returns the Jaccard similarity of two texts, 0 to 1. A negated and a positive text are never alike: they may be one
+ * word apart and mean the opposite.
  */
 export function likeness(a: WordSet, b: WordSet): number {
   if (a.negated !== b.negated) return 0;
@@ -67,20 +65,20 @@ export function likeness(a: WordSet, b: WordSet): number {
   return shared / (a.words.size + b.words.size - shared);
 }
 
-// Operators are words as well: `==` and `===`, or C, C++ and C#, are not the same.
+// Operators count as words: `==` and `===`, or C, C++ and C#, differ.
 const WORD =
   /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:\+\+|#)?|[=!<>]=+|&&|\|\||(?<=\s)[<>](?=\s)|(?<=^|\s)--?(?=[\p{L}\p{N}])/gu;
 
 const NEGATION =
   /^(?:not|no|none|nothing|never|neither|nor|cannot|without|avoid|stop|forbid|(?:do|does|did|is|are|was|were|has|have|had|wo|ca|could|should|would|must|need)nt)$/;
 
-/** The words of a text in their order, in one form of each letter. */
+/** Returns the normalized words in order. */
 function wordsOf(text: string): string[] {
   const plain = text.normalize('NFKC').toLowerCase().replace(/['’]/g, '');
   return plain.match(WORD) ?? [];
 }
 
-/** What texts that say the same have in common; one of signs alone is its own. */
+/** Returns the normalized text; for text without words, the text itself. */
 function keyOf(text: string): string {
   const words = wordsOf(text);
   return words.length === 0 ? text : words.join(' ');
@@ -97,10 +95,10 @@ function idOf(project: string, key: string): string {
 }
 
 /**
- * Where in the code a demand was made, which differs from task to task: paths, files with line and column, numbers.
+ * Patterns of places in the code, which differ from task to task: paths, files with line and column, numbers.
  *
- * What only looks like a place counts: `input/output` is not a path, nor is `path.join` a file. A demand taken for
- * another one is worse than one that is not seen to recur.
+ * Only clear places count: `input/output` is not a path, and `path.join` is not a file. Confusing two demands is worse
+ * than missing a recurrence.
  */
 const EXTENSIONS =
   'bash|c|cc|cjs|conf|cpp|cs|css|csv|cts|dart|env|ex|exs|go|gradle|h|hpp|htm|html|ini|java|js|json|jsonl|jsx|kt|kts|' +
@@ -111,32 +109,29 @@ const SEGMENT = String.raw`[\p{L}\p{N}_@.~*+-]+`;
 const SLASH = String.raw`[/\\]`;
 
 const PLACES = [
-  // A path from a root or the current folder, one of three parts or more, or one that names a folder.
+  // A rooted or relative path, one with three parts or more, or one that ends with a slash.
   String.raw`(?<![\p{L}\p{N}])(?:[A-Za-z]:|\.{1,2}|~)?${SLASH}${SEGMENT}(?:${SLASH}${SEGMENT})*${SLASH}?`,
   `${SEGMENT}(?:${SLASH}${SEGMENT}){2,}${SLASH}?`,
   String.raw`${SEGMENT}${SLASH}(?=\s|$|[.,;:)\]}'"\x60])`,
-  // A file, with or without the way to it.
+  // A file, with or without its folder.
   String.raw`(?:${SEGMENT}${SLASH})*[\p{L}\p{N}_@-][\p{L}\p{N}_@.-]*\.(?:${EXTENSIONS})(?![\p{L}\p{N}_(])(?!\.[\p{L}\p{N}])`,
-  // Line and column after a file, or by themselves.
+  // Line and column, after a file or alone.
   String.raw`(?<![\p{L}\p{N}])[Ll]?\p{N}+(?![\p{L}\p{N}])`,
 ];
 
 const PLACE = new RegExp(PLACES.join('|'), 'gu');
 
-/** A text without the places that it names. */
 function withoutPlaces(text: string): string {
   return text.replace(PLACE, ' ');
 }
 
-/** A learning that says nearly the same. */
 interface NearDuplicate {
   readonly learning: string;
   readonly content: string;
-  /** 0.7 to 1; 1 for the same words. */
   readonly similarity: number;
 }
 
-/** A learning never changes: its words are found once. */
+/** Cached: learnings are immutable. */
 const words = new WeakMap<Learning, WordSet>();
 
 function wordsOfLearning(learning: Learning): WordSet {
@@ -145,7 +140,6 @@ function wordsOfLearning(learning: Learning): WordSet {
   return known;
 }
 
-/** The active learning that comes closest to a text, if one says nearly the same; `except` is left out. */
 export function nearDuplicate(state: LearningState, text: string, except: string): NearDuplicate | undefined {
   let best: NearDuplicate | undefined;
   let closest = 0;
@@ -154,7 +148,7 @@ export function nearDuplicate(state: LearningState, text: string, except: string
     const { id, content } = learning;
     if (id === except) continue;
     const alike = likeness(said, wordsOfLearning(learning));
-    // The same words may stand in another order: the very text is closer still.
+    // Word order may differ; identical text is closer still.
     const closer = alike > closest || (alike === 1 && sameText(text, content));
     if (alike < NEAR_DUPLICATE || !closer) continue;
     closest = alike;
@@ -163,16 +157,14 @@ export function nearDuplicate(state: LearningState, text: string, except: string
   return best;
 }
 
-/** Learnings and proposals as a prompt shows them: one quoted line each. Empty where there are none. */
-
-/** The part of a project's learnings that a prompt may show. */
+/** The learnings of a project for a prompt. */
 export interface LearningsInPrompt {
   readonly method: RelevanceMethod;
   /** The most relevant first. */
   readonly ranked: readonly RankedLearning[];
   /** Active learnings. */
   readonly total: number;
-  /** Proposals that wait for a decision, the newest first. */
+  /** Pending proposals, the newest first. */
   readonly pending: readonly Proposal[];
   /** Project sequence that this reflects. */
   readonly sequence: number;
@@ -189,12 +181,12 @@ export const NO_LEARNINGS: LearningsInPrompt = {
 const SHOWN_PROPOSALS = 5;
 const ID_CHARACTERS = 5;
 const PROPOSAL_CHARACTERS = 40;
-/** Room for the type, so that the texts of patterns and insights stand below each other. */
+/** Column width of the type. */
 const TYPE_COLUMN = 8;
 
 /**
- * `Relevant learnings (3/15):`, the best first, or `Recent learnings (5/15):` where only recency chose them. Scores are
- * not shown: they say an order, which the lines have, and depend on whether vectors came in time.
+ * Renders `Relevant learnings (3/15):`, the best first, or `Recent learnings (5/15):` if selected by recency alone.
+ * Scores are not shown, because they depend on whether vectors arrived in time.
  */
 export function formatRelevantLearnings({ method, ranked, total }: LearningsInPrompt): string {
   if (ranked.length === 0) return '';
@@ -203,12 +195,11 @@ export function formatRelevantLearnings({ method, ranked, total }: LearningsInPr
   return [`${title} learnings (${ranked.length}/${total}):`, ...lines].join('\n');
 }
 
-/** The line of one learning. */
 export function formatLearning({ learning }: RankedLearning): string {
   return `  - ${learning.type}: ${learningText(learning.content)}`;
 }
 
-/** The newest proposals as an index: id, type, the beginning of the text, and confidence. */
+/** Lists the newest proposals: id, type, the beginning of the text, and confidence. */
 export function formatCompactProposals(pending: readonly Proposal[], reviewCommand: string): string {
   if (pending.length === 0) return '';
   const lines = pending.slice(0, SHOWN_PROPOSALS).map((proposal) => `  ${proposalLine(proposal)}`);

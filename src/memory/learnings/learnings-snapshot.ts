@@ -20,8 +20,9 @@ import {
 } from './learnings-state.js';
 
 /**
- * The snapshot of a project: `{"after_sequence":N,"created_at":…,"project":…,"v":1,"last_event"?:M,"state":{…}}` on one
- * line, in that order. `last_event` is there where it is below N.
+ * The format of a project's snapshot:
+ * `{"after_sequence":N,"created_at":…,"project":…,"v":1,"last_event"?:M,"state":{…}}` on one line, in that order.
+ * `last_event` is present if it is below N.
  */
 const LEARNINGS_SNAPSHOT_VERSION = 1;
 
@@ -49,7 +50,7 @@ const proposal = z.object({
 
 const entry = z.object({
   proposal,
-  /** There for a learning, with what it says otherwise than its proposal. */
+  /** Present for a learning, with fields that differ from its proposal. */
   learning: z
     .object({
       type: words.type.exactOptional(),
@@ -78,7 +79,7 @@ const snapshotJson = z.object({
   state: z.object({
     last_event_at: text,
     entries: z.array(entry),
-    /** In the order in which they came into force. */
+    /** In the order of activation. */
     active: z.array(learningKey),
     observations: z.array(
       z.object({
@@ -92,7 +93,6 @@ const snapshotJson = z.object({
   }),
 });
 
-/** Writes the snapshot of a project. */
 export function encodeLearnings(state: LearningState, createdAt: string): string {
   return JSON.stringify({
     after_sequence: state.sequence,
@@ -119,7 +119,7 @@ function entryToJson({ proposal, learning, retired }: Entry) {
   };
 }
 
-/** In the order of the schema, whatever the order in which the fields came to be: what is absent is left out. */
+/** Keys in schema order, so that equal states have equal bytes. */
 function proposalToJson(proposal: Proposal) {
   const { id, type, content, tags, evidence, method, source, extractedAt, status } = proposal;
   const { confidence, decidedAt, decidedBy, reason, mergedInto } = proposal;
@@ -154,7 +154,7 @@ type DecodedLearnings =
   | { readonly ok: true; readonly state: LearningState }
   | { readonly ok: false; readonly reason: string };
 
-/** Reads a snapshot back. One that is damaged, or of another version, is refused with the reason. */
+/** Returns the reason for a damaged snapshot or another version. */
 export function decodeLearnings(project: string, snapshot: string): DecodedLearnings {
   try {
     const parsed = snapshotJson.safeParse(JSON.parse(snapshot));
@@ -190,16 +190,12 @@ function entryFromJson({ proposal, learning, retired }: z.output<typeof entry>):
   };
 }
 
-/**
- * A checkpoint carries the whole state of a project, and stands for all events before it: they may be removed, and the log
- * remains the truth.
- */
+/** Carries a project's whole state and replaces all events before it, which may be removed. */
 type Checkpoint = LearningEventOf<'checkpoint'>;
 
-/** Larger than any state: what unpacks to more is none. */
+/** Larger than any state, so anything beyond is damaged. */
 const MAX_UNPACKED = 256 * 1024 * 1024;
 
-/** What a checkpoint of this state says. */
 export function learningsCheckpoint(
   state: LearningState,
   reason: Checkpoint['data']['reason'],
@@ -207,7 +203,7 @@ export function learningsCheckpoint(
   return { state: gzipSync(encodeLearnings(state, state.lastEventAt)).toString('base64'), reason };
 }
 
-/** Puts what a checkpoint carries in the place of a state. One that is damaged changes nothing. */
+/** Replaces the state with the checkpoint's. A damaged checkpoint is ignored. */
 export function restoreLearnings(state: LearningState, { data }: Checkpoint): void {
   const carried = carriedBy(state.project, data.state);
   if (carried === undefined) return;

@@ -6,14 +6,14 @@ import type {
   ProposalMethod,
 } from '../../contracts/learning-events.js';
 
-/** Everything that a project's events add up to. `evolve` owns and changes it; everybody else only reads. */
+/** The fold of a project's events. Only `evolve` changes it. */
 export interface LearningState {
   readonly project: string;
-  /** By id, in the order in which they were first proposed. */
+  /** By id, in the order of their first proposal. */
   readonly entries: Map<string, Entry>;
-  /** The learnings that hold: accepted, not merged away, superseded or retracted. */
+  /** Active learnings: accepted, and neither merged, superseded nor retracted. */
   readonly active: Map<string, Learning>;
-  /** What reviews demanded, by its id. */
+  /** Demands of reviews by id. */
   readonly observations: Map<string, Observation>;
   /** Sequence up to which the log has been folded; 0 before the first event. */
   sequence: number;
@@ -23,20 +23,20 @@ export interface LearningState {
   lastEventAt: string;
 }
 
-/** A proposal with what became of it. */
+/** A proposal with its outcome. */
 export interface Entry {
   readonly proposal: Proposal;
-  /** The learning that it became, as it is now or was when it was taken away. */
+  /** The learning that it became, as it is now or was before it was retired. */
   readonly learning?: Learning;
   readonly retired?: Retirement;
 }
 
-/** Why a learning holds no more. */
+/** Why a learning was retired. */
 export interface Retirement {
   readonly how: 'superseded' | 'retracted';
   readonly at: string;
   readonly by: string;
-  /** The learning that took its place. */
+  /** The learning that replaced it. */
   readonly replacement?: string;
   readonly reason?: string;
 }
@@ -50,7 +50,7 @@ interface RetiredLearning extends Learning {
   readonly retired: Retirement;
 }
 
-/** The learnings that hold no more, as they were last; the one that was taken away last comes first. */
+/** Returns retired learnings, the latest first. */
 export function retiredLearnings({ entries }: LearningState): RetiredLearning[] {
   return [...entries.values()]
     .flatMap(({ learning, retired }) => (learning && retired ? [{ ...learning, retired }] : []))
@@ -59,14 +59,14 @@ export function retiredLearnings({ entries }: LearningState): RetiredLearning[] 
     );
 }
 
-/** A demand of reviewers, and where it was made. */
+/** A reviewers' demand with its evidence. */
 export interface Observation {
   readonly kind: (typeof DEMAND_KINDS)[number];
-  /** As it was worded first. */
+  /** The first wording. */
   readonly text: string;
-  /** The dispatch that worded it so. */
+  /** The dispatch of that wording. */
   readonly first: number;
-  /** One for each task of a session, the newest last. */
+  /** One per task of a session, the newest last. */
   readonly evidence: readonly LearningEvidence[];
 }
 
@@ -82,15 +82,14 @@ export function emptyLearnings(project: string): LearningState {
   };
 }
 
-/** Bytes of memory of one proposal or observation with its evidence, about. */
+/** Approximate memory of a proposal or observation with its evidence. */
 const ENTRY = 1500;
 
-/** About how many bytes of memory a state takes. */
+/** Estimates the memory of a state in bytes. */
 export function learningBytes({ entries, observations }: LearningState): number {
   return ENTRY * (1 + entries.size + observations.size);
 }
 
-/** What a proposal is once it is accepted. */
 export function learningOf(proposal: Proposal, confirmedAt: string): Learning {
   const { id, type, content, tags, source, evidence, extractedAt, confidence } = proposal;
   return {
@@ -106,15 +105,15 @@ export function learningOf(proposal: Proposal, confirmedAt: string): Learning {
   };
 }
 
-/** What a state shows, and goes on showing while the state itself changes. */
+/** An immutable view of a state. */
 export interface LearningsView {
   readonly active: ReadonlyMap<string, Learning>;
-  /** Proposals that wait for a decision, the newest first. */
+  /** Pending proposals, the newest first. */
   readonly pending: readonly Proposal[];
   readonly sequence: number;
 }
 
-/** Made again only after an event: thousands of learnings are not copied for each prompt. */
+/** Cached per event, to avoid copying thousands of learnings for each prompt. */
 const views = new WeakMap<LearningState, LearningsView>();
 
 export function viewOf(state: LearningState): LearningsView {
@@ -132,7 +131,7 @@ export function viewOf(state: LearningState): LearningsView {
 
 export type { RelevanceMethod } from '../../contracts/learning-events.js';
 
-/** What an accepted proposal is: one sentence that holds across the sessions of a project. */
+/** An accepted proposal: one sentence that is valid across the sessions of a project. */
 export interface Learning {
   /** That of its proposal. */
   readonly id: string;
@@ -141,7 +140,7 @@ export interface Learning {
   readonly content: string;
   readonly tags: readonly string[];
   readonly source: LearningSource;
-  /** Dispatches that speak for it, the newest last. */
+  /** Results that support it, the newest last. */
   readonly evidence: readonly LearningEvidence[];
   /** ISO 8601, as all times. */
   readonly extractedAt: string;
@@ -150,14 +149,14 @@ export interface Learning {
   readonly confidence?: number;
 }
 
-/** What a person has to decide on and, once decided, the decision. */
+/** A learning proposed for a person to decide on and, once decided, the decision. */
 export interface Proposal extends Omit<Learning, 'confirmedAt'> {
   readonly status: 'pending' | 'accepted' | 'rejected';
   readonly method: ProposalMethod;
   readonly decidedAt?: string;
   readonly decidedBy?: string;
   readonly reason?: string;
-  /** Accepted as one that a learning says already. */
+  /** Accepted into a learning that says the same. */
   readonly mergedInto?: string;
 }
 
@@ -165,10 +164,10 @@ export interface Proposal extends Omit<Learning, 'confirmedAt'> {
 export interface RankedLearning {
   readonly learning: Learning;
   /**
-   * Half for each way that found it, words and meaning: a half where it came first, a quarter where it came second, and
-   * so on. 1 is first both ways, 0 is where only recency chose it.
+   * Sum of two ranks, by words and by meaning: a half for the first place, a quarter for the second, and so on. 1 is
+   * first in both, 0 was selected by recency alone.
    */
   readonly score: number;
-  /** Cosine of its vector and the query's, 0 to 1; only where it was found by meaning. */
+  /** Cosine of its vector and the query's, 0 to 1; only if found by meaning. */
   readonly similarity?: number;
 }

@@ -4,15 +4,15 @@ import { BestLearnings, follow } from './best-learnings.js';
 import type { Learning, RankedLearning } from './learnings-state.js';
 
 /**
- * BM25 over the tokens of content and tags; one that stands in both counts twice. A learning that shares nothing but
- * words of any text, as `use` or `all`, is not found.
+ * BM25 over the tokens of content and tags; tokens in both count twice. A learning that shares only common words such
+ * as `use` or `all` does not match.
  *
- * A score is the share of the query's weight that a learning carries: the BM25 sum, without its constant factor
- * k1 + 1, divided by the sum of the inverse document frequencies of all words of the query, of those too that no
- * learning holds. It lies between 0 and 1, and is the same whatever has been added and removed before.
+ * A score is the learning's share of the query's weight: the BM25 sum, without its constant factor k1 + 1, divided by
+ * the sum of the inverse document frequencies of all query words, including unknown ones. It is between 0 and 1, and
+ * independent of the order of changes.
  *
- * Of its own, since it must be exact and fast: MiniSearch keeps a running mean of lengths, which drifts with the order
- * of changes, and took 19 ms for 60 words and 117 ms for 200 over 5,000 learnings; a task prompt has as many.
+ * Not a library, because it must be exact and fast: MiniSearch keeps a running mean of lengths that drifts with the
+ * order of changes, and took 19 ms for 60 words and 117 ms for 200 over 5,000 learnings; task prompts have as many.
  */
 export class LexicalIndex {
   readonly #known = new Map<string, Learning>();
@@ -20,11 +20,11 @@ export class LexicalIndex {
   readonly #learnings: (Learning | undefined)[] = [];
   readonly #lengths: number[] = [];
   readonly #free: number[] = [];
-  /** For each word, how often it stands in the learning of each slot. */
+  /** Term frequency by word and slot. */
   readonly #postings = new Map<string, Map<number, number>>();
   #totalLength = 0;
 
-  /** Brings the index in step with the learnings: only what has changed is indexed. */
+  /** Indexes only what changed. */
   sync(learnings: ReadonlyMap<string, Learning>): void {
     follow(this.#known, learnings, {
       added: (learning) => this.#add(learning),
@@ -32,7 +32,7 @@ export class LexicalIndex {
     });
   }
 
-  /** The learnings that share a telling word with the query, best first; none when no word fits. */
+  /** Returns learnings that share a distinctive word with the query, best first. */
   search(query: string, maxResults: number): RankedLearning[] {
     const best = new BestLearnings(maxResults);
     const count = this.#known.size;
@@ -92,7 +92,7 @@ function allWordsOf({ content, tags }: Learning): string[] {
   return [...wordsOf(content), ...wordsOf(tags.join(' '))];
 }
 
-/** The dash keeps the verb that a text begins with as the word that it is: a learning on tests may begin with `Test`. */
+/** The dash prevents a first word such as `Test` from being read as a verb. */
 function wordsOf(text: string): string[] {
   return tokens(`- ${text}`);
 }

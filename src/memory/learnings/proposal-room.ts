@@ -2,24 +2,24 @@ import { type Refusal, refuse } from '../../contracts/outcome.js';
 import type { LearningState, Proposal } from './learnings-state.js';
 
 /**
- * How many proposals may wait in a project, so that people can keep up with them and no session crowds out the others.
- * Only new proposals are measured: stored events are folded as before.
+ * Limits of pending proposals, so that people can keep up and no session crowds out the others. They apply to new
+ * proposals only; stored events are always folded.
  */
 
-/** Proposals that rules may have waiting: notes and demands beyond that stay on record, and are proposed when seen again. */
+/** Limit of pending proposals made by rules; further ones are proposed when seen again. */
 export const MAX_WAITING = 200;
-/** Of these, the most that come from one session: what is left is for others. */
+/** Limit per session. */
 export const MAX_WAITING_OF_SESSION = 40;
-/** The same for proposals by hand. Those that name no session share the places of one. */
+/** Limits of manual proposals. Those without a session share the limit of one session. */
 export const MAX_MANUAL = 1000;
 export const MAX_MANUAL_OF_SESSION = 200;
 
-/** Whether rules propose nothing more for now. */
+/** True while rules propose nothing. */
 export function rulesPaused(state: LearningState): boolean {
   return held(state, isOfRules).all >= MAX_WAITING;
 }
 
-/** Sessions of which rules propose nothing more for now, by name. */
+/** Returns the sessions for which rules pause. */
 export function sessionsPaused(state: LearningState): string[] {
   return [...held(state, isOfRules).bySession]
     .flatMap(([session, count]) =>
@@ -28,7 +28,7 @@ export function sessionsPaused(state: LearningState): string[] {
     .sort();
 }
 
-/** The places that rules may still take. */
+/** The remaining capacity for rules. */
 export class Room {
   #free: number;
   readonly #held: ReturnType<typeof held>['bySession'];
@@ -39,7 +39,7 @@ export class Room {
     this.#held = bySession;
   }
 
-  /** Takes a place for the first of some things whose session has one left; `undefined` where none has. */
+  /** Reserves a place for the first item whose session has capacity; `undefined` if none has. */
   take<Thing extends { readonly session: string }>(things: readonly Thing[]): Thing | undefined {
     if (this.#free <= 0) return undefined;
     const taker = things.find(({ session }) => (this.#held.get(session) ?? 0) < MAX_WAITING_OF_SESSION);
@@ -50,7 +50,7 @@ export class Room {
   }
 }
 
-/** The refusal of one more proposal by hand where as many wait as may. */
+/** Returns the refusal of a manual proposal beyond the limits. */
 export function noRoomByHand(state: LearningState, session: string | undefined): Refusal | undefined {
   const { all, bySession } = held(state, (proposal) => !isOfRules(proposal));
   const own = bySession.get(session) ?? 0;
@@ -73,7 +73,7 @@ function isOfRules({ method }: Proposal): boolean {
   return method !== 'manual';
 }
 
-/** Proposals of a kind that wait: of the project, and of each session. */
+/** Counts pending proposals of a kind, in the project and by session. */
 function held({ entries }: LearningState, isOfKind: (proposal: Proposal) => boolean) {
   const bySession = new Map<string | undefined, number>();
   let all = 0;

@@ -1,26 +1,25 @@
 import { BestLearnings, follow } from './best-learnings.js';
 import type { Learning, RankedLearning } from './learnings-state.js';
 
-/** A vector with what it was computed from. */
+/** A vector with its source. */
 interface LearningVector {
   readonly model: string;
-  /** The content that the learning had. */
+  /** The learning's content at that time. */
   readonly text: string;
   readonly vector: Float32Array;
 }
 
 export interface SearchLimits {
   readonly maxResults: number;
-  /** Least cosine, 0 to 1. */
+  /** Minimum cosine, 0 to 1. */
   readonly minSimilarity: number;
 }
 
 /**
- * The vectors of one project's learnings, of one model, searched by cosine.
+ * Cosine search over one project's learnings, for one model.
  *
- * Vectors and learnings come in any order: a vector counts while there is a learning in force with its id and its
- * text. Vectors of different dimensions, as a model leaves them that was exchanged under its name, stand apart: a
- * query meets only those of its own dimension.
+ * Vectors and learnings arrive in any order: a vector counts while an active learning has its id and text. Vectors of
+ * other dimensions, left by a changed model of the same name, are kept apart: a query meets only its own dimension.
  */
 export class VectorIndex {
   readonly #model: string;
@@ -32,10 +31,10 @@ export class VectorIndex {
   }
 
   /**
-   * Takes in the vector of a learning, in place of an earlier one.
+   * Adds or replaces the vector of a learning.
    *
-   * @returns `false` for an unusable one: of another model, without a direction, or with a value that is not a number.
-   *   The earlier one is gone then too
+   * @returns `false` for an unusable one: of another model, zero, or with a value that is not a number. The earlier one
+   * is removed then too
    */
   put(id: string, { model, text, vector }: LearningVector): boolean {
     this.#drop(id);
@@ -48,7 +47,7 @@ export class VectorIndex {
     return true;
   }
 
-  /** Brings the index in step with the learnings in force. */
+  /** Updates the index to the active learnings. */
   sync(learnings: ReadonlyMap<string, Learning>): void {
     follow(this.#known, learnings, {
       added: (learning) => this.#assign(learning.id, learning),
@@ -56,19 +55,17 @@ export class VectorIndex {
     });
   }
 
-  /** Whether any learning in force has a vector. */
+  /** True if any active learning has a vector. */
   get usable(): boolean {
     return [...this.#tables.values()].some((table) => table.hasActive);
   }
 
-  /** Whether any learning in force has a vector of this dimension. */
+  /** True if any active learning has a vector of this dimension. */
   covers(dimension: number): boolean {
     return this.#tables.get(dimension)?.hasActive ?? false;
   }
 
-  /**
-   * The learnings closest to a vector, best first. None where no vector has its dimension, or it has no direction.
-   */
+  /** Returns the closest learnings, best first; none for an unknown dimension or a zero vector. */
   search(vector: Float32Array, { maxResults, minSimilarity }: SearchLimits): RankedLearning[] {
     const best = new BestLearnings(maxResults);
     const unit = unitVector(vector);
@@ -91,7 +88,7 @@ export class VectorIndex {
   }
 }
 
-/** The vector at length 1; `undefined` where it has no direction or holds a value that is not a finite number. */
+/** Normalizes a vector; `undefined` if it is zero or has a value that is not finite. */
 function unitVector(vector: Float32Array): Float32Array | undefined {
   let squares = 0;
   for (let i = 0; i < vector.length; i += 1) squares += (vector[i] ?? 0) ** 2;
@@ -104,13 +101,13 @@ function unitVector(vector: Float32Array): Float32Array | undefined {
 
 const FIRST_ROWS = 64;
 
-/** Vectors of one dimension, of length 1, row after row in one array. */
+/** Unit vectors of one dimension, row by row in one array. */
 class VectorTable {
   readonly dimension: number;
   #data: Float32Array;
   readonly #ids: string[] = [];
   readonly #texts: string[] = [];
-  /** The learning that each row stands for, where it is in force and has the row's text. */
+  /** The active learning with the row's text. */
   readonly #active: (Learning | undefined)[] = [];
   readonly #rowOf = new Map<string, number>();
 
@@ -123,7 +120,7 @@ class VectorTable {
     return this.#ids.length;
   }
 
-  /** Puts a vector, normalised, in place of the one that this id may have. */
+  /** Adds or replaces the unit vector of an id. */
   set(id: string, text: string, unit: Float32Array): void {
     const row = this.#rowOf.get(id) ?? this.#ids.length;
     if ((row + 1) * this.dimension > this.#data.length) {
@@ -138,7 +135,7 @@ class VectorTable {
     this.#rowOf.set(id, row);
   }
 
-  /** Removes a row; the last one takes its place. */
+  /** Moves the last row into the removed one. */
   delete(id: string): void {
     const row = this.#rowOf.get(id);
     if (row === undefined) return;
@@ -153,26 +150,24 @@ class VectorTable {
     this.#rowOf.set(lastId, row);
   }
 
-  /** Says what learning an id now stands for; one with another text than its row is not found any more. */
+  /** Assigns the current learning of an id; a learning with another text is not found any more. */
   assign(id: string, learning: Learning | undefined): void {
     const row = this.#rowOf.get(id);
     if (row !== undefined) this.#active[row] = learning?.content === this.#texts[row] ? learning : undefined;
   }
 
-  /** Calls `found` with each learning in force and its cosine to `unit`, a vector of length 1. */
   compare(unit: Float32Array, found: (learning: Learning, cosine: number) => void): void {
     for (const [row, learning] of this.#active.entries()) {
       if (learning !== undefined) found(learning, dot(this.#data, row * this.dimension, unit));
     }
   }
 
-  /** Whether any row stands for a learning in force. */
   get hasActive(): boolean {
     return this.#active.some((learning) => learning !== undefined);
   }
 }
 
-/** Four sums side by side, which the processor adds up at the same time. */
+/** Four independent sums, which the processor computes in parallel. */
 function dot(data: Float32Array, from: number, unit: Float32Array): number {
   let a = 0;
   let b = 0;

@@ -1,15 +1,15 @@
 import type { Secret, SecretScanner } from './secret-scanner.js';
 
-/** How many secrets of each rule were found. */
+/** Number of secrets by rule. */
 export type SecretCounts = Record<string, number>;
 
 interface Redacted<T> {
   readonly value: T;
-  /** Empty when there was nothing to redact. */
+  /** Empty if nothing was redacted. */
   readonly found: Readonly<SecretCounts>;
 }
 
-/** Fields that name something: the same words must stay the same, or nothing is found again. */
+/** Identifiers, which must stay the same to be found again. */
 const NAMES: ReadonlySet<string> = new Set([
   'session',
   'task_id',
@@ -28,13 +28,10 @@ const NAMES: ReadonlySet<string> = new Set([
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 const NOTHING: Readonly<SecretCounts> = Object.freeze({});
-/** One secret that hides in another shows up in the second round. A hostile text shows another one in each. */
+/** A secret inside another appears in the second round. The limit stops a hostile text that reveals one per round. */
 const MAX_ROUNDS = 3;
 
-/**
- * The text with each secret replaced by `<redacted:rule>`. The same text gives the same bytes, and what has been
- * redacted stays as it is.
- */
+/** Replaces each secret by `<redacted:rule>`. Deterministic and idempotent. */
 export function redactText(text: string, scanner: SecretScanner): Redacted<string> {
   if (!scanner.mayHold(text)) return { value: text, found: NOTHING };
   const found: SecretCounts = {};
@@ -49,13 +46,13 @@ export function redactText(text: string, scanner: SecretScanner): Redacted<strin
 }
 
 interface RedactJsonOptions {
-  /** The text that the value was parsed from: one look at it may spare the walk through the value. */
+  /** The JSON text: checking it may save walking the value. */
   readonly source?: string;
-  /** Fields whose strings stay. Default: those that name something. */
+  /** Fields that are not redacted. Default: identifiers. */
   readonly names?: ReadonlySet<string>;
 }
 
-/** A JSON value with the secrets in its strings redacted, in place: keys, numbers and the names of things stay. */
+/** Redacts the strings of a JSON value in place: keys, numbers and identifiers stay. */
 export function redactJson(
   json: unknown,
   scanner: SecretScanner,
@@ -65,7 +62,7 @@ export function redactJson(
   if (source !== undefined && !mayHoldJson(source, scanner)) return { value: json, found: NOTHING };
   const found: SecretCounts = {};
   const open: unknown[] = [json];
-  // Not by recursion: a body may be nested as deep as its size allows.
+  // Iterative, since a body may be nested as deeply as its size allows.
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next !== 'object' || next === null) continue;
     for (const key of Object.keys(next)) {
@@ -75,7 +72,7 @@ export function redactJson(
       const redacted = redactText(value, scanner);
       if (redacted.value === value) continue;
       addCounts(found, redacted.found);
-      // Plain assignment would not reach a key that is named like the prototype.
+      // Plain assignment would not reach a key named `__proto__`.
       Reflect.defineProperty(next, key, {
         value: redacted.value,
         writable: true,
@@ -87,24 +84,23 @@ export function redactJson(
   return { value: json, found };
 }
 
-/** A line of JSON, such as a log writes, with the secrets in its strings redacted; names of things as well. */
+/** Redacts a line of JSON, such as a log line, identifiers included. */
 export function redactLine(line: string, scanner: SecretScanner): string {
   if (!mayHoldJson(line, scanner)) return line;
   const ending = line.endsWith('\n') ? '\n' : '';
   return `${JSON.stringify(redactJson(JSON.parse(line), scanner, { names: NO_NAMES }).value)}${ending}`;
 }
 
-/** Adds counts onto others. */
 export function addCounts(total: SecretCounts, more: Readonly<SecretCounts>): void {
   for (const [rule, count] of Object.entries(more)) total[rule] = (total[rule] ?? 0) + count;
 }
 
-/** In JSON a character may be written in another way: then its text says nothing about its strings. */
+/** Escapes in JSON may hide a hint. */
 function mayHoldJson(source: string, scanner: SecretScanner): boolean {
   return scanner.mayHold(source) || source.includes('\\u') || source.includes('\\/');
 }
 
-/** Secrets in their order; those that overlap become one, named by the rule that came first. */
+/** Merges overlapping secrets, keeping the first rule's name. */
 function apart(secrets: readonly Secret[]): Secret[] {
   const merged: Secret[] = [];
   for (const secret of [...secrets].sort((a, b) => a.start - b.start || b.end - a.end)) {

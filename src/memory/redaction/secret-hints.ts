@@ -1,13 +1,12 @@
 import { AWS_SECRET_HINT, SECRET_PATTERNS } from './secret-patterns.js';
 
-/** What tells cheaply that a text may hold a secret. It needs no rule to be loaded, which takes as long as a whole hook. */
+/** Cheap checks for texts that may contain a secret, without loading the rules, which takes as long as a whole hook. */
 
 const URL_WITH_USER = String.raw`:\/\/[^\s/]*@`;
 
 /**
- * Patterns of which every secret of a rule holds one; each begins with one rare character. A rule without a hint would
- * be run on every text; a test makes sure that there is none. A rule that reads files of a kind only, and so finds
- * nothing in a text, has an empty list.
+ * Patterns by rule, one of which every secret contains; each begins with a rare character. A rule without hints would
+ * run on every text; a test ensures that there is none. Rules that read only other kinds of files have an empty list.
  */
 export const RULE_HINTS: Readonly<Record<string, readonly string[]>> = {
   aws: ['A(?:3T|KIA|GPA|IDA|ROA|IPA|NPA|NVA|SIA)[A-Z0-9]{8}', AWS_SECRET_HINT],
@@ -36,14 +35,14 @@ export const RULE_HINTS: Readonly<Record<string, readonly string[]>> = {
   figma: ['_(?<=figd_)'],
 };
 
-/** Whether a text may hold a secret of any rule: true for each text in which the scanner would find one. */
+/** Returns true for every text in which the scanner would find a secret. */
 export function mayHoldSecret(text: string): boolean {
   anyHint ??= hintOf(Object.keys(RULE_HINTS));
   return anyHint.test(text);
 }
 let anyHint: RegExp | undefined;
 
-/** One pattern for all hints, those with the same first character together: that is what makes it fast. */
+/** Combines all hints, grouped by their first character, which makes matching fast. */
 export function hintOf(names: readonly string[]): RegExp {
   const hints = [
     ...names.flatMap((name) => RULE_HINTS[name] ?? ['(?:)']),

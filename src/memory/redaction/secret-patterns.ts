@@ -1,19 +1,19 @@
 import type { Secret } from './secret-scanner.js';
 
 /**
- * Secrets that the rule set of secretlint does not know, after the rules of gitleaks: tokens that are in no provider's
- * list, URLs of any scheme with a password, keys that are encrypted or cut off, and the seeds of NATS itself.
+ * Secrets that secretlint does not know, after the rules of gitleaks: generic tokens, URLs of any scheme with a
+ * password, encrypted or truncated keys, NATS seeds.
  */
 interface SecretPattern {
   readonly rule: string;
   /**
-   * Source of a pattern that is found wherever `pattern` is, and cheap to look for: it begins with one rare character.
-   * It must not ask what stands before the secret: in JSON a line break is a backslash and an n.
+   * A cheap pattern found wherever `pattern` is: it begins with a rare character. It must not check what precedes the
+   * secret, because a line break in JSON is a backslash and an n.
    */
   readonly hint: string;
-  /** Global. The group `secret`, or all of it where there is none, is the secret. */
+  /** Global. The secret is the group `secret`, or the whole match. */
   readonly pattern: RegExp;
-  /** Whether what was found is a stand-in rather than a secret. */
+  /** True for a placeholder. */
   readonly standsIn?: (secret: string) => boolean;
 }
 
@@ -24,7 +24,7 @@ export const AWS_SECRET_HINT = '[Kk](?<=(?:SECRET|[Ss]ecret)_?(?:ACCESS|[Aa]cces
 
 export const SECRET_PATTERNS: readonly SecretPattern[] = [
   {
-    // Whole, whatever stands inside; or from its first line on, where the end was cut off.
+    // The whole block, or from its first line if the end is missing.
     rule: 'privatekey',
     hint: '-----BEGIN',
     pattern: new RegExp(
@@ -68,14 +68,14 @@ export const SECRET_PATTERNS: readonly SecretPattern[] = [
     pattern: /_authToken=(?<secret>[^\s"'$<]{8,512})/g,
   },
   {
-    // The rule of secretlint finds it too, but says wrongly where it ends.
+    // secretlint's rule finds it too, but reports a wrong end.
     rule: 'aws',
     hint: AWS_SECRET_HINT,
     pattern:
       /(?:SECRET|[Ss]ecret)_?(?:ACCESS|[Aa]ccess)_?(?:KEY|[Kk]ey)(?:\\{0,31}["'])?\s{0,64}(?::|=>|=)\s{0,64}(?:\\{0,31}["'])?(?<secret>[A-Za-z0-9/+=]{40,256})/g,
   },
   {
-    // With the user, who may be the token.
+    // Includes the user, which may be the token.
     rule: 'url-password',
     hint: String.raw`:\/\/[^\s/]*@`,
     pattern: /(?<=:\/\/)[^\s/:@"'<>`]{0,256}:[^\s/@"'<>`]{3,512}(?=@)/g,
@@ -96,13 +96,12 @@ export const SECRET_PATTERNS: readonly SecretPattern[] = [
   },
 ];
 
-/** Where one pattern finds secrets. */
 export function findPattern({ rule, pattern, standsIn: isNone }: SecretPattern, text: string): Secret[] {
   const found: Secret[] = [];
   for (const match of text.matchAll(pattern)) {
     const secret = match.groups?.secret ?? match[0];
     if (isNone?.(secret)) continue;
-    // It ends its match, but for what closes it.
+    // The secret ends the match, except for a closing character.
     const start = match.index + match[0].lastIndexOf(secret);
     found.push({ rule, start, end: start + secret.length });
   }
@@ -112,7 +111,7 @@ export function findPattern({ rule, pattern, standsIn: isNone }: SecretPattern, 
 const STAND_INS =
   /^(?:pass(?:word)?|pwd|secret|token|user(?:name)?|change-?me|your[-_a-z]*|x{3,}|\*+|\.{3})$/i;
 
-/** `password`, `${PASSWORD}`, `%s`, `xxx`: what documentation writes in place of a secret. */
+/** Placeholders in documentation: `password`, `${PASSWORD}`, `%s`, `xxx`. */
 function standsIn(secret: string): boolean {
   return STAND_INS.test(secret) || /^(?:\$|%[A-Za-z({]|\{)/.test(secret);
 }

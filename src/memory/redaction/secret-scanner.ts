@@ -1,21 +1,21 @@
-/** A secret in a text: which rule found it, and where it stands. */
+/** A secret in a text. */
 export interface Secret {
-  /** Short name of the rule: `github`, `privatekey`. */
+  /** Short name such as `github` or `privatekey`. */
   readonly rule: string;
-  /** First and one past the last UTF-16 unit. */
+  /** UTF-16 units; `end` is exclusive. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Finds secrets. An implementer must be pure, and must take time in proportion to the text, whatever it holds. */
+/** Finds secrets. An implementation must be pure, and linear in the length of any text. */
 export interface SecretScanner {
   /**
-   * Whether the text may hold a secret: a cheap test that comes before `find`. Must be true for each text in which
-   * `find` would find one, and for each text that contains such a text.
+   * A cheap check before `find`. Must be true for each text in which `find` would find a secret, and for each text that
+   * contains such a text.
    */
   mayHold(text: string): boolean;
   find(text: string): readonly Secret[];
 }
 
-/** Finds nothing: redaction is switched off. */
+/** Disables redaction. */
 export const NO_SCANNER: SecretScanner = { mayHold: () => false, find: () => [] };

@@ -4,14 +4,14 @@ import { findPattern, SECRET_PATTERNS } from './secret-patterns.js';
 import { NO_SCANNER, type Secret, type SecretScanner } from './secret-scanner.js';
 
 /**
- * The rules of secretlint's recommended preset, and those of ours that it lacks.
+ * Runs the rules of secretlint's recommended preset and our own.
  *
- * The rules run by themselves: secretlint's core answers in promises and keeps a record of each run, and neither fits
- * a hot path. All of the rules together take 25 µs for a body of 1 KB; the hints, one pattern, take 1 µs. A text that holds
- * the hint of one rule is given to that rule alone: a body may be a hundred thousand such texts.
+ * The rules run directly, because secretlint's core is asynchronous and records each run, which is too slow for a hot
+ * path. All rules together take 25 µs for a body of 1 KB; the combined hint takes 1 µs. A text with one rule's hint is
+ * checked by that rule only: a body may consist of a hundred thousand such texts.
  */
 
-/** The part of a rule of secretlint that is used here. Its package brings no types along. */
+/** The parts of a secretlint rule used here; its package has no types. */
 interface RuleCreator {
   readonly meta: { readonly id: string };
   create(context: RuleContext, options: object): { file(source: object): unknown };
@@ -30,17 +30,16 @@ interface RuleContext {
 
 const PREFIX = '@secretlint/secretlint-rule-';
 
-/** Text must not switch its own check off. */
+/** Text must not disable its own check. */
 const NOT_USED = 'filter-comments';
-/** An account number is not a secret. */
+/** An account number is not secret. */
 const NO_SECRET = 'AWSAccountID';
 
-/** The scanner, or none where the configuration says so. */
 export function scannerFor({ redact }: { readonly redact: boolean }): SecretScanner {
   return redact ? secretlintScanner() : NO_SCANNER;
 }
 
-/** Makes the scanner; it keeps nothing between two texts. */
+/** Stateless between two texts. */
 export function secretlintScanner(): SecretScanner {
   let found: Secret[] = [];
   const creators: readonly RuleCreator[] = rules;
@@ -60,7 +59,7 @@ export function secretlintScanner(): SecretScanner {
       { enableIDScanRule: true },
     );
     const hints = RULE_HINTS[rule] ?? ['(?:)'];
-    // Without a hint it reads files of another kind.
+    // Rules without a hint read other kinds of files.
     return { check, hint: new RegExp(hints.length === 0 ? '(?!)' : hints.join('|')) };
   });
   const patterns = SECRET_PATTERNS.map((pattern) => ({ pattern, hint: new RegExp(pattern.hint) }));
@@ -77,7 +76,6 @@ export function secretlintScanner(): SecretScanner {
   };
 }
 
-/** Short names of the rules that are run. */
 export function ruleNames(): string[] {
   return rules.map((rule: RuleCreator) => nameOf(rule.meta.id)).filter((name: string) => name !== NOT_USED);
 }

@@ -1,8 +1,8 @@
-/** What a file is for, by its path alone: tasks that speak alike touch files of the same classes. */
+/** The kind of a file, by its path: similar tasks touch the same kinds. */
 export const FILE_CLASSES = ['src', 'test', 'docs', 'config', 'ci', 'manifest', 'lock', 'changelog'] as const;
 export type FileClass = (typeof FILE_CLASSES)[number];
 
-/** Read in this order; what fits none is source. */
+/** The first match wins; others are source. */
 const PATTERNS: readonly (readonly [FileClass, RegExp])[] = [
   [
     'lock',

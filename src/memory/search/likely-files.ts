@@ -10,34 +10,34 @@ import { plainWords, tokens } from './tokens.js';
 import { endOf } from './touched-files.js';
 
 /**
- * The files that a task will likely touch, from what past results said and touched.
+ * Predicts the files that a task will touch, from past results.
  *
- * A file's score is a weighted sum: how similar the results are that touched it, how well its path fits the words, whether
- * the task names it, how lately and how often it was touched, what class of file such words go with, and whether it lies
- * beside what similar results touched. The weights are fitted on the histories of nine projects; see
- * docs/explanation/relevance.md for what they reach and how to measure it.
+ * A file's score is a weighted sum: similarity of the results that touched it, match of its path with the words,
+ * mention by the task, recency, frequency, its class, and neighbours of files that similar results touched. The weights
+ * are fitted on the histories of nine projects; see docs/explanation/relevance.md for quality figures and their
+ * measurement.
  */
 export interface FileQuery {
-  /** What the task is, in words. */
+  /** The task in words. */
   readonly text: string;
   readonly maxFiles: number;
-  /** Files that the caller has open, relative to the project or absolute. */
+  /** Open files, relative to the project or absolute. */
   readonly open?: readonly string[] | undefined;
-  /** Folder in which the caller works, relative or absolute. */
+  /** Working folder, relative or absolute. */
   readonly folder?: string | undefined;
-  /** Whether each file says what speaks for it. */
+  /** Adds the reasons of each file. */
   readonly explain?: boolean | undefined;
 }
 
 export interface LikelyFile {
   readonly path: string;
-  /** 0 to 1, from all that speaks for it: about the share of such files that a task then touched. */
+  /** 0 to 1: about the share of such files that a task then touched. */
   readonly score: number;
-  /** How many results touched it. */
+  /** Number of results that touched it. */
   readonly uses: number;
-  /** The tasks behind it: of similar results first, else the last that touched it. */
+  /** Supporting tasks: of similar results first, else the last that touched it. */
   readonly tasks: readonly string[];
-  /** Only where they are asked for. */
+  /** Only if requested. */
   readonly reasons?: FileReasons;
 }
 
@@ -54,52 +54,50 @@ const WEIGHTS = {
   folder: 2.5,
 } as const;
 
-/** A sum at which a file was touched as often as not, and how fast that changes: as found on the same histories. */
+/** The sum at which half of the files were touched, and the slope: fitted on the same histories. */
 const EVEN = 4.7;
 const STEEPNESS = 0.8;
 
-/** A file that nothing speaks for is shown only if one of so many newest results touched it. */
+/** A file without other evidence is shown only if one of this many newest results touched it. */
 const LATELY = 10;
-/** Where there are so few results, all are new: then one of so many, and only while so few files are shown. */
+/** With fewer results all are new: then one of this many, and only up to `FEW` files. */
 const YOUNG = 50;
 const LATELY_IN_YOUNG = 3;
 const FEW = 5;
 const MAX_TASKS = 3;
 const MAX_TOKENS = 400;
-/** Longest query that is read, in characters: its first words say what a task is about. */
+/** The first words state the subject of a task. */
 const MAX_QUERY = 8000;
-/** Logarithms of counts under this one are kept for a query. */
+/** Limit of cached logarithms. */
 const MAX_LOGS = 4096;
 const CLASS_PRIOR = 4;
 const MAX_CLASS = 6;
 
-/** What speaks for a file. */
 const FILE_REASONS = ['similar', 'path', 'named', 'recency', 'uses', 'class', 'beside', 'hints'] as const;
 type FileReason = (typeof FILE_REASONS)[number];
 
-/** How much each reason adds to the score of a file, before it is brought to 0 to 1. */
+/** The contribution of each reason to the raw score. */
 type FileReasons = Readonly<Partial<Record<FileReason, number>>>;
 
-/** A task with a result that is like a query. */
+/** A task with a similar result. */
 interface SimilarTask {
   readonly task: string;
-  /** Of the most similar result of the task, 0 to 1. */
+  /** Of its most similar result, 0 to 1. */
   readonly similarity: number;
-  /** What its similar results touched. */
   readonly files: readonly string[];
 }
 
-/** What past results have for a query. */
+/** The answer to a query. */
 interface Recalled {
-  /** Best first; of equal ones the path decides. Empty when nothing fits. */
+  /** Best first, then by path. Empty if nothing matches. */
   readonly files: readonly LikelyFile[];
-  /** Those of them that words, a similar result, a name or a hint speaks for; the others are only new. */
+  /** Files with evidence from words, similar results, names or hints; the others are only recent. */
   readonly leads: ReadonlySet<string>;
   /** Best first. */
   readonly similar: readonly SimilarTask[];
 }
 
-/** The files that a query in these words will likely touch, and the tasks that were most like it. */
+/** Returns likely files and the most similar tasks. */
 export function recall(past: PastResults, query: FileQuery): Recalled {
   const text = query.text.slice(0, MAX_QUERY);
   const asked = tokens(text, MAX_TOKENS);
@@ -162,13 +160,13 @@ interface ScoredFile {
   readonly score: number;
 }
 
-/** What the words of a query say for each file; the same for all is added at the end. */
+/** Accumulates the query's evidence per file; general evidence is added at the end. */
 class Scores {
   readonly past: PastResults;
-  /** By number of the path; 0 where nothing speaks for it. */
+  /** By path number; 0 without evidence. */
   readonly said: Float64Array;
   readonly #logs: Float64Array;
-  /** The same by reason, where it is asked for. */
+  /** By reason, if requested. */
   readonly #reasons: Map<FileReason, Float64Array> | undefined;
 
   constructor(past: PastResults, isExplained: boolean) {
@@ -205,12 +203,12 @@ class Scores {
     return WEIGHTS.uses * this.#logOf(this.past.uses[id] ?? 1);
   }
 
-  /** Of the same few numbers for many files: a logarithm takes longer than to look one up. */
+  /** Many files share few counts: a lookup is faster than a logarithm. */
   #logOf(count: number): number {
     const known = this.#logs[count] ?? 0;
     if (known !== 0) return known;
     const log = Math.log(count);
-    // Beyond its end a typed array keeps nothing.
+    // A typed array ignores writes beyond its end.
     this.#logs[count] = log;
     return log;
   }
@@ -219,12 +217,12 @@ class Scores {
     return classes[this.past.paths.classes[id] ?? 0] ?? 0;
   }
 
-  /** Whether words, a similar result, a name or a hint speak for a file. */
+  /** True with evidence from words, similar results, names or hints. */
   speaksFor(id: number): boolean {
     return (this.said[id] ?? 0) > 0;
   }
 
-  /** The best files; of those that nothing speaks for, new ones where there are few others. */
+  /** Returns the best files, filled up with recent ones if there are few. */
   best(most: number, classes: readonly number[]): ScoredFile[] {
     const { uses, last, total } = this.past;
     const best: ScoredFile[] = [];
@@ -319,7 +317,7 @@ function knownOf(past: PastResults, ids: readonly number[]): readonly number[] {
   return ids.filter((id) => (past.uses[id] ?? 0) > 0);
 }
 
-/** What the words say for each class of file: the odds that results with the word touched one, against those of all. */
+/** Returns the log odds by class of file that results with the query's words touched one, relative to all results. */
 function classScores({ rows }: PastResults, { ofAll, ofWords }: TouchedClasses): number[] {
   return ofAll.map((all, index) => {
     const prior = (all + 0.5) / (rows.length + 1);
@@ -336,7 +334,7 @@ function logOdds(share: number): number {
   return Math.log(share / (1 - share));
 }
 
-/** By file: tasks of the most similar results that touched it, else the last one that did. */
+/** By file: tasks of the most similar results that touched it, else the last one. */
 function tasksOf(
   { rows, last, total }: PastResults,
   similar: readonly SimilarResult[],

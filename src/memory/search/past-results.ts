@@ -1,21 +1,20 @@
 import { readNumber, writeNumber, writtenLength } from '../../shared/varint.js';
 import { PathTable } from './path-table.js';
 
-/** What a result was about, and what it touched. */
 export interface PastResult {
-  /** Its place in the order of results. */
+  /** Position in the order of results. */
   readonly sequence: number;
   readonly task: string;
-  /** Tokens of what it says, each once. */
+  /** Distinct tokens of its text. */
   readonly tokens: readonly string[];
-  /** Paths, each once, without line breaks; a result without any is not remembered. */
+  /** Distinct paths without line breaks; a result without any is skipped. */
   readonly files: readonly string[];
 }
 
-/** How much is remembered; of what is too much, the oldest goes. */
+/** The oldest results and files are evicted beyond these. */
 interface PastLimits {
   readonly results: number;
-  /** Bytes of all results with their words and tasks, as they are written. */
+  /** Bytes of all results with words and tasks, as stored. */
   readonly resultBytes: number;
   readonly files: number;
   /** Bytes of all paths. */
@@ -29,24 +28,23 @@ export const PAST_LIMITS: PastLimits = {
   pathBytes: 240_000,
 };
 
-/** The memory as plain JSON; equal memories give equal bytes. */
+/** The memory as plain JSON; equal memories have equal bytes. */
 export interface PastResultsJson {
-  /** Results taken in ever. */
+  /** Number of results ever added. */
   readonly total: number;
-  /** All words of the results, by number, in one line. */
+  /** All words in one line; results refer to them by number. */
   readonly words: string;
-  /** Tasks of the results, by number. */
+  /** Tasks; results refer to them by number. */
   readonly tasks: readonly string[];
-  /** Known files in order, a line each, without the characters that it shares with the one before. */
+  /** Sorted paths, one per line, without the prefix shared with the previous line. */
   readonly paths: string;
   /**
-   * Base64 of numbers: how many files; of each how much it shares with the one before, how often it was touched, and how
-   * many results ago; then those of each result.
+   * Base64 of numbers: the number of files; for each its shared prefix, number of uses, and age in results; then the
+   * numbers of each result.
    */
   readonly numbers: string;
 }
 
-/** A result by numbers. */
 export interface PastRow {
   readonly sequence: number;
   readonly task: string;
@@ -54,7 +52,7 @@ export interface PastRow {
   readonly files: readonly number[];
 }
 
-/** Words by number; like the table of paths it only grows, and copies share it. */
+/** Interned words; append-only like the path table, and shared by copies. */
 class WordTable {
   readonly words: string[] = [];
   readonly ids = new Map<string, number>();
@@ -69,22 +67,21 @@ class WordTable {
 }
 
 /**
- * The newest results in a compact form, and every file that was ever touched with how often and when last: what likely files
- * are found by. Results come in their order. Bounded in number and in bytes, whatever the results hold.
+ * Remembers the newest results in compact form, and every file with number of uses and last use, to predict likely
+ * files. Results are added in order. Bounded in number and bytes.
  *
- * A copy shares the tables of words and paths, and the rows, which never change; it has the few arrays of numbers for
- * itself. So a copy takes some microseconds.
+ * Copies take microseconds: they share the append-only tables and immutable rows, and copy only arrays of numbers.
  */
 export class PastResults {
   readonly #limits: PastLimits;
   #words = new WordTable();
   #paths = new PathTable();
   #rows: PastRow[] = [];
-  /** By number of the word: results that hold it. */
+  /** By word number: results that contain it. */
   #holders: number[] = [];
-  /** By number of the path: how often it was touched; 0 or nothing for a path that is not known. */
+  /** By path number; 0 or absent for an unknown path. */
   #uses: number[] = [];
-  /** By number of the path: which result touched it last. */
+  /** By path number: the last result that touched it. */
   #last: number[] = [];
   #total = 0;
   #files = 0;
@@ -132,48 +129,47 @@ export class PastResults {
     return copy;
   }
 
-  /** Results taken in ever. */
+  /** Number of results ever added. */
   get total(): number {
     return this.#total;
   }
 
-  /** Known files. */
   get fileCount(): number {
     return this.#files;
   }
 
-  /** The results that are remembered, oldest first. */
+  /** Remembered results, oldest first. */
   get rows(): readonly PastRow[] {
     return this.#rows;
   }
 
-  /** All paths by number, also those that are not known here. */
+  /** All interned paths, including unknown ones. */
   get paths(): PathTable {
     return this.#paths;
   }
 
-  /** How often each path was touched, by number; 0 or nothing for one that is not known. */
+  /** Uses by path number; 0 or absent for an unknown path. */
   get uses(): readonly number[] {
     return this.#uses;
   }
 
-  /** Which result touched each path last, by number. */
+  /** Last result by path number. */
   get last(): readonly number[] {
     return this.#last;
   }
 
-  /** Number of a word; `undefined` where no result holds it. */
+  /** Returns undefined if no result contains the word. */
   wordOf(token: string): number | undefined {
     const id = this.#words.ids.get(token);
     return id !== undefined && (this.#holders[id] ?? 0) > 0 ? id : undefined;
   }
 
-  /** How many results hold each word, by number. */
+  /** Number of results by word number. */
   get holders(): readonly number[] {
     return this.#holders;
   }
 
-  /** Bytes that the memory takes when it is written, roughly. */
+  /** Approximate size in storage. */
   get bytes(): number {
     return this.#resultBytes + this.#pathBytes;
   }
@@ -222,7 +218,7 @@ export class PastResults {
       path = path.slice(0, read()) + (rests[index] ?? '');
       const id = this.#paths.add(path);
       this.#touch(id, read(), total - read());
-      // A few bytes can stand for gigabytes, since a path is written as what it does not share with the one before.
+      // Prefix compression could expand a few bytes to gigabytes.
       if (this.#files > this.#limits.files || this.#pathBytes > this.#limits.pathBytes)
         throw new RangeError('the paths take more room than there is');
       return id;
@@ -278,7 +274,7 @@ export class PastResults {
     this.#resultBytes += more * (bytesOf(this.#words.words[word] ?? '') + 1);
   }
 
-  /** Forgets the files that nothing touched for longest, until a tenth of the room is free. */
+  /** Evicts the least recently touched files until a tenth of the capacity is free. */
   #forgetFiles(): void {
     const { paths } = this.#paths;
     const known = paths.flatMap((path, id) => ((this.#uses[id] ?? 0) > 0 ? [{ path, id }] : []));
@@ -306,7 +302,7 @@ export class PastResults {
     for (const row of rows) this.#push(row);
   }
 
-  /** Makes the tables new when most of what they hold is forgotten. */
+  /** Rebuilds the tables when most of their entries are unused. */
   #renew(): void {
     const held = this.#words.words.length + this.#paths.paths.length;
     if (held <= 2 * (this.#liveWords + this.#files) + 1000) return;
@@ -320,22 +316,22 @@ export class PastResults {
   }
 }
 
-/** Of a file as it is written, beside its path. */
+/** Storage per file besides its path. */
 const FILE_BYTES = 12;
 
-/** About: each number of a result takes three characters. */
+/** Approximate: each number takes three characters. */
 function rowBytes({ task, tokens, files }: PastRow): number {
   return bytesOf(task) + 12 + 3 * (tokens.length + files.length);
 }
 
-/** Bytes of a text as UTF-8 at most. */
+/** An upper bound of the UTF-8 length. */
 function bytesOf(text: string): number {
   let bytes = text.length;
   for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 127) bytes += 2;
   return bytes;
 }
 
-/** Numbers things in the order in which they are first asked for. */
+/** Numbers items in the order of first use. */
 class Numbering<Item> {
   readonly items: Item[] = [];
   readonly #numbers = new Map<Item, number>();
@@ -352,12 +348,12 @@ function sharedStart(one: string, other: string): number {
   const most = Math.min(one.length, other.length);
   let at = 0;
   while (at < most && one.charCodeAt(at) === other.charCodeAt(at)) at += 1;
-  // Half of a pair of surrogates is not a character that can be written.
+  // Half a surrogate pair cannot be encoded.
   const code = other.charCodeAt(at - 1);
   return code >= 0xd800 && code <= 0xdbff ? at - 1 : at;
 }
 
-// A dispatch that is older than the window comes after newer ones.
+// A dispatch older than the window follows newer ones, so steps may be negative.
 function zigzag(step: number): number {
   return step < 0 ? -2 * step - 1 : 2 * step;
 }
@@ -373,7 +369,7 @@ function packed(numbers: readonly number[]): string {
   return bytes.toString('base64');
 }
 
-/** Reads one number at a call; `list` reads how many follow, and them. */
+/** Reads one number per call; `list` reads a length and as many numbers. */
 interface NumberReader {
   (): number;
   list(): number[];

@@ -2,8 +2,8 @@ import { FILE_CLASSES, fileClass } from './file-class.js';
 import { plainWords, tokens } from './tokens.js';
 
 /**
- * Paths by number, with what a query is compared with. It only grows: copies of a memory share one, and each knows which
- * of the paths are its own. What a query needs is made with the first one: a fold may never see any.
+ * Interned paths with their search data. Append-only: copies of a memory share one table and know which paths are
+ * theirs. Search data is built by the first query, since a fold may never need it.
  */
 export class PathTable {
   readonly paths: string[] = [];
@@ -17,7 +17,6 @@ export class PathTable {
   readonly #byToken = new Map<string, number[]>();
   readonly #byName = new Map<string, number[]>();
 
-  /** The number of a path, which is a new one where the path is new. */
   add(path: string): number {
     const known = this.#ids.get(path);
     if (known !== undefined) return known;
@@ -26,15 +25,15 @@ export class PathTable {
     return id;
   }
 
-  /** The number of a path; `undefined` for one that was never added. */
+  /** Returns undefined for a path that was never added. */
   idOf(path: string): number | undefined {
     return this.#ids.get(path);
   }
 
-  /** All numbers, in the order of their paths. */
+  /** Returns all numbers, sorted by path. */
   inOrder(): readonly number[] {
     if (this.#inOrder.length < this.paths.length) {
-      // What is in order already takes a sort no time.
+      // Sorting a sorted prefix is cheap.
       for (let id = this.#inOrder.length; id < this.paths.length; id += 1) this.#inOrder.push(id);
       const { paths } = this;
       this.#inOrder.sort((a, b) => ((paths[a] ?? '') < (paths[b] ?? '') ? -1 : 1));
@@ -42,37 +41,35 @@ export class PathTable {
     return this.#inOrder;
   }
 
-  /** Index in `FILE_CLASSES`, by number. */
+  /** Index in `FILE_CLASSES` by path number. */
   get classes(): readonly number[] {
     this.#index();
     return this.#classes;
   }
 
-  /** How much a hit in the path counts, by number: less in a long one. */
+  /** Weight of a match by path number; lower for long paths. */
   get weights(): readonly number[] {
     this.#index();
     return this.#weights;
   }
 
-  /** Number of the folder, by number of the path. */
+  /** Folder number by path number. */
   get folders(): readonly number[] {
     this.#index();
     return this.#folders;
   }
 
-  /** The paths in a folder, by its number. */
   inFolder(folder: number): readonly number[] {
     this.#index();
     return this.#inFolder[folder] ?? NONE;
   }
 
-  /** The paths that hold a token. */
   withToken(token: string): readonly number[] {
     this.#index();
     return this.#byToken.get(token) ?? NONE;
   }
 
-  /** The paths that have a folder or file of this name, written without anything but letters and digits. */
+  /** Returns paths with a folder or file of this name, reduced to letters and digits. */
   withName(name: string): readonly number[] {
     this.#index();
     return this.#byName.get(name) ?? NONE;
@@ -95,7 +92,7 @@ export class PathTable {
     }
   }
 
-  /** Many files lie in one folder: its words are found once. */
+  /** Cached: many files share a folder. */
   #folder(path: string): Folder {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
@@ -112,7 +109,7 @@ export class PathTable {
 
 interface Folder {
   readonly id: number;
-  /** Number of its words. */
+  /** Number of words. */
   readonly length: number;
   readonly tokens: readonly string[];
   readonly names: readonly string[];
@@ -126,12 +123,12 @@ function post(postings: Map<string, number[]>, key: string, id: number): void {
   else posted.push(id);
 }
 
-// Behind a slash no word is taken for the verb of a sentence.
+// The slash prevents a first word from being read as a verb.
 function wordsOf(path: string): readonly string[] {
   return tokens(`/${path}`);
 }
 
-/** The names of a file: with and without its endings. */
+/** Returns the names of a file with and without its extensions. */
 function namesOf(file: string): readonly string[] {
   const dots = [file.lastIndexOf('.'), file.indexOf('.', 1)].filter((dot) => dot > 0);
   return [file, ...dots.map((dot) => file.slice(0, dot))].map(bare).filter(isName);

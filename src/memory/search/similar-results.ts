@@ -2,27 +2,27 @@ import { FILE_CLASSES } from './file-class.js';
 import type { PastResults, PastRow } from './past-results.js';
 import { isTelling, tokens } from './tokens.js';
 
-/** A past result with its similarity to a query, 0 to 1. */
+/** A past result with its similarity, 0 to 1. */
 export interface SimilarResult {
   readonly row: PastRow;
   readonly similarity: number;
 }
 
-/** How many past results touched files of each class, in the order of `FILE_CLASSES`. */
+/** Numbers of past results by the class of files that they touched, in the order of `FILE_CLASSES`. */
 export interface TouchedClasses {
   readonly ofAll: readonly number[];
-  /** By word of the query that any result holds: of those that hold it, and how many these are. */
+  /** By known query word: results that contain it, and their number. */
   readonly ofWords: readonly { readonly classes: readonly number[]; readonly holders: number }[];
 }
 
-/** Most past results that speak for files. */
+/** Limit of similar results. */
 export const SIMILAR = 20;
-/** Results after which a past result is worth half. */
+/** Number of newer results that halves the weight of a result. */
 const HALF_LIFE = 600;
 
 /**
- * The past results that are most like a query, best first, the newest of equal ones, and what results with its words
- * touched. All results with all their words are looked at: once, for both.
+ * Finds the results most similar to a query, best first, then newest, and the classes of files that results with its
+ * words touched. One pass over all results and words serves both.
  */
 export function similarResults(
   past: PastResults,
@@ -32,7 +32,7 @@ export function similarResults(
   const { classes } = past.paths;
   const { weights, places, askedWeights, askedWeight, words } = weighed(past, asked);
   const similar: SimilarResult[] = [];
-  /** By the classes that results touched, as bits: how many did, then how many of them hold each word. */
+  /** By the bit mask of touched classes: number of results, then of those with each word. */
   const counts = new Map<number, Uint32Array>();
   for (let index = 0; index < rows.length; index += 1) {
     const row = rows[index] as PastRow;
@@ -70,10 +70,10 @@ export function similarResults(
   return { similar, touched: { ofAll: ofPlace(0), ofWords } };
 }
 
-/** What each word weighs, of all results and of the query: found once, since each stands in many results. */
+/** Computes word weights once, since each word occurs in many results. */
 function weighed(past: PastResults, asked: readonly string[]) {
   const { rows, holders } = past;
-  // By number of holders, since a logarithm takes longer than all else.
+  // Cached by number of holders: the logarithm dominates.
   const squares: number[] = [];
   const weightOf = (held: number) => {
     const square = squares[held] ?? rarity(held, rows.length) ** 2;
@@ -82,7 +82,7 @@ function weighed(past: PastResults, asked: readonly string[]) {
   };
   const weights = new Float64Array(holders.length);
   for (let word = 0; word < holders.length; word += 1) weights[word] = weightOf(holders[word] ?? 0);
-  /** By number: from 1 on the place of a word among those of the query, 0 for all others. */
+  /** By word number: the word's position in the query from 1, 0 for others. */
   const places = new Int32Array(holders.length);
   const words: number[] = [];
   const askedWeights = [0];
@@ -100,36 +100,34 @@ function weighed(past: PastResults, asked: readonly string[]) {
 
 function insert(best: SimilarResult[], row: PastRow, similarity: number): void {
   let at = best.length;
-  // A newer one of the same similarity goes before.
+  // A newer one of the same similarity comes first.
   while (at > 0 && (best[at - 1]?.similarity ?? 0) <= similarity) at -= 1;
   if (at >= SIMILAR) return;
   best.splice(at, 0, { row, similarity });
   if (best.length > SIMILAR) best.pop();
 }
 
-/** The formulas of BM25, for whatever is ranked by words. */
-
-/** The usual constants: how soon repetition stops to count, and how much length counts. */
+/** The usual constants: saturation of repetitions, and weight of length. */
 const K1 = 1.2;
 const B = 0.75;
 
-/** What a word weighs that `holders` of `all` texts hold: over 0, the rarer the more. */
+/** Returns the inverse document frequency: above 0, higher for rarer words. */
 export function rarity(holders: number, all: number): number {
   return Math.log(1 + (all - holders + 0.5) / (holders + 0.5));
 }
 
 /**
- * How much of its weight a word gives that stands `times` in a text: 0 to 1, more in a text that is short for its kind.
+ * Returns the share of a word's weight for `times` occurrences: 0 to 1, higher in short texts.
  *
- * @param relativeLength length of the text, of which 1 is the mean
+ * @param relativeLength length relative to the mean
  */
 export function saturation(times: number, relativeLength: number): number {
   return times / (times + K1 * (1 - B + B * relativeLength));
 }
 
 /**
- * The items whose text shares a telling word with a query, best first, at most `most`; equal ones in the order in which
- * they came. For texts so few that they are read at each question; an index is worth it for more.
+ * Returns up to `most` items that share a distinctive word with a query, best first, then in input order. Scans all
+ * texts; for many, use an index.
  */
 export function rankTexts<Item>(
   query: string,
@@ -155,7 +153,7 @@ export function rankTexts<Item>(
     .map(({ item }) => item);
 }
 
-/** The dash keeps the verb that a text begins with as the word that it is. */
+/** The dash prevents a first word from being read as a verb. */
 function wordsOf(text: string): string[] {
   return tokens(`- ${text}`);
 }

@@ -1,15 +1,15 @@
 import { stemmer } from 'stemmer';
 
 /**
- * The one way in which texts become tokens: facts, results, paths, learnings and queries are compared by them.
+ * The one tokenizer: facts, results, paths, learnings and queries are compared by its tokens.
  *
- * A text is split at everything that is not a letter or digit of any script, then at borders of camelCase and between
- * letters and digits; the whole identifier counts as well. Words over three letters are reduced to their stem. Chinese,
- * Japanese and Korean have no spaces: each two neighbouring characters are a token. The type of a commit, or the verb
- * that a text begins with, is one token in angle brackets, so that `fix:`, `Fixed` and `bugfix` are the same.
+ * Splits at anything but letters and digits of any script, then at camelCase borders and between letters and digits;
+ * the whole identifier counts too. Words longer than three letters are stemmed. Chinese, Japanese and Korean text
+ * becomes bigrams. A commit type or leading verb becomes one token in angle brackets, so that `fix:`, `Fixed` and
+ * `bugfix` are equal.
  */
 
-// `#123` names something that its number does not describe.
+// The number in `#123` does not describe what it names.
 const RUNS = /#\d+|[\p{L}\p{N}\p{M}]+/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the first of all characters
 const FOREIGN = /[^\u0000-\u007f]/;
@@ -19,7 +19,7 @@ const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hang
 const TYPE = /^\s{0,8}\[?([a-zA-Z]{2,12})(?:\]|(?:\([^()]{0,64}\))?!?:)/;
 const LEADING = /^\s{0,8}([a-zA-Z]{2,12})(?![\p{L}\p{N}_:/.-])/u;
 
-/** Longest token, in characters: what is longer names nothing that another text repeats. */
+/** Longer tokens are never repeated by another text. */
 const MAX_TOKEN = 40;
 
 const STOP_WORDS: ReadonlySet<string> = new Set(
@@ -46,7 +46,7 @@ const ACTIONS: ReadonlyMap<string, string> = new Map(
   }).flatMap(([action, words]) => words.split(' ').map((word) => [word, `<${action}>`] as const)),
 );
 
-/** The distinct tokens of a text, in the order in which they first stand in it; at most `most`. */
+/** Returns the distinct tokens in order of first occurrence, at most `most`. */
 export function tokens(text: string, most = Number.POSITIVE_INFINITY): string[] {
   const found = new Set<string>();
   const action = actionOf(text);
@@ -59,7 +59,7 @@ export function tokens(text: string, most = Number.POSITIVE_INFINITY): string[] 
   return [...found].slice(0, most);
 }
 
-/** The words of a text as they stand there, lower case, in their order; at most `most`. */
+/** Returns the unstemmed words, lower case, in order, at most `most`. */
 export function plainWords(text: string, most = Number.POSITIVE_INFINITY): string[] {
   const found: string[] = [];
   for (const [run] of plain(text).matchAll(RUNS)) {
@@ -69,7 +69,7 @@ export function plainWords(text: string, most = Number.POSITIVE_INFINITY): strin
   return found;
 }
 
-/** One spelling of each character: half-width and full-width, composed or not. */
+/** Normalizes half-width, full-width and decomposed characters. */
 function plain(text: string): string {
   return FOREIGN.test(text) ? text.normalize('NFKC') : text;
 }
@@ -77,7 +77,7 @@ function plain(text: string): string {
 function actionOf(text: string): { readonly token: string; readonly length: number } | undefined {
   const [whole = '', word = ''] = TYPE.exec(text) ?? LEADING.exec(text) ?? [];
   const token = ACTIONS.get(word.toLowerCase());
-  // What follows the word is a scope: it stays.
+  // The scope after the word is kept.
   return token === undefined ? undefined : { token, length: whole.indexOf(word) + word.length };
 }
 
@@ -96,7 +96,7 @@ function addWord(word: string, found: Set<string>): void {
   found.add(word.length > 3 ? stemOf(word) : word);
 }
 
-/** Letters of any script: bigrams of what is written without spaces, words of the rest. */
+/** Splits text of any script: bigrams for scripts without spaces, words for the rest. */
 function addForeign(run: string, found: Set<string>): void {
   let dense: string[] = [];
   let parts: string[] = [];
@@ -138,7 +138,7 @@ function kindOfCharacter(character: string): 'digit' | 'upper' | 'lower' {
   return /\p{Lu}/u.test(character) ? 'upper' : 'lower';
 }
 
-/** Stems found before: the same words come again and again. */
+/** A cache: words recur. */
 const stems = new Map<string, string>();
 const MAX_STEMS = 20_000;
 
@@ -151,7 +151,7 @@ function stemOf(word: string): string {
   return stem;
 }
 
-// Quotes and backticks as well: prompts quote the names that facts hold plain.
+// Includes quotes and backticks, since prompts quote names that facts have plain.
 const SEPARATORS = /[\s/\-_.,:;()[\]{}"'`]+/;
 
 const STOPWORDS: ReadonlySet<string> = new Set(
@@ -161,7 +161,7 @@ const STOPWORDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** The distinct words of a text that carry meaning: lower case, without stopwords. */
+/** Returns the distinct lower-case words without stopwords. */
 export function words(text: string): ReadonlySet<string> {
   return new Set(
     text
@@ -171,9 +171,9 @@ export function words(text: string): ReadonlySet<string> {
   );
 }
 
-/** Words that texts about anything share: alone they do not say that two texts are about the same. */
+/** Words common to all texts, which do not indicate a common subject. */
 const COMMON: ReadonlySet<string> = new Set(
-  // The dash: none of them is the verb that a text begins with.
+  // The dash prevents the first word from being read as a verb.
   tokens(
     '- i me my you your we us our they them their he she his her who whose which what where when why how while because ' +
       'since until before after during about without within over under between through out off up down here there ' +
@@ -185,7 +185,7 @@ const COMMON: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Whether a token that two texts share says that they are about the same: common words and bare numbers do not. */
+/** True if sharing the token indicates a common subject: false for common words and bare numbers. */
 export function isTelling(token: string): boolean {
   return !COMMON.has(token) && !/^\p{N}+$/u.test(token);
 }

@@ -1,24 +1,24 @@
 import { oneLine } from '../../shared/text.js';
 import type { PastResults } from './past-results.js';
 
-/** Files that results touched, and which of them change together: what past results know of a session's files. */
+/** Files that results touched, and pairs that change together. */
 interface TouchedFiles {
   readonly files: { readonly path: string; readonly uses: number; readonly tasks: string[] }[];
   /** Indices into `files`. */
   readonly links: { readonly from: number; readonly to: number; readonly together: number }[];
-  /** All files that fit. */
+  /** Number of matching files. */
   readonly total: number;
 }
 
 const MAX_TASKS = 10;
 const MAX_LINKS = 200;
-/** A result that touched more files than this says little about two of them. */
+/** A result with more files says little about pairs. */
 const MOST_TOGETHER = 40;
 
 /**
- * The files that were touched most, of equal ones in the order of their paths.
+ * Returns the most used files, then by path.
  *
- * @param text words that the path holds, in any order and case
+ * @param text words that the path contains, in any order and case
  */
 export function touchedFiles(
   past: PastResults,
@@ -61,15 +61,15 @@ export function touchedFiles(
   };
 }
 
-/** Characters that a path in a sentence stands between. */
+/** Characters around a path in a sentence. */
 const BETWEEN = /[\s"'`,;|<>]+/;
 const BEFORE = '([{*';
 const AFTER = ')]}*.!?:';
 const LINE = /:\d+(?::\d+)?$/;
-/** Folders of a path that are looked at. */
+/** Limit of folders in a path. */
 const MAX_SEGMENTS = 32;
 
-/** The words of a text that may be paths or names of files: `see (src/a.ts:12).` holds `src/a.ts`. */
+/** Returns words that may be paths or file names: `src/a.ts` in `see (src/a.ts:12).` */
 export function fileWords(text: string): string[] {
   const found = new Set<string>();
   for (const word of text.split(BETWEEN))
@@ -80,7 +80,7 @@ export function fileWords(text: string): string[] {
   return [...found];
 }
 
-/** A word without the punctuation around it. */
+/** Strips surrounding punctuation. */
 function bare(word: string): string {
   let [start, end] = [0, word.length];
   while (start < end && BEFORE.includes(word.charAt(start))) start += 1;
@@ -88,7 +88,7 @@ function bare(word: string): string {
   return word.slice(start, end);
 }
 
-/** Whether such words name a file: by its path, an end of it, or a longer path that ends with it. */
+/** True if a word is the path, its end, or a longer path that ends with it. */
 export function isNamed(path: string, words: readonly string[]): boolean {
   return words.some((word) => {
     const plain = word.replaceAll('\\', '/').replace(/^\.\//, '');
@@ -96,7 +96,7 @@ export function isNamed(path: string, words: readonly string[]): boolean {
   });
 }
 
-/** The longest end of a path that is known: results name files from the root of the project, agents often from that of the disk. */
+/** Returns the longest known end of a path: results name files relative to the project, agents often absolute. */
 export function endOf(path: string, isKnown: (end: string) => boolean): string | undefined {
   const segments = path
     .replaceAll('\\', '/')
@@ -106,7 +106,7 @@ export function endOf(path: string, isKnown: (end: string) => boolean): string |
   return isKnown(path) ? path : ends.find(isKnown);
 }
 
-/** One spelling of each path of a project. */
+/** Normalizes a path of the project. */
 export function knownAs(path: string): string {
   return oneLine(path).replace(/^\.\//, '');
 }

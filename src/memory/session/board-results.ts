@@ -6,22 +6,21 @@ import { clipText } from '../../shared/text.js';
 import { statusAt, type Task, type TaskBoard } from './task-board.js';
 
 /**
- * The newest result of each board task. What is kept of a board comes from commands alone; the board that people and agents
- * see follows the results too: one that is newer than the last command on the status of its task moves the task. So the
- * order in which the events of results arrive makes no difference.
+ * The newest result of each board task. The stored board changes by commands only; the shown board also follows results
+ * that are newer than the last command on a task's status. So the order in which results arrive does not matter.
  */
 export interface BoardResult extends LastOutcome {
   /** `TAS-<n>`. */
   readonly task: string;
-  /** Why the task is blocked, or what was asked of it. */
+  /** The reason why it is blocked, or the demand. */
   readonly why?: string;
 }
 
-/** As many as a board holds tasks; beyond that those are forgotten of which nothing has been heard for longest. */
+/** As many as a board may have tasks; the least recent are evicted. */
 const MAX_RESULTS = 5000;
 const MAX_WHY = 200;
 
-/** Takes in a result of a board task. One without a verdict, from before the session, or overtaken changes nothing. */
+/** Adds a result of a board task. Results without a verdict, from before the session, or overtaken are ignored. */
 export function addBoardResult(
   results: Map<string, BoardResult>,
   dispatch: { readonly task: string; readonly sequence: number; readonly at: string },
@@ -44,7 +43,7 @@ function whyOf({ verdict, blockers, fixes, issues, summary }: OutcomeDigest): st
   return why === undefined ? undefined : clipText(why, MAX_WHY);
 }
 
-/** The board as it is seen: moved by the results that are newer than the last command on the status of their task. */
+/** Applies results newer than the last command on their task's status. */
 export function movedBoard(board: TaskBoard, results: ReadonlyMap<string, BoardResult>): TaskBoard {
   const tasks = new Map(board.tasks);
   for (const result of results.values()) {
@@ -73,7 +72,7 @@ function later(a: string, b: string): string {
   return b;
 }
 
-/** Who gave a task up does not want it back, and work that was done is done for those who said so before. */
+/** A cancelled task stays cancelled, and work on a completed task does not reopen it. */
 function statusAfter(status: Task['status'], { role, verdict }: BoardResult): Task['status'] {
   if (status === 'cancelled') return status;
   if (verdict === 'blocked') return 'blocked';
@@ -83,10 +82,10 @@ function statusAfter(status: Task['status'], { role, verdict }: BoardResult): Ta
     : 'in_progress';
 }
 
-/** Results after which a task waits for someone who works on it. */
+/** Results after which a task waits for a worker. */
 const ASK_FOR_WORK: ReadonlySet<OutcomeName> = new Set(['reviewer_needs_changes', 'implementer_failed']);
 
-/** Whether a result asks for more work on a task in progress, and nobody holds it. */
+/** True if a result asks for more work on a task in progress that nobody claims. */
 export function isSentBack({ status, claimed_by, result }: Task): boolean {
   return (
     status === 'in_progress' &&
@@ -96,7 +95,7 @@ export function isSentBack({ status, claimed_by, result }: Task): boolean {
   );
 }
 
-/** Whether an agent holds a task: it claimed it, and the work on it has not been handed in. */
+/** True if an agent claimed the task and has not returned its work. */
 export function isHeldBy({ status, claimed_by, result }: Task, agent: string): boolean {
   return status === 'in_progress' && claimed_by === agent && result?.outcome !== 'implementer_completed';
 }

@@ -3,28 +3,27 @@ import type { SessionSettings, StallSignal, TokenizerName } from '../../contract
 import { stallThresholds } from '../../ledger/stall.js';
 import { clipText, oneLine } from '../../shared/text.js';
 
-/** The purpose of a session, and whether it is done. */
+/** The purpose and status of a session. */
 export interface Charter {
-  /** What lists show beside its name. */
+  /** Shown in lists. */
   title?: string;
   goal?: string;
   /** The specification itself, or … */
   spec?: string;
-  /** … where it is to be read. */
+  /** … its path. */
   spec_path?: string;
   project?: string;
-  /** The settings of its prompts that were set. */
+  /** Settings that were set. */
   settings?: SessionSettings;
   status: 'open' | 'completed';
-  /** Why it was completed in spite of open tasks. */
+  /** Why it was completed with open tasks. */
   completed_reason?: string;
-  /** Since when it takes no results, ISO 8601 in UTC, and why. */
+  /** Set while it is read-only: since when, ISO 8601 in UTC, and why. */
   archived?: { readonly at: string; readonly reason?: string; readonly idle_since?: string };
 }
 
 const MAX_REASON = 300;
 
-/** That a session is archived, in words. */
 export function archivedText(
   session: string,
   { at, reason }: { readonly at: string; readonly reason?: string | undefined },
@@ -37,7 +36,7 @@ type CharterEvent = EventOf<
   'session.opened' | 'session.completed' | 'session.restarted' | 'session.archived' | 'session.reopened'
 >;
 
-/** Takes over the settings that an event gives; the others stay as they were. */
+/** Merges new settings into the old ones. */
 export function recordSettings(charter: Charter, settings: SessionSettings | undefined): void {
   if (settings !== undefined) charter.settings = mergedSettings(charter.settings, settings);
 }
@@ -78,7 +77,7 @@ export function evolveCharter(charter: Charter, event: CharterEvent): void {
   }
 }
 
-/** What a session goes by: its own settings, and the default for each that it has not set. */
+/** A session's settings with defaults filled in. */
 export interface ResolvedSettings {
   readonly implementerTokens: number;
   readonly reviewerTokens: number;
@@ -88,7 +87,6 @@ export interface ResolvedSettings {
   readonly stallThresholds: Readonly<Record<StallSignal, number>>;
 }
 
-/** Settings without a key for what was not set. */
 type GivenSettings = { [Name in keyof SessionSettings]?: NonNullable<SessionSettings[Name]> };
 
 const DEFAULT_SETTINGS: ResolvedSettings = {
@@ -109,7 +107,7 @@ export function resolvedSettings(settings: SessionSettings = {}): ResolvedSettin
   };
 }
 
-/** The settings after more were recorded, keys in the order of the schema, so that equal settings have equal bytes. */
+/** Merges settings with keys in schema order, so that equal settings have equal bytes. */
 export function mergedSettings(before: SessionSettings = {}, more: SessionSettings): GivenSettings {
   const given = { ...before, ...more };
   const { implementerTokens, reviewerTokens, maxOutputTokens, tokenizer, boardFollowsResults } = given;

@@ -8,21 +8,17 @@ import type { SessionState } from './session-state.js';
 import { type SessionStateJson, stateFromJson, stateToJson } from './session-state-json.js';
 
 /**
- * A checkpoint carries the whole state of a session, and stands for all events before it: they may be removed, and the
- * log remains the truth. With them go their sequences: whatever an event before it brought stands at the checkpoint's.
+ * Carries a session's whole state and replaces all events before it, which may be removed. Their sequences are lost:
+ * everything before counts as at the checkpoint.
  */
 export type Checkpoint = EventOf<'session.checkpoint'>;
 
-/** Larger than any state that fits one message when it is packed: what unpacks to more is not read, or written. */
+/** Larger than any state that fits one message compressed. */
 export const MAX_UNPACKED = 16 * 1024 * 1024;
 
 const carried = z.object({ v: z.literal(SNAPSHOT_VERSION), state: stateJson });
 
-/**
- * Returns what a checkpoint of this state says.
- *
- * @throws ThroughlineError `too_large` for a state that could not be read back
- */
+/** @throws ThroughlineError `too_large` for a state that could not be read back */
 export function checkpointOf(
   state: SessionState,
   reason: Checkpoint['data']['reason'],
@@ -46,9 +42,9 @@ export function checkpointOf(
 }
 
 /**
- * The state that a checkpoint carries, with all events of it at a sequence.
+ * Reads the state of a checkpoint, moving all events to `sequence`.
  *
- * @throws ThroughlineError `schema_invalid` where it is damaged, or of another version
+ * @throws ThroughlineError `schema_invalid` if it is damaged, or of another version
  */
 export function carriedBy(
   { data }: Checkpoint,
@@ -64,9 +60,9 @@ export function carriedBy(
 }
 
 /**
- * Returns the state in the text that a checkpoint carries. Throws as `carriedBy`.
+ * Parses the text of a checkpoint. Throws as `carriedBy`.
  *
- * @param look sees the value before it is read as a whole
+ * @param look sees the value before it is validated
  */
 export function carriedIn(
   text: string,
@@ -84,16 +80,16 @@ export function carriedIn(
   throw unreadable(issueIn(parsed.error));
 }
 
-/** Returns the first thing that is wrong, with its place below `path`. */
+/** Formats the first issue, with its path below `path`. */
 export function issueIn({ issues: [issue] }: z.ZodError, path: readonly PropertyKey[] = []): string {
   return `${[...path, ...(issue?.path ?? [])].join('.')}: ${issue?.message ?? 'invalid'}`;
 }
 
 /**
- * Puts what a checkpoint carries in the place of a state. One that cannot be read changes nothing where the events before
- * it were folded: the state holds what it stands for.
+ * Replaces the state with the checkpoint's. An unreadable checkpoint is ignored if the events before it were folded,
+ * since the state is then already complete.
  *
- * @throws ThroughlineError `schema_invalid` where the log begins with one that cannot be read
+ * @throws ThroughlineError `schema_invalid` if the log begins with an unreadable checkpoint
  */
 export function restoreCheckpoint(
   state: SessionState,
@@ -104,9 +100,9 @@ export function restoreCheckpoint(
   try {
     const json = carriedBy(event, sequence);
     const at = { sequence, lastEvent: sequence, lastCommand: sequence, checkpoint: sequence };
-    // Folded on under the limits of this reader, as everything else.
+    // This reader's limits apply, as for all other events.
     const restored = stateFromJson(state.session, at, { ...json, limits: state.limits });
-    // The time of this event is the state's by now, where it is the later one.
+    // The event's own time may be the later one.
     if (state.lastEventAt > restored.lastEventAt) restored.lastEventAt = state.lastEventAt;
     Object.assign(state, restored);
   } catch (error) {
@@ -116,7 +112,7 @@ export function restoreCheckpoint(
 
 export type CarriedState = z.output<typeof stateJson>;
 
-/** The same with all sequences of events at one; those of dispatches stay. */
+/** Moves all event sequences to one; dispatch sequences stay. */
 function movedTo(state: CarriedState, event: number): CarriedState {
   const { counted, recent } = state.window;
   return {

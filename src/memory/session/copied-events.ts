@@ -5,36 +5,35 @@ import { encodeSnapshot } from './session-snapshot.js';
 import { emptyState, type SessionLimits } from './session-state.js';
 
 /**
- * The events of a session in another log, where each has another sequence.
+ * Copies a session's events to another log with other sequences.
  *
- * An event names sequences of its own log: what it was decided on, and up to where the log was looked through for it. In
- * a copy each stands for the same place, so that what counted counts, and what did not does not.
+ * An event refers to sequences of its own log: the one that it was decided on, and the one up to which the log was
+ * searched. A copy translates them, so that the same events count.
  */
 interface CopiedEvent {
   readonly event: SessionEvent;
   readonly decided: DecidedOn;
 }
 
-/** What never was: an event that names itself or a later one as what it was decided on does not count in any log. */
+/** Never valid: an event decided on itself or a later one does not count in any log. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
-/** The sequences that the events of a log have in its copy. */
+/** Maps sequences of a log to those of its copy. */
 export class CopiedSequences {
   readonly #from: number[] = [];
   readonly #to: number[] = [];
 
-  /** Number of events that were copied. */
   get count(): number {
     return this.#from.length;
   }
 
-  /** Notes a copied event: each has higher sequences than the one before, in both logs. */
+  /** Both sequences must increase. */
   add(from: number, to: number): void {
     this.#from.push(from);
     this.#to.push(to);
   }
 
-  /** The sequence that stands for a place in the log: that of the newest event there or before; 0 where there is none. */
+  /** Returns the copied sequence of the newest event at or before `sequence`; 0 for none. */
   of(sequence: number): number {
     let low = 0;
     let high = this.#from.length;
@@ -47,12 +46,11 @@ export class CopiedSequences {
   }
 }
 
-/** Whether an event names sequences of its log, so that it can be copied only after those before it. */
+/** True if the event refers to sequences, so that it can be copied only after those before it. */
 export function namesSequences({ after, decidedOn, event }: StoredEvent): boolean {
   return (after ?? decidedOn ?? checkedOf(event)) !== undefined;
 }
 
-/** An event as it stands in a copy that holds all events before it. */
 export function copiedEvent(stored: StoredEvent, sequences: CopiedSequences): CopiedEvent {
   const { sequence, event, after, decidedOn } = stored;
   const before = (named: number) => sequences.of(Math.min(named, sequence - 1));
@@ -66,16 +64,13 @@ export function copiedEvent(stored: StoredEvent, sequences: CopiedSequences): Co
   };
 }
 
-/**
- * Events of a log with the sequences 1, 2, 3 …, whatever they are in it: two logs that hold the same events are equal
- * then.
- */
+/** Renumbers events to 1, 2, 3 …, so that two logs with the same events compare equal. */
 export function renumbered(events: Iterable<StoredEvent>): StoredEvent[] {
   const ranks = new CopiedSequences();
   return Array.from(events, (stored) => rankedNext(stored, ranks));
 }
 
-/** The state of a session, whatever its name and its sequences are: two logs hold the same one where the texts are equal. */
+/** The state of a session without its name and sequences: two logs with equal texts have equal states. */
 export class CanonicalState {
   readonly #ranks = new CopiedSequences();
   readonly #state: ReturnType<typeof emptyState>;
@@ -84,12 +79,10 @@ export class CanonicalState {
     this.#state = emptyState('_', limits);
   }
 
-  /** Number of events that were added. */
   get count(): number {
     return this.#ranks.count;
   }
 
-  /** Folds the next events of the log. */
   add(events: Iterable<StoredEvent>): void {
     for (const stored of events) evolve(this.#state, rankedNext(stored, this.#ranks));
   }
@@ -99,14 +92,13 @@ export class CanonicalState {
   }
 }
 
-/** The same of events that are at hand. */
 export function canonicalState(events: Iterable<StoredEvent>, limits?: SessionLimits): string {
   const state = new CanonicalState(limits);
   state.add(events);
   return state.text();
 }
 
-/** The next event of a log with its rank as sequence; `ranks` has those before it. */
+/** Renumbers the next event of a log; `ranks` has those before it. */
 export function rankedNext(stored: StoredEvent, ranks: CopiedSequences): StoredEvent {
   const { event, decided } = copiedEvent(stored, ranks);
   const rank = ranks.count + 1;

@@ -4,44 +4,44 @@ import { SESSION_EVENTS, type StoredEvent } from '../../contracts/session-events
 import { readNumber, writeNumber, writtenLength } from '../../shared/varint.js';
 
 /**
- * Which dispatches have counted, so that a late one is told from a repeated one.
+ * Remembers which dispatches have counted, to tell late from repeated ones.
  *
- * The sequences of the newest ones are remembered exactly, as the steps between them: a byte or two for each. Beyond
- * their bytes the lowest are forgotten; the highest that was is the floor. Above the floor a dispatch is late or
- * repeated, and it is known which. At or below the floor that is not known: it counts only with a proof, which says that
- * the log up to some event was looked through, that the dispatch stood below the floor there already, and that no event
- * of it had counted. Those that counted by proof are remembered apart: two workers may have looked at the same time.
+ * The newest sequences are stored exactly, as delta-encoded varints, a byte or two each. Beyond the byte limit the
+ * lowest are evicted; the highest evicted one is the floor. Above the floor, late and repeated are distinguished. At or
+ * below it, a dispatch counts only with a proof: that the log was searched up to some event, that the dispatch was
+ * below the floor there already, and that no event of it had counted. Dispatches counted by proof are remembered
+ * separately, because two workers may have searched at the same time.
  */
 export interface CountedMemory {
-  /** Bytes of all steps together. */
+  /** Bytes of all deltas. */
   readonly maxBytes: number;
-  /** Dispatches that are never forgotten, however many bytes their steps take. */
+  /** Number of dispatches that are never evicted, whatever the size of their deltas. */
   readonly surely: number;
-  /** Dispatches that counted by proof. */
+  /** Limit of dispatches counted by proof. */
   readonly maxLate: number;
 }
 
-/** In a snapshot 120 KB of base64, and some 8 KB for those that counted by proof. */
+/** In a snapshot 120 KB of base64, plus some 8 KB for those counted by proof. */
 export const COUNTED_MEMORY: CountedMemory = { maxBytes: 92_160, surely: 23_040, maxLate: 384 };
 
 export interface CountedJson {
-  /** Highest sequence that was forgotten; 0 for none. */
+  /** Highest evicted sequence; 0 for none. */
   readonly floor: number;
-  /** Base64 of the steps, from the floor on, seven bits to a byte, the lowest first. */
+  /** Base64 of varint deltas from the floor, ascending. */
   readonly steps: string;
-  /** Dispatches that counted by proof, each with its event, in the order of the events. */
+  /** Dispatches counted by proof with their events, in event order. */
   readonly late: readonly (readonly [dispatch: number, event: number])[];
-  /** Event of the newest of these that was forgotten; 0 for none. */
+  /** Event of the newest evicted one of these; 0 for none. */
   readonly late_floor: number;
 }
 
-/** Neighbouring sequences: the first, and the steps from each to the next. */
+/** Neighbouring sequences: the first, and the deltas. */
 interface Chunk {
   first: number;
   last: number;
   count: number;
   steps: Uint8Array;
-  /** Where the steps begin and end in their bytes. */
+  /** Range of the deltas in `steps`. */
   from: number;
   to: number;
 }
@@ -77,17 +77,17 @@ export class CountedDispatches {
     }
   }
 
-  /** Highest sequence that was forgotten; 0 for none. */
+  /** Highest evicted sequence; 0 for none. */
   get floor(): number {
     return this.#floor;
   }
 
-  /** Bytes that the steps take. */
+  /** Bytes of the deltas. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** How many of those that are remembered are newer than this one. */
+  /** Counts remembered dispatches newer than this one. */
   newerThan(sequence: number): number {
     const at = this.#chunkOf(sequence);
     const chunk = this.#chunks[at];
@@ -95,21 +95,21 @@ export class CountedDispatches {
     return this.#chunks.slice(at + 1).reduce((sum, { count }) => sum + count, inChunk);
   }
 
-  /** The newest dispatch that counted, 0 before the first. */
+  /** Returns 0 before the first. */
   newest(): number {
     return this.#chunks.at(-1)?.last ?? this.#floor;
   }
 
-  /** Whether it is known that this dispatch has counted. */
+  /** True if the dispatch is known to have counted. */
   has(sequence: number): boolean {
     return sequence <= this.#floor ? this.#late.has(sequence) : this.#remembers(sequence);
   }
 
   /**
-   * Takes in an event of a dispatch, and says whether the dispatch counts by it.
+   * Adds an event of a dispatch; returns true if the dispatch counts by it.
    *
    * @param event sequence of the event in its log
-   * @param checked sequence up to which the log was looked through, for one that brings a proof
+   * @param checked sequence up to which the log was searched, for a proof
    */
   count(sequence: number, event: number, checked?: number): boolean {
     // Nearly always it is the newest.
@@ -152,7 +152,7 @@ export class CountedDispatches {
     return chunk !== undefined && sequence <= chunk.last && sequencesOf(chunk).includes(sequence);
   }
 
-  /** Index of the chunk that a sequence belongs to; -1 where there is none, or where it comes before the first. */
+  /** Returns -1 if the sequence is before the first chunk. */
   #chunkOf(sequence: number): number {
     let low = 0;
     let high = this.#chunks.length;
@@ -238,12 +238,12 @@ function sequencesOf({ first, steps, from, to }: Chunk): number[] {
 }
 
 /**
- * Which results have counted, by their keys, so that one that is published again under another sequence does not count
- * again. The newest are remembered, in the order in which they counted; one that is older than all of these counts again.
+ * Limit of remembered result keys, which detect a result published again under another sequence. Evicted in the order
+ * of counting; a result older than all of these counts again.
  */
 export const REMEMBERED_RESULTS = 2000;
 
-/** Takes in a result, and says whether it counts: whether it is not remembered. */
+/** Returns true if the result is new. */
 export function countResult(counted: Set<string>, key: string): boolean {
   if (counted.has(key)) return false;
   counted.add(key);
@@ -252,7 +252,7 @@ export function countResult(counted: Set<string>, key: string): boolean {
   return true;
 }
 
-/** All keys as one text, the oldest first. */
+/** Concatenates all keys, the oldest first. */
 export function resultsToJson(counted: ReadonlySet<string>): string {
   return [...counted].join('');
 }
@@ -266,10 +266,10 @@ export function resultsFromJson(text: string): Set<string> {
 }
 
 /**
- * A stretch of a log without the commands that came too late: of several decided on one state, the first counts. What
- * came before the stretch is not known, so a command decided on that is taken to count.
+ * Removes commands that lost a race: of several decided on one state, the first counts. Earlier events are unknown, so
+ * a command decided on them is assumed to count.
  *
- * @param events all commands of the stretch among them, the oldest first
+ * @param events including all commands of the range, the oldest first
  */
 export function withoutRefused(events: readonly StoredEvent[]): StoredEvent[] {
   let lastCommand = 0;

@@ -1,13 +1,13 @@
 /**
  * Folds dispatches in the order of the `DISPATCH` stream, whatever the order in which their events arrive.
  *
- * Extractors run side by side and redeliver after a crash, so a session's log may hold a dispatch's event late, twice,
- * or both. The newest dispatches therefore stay in a window, sorted; one that arrives late takes its place among
- * them, one that arrives twice is ignored. When the window is full its oldest dispatch is settled: folded for good.
- * What readers see is the settled part with the window folded on top (`current`).
+ * Extractors run concurrently and redeliver after a crash, so a session's log may contain a dispatch's event late,
+ * twice, or both. The newest dispatches therefore stay in a sorted window; late ones are inserted, repeated ones
+ * ignored. When the window is full, its oldest dispatch is settled: folded for good. Readers see the settled part with
+ * the window folded on top (`current`).
  *
- * A dispatch older than everything in the window is folded into the settled part on arrival, unless it has counted
- * already. So up to a window's length of disorder changes nothing at all, and beyond it nothing is lost or counted twice.
+ * A dispatch older than the window is folded into the settled part on arrival, unless it has counted already. So
+ * disorder within the window changes nothing, and beyond it nothing is lost or counted twice.
  */
 
 import { CountedDispatches, type CountedJson } from './counted-dispatches.js';
@@ -15,32 +15,31 @@ import { CountedDispatches, type CountedJson } from './counted-dispatches.js';
 /** Dispatches kept in order before they are settled. */
 export const WINDOW_LENGTH = 64;
 
-/** How one dispatch at a time is folded, and how what was folded is copied. */
+/** The fold of single dispatches, and the copy of its result. */
 export interface DispatchFold<Entry, Folded> {
-  /** Folds the entry in place. Entries come in ascending order, but for one that is older than the window. */
+  /** Folds the entry in place. Entries come in ascending order, except one older than the window. */
   apply(folded: Folded, entry: Entry): void;
   copy(folded: Folded): Folded;
-  /** Ends what readers see, once the window has been folded on top. Default: nothing is to be ended. */
+  /** Completes the readers' view after the window was folded. Default: nothing. */
   finish?(folded: Folded): void;
-  /** Whether an entry may be folded on top of what was ended. Default: always. */
+  /** True if an entry may be folded onto the completed view. Default: always. */
   follows?(folded: Folded, entry: Entry): boolean;
 }
 
-/** The window as plain JSON. */
 export interface DispatchWindowJson<Entry> {
   readonly recent: readonly Entry[];
   readonly counted: CountedJson;
 }
 
-/** `uncounted`: perhaps a repetition, perhaps not; it changed nothing, and counts once it brings a proof. */
+/** `uncounted`: possibly repeated; changed nothing, and counts once it has a proof. */
 type Insertion = 'folded' | 'replaced' | 'repeated' | 'uncounted';
 
 interface InsertOptions<Entry> {
-  /** Whether the new entry shall stand in for a known one of the same sequence. Default: never. */
+  /** True if the new entry replaces a known one of the same sequence. Default: never. */
   readonly replaces?: (known: Entry) => boolean;
-  /** Sequence of the event that brings it, in its log. */
+  /** Sequence of its event in its log. */
   readonly event?: number;
-  /** Sequence up to which the log was looked through for a dispatch that may be forgotten. */
+  /** Sequence up to which the log was searched for an evicted dispatch. */
   readonly checked?: number | undefined;
 }
 
@@ -49,7 +48,7 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
   readonly #settledPart: Folded;
   #recent: Entry[];
   readonly #counted: CountedDispatches;
-  /** Settled part with the window on top; made when first asked for. */
+  /** The readers' view; computed lazily. */
   #current: Folded | undefined;
 
   constructor(
@@ -63,9 +62,7 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
     this.#counted = new CountedDispatches(counted);
   }
 
-  /**
-   * Takes in one dispatch. `repeated` means that it was known and nothing changed.
-   */
+  /** Adds a dispatch. `repeated` means that it was known and nothing changed. */
   insert(entry: Entry, { replaces = () => false, event = 0, checked }: InsertOptions<Entry> = {}): Insertion {
     const at = this.#position(entry.sequence);
     const known = this.#recent[at];
@@ -87,17 +84,16 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
     return 'folded';
   }
 
-  /** Whether this dispatch has been folded. */
   has(sequence: number): boolean {
     return this.#counted.has(sequence);
   }
 
-  /** The newest dispatch folded, 0 before the first. */
+  /** Returns 0 before the first. */
   newest(): number {
     return this.#counted.newest();
   }
 
-  /** Everything folded so far, in dispatch order. Not to be changed by the caller. */
+  /** Returns everything folded so far, in dispatch order. Read-only. */
   current(): Folded {
     if (this.#current === undefined) {
       this.#current = this.#fold.copy(this.#settledPart);
@@ -113,17 +109,17 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
     this.#current = undefined;
   }
 
-  /** Which dispatches have counted. Not to be changed by the caller. */
+  /** Read-only. */
   counted(): CountedDispatches {
     return this.#counted;
   }
 
-  /** The settled part. Not to be changed by the caller. */
+  /** Read-only. */
   settled(): Folded {
     return this.#settledPart;
   }
 
-  /** The dispatches that are not settled yet, in their order. */
+  /** Dispatches not settled yet, in order. */
   recent(): readonly Entry[] {
     return this.#recent;
   }
@@ -132,7 +128,7 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
     return { recent: this.#recent, counted: this.#counted.toJSON() };
   }
 
-  /** Has readers see an entry that now stands in the window. */
+  /** Folds a new entry into the readers' view, or invalidates it. */
   #show(entry: Entry, at: number): void {
     if (this.#current === undefined) return;
     const isNewest = at === this.#recent.length - 1;
@@ -148,7 +144,6 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
   }
 }
 
-/** Index of the first item whose key is not below `key`. */
 function lowerBound<T>(sorted: readonly T[], key: number, keyOf: (item: T) => number): number {
   let low = 0;
   let high = sorted.length;

@@ -13,9 +13,7 @@ import { evolveRun } from './session-run.js';
 import type { SessionState } from './session-state.js';
 import { evolveTasks, expireClaims } from './task-board.js';
 
-/**
- * Folds one event into the state, in place, and returns it. Pure but for that: time and ids come with the event.
- */
+/** Folds an event into the state, in place, and returns it. Otherwise pure: time and ids come with the event. */
 export function evolve(state: SessionState, stored: StoredEvent): SessionState {
   const { sequence, event } = stored;
   state.sequence = sequence;
@@ -28,7 +26,7 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
   switch (event.type) {
     case 'fact.recorded': {
       const { dispatch } = event.data;
-      // A dispatch that was given up and recorded after all counts as recorded.
+      // A rejected dispatch that was recorded after all counts as recorded.
       const trace = entryOfDispatch(dispatch);
       state.dispatches.insert(
         {

@@ -15,28 +15,28 @@ import { CountedDispatches } from './counted-dispatches.js';
 import { numberOf } from './task-board.js';
 
 /**
- * Validates events that come from a file, which may be of anyone. The schemas say what a field is; these rules say which
- * values could have come about: a number that our own code has counted, a time that is not in the future, and a checkpoint
- * whose parts agree. All values are walked, so a field that is added later is checked as well.
+ * Validates events from an untrusted file. Schemas check the fields; these rules check plausible values: numbers that
+ * our code counted, times not in the future, and checkpoints whose parts agree. All values are walked, so new fields
+ * are covered.
  */
 
-/** Larger than anything that is counted, and far below where numbers stop to differ by one. */
+/** Larger than any count, and far below the limit of exact integers. */
 const LARGEST = 1e12;
-/** Clocks of two machines differ by less. */
+/** Clock skew between two machines is smaller. */
 const AHEAD_MS = 86_400_000;
 
 const TIME = /(?:^at|_at|At|^validFrom|^validTo)$/;
-/** Ids that we give; those that agents give to tasks and steps of their own may hold any number. */
+/** Our own ids; agents' ids may contain any number. */
 const NUMBERED = /^(?:TAS|NOT|MSG)-(\d+)$/;
-/** Times that an agent's clock has told; nothing is ordered by them. */
+/** Times from an agent's clock, which order nothing. */
 const OWN_CLOCK = /\.entries\.\d+\.at$/;
-/** Fields of a state that hold the number of a dispatch. */
+/** Fields of a state with a DISPATCH sequence. */
 const DISPATCHES: ReadonlySet<string> = new Set(['sequence', 'sourceSequence', 'closedBy', 'floor']);
 
 interface Bounds {
   /** Latest time, in milliseconds since 1970. */
   readonly latest: number;
-  /** Highest dispatch, where numbers of dispatches stand. */
+  /** Highest DISPATCH sequence. */
   readonly newest?: number;
 }
 
@@ -52,7 +52,7 @@ export async function checkForeign({ event }: StoredEvent, now: number): Promise
   requireAgreeing(carriedIn(await unpacked(state), requireShape), event, bounds);
 }
 
-/** Unpacks off the event loop: other sessions are served meanwhile. */
+/** Unpacks off the event loop, so that other sessions are served meanwhile. */
 function unpacked(state: string): Promise<string> {
   return new Promise((resolve, reject) => {
     gunzip(Buffer.from(state, 'base64'), { maxOutputLength: MAX_UNPACKED }, (error, text) => {
@@ -94,8 +94,7 @@ function pastOf({ past }: CarriedState): PastResults {
 }
 
 /**
- * Looks for the first value of another shape. The schema by itself collects all of them: millions take minutes and
- * gigabytes.
+ * Finds the first value of a wrong shape. The schema alone collects all of them: millions take minutes and gigabytes.
  */
 function requireShape(schema: z.core.$ZodType, value: unknown, path: readonly PropertyKey[] = []): void {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional) {
@@ -113,7 +112,7 @@ function requireShape(schema: z.core.$ZodType, value: unknown, path: readonly Pr
   }
 }
 
-/** Returns the option that the value names; where it names none, one that says so. */
+/** Returns the option that the value names, or one that reports it. */
 function optionOf({ def }: z.ZodDiscriminatedUnion, value: unknown): z.core.$ZodType {
   const named = Object(value)[def.discriminator];
   const isNamed = (option: z.core.$ZodType) =>
@@ -137,7 +136,7 @@ function requireNumber(value: number, path: string, { newest }: Bounds, key: str
 }
 
 function requireText(value: string, path: string, { latest }: Bounds, key: string): void {
-  // The empty text is the time of nothing.
+  // An empty text means no time.
   if (TIME.test(key) && value !== '' && !OWN_CLOCK.test(path) && !(Date.parse(value) <= latest))
     throw wrong(path, value, 'a time that is not in the future');
   if (Number(NUMBERED.exec(value)?.[1] ?? 0) > LARGEST)

@@ -1,22 +1,22 @@
 import type { EventOf } from '../../contracts/session-events.js';
 import type { TaskEvent } from './task-board.js';
 
-/** One round of an agent's work. */
+/** A round of an agent's work. */
 export interface Iteration {
   readonly number: number;
   readonly started_at: string;
   /** Absent while it runs. */
   readonly ended_at?: string;
-  /** It was opened by the first write of an agent, and has not been started since. */
+  /** Started implicitly by the first write of an agent. */
   readonly implied?: true;
-  /** Whether it was ended properly, rather than overtaken by the next one. */
+  /** False if the next iteration started before it ended. */
   readonly complete: boolean;
   readonly summary?: string;
   /** Tasks whose status changed in it, or that its summary names. */
   readonly tasks_worked: readonly string[];
 }
 
-/** Iterations in order; the oldest are forgotten beyond `MAX_ITERATIONS`, their events remain. */
+/** Iterations in order; the oldest are evicted beyond `MAX_ITERATIONS`, their events remain. */
 export interface IterationHistory {
   readonly iterations: Iteration[];
 }
@@ -29,23 +29,22 @@ export function emptyHistory(): IterationHistory {
   return { iterations: [] };
 }
 
-/** The newest iteration, running or not. */
 export function newest(history: IterationHistory): Iteration | undefined {
   return history.iterations.at(-1);
 }
 
-/** Number of the newest iteration; 0 before the first. */
+/** Returns 0 before the first. */
 export function currentNumber(history: IterationHistory): number {
   return newest(history)?.number ?? 0;
 }
 
-/** Number of the running iteration, else of the next one. */
+/** Returns the number of the running iteration, else of the next. */
 export function openNumber(history: IterationHistory): number {
   const last = newest(history);
   return last !== undefined && last.ended_at === undefined ? last.number : (last?.number ?? 0) + 1;
 }
 
-/** Opens the iteration that a write begins. */
+/** Starts the iteration implicitly if the event says so. */
 export function openForWrite(
   history: IterationHistory,
   number: number,
@@ -89,7 +88,7 @@ export function evolveIterations(history: IterationHistory, event: IterationEven
   }
 }
 
-/** Notes which tasks an iteration worked on: those whose status it changed. */
+/** Records the tasks whose status an iteration changed. */
 export function recordWork(history: IterationHistory, event: TaskEvent): void {
   if (event.type !== 'task.status' && event.type !== 'task.claimed') return;
   const { iteration: number, task } = event.data;

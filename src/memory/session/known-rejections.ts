@@ -4,16 +4,15 @@ import type { DispatchRejected } from '../../contracts/session-events.js';
 import type { UnreadableResult } from '../../ledger/ledger-entries.js';
 import { clipText } from '../../shared/text.js';
 
-/** A rejected dispatch, as much of it as the fold keeps. */
+/** A rejected dispatch as the fold keeps it. */
 export interface Rejected {
-  /** The dispatch. */
   readonly sequence: number;
-  /** Sequence of the session event that brought it. */
+  /** Sequence of its session event. */
   readonly event: number;
   readonly role?: Role;
-  /** Its task, where the result said it readably. */
+  /** Its task, if that was readable. */
   readonly task?: string;
-  /** Why, what would make it readable, and the role it was meant for where it came as another's. */
+  /** The reason, the fix, and the role that it seems to belong to. */
   readonly error: {
     readonly code: string;
     readonly reason: string;
@@ -22,13 +21,12 @@ export interface Rejected {
   };
 }
 
-/** The same once it is remembered. */
+/** A remembered rejection. */
 export interface KnownRejection extends Rejected {
-  /** A later result of the task and role could be read, so this one need not be returned again. */
+  /** A later result of the task and role was readable, so this one need not be returned again. */
   readonly answered?: true;
 }
 
-/** What is kept of a rejection. */
 export function rejectedBy({ data }: DispatchRejected, event: number): Rejected {
   const { sequence, role, task } = data.dispatch;
   const { code, reason, fix, meant } = data.error;
@@ -46,14 +44,14 @@ export function rejectedBy({ data }: DispatchRejected, event: number): Rejected 
   };
 }
 
-/** A readable result: the newest of its task and role. */
+/** The newest readable result of a task and role. */
 export interface NewestRead {
   readonly task: string;
   readonly role: Role;
   readonly sequence: number;
 }
 
-/** By task and role; beyond the limit those heard of longest ago are forgotten. */
+/** By task and role; the least recent are evicted. */
 export type NewestReads = Map<string, NewestRead>;
 
 const MAX_READS = 600;
@@ -63,8 +61,8 @@ export function newestReads(reads: Iterable<NewestRead>): NewestReads {
 }
 
 /**
- * Adds a rejection at its place by dispatch; beyond the limit the oldest is forgotten. One that comes later than a result
- * that makes up for it is answered at once.
+ * Inserts a rejection in dispatch order and evicts the oldest. One that arrives after its replacement is answered at
+ * once.
  */
 export function addRejection(known: KnownRejection[], rejected: Rejected, reads: NewestReads): void {
   const { task, sequence } = rejected;
@@ -77,7 +75,7 @@ export function addRejection(known: KnownRejection[], rejected: Rejected, reads:
   if (known.length > KEPT.rejection.list) known.shift();
 }
 
-/** Notes that a result could be read: what was rejected of its task and role before is made up for. */
+/** Records a readable result, which answers earlier rejections of its task and role. */
 export function answerRejections(known: KnownRejection[], reads: NewestReads, read: NewestRead): void {
   const { task, role, sequence } = read;
   const key = keyOf(read);
@@ -92,7 +90,7 @@ export function answerRejections(known: KnownRejection[], reads: NewestReads, re
   }
 }
 
-/** The newest rejection of a task, or of a role of it, while no later result makes up for it. */
+/** Returns the newest unanswered rejection of a task, or of a role of it. */
 export function unreadOf(
   known: readonly KnownRejection[],
   task: string,
@@ -106,7 +104,7 @@ export function unreadOf(
   );
 }
 
-/** Whose results make up for one that could not be read. Where its role is not known: any that works or reviews. */
+/** Roles whose results replace an unreadable one; for an unknown role any that works or reviews. */
 function rolesThatAnswer({ role, error: { meant } }: Rejected): readonly Role[] {
   if (role === undefined) return ROLES.filter((each) => kindOf(each).part !== 'note');
   return meant === undefined ? [role] : [role, meant];
@@ -116,7 +114,7 @@ function keyOf({ task, role }: Pick<NewestRead, 'task' | 'role'>): string {
   return `${role} ${task}`;
 }
 
-/** For each task whose last result could not be read, that one. */
+/** Returns the tasks whose last result could not be read. */
 export function unreadableTasks(
   known: readonly KnownRejection[],
 ): (UnreadableResult & { readonly task: string })[] {
@@ -128,7 +126,6 @@ export function unreadableTasks(
   });
 }
 
-/** A rejection as the ledger of its task says it. */
 export function unreadableResult({ sequence, role, error }: Rejected): UnreadableResult {
   return { dispatch: sequence, ...(role !== undefined && { role }), ...error };
 }

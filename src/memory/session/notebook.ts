@@ -2,7 +2,7 @@ import type { EventOf } from '../../contracts/session-events.js';
 import type { NoteType } from '../../contracts/session-meta-events.js';
 import { numberOf } from './task-board.js';
 
-/** What agents wrote down for those who come after them. */
+/** A note for later agents. */
 export interface Note {
   readonly id: string;
   readonly content: string;
@@ -12,7 +12,7 @@ export interface Note {
   readonly iteration: number;
 }
 
-/** What people, or other agents, want the next agent to read. */
+/** A message for the next agent. */
 export interface InboxMessage {
   readonly id: string;
   readonly content: string;
@@ -20,7 +20,7 @@ export interface InboxMessage {
   readonly read: boolean;
 }
 
-/** Notes and inbox of a session, in the order in which they came. */
+/** Notes and inbox of a session, in order of arrival. */
 export interface Notebook {
   readonly notes: Map<string, Note>;
   lastNote: number;
@@ -34,7 +34,6 @@ export function emptyNotebook(): Notebook {
   return { notes: new Map(), lastNote: 0, inbox: new Map(), lastMessage: 0 };
 }
 
-/** Unread messages. */
 export function unread(notebook: Notebook): InboxMessage[] {
   return [...notebook.inbox.values()].filter((message) => !message.read);
 }

@@ -12,41 +12,41 @@ import { unreadableResult, unreadableTasks, unreadOf } from './known-rejections.
 import { planInNumbers, progressOf, type RunStatus } from './run-status.js';
 import { type SessionState, seenState } from './session-state.js';
 
-/** The plan that a session follows, with what came of each task: the reply of `plan-show`. */
+/** The plan of a session with the results of each task: the reply of `plan-show`. */
 export interface PlanView {
   /** Null before `run.init`. */
   readonly plan: RunStatus['run'];
-  /** In the order of the plan: a part stands behind what it is a part of. */
+  /** In the order of the plan, subtasks after their parent. */
   readonly tasks: readonly PlanTaskView[];
-  /** The first reports about lines of the plan; `plan` counts the lines and tasks of all. */
+  /** The first problems of the plan; `plan` counts all. */
   readonly problems: readonly PlanProblem[];
-  /** How many reports there are beyond these. */
+  /** Number of further problems. */
   readonly more_problems?: number;
-  /** How many tasks have a shortened text or prompt, or no requirements, because the plan is so large. */
+  /** Counts of tasks shortened because the plan is so large. */
   readonly shortened?: NonNullable<TasksDocument['shortened']>;
 }
 
-/** A task of the plan as an answer shows it, with what came of it. */
+/** A task of a plan with its results. */
 export interface PlanTaskView {
   readonly id: string;
   readonly text: string;
-  /** Number of tasks that it is a part of. */
+  /** Depth in the tree of tasks. */
   readonly depth: number;
-  /** What the plan says. */
+  /** Status in the plan. */
   readonly status: ProgressTask['status'];
   readonly parent?: string;
-  /** Its status comes from its parts. */
+  /** Its status derives from its subtasks. */
   readonly group?: true;
   readonly blocked?: true;
   readonly optional?: true;
   readonly cancelled?: true;
   readonly depends_on?: readonly string[];
-  /** Of these, and of those of the tasks that it is a part of: what is not done. */
+  /** Unfinished dependencies, its own and those of its parents. */
   readonly waits_for?: readonly string[];
-  /** Dependencies that the plan does not have: nothing waits for them. */
+  /** Dependencies that the plan does not have, which are ignored. */
   readonly unknown_dependencies?: readonly string[];
   readonly requirements?: readonly string[];
-  /** Only where the request names the task. */
+  /** Only if the request names the task. */
   readonly prompt?: string;
   /** Of its newest result. */
   readonly last_outcome?: OutcomeName;
@@ -54,7 +54,7 @@ export interface PlanTaskView {
   readonly dispatches?: number;
 }
 
-/** The plan of a session; of all tasks, or of those that the request asks for. */
+/** Builds the plan view, for all tasks or those that the request selects. */
 export function planView(state: SessionState, { id, status }: ToolArguments<'plan-show'>): PlanView {
   const { run } = state;
   if (run === undefined) return { plan: null, tasks: [], problems: [] };
@@ -75,7 +75,7 @@ export function planView(state: SessionState, { id, status }: ToolArguments<'pla
   };
 }
 
-/** What a task is, in one word: blocked and cancelled come before what its line says. */
+/** Blocked and cancelled take precedence over the status of the line. */
 function stateOf({ task, isBlocked }: PlannedTask): NonNullable<ToolArguments<'plan-show'>['status']> {
   if (task.cancelled === true) return 'cancelled';
   return isBlocked ? 'blocked' : task.status;
@@ -112,8 +112,6 @@ function taskView(
   };
 }
 
-/** What the ledgers of a session show: all tasks in a list, and the known entries of one. */
-
 export function ledgerList(state: SessionState): Omit<LedgersListed, 'sequence'> {
   const seen = seenState(state);
   const { ledgers, rejections } = state.dispatches.current();
@@ -127,7 +125,7 @@ export function ledgerList(state: SessionState): Omit<LedgersListed, 'sequence'>
   return { tasks, unreadable: unreadableTasks(rejections) };
 }
 
-/** The known entries of one task's ledger, together with those of the progress; a remark where the task is not known. */
+/** Returns the ledger entries of a task and of the progress; a remark for an unknown task. */
 export function ledgerOf(state: SessionState, task: string): Omit<LedgerShown, 'sequence'> {
   const { ledgers, rejections } = state.dispatches.current();
   const planned = state.run?.document.tasks.map(({ id }) => id) ?? [];

@@ -2,17 +2,15 @@ import { projectOf, type Token } from '../../contracts/names.js';
 import type { RetentionRule, RetentionRules, RetentionTerm } from '../../contracts/retention-record.js';
 import { spanMs } from '../../shared/text.js';
 
-/** What the rules of retention say of a session, and of the messages of sessions. */
-
-/** A term that a rule sets. */
+/** A term of a rule. */
 interface Term {
-  /** As it was written: `90d`. */
+  /** As written: `90d`. */
   readonly after: string;
-  /** The project whose rule says so; left out for the installation. */
+  /** The project of the rule; left out for the installation. */
   readonly of?: Token;
 }
 
-/** The term of a project: what its own rule says, else that of the installation; `undefined` for never. */
+/** Returns a project's term: from its own rule, else the installation's; `undefined` for never. */
 export function termOf(
   { rules }: Pick<RetentionRules, 'rules'>,
   project: Token,
@@ -25,27 +23,27 @@ export function termOf(
   return { after, ...(own?.[which] !== undefined && { of: project }) };
 }
 
-/** A session as rules see it. */
+/** A session as the rules see it. */
 interface Aged {
   readonly project: Token;
-  /** When it moved last, in milliseconds since 1970. */
+  /** Time of its last event, in milliseconds since 1970. */
   readonly at: number;
-  /** Of an archived one, when it had moved last before it was archived by a rule. */
+  /** For a session archived by a rule, the last event before that. */
   readonly archived?: { readonly idleSince?: string | undefined } | undefined;
 }
 
 export interface DueByRule extends Term {
   readonly what: 'archive' | 'forget';
-  /** When it moved last. */
+  /** Time of the last event. */
   readonly last: number;
-  /** What has not moved since then is due. */
+  /** Sessions without an event since then are due. */
   readonly before: number;
 }
 
-/** What is to be done with a session, at a time in milliseconds since 1970. */
+/** Returns the action due for a session at a time in milliseconds since 1970. */
 export function dueOf(rules: RetentionRules, session: Aged, now: number): DueByRule | undefined {
   const { project, at, archived } = session;
-  // Being archived by a rule does not count as activity.
+  // Being archived by a rule is not activity.
   const last = archived?.idleSince === undefined ? at : Date.parse(archived.idleSince);
   const due = (what: DueByRule['what'], which: RetentionTerm): DueByRule | undefined => {
     const term = termOf(rules, project, which);
@@ -58,23 +56,23 @@ export function dueOf(rules: RetentionRules, session: Aged, now: number): DueByR
   );
 }
 
-/** Which messages of a stream go: all that are older than a term, and of some sessions what is older than a shorter one. */
+/** Messages of a stream to delete: all older than `all`, and those of some sessions older than a shorter term. */
 export interface Cuts {
   readonly all?: string;
   readonly each: readonly { readonly session: Token; readonly after: string }[];
 }
 
-/** Stands for what belongs to no project: no rule has an empty name. */
+/** Messages without a project; no rule has an empty name. */
 const NO_PROJECT = '' as Token;
 
-/** @param sessions those that have messages there, with their projects; one whose project is not known is left out */
+/** @param sessions with messages there, and their projects; those with an unknown project are left out */
 export function cutsOf(
   rules: RetentionRules,
   sessions: Iterable<readonly [session: Token, project: Token]>,
   which: 'dispatchesAfter' | 'rejectedAfter',
 ): Cuts {
   const termOfProject = (project: Token) => termOf(rules, project, which)?.after;
-  // What goes for all goes for every project, and for what belongs to none.
+  // The common term must hold for every project, and for messages without one.
   const named = rules.rules.flatMap(({ project }) => project ?? []);
   const terms = [NO_PROJECT, ...named].map(termOfProject);
   const all = terms.reduce((one, other) =>
@@ -88,7 +86,7 @@ export function cutsOf(
   return { ...(all !== undefined && { all }), each };
 }
 
-/** A rule that a person has given, in place of the one that there was. */
+/** Replaces the rule of the installation or a project. */
 export function withRule(
   before: RetentionRules,
   at: string,
@@ -98,7 +96,7 @@ export function withRule(
   const old = before.rules.find((rule) => rule.project === project);
   const others = before.rules.flatMap((rule) => {
     if (rule.project === project) return [];
-    // What a project had for itself is now as the installation says: that is a new rule for it.
+    // Project rules that inherited the removed values change with it.
     return remove && rule.project === undefined ? { ...rule, at } : rule;
   });
   const given = Object.fromEntries(Object.entries(terms).filter(([, after]) => after !== undefined));
@@ -118,7 +116,7 @@ type RuleGiven = { readonly [Which in RetentionTerm]?: string | undefined } & {
   readonly remove: boolean;
 };
 
-/** Names a rule that would forget sessions before it archives them, which can only be a mistake. */
+/** Finds a rule that would forget sessions before archiving them, which can only be a mistake. */
 export function contradiction(
   rules: RetentionRules,
 ): { project?: Token; archive: string; forget: string } | undefined {

@@ -25,7 +25,6 @@ import type { Run } from './session-run.js';
 import { type SessionState, seenState } from './session-state.js';
 import type { Task } from './task-board.js';
 
-/** The run in numbers, and what each task of it needs next. */
 export interface RunStatus {
   readonly session: SessionOverview;
   /** Null before `run.init`. */
@@ -37,19 +36,19 @@ export interface RunStatus {
     readonly totals: ProgressTotals;
     /** The task in progress, else the next one. Never one that is blocked, or optional while required ones are open. */
     readonly active_task_id: string | null;
-    /** The first task that is open, can be worked on, and waits for nothing. */
+    /** The first open task that is not blocked and waits for nothing. */
     readonly next_task_id: string | null;
     /** Why there is no next task though some are open: `2 blocked, 1 optional`. */
     readonly held?: string;
-    /** Lines of the plan that were not placed, and those that were placed by a guess. */
+    /** Lines of the plan that could not be read, and lines read by a guess. */
     readonly problems: number;
     readonly guesses: number;
-    /** Tasks without an id, which are named by their place or text. */
+    /** Tasks without an id, named by their position or text. */
     readonly unnamed: number;
-    /** Where the plan and the results contradict each other; left out where they agree. */
+    /** Contradictions between plan and results, if any. */
     readonly drift?: readonly PlanDrift[];
   } | null;
-  /** Tasks that have had a dispatch. */
+  /** Tasks with a result. */
   readonly tasks: readonly TaskProgress[];
   /** Tasks whose last result could not be read; the newest rejections of the session are remembered. */
   readonly unreadable: readonly (UnreadableResult & { readonly task: string })[];
@@ -57,7 +56,7 @@ export interface RunStatus {
 
 export interface TaskProgress {
   readonly task: string;
-  /** Its status on the board, and in the plan, where it is there. */
+  /** Its status on the board and in the plan. */
   readonly board?: Task['status'];
   readonly plan?: ProgressTask['status'];
   readonly dispatches: number;
@@ -65,7 +64,7 @@ export interface TaskProgress {
   readonly next_action: NextAction;
   readonly required_fixes: number;
   readonly stalled: boolean;
-  /** Why the task is stalled, where it is. */
+  /** Why it is stalled. */
   readonly replan_hint?: string;
 }
 
@@ -81,7 +80,6 @@ export function runStatus(state: SessionState): RunStatus {
   };
 }
 
-/** The plan of a run as a whole. */
 export function planInNumbers(
   { spec, goal, source, document }: Run,
   results: TaskResults,
@@ -104,7 +102,6 @@ export function planInNumbers(
   };
 }
 
-/** What came of a task, and what it needs next. */
 export function progressOf(
   { charter, run, board: { tasks } }: SessionState,
   ledger: TaskLedger,
@@ -126,8 +123,6 @@ export function progressOf(
     ...(hint !== undefined && { replan_hint: hint }),
   };
 }
-
-/** A session in figures, as a list of sessions shows it. */
 
 const MAX_GOAL = 300;
 const MAX_REASON = 300;
@@ -175,7 +170,7 @@ function stalledTasks({ tasks }: RunStatus): Figures['stalled'] {
     }));
 }
 
-/** What only a person can settle: first what a review asks of one, then results that could not be read, then the rest. */
+/** Lists what needs a person: halted reviews first, then unreadable results, then the rest. */
 function waitingFor({ tasks, unreadable, run }: RunStatus, board: Iterable<Task>): string[] {
   const halted = tasks.filter(({ next_action }) => next_action === 'halt_and_escalate');
   const isHalted = (id: string) => halted.some(({ task }) => task === id);

@@ -1,7 +1,7 @@
 import type { TasksDocument, TasksSource } from '../../contracts/run-request.js';
 import type { EventOf } from '../../contracts/session-events.js';
 
-/** The run that a session follows; absent until `run.init`. */
+/** The plan that a session follows; absent until `run.init`. */
 export interface Run {
   readonly spec: string;
   readonly goal?: string;
@@ -11,7 +11,7 @@ export interface Run {
 
 export type RunEvent = EventOf<'run.initialized' | 'progress.rebuilt'>;
 
-/** The run after the event. A rebuilt document without a run changes nothing. */
+/** A rebuilt document without a run changes nothing. */
 export function evolveRun(run: Run | undefined, event: RunEvent): Run | undefined {
   if (event.type === 'run.initialized') {
     const { spec, goal, source, document } = event.data;

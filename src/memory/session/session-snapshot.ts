@@ -13,9 +13,9 @@ import type { SessionState } from './session-state.js';
 import { stateFromJson, stateToJson } from './session-state-json.js';
 
 /**
- * The text of a snapshot:
- * `{"after_sequence":N,"created_at":…,"session":…,"v":1,"last_event"?:M,"last_command"?:L,"checkpoint"?:C,"state":{…}}` on one
- * line, in that order; `last_event` is there where it is below N, `last_command` where it is below that.
+ * The format of a snapshot:
+ * `{"after_sequence":N,"created_at":…,"session":…,"v":1,"last_event"?:M,"last_command"?:L,"checkpoint"?:C,"state":{…}}`
+ * on one line, in that order; `last_event` is present if it is below N, `last_command` if it is below that.
  */
 export const SNAPSHOT_VERSION = 1;
 
@@ -136,7 +136,7 @@ const keptKeyedTexts = keptListOf(keyedText).meta({
   description: 'The newest texts of a list.',
 });
 
-/** Characters of the steps of `COUNTED_MEMORY.surely` dispatches, however far they are apart, and of all that fit its bytes. */
+/** Characters of the deltas of `COUNTED_MEMORY.surely` dispatches, however far apart. */
 const MOST_STEPS = 300_000;
 const counted = z.object({
   floor: z.number(),
@@ -293,7 +293,6 @@ export const stateJson = z.object({
   last: z.object({ task: z.number(), note: z.number(), message: z.number() }),
 });
 
-/** The whole snapshot. */
 export const sessionSnapshot = z.object({
   after_sequence: z.int().nonnegative(),
   created_at: z.string(),
@@ -305,7 +304,6 @@ export const sessionSnapshot = z.object({
   state: stateJson,
 });
 
-/** Writes the snapshot of a state. */
 export function encodeSnapshot(state: SessionState, createdAt: string): string {
   return JSON.stringify({
     after_sequence: state.sequence,
@@ -323,7 +321,7 @@ type DecodedSnapshot =
   | { readonly ok: true; readonly state: SessionState; readonly createdAt: string }
   | { readonly ok: false; readonly reason: string };
 
-/** Reads a snapshot back. One that is damaged, or of another version, is refused with the reason. */
+/** Returns the reason for a damaged snapshot or another version. */
 export function decodeSnapshot(session: string, text: string): DecodedSnapshot {
   try {
     const parsed = sessionSnapshot.safeParse(JSON.parse(text));

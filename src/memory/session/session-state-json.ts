@@ -20,12 +20,12 @@ import {
 } from './session-state.js';
 import type { Task } from './task-board.js';
 
-/** A state as plain JSON: what a snapshot holds. Equal states give equal bytes. */
+/** A state as plain JSON for a snapshot. Equal states have equal bytes. */
 export interface SessionStateJson {
   readonly limits: SessionLimits;
   readonly last_event_at: string;
   readonly started_at: string;
-  /** With the newest dispatches, for people: a state is read back from what is settled. */
+  /** Includes the window, for people; a state is restored from the settled part. */
   readonly counts: DispatchCounts;
   readonly ledgers: readonly LedgerCounters[];
   readonly settled: { readonly counts: DispatchCounts; readonly ledgers: readonly TaskLedger[] };
@@ -42,13 +42,12 @@ export interface SessionStateJson {
   readonly iterations: readonly Iteration[];
   /** Numbers of the newest task, note and message ever added. */
   readonly traces: TracesJson;
-  /** Keys of the newest results that have counted, one after the other. */
+  /** Concatenated keys of the newest counted results. */
   readonly results: string;
   readonly run?: Run;
   readonly last: { readonly task: number; readonly note: number; readonly message: number };
 }
 
-/** What a task has come to, in numbers. */
 export interface LedgerCounters {
   readonly task: string;
   readonly dispatches: number;
@@ -143,7 +142,7 @@ function byId<T extends { readonly id: string }>(items: readonly T[]): Map<strin
   return new Map(items.map((item) => [item.id, item]));
 }
 
-// Optional fields come and go while a state lives; in its bytes they stand last, whatever came first.
+// Optional fields come last in a fixed order, whatever came first.
 
 function orderedCharter({
   status,

@@ -29,13 +29,13 @@ import { emptyNotebook, type Notebook } from './notebook.js';
 import type { Run } from './session-run.js';
 import { emptyBoard, type TaskBoard } from './task-board.js';
 
-/** Limits that shape the fold; a snapshot made under other limits is not used. */
+/** Limits that shape the fold; a snapshot with other limits is not used. */
 export interface SessionLimits {
-  /** Facts kept for a session, closed ones included. */
+  /** Number of facts, closed ones included. */
   readonly maxFacts: number;
-  /** Counts at which a task is taken to be stalled. */
+  /** Counts at which a task is stalled. */
   readonly stall: StallThresholds;
-  /** When trace entries are compacted. */
+  /** The compaction of trace entries. */
   readonly compaction: CompactionRhythm;
 }
 
@@ -45,21 +45,21 @@ export const DEFAULT_LIMITS: SessionLimits = {
   compaction: DEFAULT_RHYTHM,
 };
 
-/** A dispatch as the fold keeps it while it may still be overtaken. */
+/** A dispatch while it may still be overtaken. */
 export type DispatchEntry =
   | {
       readonly kind: 'recorded';
       readonly sequence: number;
       readonly at: string;
-      /** Sequence of the session event that brought it. */
+      /** Sequence of its session event. */
       readonly event: number;
       readonly role: Role;
       readonly task: string;
       readonly facts: readonly RecordedFact[];
       readonly digest: OutcomeDigest;
-      /** Key of the result, by which it is known when it is published again. */
+      /** Key that recognizes the result if it is published again. */
       readonly result?: string;
-      /** What it is in the trace of the intent that it names. */
+      /** Its entry in the trace of its intent. */
       readonly trace?: RecordedEntry;
     }
   | ({ readonly kind: 'rejected'; readonly at: string } & Rejected);
@@ -72,51 +72,50 @@ export function noDispatches(): DispatchCounts {
   return Object.fromEntries(none);
 }
 
-/** What dispatches, in their order, add up to. */
+/** The fold of dispatches, in order. */
 interface DispatchMemory {
   readonly facts: InMemorySessionFactStore;
   readonly counts: DispatchCounts;
-  /** By task, the one whose dispatch came last at the end. */
+  /** By task, the most recent at the end. */
   readonly ledgers: Map<string, TaskLedger>;
   readonly traces: Traces;
-  /** Keys of the newest results that have counted. */
+  /** Keys of the newest counted results. */
   readonly results: Set<string>;
-  /** The newest rejections, in the order of their dispatches. */
+  /** The newest rejections, in dispatch order. */
   readonly rejections: KnownRejection[];
   /** The newest readable result of each task and role. */
   readonly reads: NewestReads;
-  /** What results said and which files they touched, longer than there are facts of them. */
+  /** Summaries and files of results, kept longer than their facts. */
   readonly past: PastResults;
-  /** By board task, the one that was heard of last at the end. */
+  /** By board task, the most recent at the end. */
   readonly boardResults: Map<string, BoardResult>;
 }
 
-/** Everything that a session's events add up to. `evolve` owns and changes it; everybody else only reads. */
+/** The fold of a session's events. Only `evolve` changes it. */
 export interface SessionState {
   readonly session: string;
   readonly limits: SessionLimits;
   readonly dispatches: DispatchWindow<DispatchEntry, DispatchMemory>;
   readonly charter: Charter;
   run: Run | undefined;
-  /** What commands made of it: `seenState` lets the results move it. */
+  /** Changed by commands only; `seenState` applies results. */
   readonly board: TaskBoard;
   readonly notebook: Notebook;
   readonly history: IterationHistory;
-  /** Sequence up to which the session's log has been folded; 0 before the first event. */
+  /** Sequence up to which the log has been folded; 0 before the first event. */
   sequence: number;
   /** Sequence of the newest event that counted; 0 before the first. Other messages may follow it. */
   lastEvent: number;
   /** Sequence of the newest command that counted; 0 before the first. */
   lastCommand: number;
-  /** Time of the newest event, ISO 8601; empty before the first. Ages in prompts are counted from it. */
+  /** Time of the newest event, ISO 8601; empty before the first. Prompts compute ages from it. */
   lastEventAt: string;
   /** Time of the oldest event, ISO 8601; empty before the first. */
   startedAt: string;
-  /** Sequence of the newest checkpoint, at which everything before it stands; 0 for none. */
+  /** Sequence of the newest checkpoint, at which everything before it counts; 0 for none. */
   checkpoint: number;
 }
 
-/** The state of a session without events. */
 export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMITS): SessionState {
   return {
     session,
@@ -139,7 +138,7 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
   };
 }
 
-/** A copy on which commands may be folded; what dispatches add up to is that of the state. */
+/** Copies a state for folding commands; the fold of dispatches is shared. */
 export function forkedState(state: SessionState): SessionState {
   const { charter, board, notebook, history } = state;
   return {
@@ -151,27 +150,22 @@ export function forkedState(state: SessionState): SessionState {
   };
 }
 
-/** The facts of a session, all dispatches folded. */
 export function factsOf(state: SessionState): InMemorySessionFactStore {
   return state.dispatches.current().facts;
 }
 
-/** The past results of a session, all dispatches folded. */
 export function pastOf(state: SessionState): PastResults {
   return state.dispatches.current().past;
 }
 
-/** The traces of a session: entries that were appended and all dispatches, in their order. */
 export function tracesOf(state: SessionState): Traces {
   return state.dispatches.current().traces;
 }
 
-/** The newest rejections of a session, in the order of their dispatches. */
 export function rejectionsOf(state: SessionState): readonly KnownRejection[] {
   return state.dispatches.current().rejections;
 }
 
-/** What dispatches add up to, from the facts and counts of a snapshot. */
 export function dispatchMemory(
   facts: Iterable<SessionFact>,
   counts: DispatchCounts,
@@ -196,13 +190,12 @@ export function dispatchMemory(
   };
 }
 
-/** How dispatches are folded under these limits. */
 export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry, DispatchMemory> {
-  // Compacting sorts the facts, so it waits until a quarter more than the limit has come together.
+  // Compaction sorts the facts, so it waits for a quarter more than the limit.
   const tolerated = limits.maxFacts + Math.floor(limits.maxFacts / 4);
   return {
     apply(folded, entry) {
-      // The dispatch counts, and its result has counted already.
+      // The dispatch counts, but its result was counted before.
       if (
         entry.kind === 'recorded' &&
         entry.result !== undefined &&
@@ -244,7 +237,7 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
   };
 }
 
-/** Ledgers kept; beyond that those of tasks that nothing has been heard of for longest are forgotten. */
+/** The least recent ledgers are evicted. */
 const MAX_LEDGERS = 300;
 
 function foldLedger(
@@ -261,13 +254,13 @@ function foldLedger(
   if (ledgers.size > MAX_LEDGERS && !oldest.done) ledgers.delete(oldest.value);
 }
 
-/** Distinct words of a result that are remembered: a summary has ten, a review some more. */
+/** Limit of distinct words per result: a summary has ten, a review some more. */
 const MAX_TOKENS = 48;
 
-/** A digest never changes, and is folded again whenever an older dispatch comes late: its words are found once. */
+/** Cached: digests are immutable, and folded again after a late dispatch. */
 const found = new WeakMap<OutcomeDigest, Pick<PastResult, 'tokens' | 'files'>>();
 
-/** What is remembered of a result beyond its facts: what it says, and the files that it touched or that it demands changes in. */
+/** Returns the text of a result, and the files that it touched or demands changes in. */
 function pastResultOf(
   { sequence, task }: Pick<PastResult, 'sequence' | 'task'>,
   digest: OutcomeDigest,
@@ -291,7 +284,9 @@ function wordsAndFiles({
   };
 }
 
-/** The state as people, agents and commands see it: its board follows the results, unless the session says otherwise. */
+/**
+ * Returns the state as people, agents and commands see it: its board follows results, unless a setting disables that.
+ */
 export function seenState(state: SessionState): SessionState {
   const { boardResults } = state.dispatches.current();
   const { boardFollowsResults } = resolvedSettings(state.charter.settings);

@@ -1,28 +1,27 @@
 import type { SessionState } from './session-state.js';
 
-/** Bytes of memory, measured by folding made-up sessions of 1 to 200 dispatches and up to 500 tasks. */
+/** Bytes of memory, measured by folding synthetic sessions of 1 to 200 dispatches and up to 500 tasks. */
 const STATE = 20_000;
-/** A fact stands in the store, in its index of words, and as an entry of the window. */
+/** In the store, in its word index, and in the window. */
 const FACT = 900;
 const LEDGER = 1500;
 const TASK = 400;
-/** A task of a `tasks.md`, a note, a message, an iteration: a few hundred characters each. */
+/** A plan task, note, message or iteration: a few hundred characters each. */
 const ITEM = 800;
-/** A past result with its words, and a file with those of its path. */
+/** A past result with its words, and a file with the words of its path. */
 const PAST = 500;
 const FILE = 1000;
-/** An intent's trace: its lists are bounded, and seldom full. */
+/** Lists are bounded, and rarely full. */
 const TRACE = 10_000;
 
-/** An appended trace entry that waits for its place. */
+/** An appended trace entry in the window. */
 const PENDING = 500;
-/** A rejection with its reason: once settled, and once on top. */
+/** Stored in the settled part and in the current view. */
 const REJECTION = 600;
 
-/** The key of a result that has counted. */
 const RESULT = 90;
 
-/** The approximate bytes of memory of a state, from its counts: cheap to ask for. */
+/** Estimates the memory of a state from its counts, which is cheap. */
 export function stateBytes(state: SessionState): number {
   const { facts, ledgers, traces, results, rejections, past, boardResults } = state.dispatches.settled();
   const recent = state.dispatches.recent();

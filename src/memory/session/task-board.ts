@@ -2,7 +2,7 @@ import type { EventOf } from '../../contracts/session-events.js';
 import type { TaskStatus } from '../../contracts/task-events.js';
 import type { OutcomeName } from '../../ledger/task-ledger.js';
 
-/** A task as it is kept and shown. Immutable; an event replaces it. */
+/** A task of the board. Immutable; an event replaces it. */
 export interface Task {
   readonly id: string;
   readonly content: string;
@@ -13,22 +13,22 @@ export interface Task {
   /** ISO 8601 in UTC. */
   readonly created_at: string;
   readonly updated_at: string;
-  /** When a command last set its status, where something else has changed since. */
+  /** Time of the last command on its status, if something else has changed since. */
   readonly status_at?: string;
   /** Iteration in which its status last changed; 0 before the first one. */
   readonly iteration: number;
-  /** Agent that took it. */
+  /** Agent that claimed it. */
   readonly claimed_by?: string;
-  /** Why it has its status, as the one who set it said. */
+  /** Reason given for its status. */
   readonly reason?: string;
-  /** The result that moved it, where no command has come since: a part of the board as it is seen, not of what is kept. */
+  /** The result that changed it after the last command: on the shown board only, not stored. */
   readonly result?: { readonly dispatch: number; readonly at: string; readonly outcome: OutcomeName };
 }
 
-/** All tasks of a session, in the order in which they were added. */
+/** In the order of addition. */
 export interface TaskBoard {
   readonly tasks: Map<string, Task>;
-  /** Number of the newest task ever added: a deleted one's number never comes again. */
+  /** Number of the newest task ever added: numbers of deleted tasks are not reused. */
   lastNumber: number;
 }
 
@@ -50,39 +50,36 @@ export function emptyBoard(): TaskBoard {
   return { tasks: new Map(), lastNumber: 0 };
 }
 
-/** Whether a task is still to be done. */
 export function isOpen(task: Task): boolean {
   return OPEN.has(task.status);
 }
 
-/** `TAS-<n>`. */
+/** `TAS-<n>` */
 export function taskIdOf(number: number): string {
   return `TAS-${number}`;
 }
 
-/** The number in `TAS-<n>`: ids are ordered by it, never as text. */
+/** Ids are ordered by number, never as text. */
 export function numberOf(id: string): number {
   return Number(id.slice(id.indexOf('-') + 1));
 }
 
-/** The order in which tasks are to be done: by priority, of those the oldest first. */
 export function byPriority(a: Task, b: Task): number {
   return a.priority - b.priority || numberOf(a.id) - numberOf(b.id);
 }
 
-/** When a command last set the status of a task. */
 export function statusAt({ status_at, updated_at }: Task): string {
   return status_at ?? updated_at;
 }
 
 const SETS_STATUS: ReadonlySet<TaskEvent['type']> = new Set(['task.status', 'task.claimed', 'task.released']);
 
-/** A changed task at the time of the change, with the time at which `before` got its status unless it got a new one. */
+/** Updates the time of change, and keeps the time of the status unless that was set. */
 function stamped(before: Task, { status_at: _, ...after }: Task, at: string, setsStatus: boolean): Task {
   return { ...after, updated_at: at, ...(!setsStatus && { status_at: statusAt(before) }) };
 }
 
-/** Folds a task event. An event about a task that is not there changes nothing. */
+/** Folds a task event. Events about unknown tasks are ignored. */
 export function evolveTasks(board: TaskBoard, event: TaskEvent): void {
   if (event.type === 'task.added') {
     add(board, event);
@@ -99,8 +96,8 @@ export function evolveTasks(board: TaskBoard, event: TaskEvent): void {
 }
 
 /**
- * Ends the claims of iterations up to `iteration`: what was in progress under one is to be done again. Nobody set a
- * status: a result that is newer than the claim still moves the task.
+ * Ends claims of iterations up to `iteration` and makes their tasks pending again. Not a status command: a result newer
+ * than the claim still moves the task.
  */
 export function expireClaims(board: TaskBoard, iteration: number, at: string): void {
   for (const task of board.tasks.values()) {

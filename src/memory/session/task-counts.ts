@@ -6,18 +6,17 @@ import type { TaskBoard } from './task-board.js';
 import { isBlocked, isReady } from './task-dependencies.js';
 
 /**
- * The tasks of a board in numbers. Each counts once by its status; of the remaining ones some are ready. `waiting`: open,
- * but marked as blocked or behind a dependency.
+ * Counts by status; `ready` tasks are pending without unfinished dependencies, `waiting` ones open but blocked or
+ * behind a dependency.
  */
 export type BoardCounts = Readonly<Record<TaskStatus | 'total' | 'ready' | 'waiting', number>>;
 
-/** Both kinds of task in numbers; no plan before `run.init`. */
+/** Counts of board and plan; no plan before `run.init`. */
 export interface TaskCounts {
   readonly board: BoardCounts;
   readonly plan: ProgressTotals | null;
 }
 
-/** The counts that every command and prompt shows. */
 export function taskCounts({ board, run }: Pick<SessionState, 'board' | 'run'>): TaskCounts {
   return { board: boardCounts(board), plan: run === undefined ? null : totalsOf(run.document.tasks) };
 }
@@ -41,7 +40,7 @@ export function boardCounts(board: TaskBoard): BoardCounts {
   return counts;
 }
 
-/** `3 of 8 tasks completed, 1 in progress, 2 ready, 1 waiting`: cancelled ones do not count. */
+/** `3 of 8 tasks completed, 1 in progress, 2 ready, 1 waiting`, without cancelled ones. */
 export function boardLine({ total, cancelled, completed, in_progress, ready, waiting }: BoardCounts): string {
   const tasks = counted(total - cancelled, 'task');
   return `${completed} of ${tasks} completed, ${in_progress} in progress, ${ready} ready, ${waiting} waiting`;

@@ -1,15 +1,13 @@
 import { isSentBack } from './board-results.js';
 import { byPriority, isOpen, type Task, type TaskBoard } from './task-board.js';
 
-/** What a task waits for, and which task comes next. */
-
-/** A dependency that is not completed, and why it does not count. */
+/** An unfinished dependency, and why. */
 export interface Unresolved {
   readonly id: string;
   readonly why: 'missing' | Exclude<Task['status'], 'completed'>;
 }
 
-/** Dependencies that keep a task waiting: any that is not completed; a missing or cancelled one never will be. */
+/** Returns the dependencies that are not completed; missing or cancelled ones never will be. */
 export function unresolved(board: TaskBoard, task: Task): Unresolved[] {
   return task.depends_on.flatMap((id) => {
     const status = board.tasks.get(id)?.status;
@@ -18,26 +16,26 @@ export function unresolved(board: TaskBoard, task: Task): Unresolved[] {
   });
 }
 
-/** Whether an agent could start on the task now. */
+/** True if an agent could start the task now. */
 export function isReady(board: TaskBoard, task: Task): boolean {
   return task.status === 'remaining' && unresolved(board, task).length === 0;
 }
 
-/** Whether the task is open, but waits: marked as blocked, or for a dependency. */
+/** True if the task is open, but marked as blocked or behind a dependency. */
 export function isBlocked(board: TaskBoard, task: Task): boolean {
   return task.status === 'blocked' || (isOpen(task) && unresolved(board, task).length > 0);
 }
 
 /**
- * The task that an agent should take: one that was sent back and that nobody holds before those that are ready, each with
- * the lowest priority number; of those the oldest, by number.
+ * Returns the task that an agent should work on: unclaimed ones that were sent back before ready ones, each by
+ * priority, then age.
  */
 export function nextTask(board: TaskBoard): Task | undefined {
   const tasks = [...board.tasks.values()];
   return first(tasks.filter(isSentBack)) ?? first(tasks.filter((task) => isReady(board, task)));
 }
 
-/** The task with the lowest priority number; of those the oldest, by number. */
+/** By priority, then age. */
 export function first(tasks: readonly Task[]): Task | undefined {
   return tasks.reduce<Task | undefined>(
     (best, task) => (best === undefined || byPriority(task, best) < 0 ? task : best),
@@ -46,8 +44,8 @@ export function first(tasks: readonly Task[]): Task | undefined {
 }
 
 /**
- * The shortest cycle that new dependencies would close, from the task back to itself, or `undefined`. One walk for all
- * of them, which looks at each dependency of the board once at most.
+ * Returns the shortest cycle that new dependencies would close, from the task back to itself. A single breadth-first
+ * search covers all of them.
  */
 export function cycleThrough(
   board: TaskBoard,
@@ -55,7 +53,7 @@ export function cycleThrough(
   dependsOn: readonly string[],
 ): string[] | undefined {
   const cameFrom = new Map(dependsOn.map((other) => [other, task]));
-  // A loop, not a recursion: a chain may be as long as a session has tasks. It grows while it is walked.
+  // Iterative, because a chain may be as long as a session has tasks. The list grows while it is walked.
   const ahead = [...cameFrom.keys()];
   for (const from of ahead) {
     if (from === task) return wayTo(task, cameFrom);

@@ -10,19 +10,15 @@ import { factsOfEvent } from '../facts/event-facts.js';
 import { isFailure } from '../traces/session-traces.js';
 import { entryText } from '../traces/trace-summary.js';
 
-/** Events as entries of a timeline: what happened, in one line. */
-
-/** Longest summary of an entry, in characters. */
+/** In characters. */
 const MAX_SUMMARY = 300;
 
-/** The kind of the entries that an event gives. */
 function timelineKind(type: SessionEvent['type']): Exclude<TimelineKind, 'prompt'> {
   if (type === 'fact.recorded') return 'result';
   if (type === 'dispatch.rejected') return 'rejected';
   return type === 'trace.appended' ? 'trace' : 'command';
 }
 
-/** An event of a session as an entry of its timeline. */
 export function timelineEntry({ sequence, event }: StoredEvent): TimelineEntry {
   const { summary, ...said } = told(event);
   return {
@@ -36,7 +32,6 @@ export function timelineEntry({ sequence, event }: StoredEvent): TimelineEntry {
   };
 }
 
-/** A compiled prompt as an entry of the timeline of its session. */
 export function promptEntry(
   prompt: PromptTraceBrief & { readonly durationMs: number; readonly dropped: number },
 ): TimelineEntry {

@@ -183,7 +183,7 @@ export async function serveLearnings(
       LEARNING_REQUEST_SUBJECTS.map((subject) => ({
         name: subject.replace('.', '-'),
         subject,
-        description: LEARNING_REQUESTS[subject].summary,
+        description: LEARNING_REQUESTS[subject].help.about,
         handle: (request: unknown) => answer(subject, request),
       })),
     ).concat(healthEndpoint(LEARNINGS_SERVICE, healthOf(health, own))),

@@ -27,12 +27,13 @@ export function corpusFiles(): string[] {
 
 /** `  1.1 completed optional`, two blanks for each level. */
 export function outline(tasks: readonly ParsedTask[]): string[] {
+  const depthOf = (parent: string | undefined): number =>
+    parent === undefined ? 0 : 1 + depthOf(tasks.find(({ id }) => id === parent)?.parent);
   return tasks.map((task) =>
     [
-      '  '.repeat(task.depth) + task.id,
+      '  '.repeat(depthOf(task.parent)) + task.id,
       task.status,
       ...(task.optional ? ['optional'] : []),
-      ...(task.parallel ? ['parallel'] : []),
       ...(task.blocked ? ['blocked'] : []),
       ...(task.cancelled ? ['cancelled'] : []),
     ].join(' '),

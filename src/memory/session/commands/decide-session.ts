@@ -6,7 +6,6 @@ import * as notebook from './notebook-commands.js';
 import { type Decision, refuse } from './session-decision.js';
 import * as tasks from './task-commands.js';
 
-/** How each tool decides. */
 const DECIDE: {
   readonly [Name in CommandName]: (state: SessionState, args: ToolArguments<Name>) => Decision;
 } = {
@@ -39,7 +38,7 @@ const DECIDE: {
   'session-show': lifecycle.showSession,
 };
 
-/** What a completed session is for. */
+/** Commands for a completed session. */
 const OF_COMPLETED: ReadonlySet<CommandName> = new Set([
   'session-restart',
   'session-archive',
@@ -47,8 +46,8 @@ const OF_COMPLETED: ReadonlySet<CommandName> = new Set([
 ]);
 
 /**
- * Decides a command on a state as it is seen, and answers from such a state. A completed session takes no further events until it is
- * restarted, and an archived one none until it is reopened.
+ * Decides a command on the state as shown, and answers from such a state. A completed session rejects events until it
+ * is restarted, an archived one until it is reopened.
  */
 export function decide<Name extends CommandName>(
   name: Name,

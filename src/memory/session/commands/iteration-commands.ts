@@ -12,9 +12,7 @@ import {
   stillThere,
 } from './session-decision.js';
 
-/** The commands on iterations, each decided on a state. */
-
-/** Starts the next iteration, or takes over the one that a first write has opened. */
+/** Starts the next iteration, or confirms the one that a first write started implicitly. */
 export function startIteration(state: SessionState, { number }: ToolArguments<'iteration-start'>): Decision {
   const newestOne = newest(state.history);
   const last = newestOne?.number ?? 0;
@@ -74,7 +72,7 @@ export function summarise(state: SessionState, args: ToolArguments<'iteration-su
   });
 }
 
-/** The newest iteration; where that is over and has another summary, the one that this summary opens. */
+/** Returns the newest iteration, or the next one if that is over and has another summary. */
 function summarised(
   { history }: SessionState,
   { summary, replace }: ToolArguments<'iteration-summary'>,
@@ -88,7 +86,7 @@ export function listIterations(): Decision {
   return answer(({ history }) => ({ iterations: history.iterations }));
 }
 
-/** Decides on an iteration; one that is not there yet is opened by what is appended, if it is the next. */
+/** Decides on an iteration; the next one is started implicitly. */
 function onIteration(
   { history }: SessionState,
   number: number | undefined,

@@ -11,8 +11,6 @@ import { isOpen } from '../task-board.js';
 import { type TaskCounts, taskCounts } from '../task-counts.js';
 import { answer, append, type Decision, refuse } from './session-decision.js';
 
-/** The commands on the session itself, each decided on a state. */
-
 export function openSession(state: SessionState, args: ToolArguments<'session-open'>): Decision {
   const { title, goal, spec, specPath, project, settings } = args;
   const bound = boundProject(state.charter);
@@ -32,15 +30,15 @@ export function openSession(state: SessionState, args: ToolArguments<'session-op
 }
 
 /**
- * The project that a session belongs to, once it was opened: a caller that works on the session must not move what it
- * learns into another one. An opening without a name binds it to the default project.
+ * Returns the project of a session once it was opened, so that no caller can move its learnings to another. Opening
+ * without a name binds it to the default project.
  */
 function boundProject({ goal, spec, spec_path, project }: Charter): Token | undefined {
   const isOpened = [goal, spec, spec_path, project].some((said) => said !== undefined);
   return isOpened ? projectOf(project) : undefined;
 }
 
-/** Characters of a fix that a message names. */
+/** Characters of a fix in a message. */
 const NAMED_FIX = 80;
 
 export function completeSession(
@@ -77,7 +75,7 @@ export function completeSession(
   return append({ type: 'session.completed', data }, overview);
 }
 
-/** What reviews require, and no later review has approved; of a task on the board its status decides. */
+/** Returns unapproved required fixes; for a board task its status decides instead. */
 function openFixes(state: SessionState): { readonly task: string; readonly fix: string }[] {
   return factsOf(state)
     .getValid()
@@ -106,7 +104,6 @@ export function reopenSession(state: SessionState, { reason }: ToolArguments<'se
   return append({ type: 'session.reopened', data: { ...(reason !== undefined && { reason }) } }, overview);
 }
 
-/** Refuses a command on an archived session. */
 export function refuseArchived({ session, charter }: SessionState): Decision {
   const what = archivedText(session, charter.archived ?? { at: '' });
   return refuse('session_archived', `${what}: reopen it first with "throughline session reopen ${session}"`);
@@ -116,7 +113,6 @@ export function showSession(): Decision {
   return answer(overview);
 }
 
-/** The figures of a session. */
 export interface SessionOverview extends Readonly<Charter>, TaskCounts {
   readonly name: string;
   /** Sequence of its newest event; 0 for a session without events. */
@@ -128,14 +124,14 @@ export interface SessionOverview extends Readonly<Charter>, TaskCounts {
   /** Number of the newest iteration; 0 before the first. */
   readonly iteration: number;
   readonly notes: number;
-  /** Messages that have not been read. */
+  /** Unread messages. */
   readonly unread: number;
   /** Valid facts. */
   readonly facts: number;
   readonly dispatches: Readonly<DispatchCounts>;
 }
 
-/** @param state as it is seen */
+/** @param state as shown */
 export function overview(state: SessionState): { readonly session: SessionOverview } {
   const { notebook, history, charter, sequence, startedAt, lastEventAt } = state;
   const counted = taskCounts(state);

@@ -15,8 +15,6 @@ import {
   workedIn,
 } from './session-decision.js';
 
-/** The commands on notes and inbox, each decided on a state. */
-
 const GO_ON = 'go on in a new session';
 const FEWER_NOTES = 'delete outdated ones with note-delete';
 
@@ -77,7 +75,7 @@ export function markRead(state: SessionState, { id }: ToolArguments<'inbox-mark-
   const resolved = resolveId(state.notebook.inbox, id, 'message', 'MSG');
   if ('refusal' in resolved) return resolved.refusal;
   const message = resolved.found;
-  // Marking it twice is what a retrying agent does: no event, the same answer.
+  // A retrying agent marks it twice: no event, the same answer.
   if (message.read) return answer(showingMessage(message.id));
   return append({ type: 'inbox.read', data: { message: message.id } }, showingMessage(message.id));
 }

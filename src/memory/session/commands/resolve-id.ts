@@ -1,19 +1,17 @@
 import { named } from '../../../shared/text.js';
 import { type Decision, refuse } from './session-decision.js';
 
-/** Shortest prefix that may stand for an id. */
 const SHORTEST_PREFIX = 3;
-/** Ids that a message names. */
+/** Limit of ids in a message. */
 const SHOWN = 5;
 
 type Resolved<T> = { readonly found: T } | { readonly refusal: Decision };
 
 /**
- * Finds what an id stands for: the exact id, a bare number, or a prefix of at least three characters that fits only
- * one. Letters may be of either case.
+ * Resolves an exact id, a bare number, or a unique prefix of at least three characters, ignoring case.
  *
  * @param what for messages: `task`, `note`, `message`
- * @param prefix what ids begin with: `TAS`
+ * @param prefix of ids: `TAS`
  */
 export function resolveId<T>(
   items: ReadonlyMap<string, T>,

@@ -12,7 +12,6 @@ import type { SessionState } from '../session-state.js';
 
 export { refuse } from '../../../contracts/outcome.js';
 
-/** The outcome of a command on the state of a session. */
 export type Decision = DecisionOn<SessionState, SessionEvent>;
 export type Reply = ReplyOn<SessionState>;
 export type NewEvent = Unstamped<SessionEvent>;
@@ -26,8 +25,7 @@ export function answer(reply: Reply): Decision {
 }
 
 /**
- * What a command worked on, as it is afterwards. Another process may have deleted it before this one has read its own
- * event back.
+ * Returns the entry after a command, unless another process deleted it before this one read its own event.
  *
  * @throws ThroughlineError `not_found`
  */
@@ -36,38 +34,38 @@ export function stillThere<Entry>(entry: Entry | undefined, id: string): Entry {
   throw new ThroughlineError('not_found', `${id} was changed, and then deleted by another request`);
 }
 
-/** Number of the newest iteration, to which a change by anyone belongs; 0 before the first. */
+/** Returns 0 before the first iteration. */
 export function iterationOf(state: SessionState): number {
   return currentNumber(state.history);
 }
 
-/** The iteration that a write of an agent at work belongs to: the running one, else it opens the next. */
+/** Returns the iteration of an agent's write: the running one, else the next, which it starts. */
 export function workedIn({ history }: SessionState): { iteration: number; opens?: true } {
   const iteration = openNumber(history);
   return { iteration, ...opening(history, iteration) };
 }
 
-/** What the event of a write says that opens its iteration. */
+/** Marks the event that starts its iteration. */
 export function opening(history: IterationHistory, number: number): { opens?: true } {
   return number > currentNumber(history) ? { opens: true } : {};
 }
 
 /**
- * How much a session may keep. Commands refuse more. Stored events are folded whatever their number, so that the
- * meaning of a log never changes.
+ * Limits of a session, enforced by commands. Stored events are always folded, so that the meaning of a log never
+ * changes.
  */
 export const MOST = {
-  /** All of them stand in one reply of `note-list`. */
+  /** All of them are in one reply of `note-list`. */
   notes: 1000,
   unread: 1000,
-  /** Messages are kept when they have been read. */
+  /** Read messages are kept. */
   messages: 5000,
   tasks: 5000,
-  /** Characters of all notes together, of all messages, and of all tasks. */
+  /** Characters of all notes, of all messages, and of all tasks. */
   text: 1_000_000,
 } as const;
 
-/** The refusal of one more if `held` has reached the limit. */
+/** Refuses one more item at the limit. */
 export function full(what: string, held: number, most: number, fix: string): Refusal | undefined {
   return held < most
     ? undefined
@@ -76,7 +74,7 @@ export function full(what: string, held: number, most: number, fix: string): Ref
       });
 }
 
-/** The refusal of a text for which all others leave no room. */
+/** Refuses a text beyond the session's limit. */
 export function fullText(
   what: string,
   others: Iterable<{ readonly content: string }>,

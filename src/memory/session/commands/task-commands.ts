@@ -19,8 +19,6 @@ import {
   workedIn,
 } from './session-decision.js';
 
-/** The commands on tasks, each decided on a state. */
-
 const FEWER_TASKS = 'delete some with task-delete';
 
 export function addTask(state: SessionState, args: ToolArguments<'task-add'>): Decision {
@@ -114,7 +112,7 @@ export function removeDependencies(
   { id, dependsOn }: ToolArguments<'task-undepends'>,
 ): Decision {
   return onTask(state, id, (task) => {
-    // Resolved among what the task waits for, so that one on a deleted task can be removed as well.
+    // Resolved among the task's dependencies, so that deleted ones can be removed too.
     const known = new Map(task.depends_on.map((other) => [other, other]));
     const removed: string[] = [];
     for (const other of dependsOn) {
@@ -140,8 +138,8 @@ export function deleteTask(state: SessionState, { id }: ToolArguments<'task-dele
 }
 
 /**
- * The next task; with `claim` it is taken for that agent in the same step. An agent that holds one gets it again, unless its
- * work is handed in.
+ * Returns the next task; `claim` also claims it. An agent that has claimed a task gets it again, unless it returned its
+ * work.
  */
 export function next(state: SessionState, { claim }: ToolArguments<'task-next'>): Decision {
   const held = first([...state.board.tasks.values()].filter((task) => isHeldBy(task, claim ?? '')));
@@ -171,9 +169,9 @@ export function listTasks(_state: SessionState, { status }: ToolArguments<'task-
   }));
 }
 
-/** A task as an answer shows it. */
+/** A task as replies show it. */
 export interface TaskView extends Task {
-  /** What it still waits for, and why. */
+  /** Unfinished dependencies, and why. */
   readonly unresolved: readonly Unresolved[];
 }
 
@@ -205,7 +203,7 @@ function resolveAll(
   return { ids: [...ids] };
 }
 
-/** Long ones in a message without their middle; the details have them whole. */
+/** Shortens long cycles in the message; the details have them in full. */
 function shownCycle(cycle: readonly string[]): string {
   return (cycle.length <= 12 ? cycle : [...cycle.slice(0, 6), '…', ...cycle.slice(-5)]).join(' → ');
 }
