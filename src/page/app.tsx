@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { AskError, unauthorized } from './ask.js';
 import { KeyHelp, PageHead, PageHeader } from './components/page-header.js';
 import { Banner, Empty, ErrorBox } from './components/states.js';
-import { type KeyBinding, useKeys } from './keys.js';
+import { type KeyBinding, moveRow, useKeys } from './keys.js';
 import { navigate, type PageRoute, route, type SessionViewName, sessionHref, viewHref } from './route.js';
 import { DiffView } from './views/diff-view.js';
 import { FactsView } from './views/facts-view.js';
@@ -14,9 +14,7 @@ import { RejectedView } from './views/rejected-view.js';
 import { SessionView } from './views/session-view.js';
 import { SessionsView } from './views/sessions-view.js';
 import { TimelineView } from './views/timeline-view.js';
-import { moveRow } from './words.js';
 
-/** The whole page: header, banner, the view that the address names, help. */
 export function App() {
   const [help, setHelp] = useState(false);
   const main = useRef<HTMLElement>(null);
@@ -27,7 +25,7 @@ export function App() {
   );
   const place = `${at.view} ${at.session ?? ''}`;
   const before = useRef(place);
-  // A new view is read from its heading, also by those who hear the page.
+  // Focuses the heading of a new view, so that screen readers start there.
   useEffect(() => {
     if (before.current === place) return;
     before.current = place;
@@ -83,16 +81,16 @@ function View({ at }: { readonly at: PageRoute }) {
           <PageHead title="No such page" />
           <Empty title="Nothing has this address">
             <p>
-              Begin with <a href={viewHref('sessions')}>the sessions</a>.
+              Start at <a href={viewHref('sessions')}>the sessions</a>.
             </p>
-            <p>The name of a session has 1 to 64 of A-Z a-z 0-9 _ and -.</p>
+            <p>A session name has 1 to 64 characters of A-Z a-z 0-9 _ and -.</p>
           </Empty>
         </>
       );
   }
 }
 
-/** A fault of one view leaves the rest of the page usable. */
+/** Keeps the rest of the page usable when one view throws. */
 class Guarded extends Component<{ readonly children?: ComponentChildren }, { readonly fault?: unknown }> {
   static override getDerivedStateFromError(fault: unknown) {
     return { fault };
@@ -120,7 +118,7 @@ function pageKeys(help: () => void): readonly KeyBinding[] {
   });
   return [
     { keys: ['j', 'ArrowDown'], does: 'next row', run: () => moveRow(1) },
-    { keys: ['k', 'ArrowUp'], does: 'row before', run: () => moveRow(-1) },
+    { keys: ['k', 'ArrowUp'], does: 'previous row', run: () => moveRow(-1) },
     { keys: ['Enter'], does: 'open the row' },
     {
       keys: ['/'],

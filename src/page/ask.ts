@@ -4,19 +4,17 @@ import type { ReplySubject, ReplyTo } from '../contracts/replies/replies.js';
 import type { LearningRequest, ToolName } from '../contracts/request-names.js';
 import type { ToolInput } from '../contracts/tool-requests.js';
 
-/** Requests to the services, by way of the inspector's server. */
-
-/** What a request to a subject holds. */
+/** Body of a request to a service; the inspector's server forwards it. */
 export type AskBody<Subject extends ReplySubject> = Subject extends `tool.${infer Name extends ToolName}`
   ? ToolInput<Name>
   : Subject extends LearningRequest
     ? LearningInput<Subject>
     : Readonly<Record<string, unknown>>;
 
-/** A request that was refused, or that got no answer. `code` is stable; the message is for people. */
+/** A request that failed. `code` is stable; the message is for people. */
 export class AskError extends Error {
   override readonly name = 'AskError';
-  /** `offline` where the server cannot be reached, `unauthorized` without a token, else a code of the services. */
+  /** `offline` if the server cannot be reached, `unauthorized` without a token, or a code of the services. */
   readonly code: string;
   readonly details: unknown;
 
@@ -27,14 +25,14 @@ export class AskError extends Error {
   }
 }
 
-/** Whether the server has said, when it was last asked, that this browser has no valid token. */
+/** True if the last reply said that this browser has no valid token. */
 export const unauthorized = signal(false);
 
 /**
- * Asks a service.
+ * Sends a request to a service.
  *
- * @param how `outlivesPage`: it is sent although the page is being left
- * @throws AskError for a refusal, and with code `offline` where the server cannot be reached
+ * @param how `outlivesPage`: the request survives the end of the page
+ * @throws AskError for an error reply, and with code `offline` if the server cannot be reached
  */
 export function ask<Subject extends ReplySubject>(
   subject: Subject,
@@ -52,9 +50,9 @@ export function ask<Subject extends ReplySubject>(
 }
 
 /**
- * What the inspector's own server has at a path under /api.
+ * Fetches what the inspector's own server offers under /api.
  *
- * @throws AskError as `ask`
+ * @throws AskError like `ask`
  */
 export function fetchOwn<Reply>(path: `/api/${string}`): Promise<Reply> {
   return request<Reply>(path, {});
@@ -66,9 +64,8 @@ async function request<Reply>(path: string, init: RequestInit): Promise<Reply> {
     throw new AskError('offline', 'The inspector cannot be reached. Is `throughline up` still running?');
   });
   const reply: unknown = await response.json().catch(() => undefined);
-  // Another tab may have opened the URL with the token meanwhile.
   unauthorized.value = response.status === 401;
-  // The server is of this very version: what it answers has the shape that the contracts say.
+  // Server and page have the same version, so the reply has the shape of the contract.
   if (response.ok && reply !== undefined) return reply as Reply;
   throw refusal(response.status, reply);
 }

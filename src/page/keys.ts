@@ -1,27 +1,25 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Keys of the page: views say what theirs do, and the help shows all of them. */
-
 export interface KeyBinding {
-  /** Each one a key as the browser calls it, or two with a space between, pressed one after the other: `g s`. */
+  /** `KeyboardEvent.key` values, or two of them in sequence: `g s`. */
   readonly keys: readonly string[];
-  /** What it does, for the help. */
+  /** Text for the help. */
   readonly does: string;
-  /** Undefined keeps the binding in the help, for keys that an element handles itself. */
+  /** Undefined for a key that an element handles itself: the help still lists it. */
   readonly run?: (event: KeyboardEvent) => void;
 }
 
-/** What is bound now; what was bound last comes first. */
+/** The current bindings, in order of precedence. */
 export const bound = signal<readonly (readonly KeyBinding[])[]>([]);
 
-/** How long the second key of two is waited for, in milliseconds. */
+/** Longest time between the keys of a sequence, in milliseconds. */
 const SECOND_KEY_MS = 1_500;
 
 /**
- * Binds keys while the component is shown. They may change with each render.
+ * Binds keys while the component is mounted.
  *
- * @param rank `page` for those of the whole page, which give way to those of a view
+ * @param rank bindings of a `view` take precedence over those of the `page`
  */
 export function useKeys(bindings: readonly KeyBinding[], rank: 'page' | 'view' = 'view'): void {
   const newest = useRef(bindings);
@@ -39,7 +37,7 @@ export function useKeys(bindings: readonly KeyBinding[], rank: 'page' | 'view' =
   }, []);
 }
 
-/** Listens to the keyboard. A key in a field is text; only Escape leaves the field. */
+/** Listens to the keyboard. A key typed in a field is text, except Escape, which leaves the field. */
 export function followKeys(): void {
   let first: { readonly key: string; readonly at: number } | undefined;
   document.addEventListener('keydown', (event) => {
@@ -54,7 +52,7 @@ export function followKeys(): void {
     const binding = two ?? bindingOf(event.key);
     first = { key: event.key, at: event.timeStamp };
     if (two !== undefined) first = undefined;
-    // Enter and space belong to what has the focus, where that does something by them.
+    // Enter and space activate the focused link or button.
     if (binding?.run === undefined || (isPressable(event.target) && /^(Enter| )$/.test(event.key))) return;
     event.preventDefault();
     binding.run(event);
@@ -73,4 +71,13 @@ function isField(target: EventTarget | null): boolean {
 
 function isPressable(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.matches('a[href], button, summary, input');
+}
+
+/** Moves the focus to the next or previous `data-row` element of the page, or to the first one. */
+export function moveRow(step: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')];
+  const own = document.activeElement?.closest<HTMLElement>('[data-row]');
+  const index = own === null || own === undefined ? -1 : rows.indexOf(own);
+  const next = index === -1 ? rows[0] : rows[Math.min(rows.length - 1, Math.max(0, index + step))];
+  next?.focus();
 }

@@ -4,22 +4,20 @@ import { fetchOwn } from './ask.js';
 import { route } from './route.js';
 
 /**
- * What happens, as it happens: one stream of server-sent events for the whole page, of the session that is shown or else
- * of all of them. It is closed while the page is hidden, since a browser has only six connections to a server, and a
- * stream holds one of them.
+ * One stream of server-sent events for the whole page: those of the session on the screen, or of all sessions. It is closed
+ * while the page is hidden, because a browser opens only six connections to a server, and a stream occupies one of them.
  */
 
 type Told = Omit<LiveEvents, 'state' | 'lost'>;
-/** `lost`: something may have been missed, so ask again. It also comes with each new connection. */
+/** `lost`: events may have been missed, so ask again. Each new connection sends it too. */
 type LiveEvent =
   | { readonly [Name in keyof Told]: { readonly event: Name } & Told[Name] }[keyof Told]
   | { readonly event: 'lost' };
 
-/** `server`: whether the inspector is there; `nats`: whether it has its NATS server. */
 const server = signal<'connecting' | 'there' | 'gone'>('connecting');
+/** False while the inspector has lost its NATS server. */
 const nats = signal(true);
 
-/** What the page shows of the connection. */
 export const connection = computed<'connecting' | 'live' | 'no-server' | 'no-nats'>(() => {
   if (server.value !== 'there') return server.value === 'gone' ? 'no-server' : 'connecting';
   return nats.value ? 'live' : 'no-nats';
@@ -27,17 +25,21 @@ export const connection = computed<'connecting' | 'live' | 'no-server' | 'no-nat
 
 const handlers = new Set<(event: LiveEvent) => void>();
 
-/** Tells of everything that happens. Returns what ends that. */
+/** Calls the handler for every event. Returns a function that unsubscribes. */
 export function onLive(handler: (event: LiveEvent) => void): () => void {
   handlers.add(handler);
   return () => void handlers.delete(handler);
 }
 
-/** Tells that a session has changed, or may have; `*` for any. Returns what ends that. */
-export function onChange(session: string, changed: () => void): () => void {
+/**
+ * Calls back when what a view shows may have changed. Returns a function that unsubscribes.
+ *
+ * @param topic a session, `*` for all sessions, or `event:NAME` for events of one name
+ */
+export function onChange(topic: string, changed: () => void): () => void {
   return onLive((event) => {
-    const about = 'session' in event ? event.session : undefined;
-    if (event.event === 'lost' || session === '*' || about === session) changed();
+    const about = ['*', `event:${event.event}`, 'session' in event ? event.session : undefined];
+    if (event.event === 'lost' || about.includes(topic)) changed();
   });
 }
 
@@ -45,12 +47,11 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 5_000;
 
 let source: EventSource | undefined;
-/** The session of the stream. */
 let scope: string | undefined;
 let retry: ReturnType<typeof setTimeout> | undefined;
 let wait = FIRST_WAIT_MS;
 
-/** Opens the stream, and keeps it open while the page can be seen. */
+/** Opens the stream, and keeps it open while the page is visible. */
 export function followLive(): void {
   effect(() => {
     if (scope === route.value.session) return;
@@ -67,7 +68,7 @@ export function followLive(): void {
   if (document.visibilityState === 'visible') open();
 }
 
-/** Tries again now, where it waits to. */
+/** Retries now instead of after the backoff. */
 export function reconnect(): void {
   wait = FIRST_WAIT_MS;
   close();
@@ -92,24 +93,17 @@ function open(): void {
     server.value = 'gone';
     retry = setTimeout(open, wait);
     wait = Math.min(wait * 2, LONGEST_WAIT_MS);
-    // A stream does not say why it was refused: any other request finds out whether the token is.
+    // An EventSource does not report the status: any other request shows if the token was refused.
     fetchOwn('/api/me').catch(() => {});
   });
   own.addEventListener('state', ({ data }) => {
     const before = nats.value;
-    nats.value = parsed<'state'>(data).connected;
+    nats.value = JSON.parse(data).connected;
     if (nats.value && !before) emit({ event: 'lost' });
   });
-  own.addEventListener('lost', () => emit({ event: 'lost' }));
-  own.addEventListener('change', ({ data }) => emit({ event: 'change', ...parsed<'change'>(data) }));
-  own.addEventListener('prompt', ({ data }) => emit({ event: 'prompt', ...parsed<'prompt'>(data) }));
-  own.addEventListener('rejected', ({ data }) => emit({ event: 'rejected', ...parsed<'rejected'>(data) }));
-  own.addEventListener('learning', ({ data }) => emit({ event: 'learning', ...parsed<'learning'>(data) }));
-}
-
-/** The server is of this very version: what it tells has the shape that the contract says. */
-function parsed<Name extends keyof LiveEvents>(data: string): LiveEvents[Name] {
-  return JSON.parse(data);
+  for (const event of ['lost', 'change', 'prompt', 'rejected', 'learning'] as const) {
+    own.addEventListener(event, ({ data }) => emit({ event, ...JSON.parse(data) }));
+  }
 }
 
 function close(): void {
@@ -122,21 +116,13 @@ function emit(event: LiveEvent): void {
   for (const handler of [...handlers]) handler(event);
 }
 
-/** Work that is done again and again, never twice at once. */
-interface Throttled {
-  /** Does it now, or right after the run that is under way. */
-  readonly now: () => void;
-  /** Does it once more, as soon as enough time has passed since the last run began. */
-  readonly soon: () => void;
-  readonly stop: () => void;
-}
-
 /**
- * Runs `work` at most once in `everyMs`, however often it is wanted; what is wanted while it runs makes one more run.
+ * Runs `work` repeatedly, never twice at once. `now` runs it immediately, or right after the current run; `soon` runs it as
+ * soon as `everyMs` have passed since the last run began. Calls during a run cause one more run.
  *
  * @param work never rejects
  */
-export function throttled(work: () => Promise<void>, everyMs: number): Throttled {
+export function throttled(work: () => Promise<void>, everyMs: number) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let running = false;
   let wanted: 'now' | 'soon' | undefined;

@@ -1,7 +1,5 @@
 import { signal } from '@preact/signals';
 
-/** Which view the address names, and what it says beside that. */
-
 const SESSION_VIEWS = ['session', 'timeline', 'prompt', 'diff', 'facts'] as const;
 export type SessionViewName = (typeof SESSION_VIEWS)[number];
 const GLOBAL_VIEWS = ['sessions', 'learnings', 'rejected', 'health'] as const;
@@ -13,22 +11,19 @@ export type PageRoute = { readonly params: URLSearchParams } & (
   | { readonly view: 'nowhere'; readonly session?: undefined }
 );
 
-/** What a view of one session gets. */
 export interface SessionViewProps {
   readonly session: string;
   readonly params: URLSearchParams;
 }
-/** What any other view gets. */
 export interface GlobalViewProps {
   readonly params: URLSearchParams;
 }
 
-/** Values of a query: what is undefined or empty is left out. */
+/** Query parameters: undefined, empty and false values are left out, and true is written as 1. */
 export type QueryValues = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export const route = signal<PageRoute>({ view: 'nowhere', params: new URLSearchParams() });
 
-/** The address of a view of a session. */
 export function sessionHref(
   session: string,
   view: SessionViewName = 'session',
@@ -38,34 +33,24 @@ export function sessionHref(
   return withQuery(view === 'session' ? base : `${base}/${view}`, query);
 }
 
-/** The address of any other view. */
 export function viewHref(view: GlobalViewName, query: QueryValues = {}): string {
   return withQuery(view === 'sessions' ? '/' : `/${view}`, query);
 }
 
-/** Goes to an address of this page; `replace` leaves no entry in the history. */
+/** Navigates within the page; `replace` adds no history entry. */
 export function navigate(address: string, how: { readonly replace?: boolean } = {}): void {
   if (how.replace === true) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
   route.value = routeOf(location.pathname, location.search);
 }
 
-/** Changes values of the query and leaves the others: filters live in the address. No entry in the history. */
+/** Changes some query parameters, which hold the filters, without a history entry. */
 export function setParams(values: QueryValues): void {
-  const params = new URLSearchParams(location.search);
-  for (const [name, value] of Object.entries(values)) {
-    const text = queryText(value);
-    if (text === undefined) params.delete(name);
-    else params.set(name, text);
-  }
-  const query = params.toString();
-  navigate(location.pathname + (query === '' ? '' : `?${query}`), { replace: true });
+  navigate(withQuery(location.pathname, values, location.search), { replace: true });
 }
 
-/** A name that a session can have, as the services take it. */
 const SESSION_NAME = /^[\w-]{1,64}$/;
 
-/** The route of an address. */
 function routeOf(path: string, search: string): PageRoute {
   const params = new URLSearchParams(search);
   const parts = path.split('/').filter((part) => part !== '');
@@ -84,8 +69,8 @@ function routeOf(path: string, search: string): PageRoute {
   return { view: 'nowhere', params };
 }
 
-/** Follows the address bar, and clicks on links to this page. Returns what ends that. */
-export function followAddress(): () => void {
+/** Follows the address bar, and clicks on links to this page. */
+export function followAddress(): void {
   const read = () => {
     route.value = routeOf(location.pathname, location.search);
   };
@@ -102,26 +87,16 @@ export function followAddress(): () => void {
   read();
   addEventListener('popstate', read);
   document.addEventListener('click', clicked);
-  return () => {
-    removeEventListener('popstate', read);
-    document.removeEventListener('click', clicked);
-  };
 }
 
-function withQuery(path: string, query: QueryValues): string {
-  const params = new URLSearchParams();
+function withQuery(path: string, query: QueryValues, before = ''): string {
+  const params = new URLSearchParams(before);
   for (const [name, value] of Object.entries(query)) {
-    const text = queryText(value);
-    if (text !== undefined) params.set(name, text);
+    if (value === undefined || value === '' || value === false) params.delete(name);
+    else params.set(name, value === true ? '1' : String(value));
   }
   const text = params.toString();
   return text === '' ? path : `${path}?${text}`;
-}
-
-/** `true` is written 1; what says nothing is left out. */
-function queryText(value: QueryValues[string]): string | undefined {
-  if (value === undefined || value === '' || value === false) return undefined;
-  return value === true ? '1' : String(value);
 }
 
 function decoded(part: string): string | undefined {

@@ -3,22 +3,18 @@ import type { ReplySubject, ReplyTo } from '../contracts/replies/replies.js';
 import { type AskBody, AskError, ask } from './ask.js';
 import { onChange, throttled } from './live.js';
 
-/** What a view has of a request that it keeps up to date. */
+/** State of a request that a view keeps up to date. */
 export interface AskedReply<Reply> {
-  /** The newest reply to this request; the old one stays while it is asked again. */
+  /** The newest reply; it stays while the request runs again. */
   readonly reply?: Reply;
-  /** Why the newest try failed. */
+  /** Error of the newest try. */
   readonly error?: AskError;
-  /** Whether there is nothing to show yet. */
+  /** True until the first reply or error. */
   readonly loading: boolean;
-  /** Asks again now. */
   readonly refresh: () => void;
 }
 
-/**
- * Least time between two times that a view asks again because something has changed, in milliseconds: a busy session
- * changes a hundred times a second, and many may look at it.
- */
+/** Shortest time between two refreshes of a view, in milliseconds: a busy session changes a hundred times a second. */
 const AGAIN_MS = 1_000;
 
 interface Held<Reply> {
@@ -28,10 +24,10 @@ interface Held<Reply> {
 }
 
 /**
- * Asks a service, and again whenever the request is another one, or what it is about changes.
+ * Sends a request to a service, and sends it again when the request changes or a live event may have changed the reply.
  *
- * @param body null: nothing is asked yet
- * @param live a session whose changes make it ask again; `*` for all sessions; left out: it asks once
+ * @param body null to send nothing yet
+ * @param live topic of `onChange` that triggers a refresh; without it the request is sent once
  */
 export function useAsk<Subject extends ReplySubject>(
   subject: Subject,
@@ -50,7 +46,7 @@ export function useAsk<Subject extends ReplySubject>(
         if (!abort.signal.aborted) hold({ key, reply });
       } catch (error) {
         if (abort.signal.aborted) return;
-        // What was shown stays: an old list with a banner is worth more than an empty page.
+        // The old reply stays: an old list with an error above it is worth more than an empty page.
         hold((old) => ({ ...(old.key === key ? old : { key }), error: asAskError(error) }));
       }
     };

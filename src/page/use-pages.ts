@@ -3,15 +3,15 @@ import type { ReplySubject, ReplyTo } from '../contracts/replies/replies.js';
 import { type AskBody, type AskError, ask } from './ask.js';
 import { type AskedReply, asAskError, useAsk } from './use-ask.js';
 
-/** A list that comes in pages. The first follows what happens; the others are as they were when they were asked for. */
+/** A paged list. Only the first page follows live events; the others stay as they were loaded. */
 export interface Pages<Reply> extends AskedReply<Reply> {
   readonly pages: readonly Reply[];
-  /** Asks for the next page; undefined on the last one. */
+  /** Loads the next page; undefined on the last one. */
   readonly more?: () => void;
   readonly loadingMore: boolean;
 }
 
-/** @param live as `useAsk` */
+/** @param live see `useAsk` */
 export function usePages<Subject extends ReplySubject>(
   subject: Subject,
   body: AskBody<Subject> | null,

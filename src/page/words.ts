@@ -1,8 +1,7 @@
 import type { Role } from '../contracts/kinds.js';
 import type { LedgerListed } from '../contracts/replies/run-reply.js';
-import type { Tone } from './components/fields.js';
 
-/** What stands in replies as one word, as people say it. */
+export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'quiet';
 
 const TONES: Readonly<Record<string, Tone>> = {
   completed: 'good',
@@ -15,25 +14,24 @@ const TONES: Readonly<Record<string, Tone>> = {
   rejected: 'bad',
 };
 
-/** How a status or verdict stands. */
+/** Returns the colour of a status or verdict. */
 export function toneOf(word: string): Tone {
   return TONES[word] ?? 'quiet';
 }
 
-/** `needs_changes` as `needs changes`. */
+/** Returns `needs_changes` as `needs changes`. */
 export function spaced(word: string): string {
   return word.replaceAll(/[_-]/g, ' ');
 }
 
-/** Role and verdict of an outcome such as `reviewer_needs_changes`. */
-export function outcomeParts(outcome: string): { readonly role: string; readonly verdict: string } {
-  const cut = outcome.indexOf('_');
-  return { role: outcome.slice(0, cut), verdict: outcome.slice(cut + 1) };
+/** Returns the state of a board or plan task in words; the wire says `remaining` for pending. */
+export function statusText(status: string): string {
+  return status === 'remaining' ? 'pending' : spaced(status);
 }
 
 const NEXT: Readonly<Record<string, string>> = {
   dispatch_reviewer: 'a review',
-  retry_with_constraints: 'a retry within what blocks it',
+  retry_with_constraints: 'a retry within the constraints that block it',
   retry: 'a retry',
   next_task: 'the next task',
   spec_completed: 'nothing: the plan is done',
@@ -41,44 +39,32 @@ const NEXT: Readonly<Record<string, string>> = {
   halt_and_escalate: 'a person’s decision',
 };
 
-/** What should happen after a result, as part of `next: …`. */
+/** Returns the action after a result, to follow `next: `. */
 export function nextText(action: string): string {
   return NEXT[action] ?? spaced(action);
 }
 
 const NUMBER = new Intl.NumberFormat('en');
 
-/** `12,043`. */
+/** Returns `12,043`. */
 export function figure(value: number): string {
   return NUMBER.format(value);
 }
 
-/** `1 result`, `3 results`. */
+/** Returns `1 result` or `3 results`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${figure(count)} ${count === 1 ? one : many}`;
 }
 
-/** The roles, those of most prompts first. The table of kinds brings its schemas with it, which a page does not need. */
+/** The roles. The table of kinds is not imported, because it would bring its schemas into the page. */
 export const ROLE_NAMES = ['implementer', 'reviewer', 'observer'] as const satisfies readonly Role[];
 
-/** Whether there are prompts of a role: one that only records is asked for nothing. */
+/** Returns false for a role that only records. */
 export function hasPrompts(role: Role): boolean {
   return role !== 'observer';
 }
 
-/** Who acts next on a task. */
+/** Returns the role that works on a task next. */
 export function nextRole(action: LedgerListed['next_action']): Role {
   return action === 'dispatch_reviewer' ? 'reviewer' : 'implementer';
-}
-
-/**
- * Rows that the keyboard moves between: whatever has `data-row` and can take the focus, in the order of the page.
- * Without a row in focus, the first one takes it.
- */
-export function moveRow(step: 1 | -1): void {
-  const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')];
-  const own = document.activeElement?.closest<HTMLElement>('[data-row]');
-  const index = own === null || own === undefined ? -1 : rows.indexOf(own);
-  const next = index === -1 ? rows[0] : rows[Math.min(rows.length - 1, Math.max(0, index + step))];
-  next?.focus();
 }

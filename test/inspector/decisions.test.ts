@@ -86,7 +86,7 @@ describe('a rejected result', () => {
     const body = page.getByRole('textbox', { name: /^Body/ });
     await body.fill((await body.inputValue()).replace('done-ish', 'completed'));
     await page.getByRole('button', { name: 'Retry with changes' }).click();
-    await page.getByText(/published again as dispatch \d+/).waitFor();
+    await page.getByText(/published again as result \d+/).waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
     await row.waitFor({ state: 'detached' });
   });

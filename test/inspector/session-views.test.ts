@@ -28,11 +28,11 @@ describe('the prompt of a session', () => {
     await line.click();
     const panel = page.getByRole('region', { name: 'Origin of the line' });
     await panel.getByText('Open findings').waitFor();
-    expect(await panel.textContent()).toMatch(/must_fix.*Task\s*[\d.]+Dispatch\s*\d+Event\s*\d+/);
+    expect(await panel.textContent()).toMatch(/must_fix.*Task\s*[\d.]+Result\s*\d+Event\s*\d+/);
     await panel.getByRole('link', { name: 'Open the fact' }).click();
     const fact = page.getByRole('region', { name: 'The fact' });
     await fact.getByText(/, by the reviewer/).waitFor();
-    expect(await fact.textContent()).toContain('Nothing: it holds.');
+    expect(await fact.textContent()).toContain('Nothing: it is open.');
   });
 
   it('the arrow keys move from line to line of a prompt', async () => {
@@ -56,12 +56,14 @@ describe('the prompt of a session', () => {
     expect(page.url()).toMatch(/asOf=\d+/);
     await page.getByRole('button', { name: /^Out \d/ }).click();
     const table = page.getByRole('region', { name: 'Facts and files that were considered' });
-    expect(await table.textContent()).toMatch(/others came first|no room was left|says nearly the same/);
+    expect(await table.textContent()).toMatch(
+      /others came first|the budget was used up|says nearly the same/,
+    );
   });
 
   it('a smaller budget leaves things out, and the bar says how much is used', async () => {
     await goTo(page, origin, '/s/memory/prompt?kind=session-start&budget=300');
-    await page.getByText(/\d+ left out for space/).waitFor();
+    await page.getByText(/\d+ over budget/).waitFor();
     expect(await page.locator('.legend').textContent()).toMatch(/of 300 tokens/);
   });
 
@@ -92,7 +94,7 @@ describe('the facts of a session', () => {
     await goTo(page, origin, '/s/memory/facts?is=closed');
     await page.locator('.fact-row').first().click();
     const fact = page.getByRole('region', { name: 'The fact' });
-    await fact.getByText(/^Dispatch \d+, /).waitFor();
+    await fact.getByText(/^Result \d+, /).waitFor();
   });
 
   it('files that change together are reached by keyboard, and name each other', async () => {
@@ -112,7 +114,7 @@ describe('the health', () => {
     const said = await page.locator('main').textContent();
     for (const part of [
       'Waiting for the extractor',
-      'What the doctor finds',
+      'Findings of the doctor',
       'nats-server',
       'prompt-compiler',
     ])

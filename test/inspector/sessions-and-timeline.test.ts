@@ -156,7 +156,7 @@ describe('the view of a session', () => {
       blockers: ['No licence key'],
     });
     const attention = page.getByRole('region', { name: /Needs attention/ });
-    await attention.getByText('Its last result names what keeps it from going on.').waitFor();
+    await attention.getByText('Its last result names a blocker.').waitFor();
     await attention.getByRole('button', { name: 'Show the evidence' }).click();
     await attention.getByText('No licence key').first().waitFor();
   });
@@ -319,7 +319,7 @@ describe('the view of a timeline', () => {
       page,
       `(async () => {
         const list = document.querySelector('.windowed');
-        const ended = () => document.querySelector('.timeline-end').textContent.includes('all there are');
+        const ended = () => document.querySelector('.timeline-end').textContent.includes('in all');
         let frames = 0;
         for (; !ended(); frames++) {
           list.scrollTop = list.scrollHeight;

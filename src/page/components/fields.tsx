@@ -1,11 +1,12 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { spaced, type Tone, toneOf } from '../words.js';
 
-/** How long a reader pauses before a filter counts, in milliseconds. */
+/** Pause in typing after which a filter applies, in milliseconds. */
 const TYPING_MS = 200;
 
-/** A text that filters what is shown. `/` goes to the first one of a page. */
+/** A filter text. The key `/` focuses the first one of a page. */
 export function FilterField(props: {
   readonly label: string;
   readonly value: string;
@@ -15,7 +16,7 @@ export function FilterField(props: {
   const [text, setText] = useState(props.value);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const sent = useRef(props.value);
-  // The address may change it too: back, forward, a link.
+  // The address may change the value too: back, forward, a link.
   useEffect(() => {
     if (props.value === sent.current) return;
     sent.current = props.value;
@@ -51,16 +52,10 @@ export function FilterField(props: {
   );
 }
 
-interface Choice<Value extends string> {
-  readonly value: Value;
-  readonly label: string;
-}
-
-/** One of a few values. */
 export function SelectField<Value extends string>(props: {
   readonly label: string;
   readonly value: Value;
-  readonly choices: readonly Choice<Value>[];
+  readonly choices: readonly { readonly value: Value; readonly label: string }[];
   readonly onChoose: (value: Value) => void;
 }) {
   return (
@@ -83,6 +78,89 @@ export function SelectField<Value extends string>(props: {
   );
 }
 
+/** A field whose value applies at Enter, or when the focus leaves it. */
+export function TypedField(props: {
+  readonly label: string;
+  readonly value: string;
+  readonly placeholder?: string;
+  readonly list?: readonly string[];
+  /** Largest number; makes the field a number of at least 1. */
+  readonly max?: number;
+  readonly wide?: boolean;
+  readonly onType: (value: string) => void;
+}) {
+  const { label, value, max, list } = props;
+  const id = `list-${label.replace(/\W/g, '')}`;
+  const [draft, setDraft] = useState(value);
+  useEffect(() => setDraft(value), [value]);
+  return (
+    <label
+      class={`field ${props.wide === true ? 'field-grow' : ''} ${max === undefined ? '' : 'field-number'}`}
+    >
+      <span class="field-label">{label}</span>
+      <input
+        type={max === undefined ? 'text' : 'number'}
+        min={1}
+        max={max}
+        value={draft}
+        placeholder={props.placeholder ?? ''}
+        list={list && id}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={(event) => setDraft(event.currentTarget.value)}
+        onChange={(event) => {
+          const typed = event.currentTarget.value.trim();
+          if (typed !== value) props.onType(typed);
+        }}
+      />
+      {list && (
+        <datalist id={id}>
+          {list.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+      )}
+    </label>
+  );
+}
+
+export function Button(props: {
+  readonly onClick: () => void;
+  readonly small?: boolean;
+  readonly tone?: 'main' | 'bad';
+  readonly disabled?: boolean;
+  /** Sets `aria-expanded`. */
+  readonly open?: boolean;
+  readonly children: ComponentChildren;
+}) {
+  const { small, tone, disabled } = props;
+  return (
+    <button
+      type="button"
+      class={`button ${small ? 'button-small' : ''} ${tone ? `button-${tone}` : ''}`}
+      disabled={disabled}
+      aria-expanded={props.open}
+      onClick={props.onClick}
+    >
+      {props.children}
+    </button>
+  );
+}
+
+export function ButtonLink({
+  href,
+  children,
+}: {
+  readonly href: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <a class="button button-small" href={href}>
+      {children}
+    </a>
+  );
+}
+
 /** A button that is on or off. */
 export function Toggle(props: {
   readonly on: boolean;
@@ -96,7 +174,7 @@ export function Toggle(props: {
   );
 }
 
-/** One name with its value, within `dl class="pairs"`. */
+/** A name with its value, inside `dl class="pairs"`. */
 export function Pair({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
   return (
     <div>
@@ -106,18 +184,19 @@ export function Pair({ name, children }: { readonly name: string; readonly child
   );
 }
 
-/** How something stands. The words say it; the colour only helps to find it. */
-export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'quiet';
+/** A state in a word or two. The colour adds no meaning of its own. */
+export function Tag(props: { readonly tone?: Tone; readonly children: ComponentChildren }) {
+  return <span class={`tag tag-${props.tone ?? 'quiet'}`}>{props.children}</span>;
+}
 
-/** A word or two about how something stands. */
-export function Tag({
-  tone = 'quiet',
-  children,
-}: {
-  readonly tone?: Tone;
-  readonly children: ComponentChildren;
-}) {
-  return <span class={`tag tag-${tone}`}>{children}</span>;
+/** Role and verdict of a result, from an outcome such as `reviewer_needs_changes`. */
+export function Outcome({ outcome }: { readonly outcome: string }) {
+  const [role = '', ...verdict] = outcome.split('_');
+  return (
+    <Tag tone={toneOf(verdict.join('_'))}>
+      {role}: {spaced(verdict.join('_'))}
+    </Tag>
+  );
 }
 
 const now = signal(Date.now());
@@ -125,18 +204,16 @@ setInterval(() => {
   now.value = Date.now();
 }, 10_000);
 
-/** How long ago something was, with the whole time as its title. `at` is ISO 8601. */
+/** Age of an ISO 8601 time, with the whole time as its title. */
 export function Ago({ at }: { readonly at: string }) {
-  const time = Date.parse(at);
-  if (Number.isNaN(time)) return <span>{at}</span>;
   return (
     <time dateTime={at} title={wholeTime(at)}>
-      {agoText(now.value - time)}
+      {agoText(now.value - Date.parse(at))}
     </time>
   );
 }
 
-/** Time of day, with the date where it is not today. `at` is ISO 8601. */
+/** Time of day of an ISO 8601 time, with the date if it is not today. */
 export function Clock({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={wholeTime(at)}>
@@ -145,18 +222,19 @@ export function Clock({ at }: { readonly at: string }) {
   );
 }
 
-/** Made once: each one takes longer than all that it formats on a screen. */
+/** Formatters are created once, because creating one is slower than formatting a whole screen. */
 const WHOLE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
-const DAY_OF_YEAR = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: '2-digit' });
+const TODAY = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+const MINUTES = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } as const;
+const THIS_YEAR = new Intl.DateTimeFormat('en-GB', MINUTES);
+const OTHER_YEAR = new Intl.DateTimeFormat('en-GB', { ...MINUTES, year: '2-digit' });
 
-/** Date and time, in the reader's own zone and in UTC. */
+/** Returns date and time, in the reader's time zone and in UTC. */
 export function wholeTime(at: string): string {
-  const time = Date.parse(at);
-  return Number.isNaN(time) ? at : `${WHOLE.format(time)}, in UTC ${at.slice(0, 19).replace('T', ' ')}`;
+  return `${WHOLE.format(Date.parse(at))}, in UTC ${at.slice(0, 19).replace('T', ' ')}`;
 }
 
-/** Such as `now`, `40 s`, `5 min`, `3 h`, `12 d`. */
+/** Returns `now`, `40 s ago`, `5 min ago`, `3 h ago` or `12 d ago`. */
 function agoText(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < 5) return 'now';
@@ -167,23 +245,13 @@ function agoText(ms: number): string {
   return hours < 48 ? `${hours} h ago` : `${Math.round(hours / 24)} d ago`;
 }
 
-/** Such as `14:03:27`, or `12 Mar 14:03` for another day. */
+/** Returns `14:03:27`, or `12 Mar, 14:03` for another day. */
 function clockText(time: Date, today: Date): string {
-  const two = (value: number) => String(value).padStart(2, '0');
-  const minutes = `${two(time.getHours())}:${two(time.getMinutes())}`;
-  if (time.toDateString() === today.toDateString()) return `${minutes}:${two(time.getSeconds())}`;
-  const day = (time.getFullYear() === today.getFullYear() ? DAY : DAY_OF_YEAR).format(time);
-  return `${day} ${minutes}`;
+  if (time.toDateString() === today.toDateString()) return TODAY.format(time);
+  return (time.getFullYear() === today.getFullYear() ? THIS_YEAR : OTHER_YEAR).format(time);
 }
 
-/** What is being typed, until it counts: it stays through other changes of the page, and follows the value itself. */
-export function useDraft(value: string): readonly [draft: string, setDraft: (draft: string) => void] {
-  const [draft, setDraft] = useState(value);
-  useEffect(() => setDraft(value), [value]);
-  return [draft, setDraft];
-}
-
-/** A command for the terminal, with a button that copies it. */
+/** A terminal command, with a button that copies it. */
 export function Command({ text }: { readonly text: string }) {
   return (
     <div class="command">
@@ -193,12 +261,10 @@ export function Command({ text }: { readonly text: string }) {
   );
 }
 
-/** The command that publishes a first result. */
 export function publishCommand(session: string): string {
   return `throughline publish implementer --session ${session} --file result.json`;
 }
 
-/** Copies a text. */
 export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
   const [copied, setCopied] = useState<'no' | 'yes' | 'failed'>('no');
   const copy = async () => {
@@ -211,32 +277,25 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
     setTimeout(() => setCopied('no'), 1_500);
   };
   return (
-    <button type="button" class="button button-small" onClick={() => void copy()}>
+    <Button small onClick={() => void copy()}>
       <span role="status">{{ no: label, yes: 'Copied', failed: 'Not allowed' }[copied]}</span>
-    </button>
+    </Button>
   );
 }
 
-/** Characters and lines from which on a text is folded. */
-const LONG = 400;
-const LINES = 6;
-
-/** A text of a task or a note; a long one shows its first lines, and the rest on demand. */
+/** A text of a task or a note; a long one is folded to its first lines. */
 export function LongText({ text }: { readonly text: string }) {
   const [open, setOpen] = useState(false);
-  const long = text.length > LONG || text.split('\n').length > LINES;
+  const long = text.length > 400 || text.split('\n').length > 6;
   return (
     <>
       <p class={`task-text ${long && !open ? 'task-text-folded' : ''}`}>{text}</p>
       {long ? (
-        <button
-          type="button"
-          class="button button-small task-text-more"
-          aria-expanded={open}
-          onClick={() => setOpen(!open)}
-        >
-          {open ? 'Show less' : 'Show all of it'}
-        </button>
+        <div class="task-text-more">
+          <Button small open={open} onClick={() => setOpen(!open)}>
+            {open ? 'Show less' : 'Show all of it'}
+          </Button>
+        </div>
       ) : null}
     </>
   );

@@ -2,15 +2,9 @@ import { type ComponentChildren, Fragment } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { bound, type KeyBinding } from '../keys.js';
 import { connection } from '../live.js';
-import {
-  type GlobalViewName,
-  type PageRoute,
-  route,
-  type SessionViewName,
-  sessionHref,
-  viewHref,
-} from '../route.js';
+import { type GlobalViewName, route, type SessionViewName, sessionHref, viewHref } from '../route.js';
 import { nextTheme, theme } from '../theme.js';
+import { Button } from './fields.js';
 
 const GLOBAL: readonly (readonly [view: GlobalViewName, label: string])[] = [
   ['sessions', 'Sessions'],
@@ -27,7 +21,6 @@ const OF_SESSION: readonly (readonly [view: SessionViewName, label: string])[] =
   ['facts', 'Facts'],
 ];
 
-/** Name, views, state of the connection, theme and help; in a session also the views of the session. */
 export function PageHeader({ onHelp }: { readonly onHelp: () => void }) {
   const at = route.value;
   return (
@@ -39,7 +32,11 @@ export function PageHeader({ onHelp }: { readonly onHelp: () => void }) {
         </a>
         <nav class="nav" aria-label="Views">
           {GLOBAL.map(([view, label]) => (
-            <NavLink key={view} href={viewHref(view)} current={isIn(at, view)}>
+            <NavLink
+              key={view}
+              href={viewHref(view)}
+              current={at.view === view || (view === 'sessions' && at.session !== undefined)}
+            >
               {label}
             </NavLink>
           ))}
@@ -120,17 +117,10 @@ function Mark() {
   );
 }
 
-/** The views of a session belong to the sessions. */
-function isIn(at: PageRoute, view: GlobalViewName): boolean {
-  return at.view === view || (view === 'sessions' && at.session !== undefined);
-}
-
-/** The heading of a view; it names the window too. */
+/** Heading of a view, and title of the window; `of` is the session or project in that title. */
 export function PageHead(props: {
   readonly title: string;
-  /** What the window is called beside that, such as the session. */
-  readonly of?: string;
-  /** What stands beside the heading. */
+  readonly of?: string | undefined;
   readonly children?: ComponentChildren;
 }) {
   useEffect(() => {
@@ -144,7 +134,7 @@ export function PageHead(props: {
   );
 }
 
-/** All keys that do something now. */
+/** Help on the keys of the current view. */
 export function KeyHelp({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -153,11 +143,11 @@ export function KeyHelp({ open, onClose }: { readonly open: boolean; readonly on
   }, [open]);
   return (
     <dialog ref={dialog} class="dialog" aria-labelledby="key-help-title" onClose={onClose}>
-      <div class="dialog-head">
+      <div class="card-head dialog-head">
         <h2 id="key-help-title">Keys</h2>
-        <button type="button" class="button button-small" onClick={onClose}>
+        <Button small onClick={onClose}>
           Close
-        </button>
+        </Button>
       </div>
       <dl class="keys">
         {bound.value
@@ -191,7 +181,7 @@ const KEY_NAMES: Readonly<Record<string, string>> = {
   PageUp: 'Page ↑',
 };
 
-/** A view may bind what the page binds too: then only its own counts. */
+/** A binding of a view hides the page's binding of the same key. */
 function isFirst(binding: KeyBinding, index: number, all: readonly KeyBinding[]): boolean {
   return all.findIndex(({ keys }) => keys.some((key) => binding.keys.includes(key))) === index;
 }

@@ -1,14 +1,16 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { type AskError, unauthorized } from '../ask.js';
 import { connection, reconnect } from '../live.js';
 import type { AskedReply } from '../use-ask.js';
 import type { Pages } from '../use-pages.js';
-import { Command } from './fields.js';
+import { figure } from '../words.js';
+import { Button, Command } from './fields.js';
 
-/** Shows a reply; before it came, that it is on its way; after a failure, why, above what was there before. */
+/** Shows a reply, a loading message before it, and an error above the previous reply. */
 export function AskedView<Reply>(props: {
   readonly asked: AskedReply<Reply>;
-  /** What is loaded, in words: `sessions`. */
+  /** The noun in the loading message: `sessions`. */
   readonly what: string;
   readonly children: (reply: Reply) => ComponentChildren;
 }) {
@@ -22,7 +24,7 @@ export function AskedView<Reply>(props: {
   );
 }
 
-/** Says when what is shown is no longer new, and why. */
+/** Says that the page may be out of date, and why. */
 export function Banner() {
   const text = bannerText();
   return (
@@ -31,9 +33,9 @@ export function Banner() {
         <div class="banner">
           <span>{text}</span>
           {connection.value === 'no-server' ? (
-            <button type="button" class="button button-small" onClick={reconnect}>
+            <Button small onClick={reconnect}>
               Try now
-            </button>
+            </Button>
           ) : null}
         </div>
       )}
@@ -46,19 +48,18 @@ function bannerText(): string | undefined {
     return 'This browser has no valid token: each start has a new one. Open the URL that `throughline up` printed last.';
   }
   if (connection.value === 'no-server') {
-    return 'The inspector cannot be reached: is `throughline up` still running? What you see is the last that it sent; it is tried again by itself.';
+    return 'The inspector cannot be reached: is `throughline up` still running? The page may be out of date; it reconnects by itself.';
   }
   if (connection.value === 'no-nats') {
-    return 'The inspector has lost its NATS server. What you see may be old; it goes on when the server is back.';
+    return 'The inspector has lost its NATS server. The page may be out of date; it continues when the server is back.';
   }
   return undefined;
 }
 
-/** Where there is nothing to show: why, and what to do. */
+/** Says why a list is empty, and what to do; `command` can be copied. */
 export function Empty(props: {
   readonly title: string;
   readonly children?: ComponentChildren;
-  /** A command that changes it, to be copied. */
   readonly command?: string;
 }) {
   return (
@@ -70,7 +71,7 @@ export function Empty(props: {
   );
 }
 
-/** While the first reply is on its way. It shows only after a moment, so that quick replies do not flicker. */
+/** Appears only after a moment, so that quick replies do not flicker. */
 export function Loading({ what }: { readonly what: string }) {
   return (
     <p class="loading" role="status">
@@ -79,23 +80,18 @@ export function Loading({ what }: { readonly what: string }) {
   );
 }
 
-/** Why something could not be shown, and a way to try again. */
 export function ErrorBox({ error, retry }: { readonly error: AskError; readonly retry?: () => void }) {
   return (
     <div class="error-box" role="alert">
       <p>
         {error.message} <code class="error-code">{error.code}</code>
       </p>
-      {retry === undefined ? null : (
-        <button type="button" class="button" onClick={retry}>
-          Try again
-        </button>
-      )}
+      {retry && <Button onClick={retry}>Try again</Button>}
     </div>
   );
 }
 
-/** Asks for the next page of a list, and says how much of it is shown. */
+/** Shows how much of a list is loaded, and loads the next page. */
 export function MoreButton(props: {
   readonly pages: Pick<Pages<unknown>, 'more' | 'loadingMore'>;
   readonly shown: number;
@@ -105,14 +101,55 @@ export function MoreButton(props: {
   return (
     <p class="more">
       <span class="quiet figure">
-        {shown.toLocaleString('en')}
-        {total === undefined ? '' : ` of ${total.toLocaleString('en')}`}
+        {figure(shown)}
+        {total === undefined ? '' : ` of ${figure(total)}`}
       </span>
-      {pages.more === undefined ? null : (
-        <button type="button" class="button button-small" disabled={pages.loadingMore} onClick={pages.more}>
+      {pages.more && (
+        <Button small disabled={pages.loadingMore} onClick={pages.more}>
           Show more
-        </button>
+        </Button>
       )}
     </p>
+  );
+}
+
+/** Head of a card; the children are a count or a remark at its right. */
+export function CardHead(props: {
+  readonly id?: string;
+  readonly title: ComponentChildren;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <div class="card-head">
+      <h2 id={props.id}>{props.title}</h2>
+      <span class="quiet figure">{props.children}</span>
+    </div>
+  );
+}
+
+/** Details of the list item that is open; scrolls to its beginning when another one opens. */
+export function Panel(props: {
+  readonly label: string;
+  readonly title: ComponentChildren;
+  readonly opened: string | number;
+  readonly class?: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}) {
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (matchMedia('(max-width: 980px)').matches) panel.current?.scrollIntoView({ block: 'start' });
+    else panel.current?.closest('.split-detail')?.scrollTo(0, 0);
+  }, [props.opened]);
+  return (
+    <section ref={panel} class={`card panel ${props.class ?? ''}`} aria-label={props.label}>
+      <div class="card-head">
+        <h2>{props.title}</h2>
+        <Button small onClick={props.onClose}>
+          Close
+        </Button>
+      </div>
+      <div class="card-body">{props.children}</div>
+    </section>
   );
 }

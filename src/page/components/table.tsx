@@ -4,27 +4,30 @@ import { figure } from '../words.js';
 
 interface Column {
   readonly name: string;
-  /** Numbers stand at the right. */
+  /** Aligned to the right. */
   readonly number?: boolean;
-  /** Left out on a narrow screen. */
+  /** Hidden on a narrow screen. */
   readonly wide?: boolean;
 }
 
-/** A table that scrolls by itself where the screen is narrow. Its rows are `tr` with as many cells as columns. */
+/** A table with a scroll bar of its own. Its children are `tr` rows. */
 export function Table(props: {
-  /** What the table holds, for those who hear the page. */
   readonly label: string;
   readonly columns: readonly Column[];
   readonly children: ComponentChildren;
 }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
     <section class="table-scroll" aria-label={props.label} tabIndex={0}>
       <table class="table">
         <thead>
           <tr>
             {props.columns.map((column) => (
-              <th key={column.name} scope="col" class={cellClass(column)}>
+              <th
+                key={column.name}
+                scope="col"
+                class={`${column.number ? 'number' : ''} ${column.wide ? 'only-wide' : ''}`}
+              >
                 {column.name}
               </th>
             ))}
@@ -36,12 +39,6 @@ export function Table(props: {
   );
 }
 
-/** The class of a cell of a column. */
-function cellClass(column: Column): string {
-  return [column.number === true ? 'number' : '', column.wide === true ? 'only-wide' : ''].join(' ').trim();
-}
-
-/** How much of something is done, in figures and as a bar. */
 export function Progress(props: { readonly label: string; readonly done: number; readonly total: number }) {
   return (
     <span class="progress">
@@ -56,16 +53,9 @@ export function Progress(props: { readonly label: string; readonly done: number;
   );
 }
 
-/** A bar that is filled by a share. Figures stand beside it: alone it says nothing to those who hear the page. */
-export function Share({
-  part,
-  whole,
-  tone,
-}: {
-  readonly part: number;
-  readonly whole: number;
-  readonly tone?: string;
-}) {
+/** A filled bar. It is hidden from screen readers, so figures must stand beside it. */
+export function Share(props: { readonly part: number; readonly whole: number; readonly tone?: string }) {
+  const { part, whole, tone } = props;
   const share = whole <= 0 ? 0 : Math.min(1, part / whole);
   return (
     <span class="share" aria-hidden="true">
@@ -74,15 +64,16 @@ export function Share({
   );
 }
 
-interface BarPart {
-  readonly name: string;
-  readonly value: number;
+/** Background of the section at an index; sections after the eighth repeat the colours. */
+export function hue(index: number) {
+  return { background: `var(--hue-${index % 8})` };
 }
 
-/** What something is made of, as one bar with a legend: `room` is what there is place for. */
+/** A bar of parts with a legend. */
 export function StackedBar(props: {
   readonly label: string;
-  readonly parts: readonly BarPart[];
+  readonly parts: readonly { readonly name: string; readonly value: number }[];
+  /** Value of a full bar. */
   readonly room: number;
   readonly unit: string;
 }) {
@@ -94,18 +85,18 @@ export function StackedBar(props: {
         {props.parts.map(({ name, value }, index) => (
           <span
             key={name}
-            class={`stacked-part hue-${index % 8}`}
+            class="stacked-part"
             title={`${name}: ${figure(value)} ${props.unit}`}
-            style={{ width: `${((value / whole) * 100).toFixed(3)}%` }}
+            style={{ ...hue(index), width: `${((value / whole) * 100).toFixed(3)}%` }}
           />
         ))}
       </div>
       <figcaption>
         <span class="visually-hidden">{props.label}: </span>
-        <ul class="legend">
+        <ul class="legend small">
           {props.parts.map(({ name, value }, index) => (
             <li key={name}>
-              <span class={`legend-dot hue-${index % 8}`} aria-hidden="true" />
+              <span class="legend-dot" style={hue(index)} aria-hidden="true" />
               {name} <span class="figure">{figure(value)}</span>
             </li>
           ))}
@@ -120,29 +111,28 @@ export function StackedBar(props: {
   );
 }
 
-/** Rows beyond the visible ones, above and below, that are there already when the list is scrolled. */
+/** Rows rendered above and below the visible ones. */
 const OVERSCAN = 12;
 
 interface WindowedListProps {
-  /** What the list holds, for those who hear the page. */
   readonly label: string;
   readonly count: number;
-  /** Height of every row in pixels. */
+  /** In pixels. */
   readonly rowHeight: number;
-  /** Grows with each row that came in at the top: what is looked at stays where it is. */
+  /** Rows added at the top so far. The rows on the screen stay in place when it grows. */
   readonly added: number;
-  /** Another one for another list: it begins at the top. */
+  /** Changes with the list, which then scrolls to the top. */
   readonly generation: number;
-  /** Index of the chosen row; -1 for none. */
+  /** -1 for none. */
   readonly chosen: number;
   readonly onChoose: (index: number) => void;
-  /** The rows that are there, first and last. Told after each render. */
+  /** Called after each render with the rendered rows. */
   readonly onRange: (first: number, last: number, atTop: boolean) => void;
   readonly rowClass: (index: number) => string;
   readonly row: (index: number) => ComponentChildren;
 }
 
-/** A list of any length of which only the visible rows exist. The chosen row is kept in sight. */
+/** A virtual list: only the visible rows exist. Choosing a row scrolls to it. */
 export function WindowedList(props: WindowedListProps) {
   const { count, rowHeight, added, generation, chosen } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -168,7 +158,7 @@ export function WindowedList(props: WindowedListProps) {
     setView((view) => (view.top === element.scrollTop ? view : { ...view, top: element.scrollTop }));
   }, [added, generation, rowHeight]);
 
-  // Only a choice moves the list: rows that come in do not.
+  // Only a choice scrolls the list: new rows do not.
   const choice = chosen < 0 ? undefined : chosen - added;
   useLayoutEffect(() => {
     const element = box.current;

@@ -1,32 +1,25 @@
 import type { FactShown, FoundFact } from '../../contracts/replies/fact-reply.js';
-import { Clock, Pair, Tag } from '../components/fields.js';
-import { AskedView } from '../components/states.js';
+import { ButtonLink, Clock, Pair, Tag } from '../components/fields.js';
+import { AskedView, Panel } from '../components/states.js';
 import { factWords } from '../prompt/considered-table.js';
 import { promptTitle } from '../prompt/use-prompt.js';
 import { sessionHref, setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { useOpened } from './files-together.js';
 
-/** One fact: who said it, who closed it, what else was said of its subject, and which prompts showed it. */
+/** One fact: its origin, what closed it, the prompts that showed it, and other facts about its subject. */
 export function FactPanel({ session, id }: { readonly session: string; readonly id: string }) {
   const asked = useAsk('tool.fact-show', { session, id }, session);
-  const panel = useOpened(id);
+  const title = (
+    <>
+      Fact <code>{id.slice(0, 12)}</code>
+    </>
+  );
   return (
-    <section ref={panel} class="card fact-panel" aria-label="The fact">
-      <div class="card-head">
-        <h2>
-          Fact <code>{id.slice(0, 12)}</code>
-        </h2>
-        <button type="button" class="button button-small" onClick={() => setParams({ id: undefined })}>
-          Close
-        </button>
-      </div>
-      <div class="fact-body">
-        <AskedView asked={asked} what="the fact">
-          {(shown) => <Shown session={session} shown={shown} />}
-        </AskedView>
-      </div>
-    </section>
+    <Panel label="The fact" title={title} opened={id} onClose={() => setParams({ id: undefined })}>
+      <AskedView asked={asked} what="the fact">
+        {(shown) => <Shown session={session} shown={shown} />}
+      </AskedView>
+    </Panel>
   );
 }
 
@@ -36,7 +29,7 @@ function Shown({ session, shown }: { readonly session: string; readonly shown: F
     <>
       <p class="fact-says">{fact.object}</p>
       <p class="tags">
-        {closedBy === undefined ? <Tag tone="good">holds</Tag> : <Tag>closed</Tag>}
+        {closedBy === undefined ? <Tag tone="good">open</Tag> : <Tag>closed</Tag>}
         {fact.severity === undefined ? null : <Tag tone="warn">{fact.severity}</Tag>}
         {fact.tags.map((tag) => (
           <Tag key={tag}>{tag}</Tag>
@@ -47,33 +40,28 @@ function Shown({ session, shown }: { readonly session: string; readonly shown: F
         <Pair name="About">{fact.subject}</Pair>
         <Pair name="Relation">{fact.relation}</Pair>
         <Pair name="Task">{`${fact.task}, by the ${fact.role}`}</Pair>
-        <Pair name="Dispatch">{`${fact.dispatch}, event ${fact.eventSequence}`}</Pair>
+        <Pair name="Result">{`${fact.dispatch}, event ${fact.eventSequence}`}</Pair>
         {(fact.repairs ?? []).map((repair, index) => (
           <Pair key={index} name="Repaired">
             {Object.values(repair).map(String).join(' ')}
           </Pair>
         ))}
       </dl>
-      <p class="origin-links">
-        <a class="button button-small" href={sessionHref(session, 'timeline', { at: fact.eventSequence })}>
+      <p class="actions">
+        <ButtonLink href={sessionHref(session, 'timeline', { at: fact.eventSequence })}>
           In the timeline
-        </a>
-        <a
-          class="button button-small"
-          href={sessionHref(session, 'facts', { subject: fact.subject, is: 'all' })}
-        >
+        </ButtonLink>
+        <ButtonLink href={sessionHref(session, 'facts', { subject: fact.subject, is: 'all' })}>
           All about this
-        </a>
-        <a class="button button-small" href={sessionHref(session, 'prompt', { task: fact.task })}>
-          Prompt of the task
-        </a>
+        </ButtonLink>
+        <ButtonLink href={sessionHref(session, 'prompt', { task: fact.task })}>Prompt of the task</ButtonLink>
       </p>
       <h3>What closed it</h3>
       {closedBy === undefined ? (
-        <p class="quiet">Nothing: it holds.</p>
+        <p class="quiet">Nothing: it is open.</p>
       ) : (
         <p>
-          Dispatch {closedBy.dispatch}
+          Result {closedBy.dispatch}
           {closedBy.task === undefined ? '' : `, task ${closedBy.task}`}
           {closedBy.role === undefined ? '' : `, by the ${closedBy.role}`}, <Clock at={closedBy.at} />{' '}
           <a
@@ -90,7 +78,7 @@ function Shown({ session, shown }: { readonly session: string; readonly shown: F
         Shown in prompts <span class="quiet figure">{shownIn.length}</span>
       </h3>
       {shownIn.length === 0 ? (
-        <p class="quiet">In none of those that are kept, the newest 200.</p>
+        <p class="quiet">In none of the newest 200 prompts.</p>
       ) : (
         <ul class="fact-prompts">
           {shownIn.map((prompt) => (
@@ -107,7 +95,7 @@ function Shown({ session, shown }: { readonly session: string; readonly shown: F
         History of its subject <span class="quiet figure">{history.length}</span>
       </h3>
       {history.length === 0 ? (
-        <p class="quiet">Nothing else was said of it.</p>
+        <p class="quiet">No other fact is about it.</p>
       ) : (
         <History session={session} facts={history} />
       )}
@@ -126,8 +114,8 @@ function History({ session, facts }: { readonly session: string; readonly facts:
           <a href={sessionHref(session, 'facts', { id: fact.id, is: 'all' })}>{factWords(fact)}</a>
           <br />
           <span class="quiet figure">
-            task {fact.task}, dispatch {fact.dispatch}
-            {fact.closed_by === undefined ? '' : `, closed by dispatch ${fact.closed_by}`}
+            task {fact.task}, result {fact.dispatch}
+            {fact.closed_by === undefined ? '' : `, closed by result ${fact.closed_by}`}
           </span>
         </li>
       ))}

@@ -1,9 +1,7 @@
 import type { FilesListed } from '../../contracts/replies/fact-reply.js';
 
-/** A graph of files that change together: where each stands. The same files always give the same picture. */
-
 export interface GraphNode {
-  /** Place of the file in the list. */
+  /** Index of the file in the list. */
   readonly index: number;
   readonly path: string;
   readonly uses: number;
@@ -15,8 +13,7 @@ export interface GraphNode {
 interface GraphEdge {
   readonly from: GraphNode;
   readonly to: GraphNode;
-  readonly together: number;
-  /** 0 to 1, by how often they changed together. */
+  /** 0 to 1, by how often both files changed together. */
   readonly weight: number;
 }
 
@@ -31,29 +28,30 @@ const WIDTH = 960;
 const HEIGHT = 600;
 const EDGE = 48;
 const STEPS = 260;
-/** Turns between two nodes of the first spiral: the golden angle, so that none stand in a line. */
+/** The golden angle between two nodes of the initial spiral, so that no nodes are in line. */
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 
-/** Places the files that change together with another one, at most `most` of them. */
+/** Lays out the files that change together with others. The same files always give the same picture. */
 export function fileGraph({ files, links }: Pick<FilesListed, 'files' | 'links'>, most = 60): FileGraph {
   const linked = new Set(links.flatMap(({ from, to }) => [from, to]));
   const shown = files
     .flatMap((file, index) => (linked.has(index) ? [{ ...file, index }] : []))
     .slice(0, most);
   const place = new Map(shown.map(({ index }, at) => [index, at]));
-  const edges = links.flatMap(({ from, to, together }) => {
-    const [one, other] = [place.get(from), place.get(to)];
-    return one === undefined || other === undefined ? [] : [{ one, other, together }];
-  });
-  const strongest = Math.max(1, ...edges.map(({ together }) => together));
+  const drawn = links.filter(({ from, to }) => place.has(from) && place.has(to));
+  const strongest = Math.max(1, ...drawn.map(({ together }) => together));
+  const edges = drawn.map(
+    ({ from, to, together }): Link => ({
+      one: place.get(from) ?? 0,
+      other: place.get(to) ?? 0,
+      weight: together / strongest,
+    }),
+  );
   const points = shown.map((_, at) => {
     const distance = 26 * Math.sqrt(at + 0.5);
     return { x: distance * Math.cos(at * GOLDEN), y: 0.7 * distance * Math.sin(at * GOLDEN) };
   });
-  settle(
-    points,
-    edges.map((edge) => ({ ...edge, weight: edge.together / strongest })),
-  );
+  settle(points, edges);
   const placed = fitted(points);
   const busiest = Math.max(1, ...shown.map(({ uses }) => uses));
   const nodes = shown.map(
@@ -67,11 +65,9 @@ export function fileGraph({ files, links }: Pick<FilesListed, 'files' | 'links'>
     width: WIDTH,
     height: HEIGHT,
     nodes,
-    edges: edges.flatMap(({ one, other, together }) => {
+    edges: edges.flatMap(({ one, other, weight }) => {
       const [from, to] = [nodes[one], nodes[other]];
-      return from === undefined || to === undefined
-        ? []
-        : [{ from, to, together, weight: together / strongest }];
+      return from && to ? [{ from, to, weight }] : [];
     }),
   };
 }
@@ -81,11 +77,14 @@ interface Point {
   y: number;
 }
 
-/** Nodes push each other away, links pull, everything is drawn to the middle; each step moves them less. */
-function settle(
-  points: Point[],
-  edges: readonly { readonly one: number; readonly other: number; readonly weight: number }[],
-): void {
+interface Link {
+  readonly one: number;
+  readonly other: number;
+  readonly weight: number;
+}
+
+/** A force-directed layout: nodes repel each other, links and the centre attract, and each step moves nodes less. */
+function settle(points: Point[], links: readonly Link[]): void {
   const length = 70;
   for (let step = 0; step < STEPS; step += 1) {
     const moves = points.map(({ x, y }) => ({ x: -x * 0.012, y: -y * 0.02 }));
@@ -95,16 +94,11 @@ function settle(
         if (other === undefined) continue;
         const [dx, dy] = [one.x - other.x, one.y - other.y];
         const square = Math.max(36, dx * dx + dy * dy);
-        push(
-          moves,
-          at,
-          next,
-          (dx * 2600) / square / Math.sqrt(square),
-          (dy * 2600) / square / Math.sqrt(square),
-        );
+        const force = 2600 / square / Math.sqrt(square);
+        push(moves, at, next, dx * force, dy * force);
       }
     }
-    for (const { one, other, weight } of edges) {
+    for (const { one, other, weight } of links) {
       const [a, b] = [points[one], points[other]];
       if (a === undefined || b === undefined) continue;
       const [dx, dy] = [a.x - b.x, a.y - b.y];
@@ -131,7 +125,7 @@ function push(moves: Point[], one: number, other: number, x: number, y: number):
   b.y -= y;
 }
 
-/** Brings points into the picture, in whole tenths so that every machine draws the same. */
+/** Scales points to the picture, rounded to tenths so that every machine draws the same. */
 function fitted(points: readonly Point[]): (point: Point) => Point {
   const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
   const [left, top] = [Math.min(...xs), Math.min(...ys)];
@@ -146,7 +140,7 @@ function fitted(points: readonly Point[]): (point: Point) => Point {
   return ({ x, y }) => ({ x: round(inset.x + (x - left) * scale), y: round(inset.y + (y - top) * scale) });
 }
 
-/** The end of a path, which is what tells files apart. */
+/** Returns the file name of a path, cut if it is long. */
 export function shortPath(path: string, most = 28): string {
   const name = path.slice(path.lastIndexOf('/') + 1);
   return name.length > most ? `${name.slice(0, most - 1)}…` : name;

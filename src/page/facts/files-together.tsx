@@ -1,21 +1,20 @@
-import type { RefObject } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { FilesListed } from '../../contracts/replies/fact-reply.js';
-import { Clock, FilterField } from '../components/fields.js';
-import { AskedView, Empty } from '../components/states.js';
+import { ButtonLink, Clock, FilterField } from '../components/fields.js';
+import { AskedView, CardHead, Empty, Panel } from '../components/states.js';
 import { sessionHref, setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { counted } from '../words.js';
 import { type FileGraph, fileGraph, type GraphNode, shortPath } from './file-graph.js';
 
-/** Files that results touched, as a picture of those that change together and as a list. */
+/** Files that results changed: a list, and a graph of files that change together. */
 export function FilesTogether(props: {
   readonly session: string;
   readonly file: string | undefined;
   readonly text: string;
 }) {
   const { session, file, text } = props;
-  const asked = useAsk('tool.file-list', { session, limit: 200, ...(text && { text }) }, session);
+  const asked = useAsk('tool.file-list', { session, limit: 200, text: text || undefined }, session);
   return (
     <>
       <div class="tools">
@@ -41,15 +40,12 @@ export function FilesTogether(props: {
   );
 }
 
-function Files({
-  session,
-  reply,
-  file,
-}: {
+function Files(props: {
   readonly session: string;
   readonly reply: FilesListed;
   readonly file: string | undefined;
 }) {
+  const { session, reply, file } = props;
   const graph = useMemo(() => fileGraph(reply), [reply]);
   const [pointed, setPointed] = useState<number | undefined>(undefined);
   const chosen = reply.files.findIndex(({ path }) => path === file);
@@ -61,7 +57,6 @@ function Files({
       )
       .sort((one, other) => other.times - one.times);
   const shown = chosen === -1 ? undefined : reply.files[chosen];
-  const panel = useOpened(shown?.path);
   return (
     <div class="split split-open">
       <div class="split-list">
@@ -73,63 +68,52 @@ function Files({
       </div>
       <div class="split-detail">
         {shown === undefined ? null : (
-          <section ref={panel} class="card fact-panel" aria-label="The file">
-            <div class="card-head">
-              <h2 class="mono">{shown.path}</h2>
-              <button
-                type="button"
-                class="button button-small"
-                onClick={() => setParams({ file: undefined })}
-              >
-                Close
-              </button>
-            </div>
-            <div class="fact-body">
-              <p class="quiet">
-                {counted(shown.uses, 'result')}
-                {shown.last === undefined ? null : (
-                  <>
-                    , last <Clock at={shown.last} />
-                  </>
-                )}
-              </p>
-              <p>
-                Tasks:{' '}
-                {shown.tasks.map((task, index) => (
-                  <span key={task}>
-                    {index === 0 ? '' : ', '}
-                    <a href={sessionHref(session, 'timeline', { task })}>{task}</a>
-                  </span>
-                ))}
-              </p>
-              <p class="origin-links">
-                <a
-                  class="button button-small"
-                  href={sessionHref(session, 'facts', { subject: shown.path, is: 'all' })}
-                >
-                  Facts about it
-                </a>
-              </p>
-              <h3>Changes together with</h3>
-              {together(chosen).length === 0 ? <p class="quiet">No other file.</p> : null}
-              <ul class="fact-prompts">
-                {together(chosen).map(({ other, times }) => (
-                  <li key={other}>
-                    <FileLink session={session} path={reply.files[other]?.path ?? ''} />{' '}
-                    <span class="quiet figure">{counted(times, 'time')}</span>
-                  </li>
-                ))}
-              </ul>
-            </div>
-          </section>
+          <Panel
+            label="The file"
+            title={<span class="mono">{shown.path}</span>}
+            opened={shown.path}
+            onClose={() => setParams({ file: undefined })}
+          >
+            <p class="quiet">
+              {counted(shown.uses, 'result')}
+              {shown.last === undefined ? null : (
+                <>
+                  , last <Clock at={shown.last} />
+                </>
+              )}
+            </p>
+            <p>
+              Tasks:{' '}
+              {shown.tasks.map((task, index) => (
+                <span key={task}>
+                  {index === 0 ? '' : ', '}
+                  <a href={sessionHref(session, 'timeline', { task })}>{task}</a>
+                </span>
+              ))}
+            </p>
+            <p class="actions">
+              <ButtonLink href={sessionHref(session, 'facts', { subject: shown.path, is: 'all' })}>
+                Facts about it
+              </ButtonLink>
+            </p>
+            <h3>Changes together with</h3>
+            {together(chosen).length === 0 ? <p class="quiet">No other file.</p> : null}
+            <ul class="fact-prompts">
+              {together(chosen).map(({ other, times }) => (
+                <li key={other}>
+                  <a class="mono" href={fileHref(session, reply.files[other]?.path)}>
+                    {reply.files[other]?.path}
+                  </a>{' '}
+                  <span class="quiet figure">{counted(times, 'time')}</span>
+                </li>
+              ))}
+            </ul>
+          </Panel>
         )}
         <section class="card" aria-label="Files">
-          <div class="card-head">
-            <h2>Files</h2>
-            <span class="quiet figure">
-              {reply.files.length} of {reply.total}
-            </span>
-          </div>
+          <CardHead title="Files">
+            {reply.files.length} of {reply.total}
+          </CardHead>
           <ol class="file-list">
             {reply.files.map(({ path, uses }, index) => (
               <li
@@ -139,8 +123,8 @@ function Files({
               >
                 <a
                   data-row
-                  class="file-row"
-                  href={sessionHref(session, 'facts', { tab: 'files', file: path })}
+                  class="pick file-row"
+                  href={fileHref(session, path)}
                   aria-current={index === chosen ? 'true' : undefined}
                   onFocus={() => setPointed(index)}
                   onBlur={() => setPointed(undefined)}
@@ -159,15 +143,11 @@ function Files({
   );
 }
 
-function FileLink({ session, path }: { readonly session: string; readonly path: string }) {
-  return (
-    <a class="mono" href={sessionHref(session, 'facts', { tab: 'files', file: path })}>
-      {path}
-    </a>
-  );
+function fileHref(session: string, file: string | undefined): string {
+  return sessionHref(session, 'facts', { tab: 'files', file });
 }
 
-/** The picture. The list beside it says the same to those who hear the page, and is the way by keyboard. */
+/** The graph. Keyboards and screen readers use the list beside it. */
 function Picture(props: {
   readonly graph: FileGraph;
   readonly active: number | undefined;
@@ -199,17 +179,11 @@ function Picture(props: {
           x2={to.x}
           y2={to.y}
           stroke-width={(0.8 + 3.2 * weight).toFixed(1)}
-          class={
-            from.index === active || to.index === active
-              ? 'graph-edge graph-edge-near'
-              : active === undefined
-                ? 'graph-edge'
-                : 'graph-edge graph-dim'
-          }
+          class={`graph-edge ${active === undefined ? '' : from.index === active || to.index === active ? 'graph-edge-near' : 'graph-dim'}`}
         />
       ))}
       {graph.nodes.map((node) => (
-        // biome-ignore lint/a11y/noStaticElementInteractions: the list of files is the way by keyboard.
+        // biome-ignore lint/a11y/noStaticElementInteractions: keyboards use the list of files.
         <g
           key={node.path}
           class={`graph-node ${dim(node.index) ? 'graph-dim' : ''} ${node.index === props.chosen ? 'graph-chosen' : ''}`}
@@ -228,15 +202,4 @@ function Picture(props: {
       ))}
     </svg>
   );
-}
-
-/** What was opened is seen from its beginning: beside the list, or below it where the screen is narrow. */
-export function useOpened(opened: string | undefined): RefObject<HTMLElement | null> {
-  const panel = useRef<HTMLElement>(null);
-  useEffect(() => {
-    if (opened === undefined || panel.current === null) return;
-    if (matchMedia('(max-width: 980px)').matches) panel.current.scrollIntoView({ block: 'start' });
-    else panel.current.closest('.split-detail')?.scrollTo(0, 0);
-  }, [opened]);
-  return panel;
 }

@@ -2,13 +2,13 @@ import type { HealthHistoryReply, HealthPoint } from '../../contracts/inspector-
 
 export type HealthSeries = Exclude<keyof HealthPoint, 'at'>;
 
-/** Times in seconds, and one value for each; null where nothing is known. */
+/** Times in seconds, and a value for each; null if unknown. */
 export interface PlotData {
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];
 }
 
-/** One series over time. Where moments are missing, the line has a gap. */
+/** Returns one series over time, with a gap where points are missing. */
 export function plotData({ points, everyMs }: HealthHistoryReply, name: HealthSeries): PlotData {
   const times: number[] = [];
   const values: (number | null)[] = [];
@@ -26,12 +26,11 @@ export function plotData({ points, everyMs }: HealthHistoryReply, name: HealthSe
   return { times, values };
 }
 
-/** The last value that is known. */
 export function newestOf({ values }: PlotData): number | undefined {
   return values.findLast((value) => value !== null) ?? undefined;
 }
 
-/** Such as `0`, `3.4`, `128`, `1.2 GB` with `bytes`. */
+/** Returns a number with three significant digits and its unit; `bytes` are scaled. */
 export function figureText(value: number, unit = ''): string {
   if (unit === 'bytes') return bytesText(value);
   const digits = value === 0 || Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
@@ -50,7 +49,7 @@ export function bytesText(bytes: number): string {
   return `${value.toLocaleString('en', { maximumFractionDigits: unit === 0 || value >= 100 ? 0 : 1 })} ${units[unit]}`;
 }
 
-/** Such as `3 d 4 h`, `12 min`. */
+/** Returns `3 d 4 h`, `5 h 20 min`, `12 min` or `40 s`. */
 export function durationText(seconds: number): string {
   const minutes = Math.floor(seconds / 60);
   if (minutes < 1) return `${Math.floor(seconds)} s`;
@@ -59,7 +58,7 @@ export function durationText(seconds: number): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** The figures of a service as lines: fields within fields are joined by a dot. */
+/** Flattens the figures of a service into names and values. */
 export function numberLines(
   numbers: Readonly<Record<string, unknown>>,
   before = '',
@@ -73,7 +72,7 @@ export function numberLines(
   });
 }
 
-/** `sessionsInMemory` in words. */
+/** Returns `sessionsInMemory` as `sessions in memory`. */
 function words(name: string): string {
   return name.replace(/([a-z])([A-Z])/g, (_, one: string, other: string) => `${one} ${other.toLowerCase()}`);
 }

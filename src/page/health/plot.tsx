@@ -7,13 +7,13 @@ import { figureText, newestOf, type PlotData } from './health-points.js';
 const HEIGHT = 150;
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
-/** One figure over the last hour. What draws it is loaded with the first one. */
+/** One figure over the last hour. uPlot is loaded with the first plot. */
 export function Plot(props: {
   readonly title: string;
   readonly unit: string;
   readonly data: PlotData;
   readonly tone: 'accent' | 'good' | 'bad' | 'warn';
-  /** Moments are marked and joined over gaps: for a figure that is known now and then only. */
+  /** Marks points and joins them over gaps, for a sparse series. */
   readonly dots?: boolean;
 }) {
   const { title, unit, data, tone, dots = false } = props;
@@ -22,7 +22,7 @@ export function Plot(props: {
   const newest = newestOf(data);
   const known = data.values.filter((value) => value !== null);
   const chosen = theme.value;
-  // Drawn again with other colours; new data only goes into the plot that is there.
+  // A change of colours draws a new plot; new data only updates the current one.
   useEffect(() => {
     const element = place.current;
     if (element === null) return;
@@ -52,7 +52,7 @@ export function Plot(props: {
   const most = known.length === 0 ? 0 : Math.max(...known);
   return (
     <figure class="card plot">
-      <figcaption class="plot-head">
+      <figcaption>
         <span class="quiet">{title}</span>
         <strong class="figure">{newest === undefined ? 'not known yet' : figureText(newest, unit)}</strong>
       </figcaption>
@@ -75,8 +75,11 @@ function asColumns({ times, values }: PlotData): uPlot.AlignedData {
 }
 
 function options(element: HTMLElement, tone: string, dots: boolean): uPlot.Options {
-  const style = getComputedStyle(element);
-  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  // A canvas needs a computed colour: a custom property would return its `light-dark()` text.
+  const colour = (name: string) => {
+    element.style.color = `var(--${name})`;
+    return getComputedStyle(element).color;
+  };
   const axis = {
     stroke: colour('quiet'),
     grid: { stroke: colour('line'), width: 1 },
@@ -108,7 +111,7 @@ function options(element: HTMLElement, tone: string, dots: boolean): uPlot.Optio
         stroke: colour(tone),
         fill: colour(`${tone}-soft`),
         width: 1.6,
-        // Where they are few, uPlot shows them of its own accord: one moment alone is no line.
+        // By default uPlot marks points only if they are few.
         points: { ...(dots && { show: true }), size: 5, fill: colour(tone) },
         spanGaps: dots,
       },

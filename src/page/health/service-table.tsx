@@ -2,9 +2,9 @@ import type { ServerFacts, ServiceHealth } from '../../contracts/replies/health-
 import { Ago, Pair, Tag } from '../components/fields.js';
 import { Empty } from '../components/states.js';
 import { Share, Table } from '../components/table.js';
+import { figure } from '../words.js';
 import { bytesText, durationText, figureText, numberLines } from './health-points.js';
 
-/** Every instance of every service, with its own figures. */
 export function ServiceTable({ services }: { readonly services: readonly ServiceHealth[] }) {
   return (
     <section aria-labelledby="services-title">
@@ -51,13 +51,13 @@ function ServiceRow({ service }: { readonly service: ServiceHealth }) {
         {errors > 0 ? <Tag tone="bad">{errors} errors</Tag> : null}{' '}
         {warnings > 0 ? <Tag tone="warn">{warnings} warnings</Tag> : null}
         {lastIncident === undefined ? null : (
-          <p class="quiet incident">
+          <p class="quiet small incident">
             <Ago at={lastIncident.at} />: {lastIncident.message}
           </p>
         )}
       </td>
-      <td class="number">{service.requests.toLocaleString('en')}</td>
-      <td class="number">{service.errorReplies.toLocaleString('en')}</td>
+      <td class="number">{figure(service.requests)}</td>
+      <td class="number">{figure(service.errorReplies)}</td>
       <td class="only-wide">{uptimeSeconds === undefined ? '' : durationText(uptimeSeconds)}</td>
       <td>
         {figures.length === 0 ? null : (
@@ -77,7 +77,7 @@ function ServiceRow({ service }: { readonly service: ServiceHealth }) {
   );
 }
 
-/** What the account uses of what the server allows. */
+/** Usage of the account beside the limits of the server. */
 export function ServerLimits({ server }: { readonly server: ServerFacts }) {
   const { storage, memory, streams, consumers } = server;
   return (
@@ -111,12 +111,12 @@ function Limit(props: {
   const tone =
     limit === undefined || used < 0.8 * limit ? '' : used < 0.95 * limit ? 'share-warn' : 'share-bad';
   return (
-    <div class="limit">
+    <div class="progress">
       <p class="progress-label">
         <span>{props.name}</span>
         <span class="figure">
           {figureText(used, props.unit)}{' '}
-          {limit === undefined ? 'of no limit' : `of ${figureText(limit, props.unit)}`}
+          {limit === undefined ? '(no limit)' : `of ${figureText(limit, props.unit)}`}
         </span>
       </p>
       {limit === undefined ? null : <Share part={used} whole={limit} tone={tone} />}

@@ -1,19 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { Considered, ConsideredFact } from '../../contracts/replies/compile-reply.js';
+import { whyLeft, whyShown } from '../../shared/why-shown.js';
 import { Tag, Toggle } from '../components/fields.js';
 import { Table } from '../components/table.js';
 import { sessionHref } from '../route.js';
 import { spaced } from '../words.js';
-import { whyChosen, whyLeft } from './prompt-text.js';
 
-/** What was considered for a prompt: what is in, what is out, and why. */
-export function ConsideredTable({
-  session,
-  considered,
-}: {
-  readonly session: string;
-  readonly considered: Considered;
-}) {
+/** The facts and files that were candidates for a prompt, with the reason why each is in or out. */
+export function ConsideredTable(props: { readonly session: string; readonly considered: Considered }) {
+  const { session, considered } = props;
   const [only, setOnly] = useState<'all' | 'in' | 'out'>('all');
   const fits = ({ shown }: { readonly shown: boolean }) => only === 'all' || shown === (only === 'in');
   const facts = considered.facts.filter(fits);
@@ -55,7 +50,7 @@ export function ConsideredTable({
               </td>
               <td class="only-wide">{fact.kind}</td>
               <td class="number">{fact.score.toFixed(2)}</td>
-              <td>{fact.shown ? whyChosen(fact) : whyLeft(fact)}</td>
+              <td>{fact.shown ? whyShown(fact) : whyLeft(fact)}</td>
             </tr>
           ))}
           {files.map((file) => (
@@ -68,7 +63,7 @@ export function ConsideredTable({
               </td>
               <td class="only-wide">file</td>
               <td class="number">{file.score.toFixed(2)}</td>
-              <td>{file.shown ? reasonsOf(file.reasons) : whyLeft({ left: file.left ?? 'rank' })}</td>
+              <td>{file.shown ? reasonsOf(file.reasons) : whyLeft(file)}</td>
             </tr>
           ))}
         </Table>
@@ -81,14 +76,14 @@ function InOut({ shown }: { readonly shown: boolean }) {
   return <td>{shown ? <Tag tone="good">in</Tag> : <Tag>out</Tag>}</td>;
 }
 
-/** What a fact says, with what it is about where that is not its own task. */
+/** Returns a fact in words, with its subject unless that is its own task. */
 export function factWords(fact: Pick<ConsideredFact, 'subject' | 'relation' | 'object'>): string {
   const { subject, relation, object } = fact;
   if (subject.startsWith('task:')) return `${spaced(relation)}: ${object}`;
   return relation === 'issue' ? `${subject}: ${object}` : `${subject} ${spaced(relation)} ${object}`;
 }
 
-/** What adds to the score of a file, most first. */
+/** Returns the largest parts of the score of a file. */
 function reasonsOf(reasons: Readonly<Record<string, number>>): string {
   return Object.entries(reasons)
     .filter(([, value]) => value > 0)

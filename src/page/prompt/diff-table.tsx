@@ -2,7 +2,7 @@ import { diffArrays, diffWordsWithSpace } from 'diff';
 import { useMemo, useState } from 'preact/hooks';
 import { narrow } from '../theme.js';
 
-/** Two texts beside each other; below each other where the screen is narrow. Equal stretches are folded. */
+/** A diff side by side, or unified on a narrow screen. Long equal stretches are folded. */
 export function DiffTable(props: {
   readonly rows: readonly DiffRow[];
   readonly left: string;
@@ -12,7 +12,7 @@ export function DiffTable(props: {
   const [open, setOpen] = useState<ReadonlySet<DiffStretch>>(new Set());
   const unified = narrow.value;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
     <section class="card diff" aria-label="Both prompts, line by line" tabIndex={0}>
       <table class={unified ? 'diff-table diff-unified' : 'diff-table'}>
         <colgroup>
@@ -75,16 +75,9 @@ function Beside({ row }: { readonly row: DiffRow }) {
 }
 
 function Unified({ row }: { readonly row: DiffRow }) {
-  if (row.kind === 'same') {
-    return (
-      <tr>
-        <Side side={row.right} row={row} sign="added" />
-      </tr>
-    );
-  }
   return (
     <>
-      {row.left === undefined ? null : (
+      {row.left === undefined || row.kind === 'same' ? null : (
         <tr>
           <Side side={row.left} row={row} sign="removed" />
         </tr>
@@ -133,8 +126,6 @@ function keyOf({ left, right }: DiffRow): string {
   return `${left?.number ?? ''}:${right?.number ?? ''}`;
 }
 
-/** Two texts line by line, and changed lines word by word. */
-
 interface DiffPiece {
   readonly text: string;
   readonly changed: boolean;
@@ -146,25 +137,24 @@ export interface DiffSide {
   readonly pieces: readonly DiffPiece[];
 }
 
-/** One row: a line of each text where they belong together, else of one alone. */
+/** A line of each text if they belong together, or a line of one. */
 interface DiffRow {
   readonly kind: 'same' | 'changed' | 'removed' | 'added';
   readonly left?: DiffSide;
   readonly right?: DiffSide;
 }
 
-/** A stretch of rows that are shown, or that are equal and may be folded away. */
 interface DiffStretch {
   readonly folded: boolean;
   readonly rows: readonly DiffRow[];
 }
 
-/** Lines of which less than this part of the characters is the same have nothing to do with each other. */
+/** Smallest share of equal characters of two lines that are shown as one changed line. */
 const ALIKE = 0.3;
-/** Words are only compared in lines up to this length: a longer pair takes too long. */
+/** Longest pair of lines that is compared word by word, in characters: a longer pair takes too long. */
 const LONGEST_LINE = 20_000;
 
-/** The rows of two texts. */
+/** Compares two texts line by line, and changed lines word by word. */
 export function diffRows(left: string, right: string): DiffRow[] {
   const rows: DiffRow[] = [];
   const next = { left: 1, right: 1 };
@@ -187,7 +177,7 @@ export function diffRows(left: string, right: string): DiffRow[] {
   return rows;
 }
 
-/** Lines that took the place of others: those that are alike stand beside each other. */
+/** Pairs removed with added lines if they are similar. */
 function pairs(
   before: readonly string[],
   after: readonly string[],
@@ -209,7 +199,7 @@ function pairs(
   return rows;
 }
 
-/** Undefined for lines that have too little in common. */
+/** Returns undefined for lines that have too little in common. */
 function wordPieces(left: string, right: string) {
   if (left.length + right.length > LONGEST_LINE) return undefined;
   const words = diffWordsWithSpace(left, right);
@@ -230,7 +220,7 @@ function side(number: number, text: string, changed = false): DiffSide {
 }
 
 /**
- * Rows with what is equal folded away.
+ * Folds equal rows.
  *
  * @param around equal rows that stay before and after a change
  */
@@ -244,19 +234,15 @@ export function foldedRows(rows: readonly DiffRow[], around = 3): DiffStretch[] 
     const head = at === 0 ? 0 : around;
     const tail = end === rows.length ? 0 : around;
     const hidden = end - at - head - tail;
-    if (!same || hidden < 3) {
-      stretches.push({ folded: false, rows: rows.slice(at, end) });
-    } else {
-      stretches.push({ folded: false, rows: rows.slice(at, at + head) });
-      stretches.push({ folded: true, rows: rows.slice(at + head, end - tail) });
-      stretches.push({ folded: false, rows: rows.slice(end - tail, end) });
-    }
+    const cuts = same && hidden >= 3 ? [at, at + head, end - tail, end] : [at, end];
+    for (const [index, from] of cuts.slice(0, -1).entries())
+      stretches.push({ folded: index === 1, rows: rows.slice(from, cuts[index + 1]) });
     at = end;
   }
   return stretches.filter((stretch) => stretch.rows.length > 0);
 }
 
-/** How many lines are only in one text, a changed line counting for both. */
+/** Counts the lines that are only in one text; a changed line counts for both. */
 export function diffCounts(rows: readonly DiffRow[]): { readonly removed: number; readonly added: number } {
   const count = (kind: DiffRow['kind']) => rows.filter((row) => row.kind === kind).length;
   const changed = count('changed');

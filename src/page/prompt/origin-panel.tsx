@@ -1,9 +1,10 @@
 import type { CompileReply, ExplainedFact } from '../../contracts/replies/compile-reply.js';
-import { Pair, Tag } from '../components/fields.js';
+import { whyShown } from '../../shared/why-shown.js';
+import { ButtonLink, Pair, Tag } from '../components/fields.js';
 import { sessionHref, viewHref } from '../route.js';
-import { type PromptRow, sectionAbout, sectionName, whyChosen } from './prompt-text.js';
+import { type PromptRow, sectionAbout, sectionName } from './prompt-text.js';
 
-/** Where a line of a prompt comes from: its section, fact, dispatch, event, and the ways to them. */
+/** The origin of a prompt line: its section, fact, result and event, with links to them. */
 export function OriginPanel(props: {
   readonly session: string;
   readonly row: PromptRow | undefined;
@@ -12,49 +13,45 @@ export function OriginPanel(props: {
   const { session, row, reply } = props;
   if (row === undefined) {
     return (
-      <section class="card origin" aria-label="Origin of the line">
-        <p class="quiet">Point at a line, or move to it with the arrow keys, to see where it comes from.</p>
+      <section class="card card-body origin" aria-label="Origin of the line">
+        <p class="quiet">Point at a line, or move to it with the arrow keys, to see its origin.</p>
       </section>
     );
   }
-  const about = sectionAbout(row.section);
   return (
-    <section class="card origin" aria-label="Origin of the line" aria-live="polite">
-      <p class="origin-head">
+    <section class="card card-body origin" aria-label="Origin of the line" aria-live="polite">
+      <p>
         <strong>{sectionName(row.section)}</strong> <span class="quiet figure">line {row.number}</span>
       </p>
-      {row.fact === undefined ? <p class="quiet origin-about">{about}</p> : null}
-      {row.fact === undefined ? null : <FactOrigin fact={row.fact} reply={reply} />}
-      {row.learning === undefined ? null : <p class="origin-says">{row.learning.content}</p>}
+      {row.fact === undefined ? (
+        <p class="quiet small">{sectionAbout(row.section)}</p>
+      ) : (
+        <FactOrigin fact={row.fact} reply={reply} />
+      )}
+      {row.learning === undefined ? null : <p>{row.learning.content}</p>}
       {row.file === undefined ? null : <FileOrigin path={row.file} reply={reply} />}
       {row.section === 'ledger' ? <LedgerFields text={row.text} /> : null}
       <dl class="pairs">
         {row.task === undefined ? null : <Pair name="Task">{row.task}</Pair>}
-        {row.dispatch === undefined ? null : <Pair name="Dispatch">{String(row.dispatch)}</Pair>}
+        {row.dispatch === undefined ? null : <Pair name="Result">{String(row.dispatch)}</Pair>}
         {row.event === undefined ? null : <Pair name="Event">{String(row.event)}</Pair>}
       </dl>
-      <p class="origin-links">
+      <p class="actions">
         {row.fact === undefined ? null : (
-          <a class="button button-small" href={sessionHref(session, 'facts', { id: row.fact.id })}>
-            Open the fact
-          </a>
+          <ButtonLink href={sessionHref(session, 'facts', { id: row.fact.id })}>Open the fact</ButtonLink>
         )}
         {row.file === undefined ? null : (
-          <a
-            class="button button-small"
-            href={sessionHref(session, 'facts', { tab: 'files', file: row.file })}
-          >
+          <ButtonLink href={sessionHref(session, 'facts', { tab: 'files', file: row.file })}>
             Open the file
-          </a>
+          </ButtonLink>
         )}
         {row.learning === undefined ? null : (
-          <a class="button button-small" href={viewHref('learnings', { tab: 'active', id: row.learning.id })}>
+          <ButtonLink href={viewHref('learnings', { tab: 'active', id: row.learning.id })}>
             Open the learning
-          </a>
+          </ButtonLink>
         )}
         {row.event === undefined && row.task === undefined ? null : (
-          <a
-            class="button button-small"
+          <ButtonLink
             href={sessionHref(
               session,
               'timeline',
@@ -62,7 +59,7 @@ export function OriginPanel(props: {
             )}
           >
             In the timeline
-          </a>
+          </ButtonLink>
         )}
       </p>
     </section>
@@ -73,7 +70,7 @@ function FactOrigin({ fact, reply }: { readonly fact: ExplainedFact; readonly re
   const considered = reply.considered?.facts.find(({ id }) => id === fact.id);
   return (
     <>
-      <p class="origin-says">
+      <p>
         <span class="quiet">
           {fact.subject} · {fact.relation}
         </span>
@@ -87,7 +84,7 @@ function FactOrigin({ fact, reply }: { readonly fact: ExplainedFact; readonly re
         {fact.repairs === undefined ? null : <Tag tone="warn">{fact.repairs.length} repaired</Tag>}
       </p>
       {fact.fix === undefined ? null : <p class="quiet">Suggested fix: {fact.fix}</p>}
-      {considered === undefined ? null : <p class="quiet">Chosen for {whyChosen(considered)}.</p>}
+      {considered === undefined ? null : <p class="quiet">Shown for {whyShown(considered)}.</p>}
     </>
   );
 }
@@ -97,7 +94,7 @@ function FileOrigin({ path, reply }: { readonly path: string; readonly reply: Co
   const said = Object.entries(reasons).filter(([, value]) => value > 0);
   return (
     <>
-      <p class="origin-says mono">{path}</p>
+      <p class="mono">{path}</p>
       {said.length === 0 ? null : (
         <dl class="pairs">
           {said.map(([name, value]) => (
@@ -111,7 +108,7 @@ function FileOrigin({ path, reply }: { readonly path: string; readonly reply: Co
   );
 }
 
-/** The ledger is one line of JSON: here each of its fields has a line. */
+/** Shows the ledger, which is one line of JSON, with a line for each field. */
 function LedgerFields({ text }: { readonly text: string }) {
   const fields = jsonFields(text);
   if (fields.length === 0) return null;

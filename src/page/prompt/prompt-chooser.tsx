@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
-import { Clock, SelectField, useDraft } from '../components/fields.js';
+import { Button, Clock, SelectField, TypedField } from '../components/fields.js';
+import { CardHead } from '../components/states.js';
 import { sessionHref, setParams } from '../route.js';
-import { ROLE_NAMES } from '../words.js';
+import { figure, ROLE_NAMES } from '../words.js';
 import {
   type PastRequest,
   PROMPT_KINDS,
@@ -11,10 +12,9 @@ import {
   type SessionPrompts,
 } from './use-prompt.js';
 
-/** How long a slider rests before its prompt is compiled, in milliseconds. */
+/** Pause of the slider after which its prompt is compiled, in milliseconds. */
 const REST_MS = 150;
 
-/** Chooses task, role, budget and the sequence that a prompt is compiled as of. */
 export function PromptChooser(props: {
   readonly request: PastRequest;
   readonly newest: number;
@@ -25,13 +25,13 @@ export function PromptChooser(props: {
   const kind = PROMPT_KINDS.find((each) => each === request.kind) ?? 'dispatch';
   const budget = inputTokens(request.budget);
   return (
-    <div class="chooser">
+    <div>
       <div class="tools">
         <SelectField<PromptKind>
           label="Kind"
           value={kind}
           choices={[
-            { value: 'dispatch', label: 'Dispatch' },
+            { value: 'dispatch', label: 'Task' },
             { value: 'iteration', label: 'Iteration' },
             { value: 'session-start', label: 'Session start' },
           ]}
@@ -56,8 +56,8 @@ export function PromptChooser(props: {
         <TypedField
           label="Budget, tokens"
           value={budget === undefined ? '' : String(budget)}
-          number
-          placeholder="by settings"
+          max={2_000_000}
+          placeholder="default"
           onType={(text) => setParams({ budget: text })}
         />
         <TypedField
@@ -73,18 +73,10 @@ export function PromptChooser(props: {
   );
 }
 
-/** A slider over the sequences of the session, with a mark where a kept prompt was compiled. */
-function AsOf({
-  value,
-  newest,
-  known,
-}: {
-  readonly value: number;
-  readonly newest: number;
-  readonly known: SessionPrompts;
-}) {
+/** A slider over the sequences of the session, with a mark at each stored prompt. */
+function AsOf(props: { readonly value: number; readonly newest: number; readonly known: SessionPrompts }) {
+  const { value, newest, known } = props;
   const [at, setAt] = useState(value);
-  const [draft, setDraft] = useDraft(String(at));
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => setAt(value), [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -114,69 +106,16 @@ function AsOf({
           ))}
         </datalist>
       </label>
-      <label class="as-of-number">
-        <span class="visually-hidden">Sequence</span>
-        <input
-          type="number"
-          min={1}
-          max={newest}
-          value={draft}
-          onInput={(event) => setDraft(event.currentTarget.value)}
-          onChange={(event) => choose(event.currentTarget.valueAsNumber)}
-        />
-        <span class="quiet figure">of {newest}</span>
-      </label>
-      <button
-        type="button"
-        class="button button-small"
-        disabled={at === newest}
-        onClick={() => choose(newest)}
-      >
-        Newest
-      </button>
-    </div>
-  );
-}
-
-/** A value that counts once it is typed: at Enter, or when the field is left. */
-function TypedField(props: {
-  readonly label: string;
-  readonly value: string;
-  readonly placeholder?: string;
-  readonly list?: readonly string[];
-  readonly number?: boolean;
-  readonly wide?: boolean;
-  readonly onType: (value: string) => void;
-}) {
-  const id = `list-${props.label.replace(/\W/g, '')}`;
-  const [draft, setDraft] = useDraft(props.value);
-  return (
-    <label
-      class={`field ${props.wide === true ? 'field-grow' : ''} ${props.number === true ? 'field-number' : ''}`}
-    >
-      <span class="field-label">{props.label}</span>
-      <input
-        type={props.number === true ? 'number' : 'text'}
-        min={props.number === true ? 1 : undefined}
-        value={draft}
-        placeholder={props.placeholder ?? ''}
-        list={props.list === undefined ? undefined : id}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={(event) => setDraft(event.currentTarget.value)}
-        onChange={(event) => {
-          const value = event.currentTarget.value.trim();
-          if (value !== props.value) props.onType(value);
-        }}
+      <TypedField
+        label={`Sequence of ${newest}`}
+        value={String(at)}
+        max={newest}
+        onType={(typed) => choose(Number(typed))}
       />
-      {props.list === undefined ? null : (
-        <datalist id={id}>
-          {props.list.map((each) => (
-            <option key={each} value={each} />
-          ))}
-        </datalist>
-      )}
-    </label>
+      <Button disabled={at === newest} onClick={() => choose(newest)}>
+        Newest
+      </Button>
+    </div>
   );
 }
 
@@ -186,7 +125,6 @@ function inputTokens(budget: unknown): number | undefined {
   return typeof tokens === 'number' ? tokens : undefined;
 }
 
-/** The prompts of a session that are kept, the newest first. */
 export function KeptPrompts(props: {
   readonly session: string;
   readonly prompts: readonly PromptTrace[];
@@ -195,40 +133,37 @@ export function KeptPrompts(props: {
 }) {
   const { session, prompts, shown } = props;
   return (
-    <section class="card kept" aria-labelledby="kept-title">
-      <div class="card-head">
-        <h2 id="kept-title">Kept prompts</h2>
-        <span class="quiet figure">{props.total}</span>
-      </div>
+    <section class="card" aria-labelledby="kept-title">
+      <CardHead id="kept-title" title="Stored prompts">
+        {props.total}
+      </CardHead>
       {prompts.length === 0 ? (
-        <p class="kept-empty quiet">
-          None yet: each prompt that is compiled for this session is listed here, the newest 200.
-        </p>
+        <p class="card-body quiet">None yet. The newest 200 prompts of the session are listed here.</p>
       ) : (
-        <ol class="kept-list">
+        <ol class="rows kept-list">
           {prompts.map((prompt, index) => {
             const older = prompts.slice(index + 1).find((each) => promptTitle(each) === promptTitle(prompt));
             return (
               <li key={prompt.id} class="kept-item">
                 <a
-                  class="kept-link"
+                  class="pick kept-link"
                   href={sessionHref(session, 'prompt', { id: prompt.id })}
                   aria-current={prompt.id === shown ? 'true' : undefined}
                 >
                   <span class="kept-title one-line">{promptTitle(prompt)}</span>
-                  <span class="kept-when quiet">
+                  <span class="small quiet">
                     <Clock at={prompt.at} />
                   </span>
-                  <span class="kept-figures quiet figure">
-                    seq {prompt.sequence} · {prompt.tokens.toLocaleString('en')} tokens
+                  <span class="kept-figures small quiet figure">
+                    seq {prompt.sequence} · {figure(prompt.tokens)} tokens
                     {prompt.dropped === 0 ? '' : ` · ${prompt.dropped} left out`}
                   </span>
                 </a>
                 {older === undefined ? null : (
                   <a
-                    class="kept-diff"
+                    class="kept-diff small"
                     href={sessionHref(session, 'diff', { a: older.id, b: prompt.id })}
-                    aria-label={`diff of ${promptTitle(prompt)} at sequence ${prompt.sequence} with the one before`}
+                    aria-label={`diff of ${promptTitle(prompt)} at sequence ${prompt.sequence} with the previous one`}
                   >
                     diff
                   </a>

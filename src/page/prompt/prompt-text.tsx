@@ -1,21 +1,17 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type {
-  CompiledLearning,
-  CompileReply,
-  ConsideredFact,
-  ExplainedFact,
-} from '../../contracts/replies/compile-reply.js';
+import type { CompiledLearning, CompileReply, ExplainedFact } from '../../contracts/replies/compile-reply.js';
+import { hue } from '../components/table.js';
 
-/** A compiled prompt line by line. The line under the pointer, else the one in focus, is told to the view. */
+/** A compiled prompt line by line; reports the line under the pointer and the focused one. */
 export function PromptText(props: {
   readonly rows: readonly PromptRow[];
-  /** Colour of a section, by its place in the bar; undefined for none. */
-  readonly hueOf: (section: string | undefined) => number | undefined;
+  /** Index of a section in the bar, for its colour; -1 for none. */
+  readonly indexOf: (section: string | undefined) => number;
   readonly shown: number | undefined;
   readonly onShow: (line: number) => void;
   readonly onPin: (line: number) => void;
 }) {
-  const { rows, hueOf } = props;
+  const { rows, indexOf } = props;
   const [focused, setFocused] = useState(1);
   const list = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => setFocused((line) => Math.min(line, rows.length)), [rows.length]);
@@ -38,7 +34,7 @@ export function PromptText(props: {
       }}
     >
       {rows.map((row) => {
-        const hue = hueOf(row.section);
+        const index = indexOf(row.section);
         return (
           <div
             key={row.number}
@@ -54,7 +50,7 @@ export function PromptText(props: {
             }}
             onMouseEnter={() => props.onShow(row.number)}
           >
-            <span class={`prompt-mark ${hue === undefined ? '' : `hue-${hue % 8}`}`} aria-hidden="true" />
+            <span class="prompt-mark" style={index < 0 ? {} : hue(index)} aria-hidden="true" />
             <span class="prompt-number" aria-hidden="true">
               {row.number}
             </span>
@@ -69,31 +65,27 @@ export function PromptText(props: {
   );
 }
 
-/** Whether a line has an origin of its own. */
 function linked({ fact, file, learning, dispatch }: PromptRow): boolean {
   return [fact, file, learning, dispatch].some((each) => each !== undefined);
 }
 
-/** The lines of a compiled prompt, each with what it comes from. */
-
-/** One line. Where a fact says it, `fact` is that fact, with its dispatch and event. */
+/** A line of a compiled prompt with its origin. */
 export interface PromptRow {
-  /** 1 for the first of the prompt. */
+  /** Line number, from 1. */
   readonly number: number;
   readonly text: string;
-  /** The part of the prompt: one of the budget, or head, prefix, guide and so on. */
   readonly section?: string;
-  /** Whether it is the first line of its section. */
+  /** True for the first line of its section. */
   readonly opens: boolean;
-  readonly fact?: ExplainedFact;
-  readonly file?: string;
-  readonly learning?: CompiledLearning;
-  readonly task?: string;
-  readonly dispatch?: number;
-  readonly event?: number;
+  readonly fact?: ExplainedFact | undefined;
+  readonly file?: string | undefined;
+  readonly learning?: CompiledLearning | undefined;
+  readonly task?: string | undefined;
+  readonly dispatch?: number | undefined;
+  readonly event?: number | undefined;
 }
 
-/** The lines of a prompt that was compiled with `explain`. */
+/** Returns the lines of a prompt that was compiled with `explain`. */
 export function promptRows(
   reply: Pick<CompileReply, 'prompt' | 'lines' | 'facts' | 'learnings'>,
 ): PromptRow[] {
@@ -103,117 +95,70 @@ export function promptRows(
     .split('\n')
     .map((text, index): PromptRow => ({ number: index + 1, text, opens: false }));
   let before: string | undefined;
-  for (const { from, to, section, task, file, dispatch, ...origin } of lines) {
+  for (const { from, to, section, task, file, dispatch, eventSequence: event, ...origin } of lines) {
     const fact = explained.find(({ id }) => id === origin.fact);
     const learning = learnings.find(({ id }) => id === origin.learning);
     for (let number = from; number <= to; number += 1) {
       const row = rows[number - 1];
       if (row === undefined) continue;
-      rows[number - 1] = {
-        ...row,
-        section,
-        opens: section !== before,
-        ...(fact !== undefined && { fact }),
-        ...(file !== undefined && { file }),
-        ...(learning !== undefined && { learning }),
-        ...(task !== undefined && { task }),
-        ...(dispatch !== undefined && { dispatch }),
-        ...(origin.eventSequence !== undefined && { event: origin.eventSequence }),
-      };
+      const opens = section !== before;
+      rows[number - 1] = { ...row, section, opens, fact, file, learning, task, dispatch, event };
       before = section;
     }
   }
   return rows;
 }
 
-/** What each part of a prompt is, in words. */
+/** Name and description of each section of a prompt. */
 const SECTIONS: Readonly<Record<string, readonly [name: string, about: string]>> = {
-  prefix: [
-    'Stable prefix',
-    'The same bytes for a role at every call: a provider can keep it in its prompt cache.',
-  ],
-  head: ['Head', 'What the prompt is for.'],
-  unreadable: ['Unreadable result', 'The last result of the task could not be read: the agent is told why.'],
-  ledger: ['Ledger', 'What the results and reviews of this very task came to, as JSON.'],
-  required_fixes: ['Required fixes', 'What a review demands of this task. Never left out.'],
-  blockers: ['Blockers', 'What keeps the task from going on. Never left out.'],
+  prefix: ['Stable prefix', 'The same bytes for a role at every call, so that a provider can cache it.'],
+  head: ['Head', 'The purpose of the prompt.'],
+  unreadable: ['Unreadable result', 'Why the last result of the task could not be read.'],
+  ledger: ['Ledger', 'The outcome of the results and reviews of this task, as JSON.'],
+  required_fixes: ['Required fixes', 'The fixes that a review requires. Never left out.'],
+  blockers: ['Blockers', 'The reasons why the task cannot continue. Never left out.'],
   places: ['Places of fixes', 'File and suggested fix of each required fix.'],
-  replan: ['Replan', 'The task goes in circles: what was tried already.'],
-  guide: ['Guide', 'What to do first, by the state of the task.'],
+  replan: ['Replan', 'The attempts so far, because the task makes no progress.'],
+  guide: ['Guide', 'The first step, depending on the state of the task.'],
   history: ['Compacted history', 'A summary of the trace of the active intent.'],
   compacted: ['Compacted history', 'A summary of the trace of the active intent.'],
   recent: ['Recent steps', 'The newest steps of the trace of the active intent.'],
-  notes: ['Session context', 'What the session knows that matters for the task.'],
-  findings: ['Open findings', 'What reviews of other tasks found and no result has settled.'],
+  notes: ['Session context', 'Facts of the session that matter for the task.'],
+  findings: ['Open findings', 'Findings of reviews of other tasks that no result has closed.'],
   files: [
     'Likely files',
     'Files that the task will likely touch, by past results and the words of the task.',
   ],
-  work: ['Related work', 'What was done in tasks like this one.'],
-  decisions: ['Decisions and conventions', 'What was agreed in this session.'],
-  tests: ['Failing tests', 'Tests that failed when they ran last.'],
-  requirements: ['Left to do by other tasks', 'What other tasks require or are blocked by.'],
-  facts: ['Also known', 'Other facts that hold words of the task.'],
-  rest: ['Less related', 'For the room that is left: what fits the task a little, then the newest.'],
-  learnings: ['Learnings', 'What the project has learned, as people accepted it.'],
-  left_out: ['Left out', 'What had no room, and the commands that show it.'],
-  task: ['Task prompt', 'What the agent is asked to do.'],
-  goal: ['Goal', 'What the session is for.'],
-  plan: ['Plan', 'How far the plan is.'],
-  inbox: ['Inbox', 'Messages that no agent has marked as read.'],
+  work: ['Related work', 'Results of similar tasks.'],
+  decisions: ['Decisions and conventions', 'Decisions and conventions of this session.'],
+  tests: ['Failing tests', 'Tests that failed in their last run.'],
+  requirements: ['Left to do by other tasks', 'Requirements and blockers of other tasks.'],
+  facts: ['Also known', 'Other facts that contain words of the task.'],
+  rest: ['Less related', 'Fills the rest of the budget: facts that fit the task a little, then the newest.'],
+  learnings: ['Learnings', 'Accepted learnings of the project.'],
+  left_out: ['Left out', 'Counts of items that did not fit, and the commands that show them.'],
+  task: ['Task prompt', 'The task of the agent.'],
+  goal: ['Goal', 'The goal of the session.'],
+  plan: ['Plan', 'The progress of the plan.'],
+  inbox: ['Inbox', 'Unread messages.'],
   spec: ['Specification', 'The specification of the session.'],
   tasks: ['Board', 'The tasks of the board.'],
-  state: ['Session state', 'How the session stands.'],
-  agent_notes: ['Notes of agents', 'What earlier agents noted.'],
-  proposals: ['Proposals', 'Learnings that wait for a person.'],
+  state: ['Session state', 'The state of the session.'],
+  agent_notes: ['Notes of agents', 'Notes of earlier agents.'],
+  proposals: ['Proposals', 'Learnings that are pending review.'],
   project: ['Project', 'The project whose learnings the session uses.'],
-  roles: ['Results by role', 'How many results each role has returned.'],
-  ready: ['Ready tasks', 'Tasks of the board that can begin.'],
-  waiting: ['Waiting tasks', 'Tasks of the board that wait for others.'],
-  in_progress: ['Tasks in progress', 'Tasks of the board that an agent works on.'],
-  blocked: ['Blocked tasks', 'Tasks of the board that are blocked.'],
-  completed: ['Completed tasks', 'Tasks of the board that are done.'],
+  roles: ['Results by role', 'The number of results of each role.'],
+  ready: ['Ready tasks', 'Board tasks that can begin.'],
+  waiting: ['Waiting tasks', 'Board tasks that depend on unfinished ones.'],
+  in_progress: ['Tasks in progress', 'Board tasks in progress.'],
+  blocked: ['Blocked tasks', 'Board tasks that are blocked.'],
+  completed: ['Completed tasks', 'Board tasks that are completed.'],
 };
 
-/** The name of a part of a prompt, for people. */
 export function sectionName(section: string | undefined): string {
   return section === undefined ? 'Template' : (SECTIONS[section]?.[0] ?? section);
 }
 
-/** What a part of a prompt is for. */
 export function sectionAbout(section: string | undefined): string {
   return section === undefined ? 'Text of the template.' : (SECTIONS[section]?.[1] ?? '');
-}
-
-/** Why a fact is not in the prompt. */
-export function whyLeft({ left, duplicateOf }: Pick<ConsideredFact, 'left' | 'duplicateOf'>): string {
-  switch (left) {
-    case 'near-duplicate':
-      return duplicateOf === undefined
-        ? 'says nearly the same as another'
-        : `says nearly the same as ${duplicateOf}`;
-    case 'one task':
-      return 'its task has enough places';
-    case 'held':
-      return 'its places were held for findings and conventions';
-    case 'likely file':
-      return 'a likely file says it already';
-    case 'budget':
-      return 'no room was left';
-    case 'rank':
-      return 'others came first';
-    default:
-      return '';
-  }
-}
-
-/** What speaks for a fact. */
-export function whyChosen({ because, words }: Pick<ConsideredFact, 'because' | 'words'>): string {
-  const said = {
-    words: 'words of the task',
-    file: 'a likely or open file',
-    similar: 'a similar result',
-    recent: 'room was left for it',
-  }[because];
-  return words.length === 0 ? said : `${said}: ${words.join(', ')}`;
 }

@@ -3,7 +3,6 @@ import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
 import { type AskedReply, useAsk } from '../use-ask.js';
 import { ROLE_NAMES } from '../words.js';
 
-/** A prompt of a session, compiled as it was, with what is needed to choose another one. */
 export interface PromptAsked {
   readonly asked: AskedReply<CompileReply>;
   readonly request: PastRequest | undefined;
@@ -11,7 +10,7 @@ export interface PromptAsked {
   readonly newest: number | undefined;
 }
 
-/** What is known of a session for choosing prompts; it follows the session live. */
+/** Loads the data that a person chooses prompts from, and follows the session live. */
 export function useSessionPrompts(session: string) {
   const shown = useAsk('tool.session-show', { session }, session);
   const list = useAsk('tool.prompt-list', { session, limit: 200 }, session);
@@ -32,13 +31,13 @@ export function useSessionPrompts(session: string) {
     total: list.reply?.total ?? prompts.length,
     tasks: [...tasks],
     texts,
-    /** Whether it is known which prompts there are. */
+    /** True once the lists are loaded. */
     ready: !shown.loading && !list.loading && !ledgers.loading && !board.loading,
   };
 }
 export type SessionPrompts = ReturnType<typeof useSessionPrompts>;
 
-/** Compiles the prompt that a choice names; nothing while `choice` is undefined. */
+/** Compiles the chosen prompt; sends nothing while `choice` is undefined. */
 export function usePrompt(
   session: string,
   choice: PromptChoice | undefined,
@@ -54,13 +53,13 @@ export function usePrompt(
   const waits =
     !ready || newest === undefined || choice === undefined || (baseId !== undefined && base.loading);
   const kept = base.reply?.request;
-  // Of a task that is only named, the newest is asked for: what a kept prompt gives is its text.
+  // For a task without a prompt id, its stored prompt only supplies the text: compile as of the newest sequence.
   const { asOf: _, ...timeless } = kept ?? {};
   const from = choice?.id === undefined ? kept && timeless : kept;
   const request =
     waits || newest === 0 ? undefined : pastRequest(session, choice, newest, from, (task) => texts.get(task));
   const error = choice?.id === undefined ? undefined : base.error;
-  // A prompt that is not found has no reply: another one must not stand for it.
+  // A missing prompt has no reply: do not show another one in its place.
   const asked = useAsk('prompt.past', error === undefined ? (request ?? null) : null);
   return {
     asked: error === undefined ? asked : { error, loading: false, refresh: base.refresh },
@@ -69,52 +68,46 @@ export function usePrompt(
   };
 }
 
-/** Which prompt is looked at, by the address, and the request that compiles it again. */
-
 export const PROMPT_KINDS = ['dispatch', 'iteration', 'session-start'] as const;
 export type PromptKind = (typeof PROMPT_KINDS)[number];
 
 export interface PromptChoice {
-  /** A prompt that was compiled and is kept. */
-  readonly id?: string;
-  readonly kind?: PromptKind;
-  readonly task?: string;
-  readonly role?: string;
-  /** Tokens of the whole prompt. */
-  readonly budget?: number;
+  /** Id of a stored prompt. */
+  readonly id?: string | undefined;
+  readonly kind?: PromptKind | undefined;
+  readonly task?: string | undefined;
+  readonly role?: string | undefined;
+  /** In tokens. */
+  readonly budget?: number | undefined;
   /** A session sequence. */
-  readonly asOf?: number;
-  /** What the agent is asked to do. */
-  readonly text?: string;
+  readonly asOf?: number | undefined;
+  /** The task prompt. */
+  readonly text?: string | undefined;
 }
 
-/** What the address says. What cannot be read is left out. */
+/** Reads the choice from the address. Invalid values count as missing. */
 export function promptChoice(params: URLSearchParams): PromptChoice {
   const text = (name: string) => params.get(name) || undefined;
-  const number = (name: string) => positive(params.get(name));
-  const kind = PROMPT_KINDS.find((each) => each === params.get('kind'));
-  const [id, task, role, said] = [text('id'), text('task'), text('role'), text('text')];
-  const [budget, asOf] = [number('budget'), number('asOf')];
   return {
-    ...(id !== undefined && { id }),
-    ...(kind !== undefined && { kind }),
-    ...(task !== undefined && { task }),
-    ...(role !== undefined && { role }),
-    ...(budget !== undefined && { budget }),
-    ...(asOf !== undefined && { asOf }),
-    ...(said !== undefined && { text: said }),
+    id: text('id'),
+    kind: PROMPT_KINDS.find((each) => each === params.get('kind')),
+    task: text('task'),
+    role: text('role'),
+    budget: positive(params.get('budget')),
+    asOf: positive(params.get('asOf')),
+    text: text('text'),
   };
 }
 
-/** The longest text that stands in an address, in characters: servers and browsers refuse long addresses. */
+/** Longest text in an address, in characters: servers and browsers refuse long addresses. */
 const MOST_ADDRESS_TEXT = 1_000;
 
-/** Where a text that was typed is kept: a short one in the address, a longer one in the view. */
+/** Returns where a typed text is stored: a short one in the address, a long one in the view. */
 export function typedText(text: string): { readonly address: string; readonly view: string | undefined } {
   return text.length > MOST_ADDRESS_TEXT ? { address: '', view: text } : { address: text, view: undefined };
 }
 
-/** A whole number from 1 on; undefined for anything else. */
+/** Returns an integer of at least 1; undefined for anything else. */
 export function positive(text: string | null): number | undefined {
   return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
 }
@@ -122,11 +115,11 @@ export function positive(text: string | null): number | undefined {
 export type PastRequest = Readonly<Record<string, unknown>> & { readonly asOf: number };
 
 /**
- * The request for a prompt of the past.
+ * Returns the request for a prompt of the past.
  *
- * @param base the request of a kept prompt, which the choice changes
- * @param newest the newest sequence of the session, 1 or more
- * @param textOf what a task is about, where that is known
+ * @param base the request of a stored prompt, which the choice changes
+ * @param newest the newest sequence of the session, at least 1
+ * @param textOf returns the text of a board task
  */
 export function pastRequest(
   session: string,
@@ -161,13 +154,13 @@ function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** A kept prompt in a few words. */
+/** Returns a stored prompt in a few words. */
 export function promptTitle({ kind, task, role }: Pick<PromptTrace, 'kind' | 'task' | 'role'>): string {
   if (kind !== 'dispatch') return kind === 'iteration' ? 'iteration' : 'session start';
   return `${task ?? ''} ${role ?? ''}`.trim();
 }
 
-/** What a request asks for, such as `task TAS-1, reviewer`. */
+/** Returns a request in a few words: `task TAS-1, reviewer`. */
 export function requestTitle({ kind, taskId, role }: Readonly<Record<string, unknown>>): string {
   if (kind === 'iteration') return 'iteration';
   if (kind === 'session-start') return 'session start';

@@ -1,30 +1,26 @@
-import { useEffect, useRef } from 'preact/hooks';
 import type { LearningReply } from '../../contracts/replies/learning-reply.js';
-import { Ago, Tag } from '../components/fields.js';
+import { Ago, Button, Tag } from '../components/fields.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
-import { onLive } from '../live.js';
 import { setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { usePages } from '../use-pages.js';
+import { counted } from '../words.js';
 
 type Learning = LearningReply<'learning.list'>['learnings'][number];
 
-/** The learnings that hold: all of them, or those that fit a text as they would reach a prompt. */
+/** The accepted learnings: all of them, or those that a prompt with this text would show. */
 export function ActiveLearnings(props: {
   readonly project: string | undefined;
   readonly text: string;
   readonly id: string | undefined;
 }) {
-  const of = props.project === undefined ? {} : { project: props.project };
-  const searching = props.text !== '';
-  const listed = usePages('learning.list', searching ? null : { ...of, limit: 100 });
-  const found = useAsk('learning.search', searching ? { ...of, query: props.text, maxResults: 50 } : null);
-  const again = useRef(listed.refresh);
-  again.current = searching ? found.refresh : listed.refresh;
-  useEffect(
-    () =>
-      onLive(({ event }) => void (event === 'learning' || event === 'lost' ? again.current() : undefined)),
-    [],
+  const { project, text: query } = props;
+  const searching = query !== '';
+  const listed = usePages('learning.list', searching ? null : { project, limit: 100 }, 'event:learning');
+  const found = useAsk(
+    'learning.search',
+    searching ? { project, query, maxResults: 50 } : null,
+    'event:learning',
   );
   if (searching) {
     return (
@@ -32,9 +28,7 @@ export function ActiveLearnings(props: {
         {({ results, method, total }) =>
           results.length === 0 ? (
             <Empty title={`None of ${total} learnings fits`}>
-              <button type="button" class="button" onClick={() => setParams({ text: undefined })}>
-                Show all
-              </button>
+              <Button onClick={() => setParams({ text: undefined })}>Show all</Button>
             </Empty>
           ) : (
             <>
@@ -59,7 +53,7 @@ export function ActiveLearnings(props: {
             title="No learnings yet"
             command="throughline learnings propose &quot;Run the linter before you hand in&quot;"
           >
-            <p>What is proposed and accepted reaches the prompts of every later session of the project.</p>
+            <p>An accepted proposal reaches the prompts of all later sessions of the project.</p>
           </Empty>
         ) : (
           <>
@@ -76,7 +70,7 @@ const METHOD_WORDS = {
   hybrid: 'words and meaning',
   semantic: 'meaning',
   lexical: 'words',
-  recency: 'age, since nothing fits',
+  recency: 'age, because nothing matches',
 } as const;
 
 function List(props: {
@@ -85,20 +79,17 @@ function List(props: {
   readonly scores?: readonly number[];
 }) {
   return (
-    <ul class="card learning-list" aria-label="Learnings">
+    <ul class="card rows" aria-label="Learnings">
       {props.learnings.map((learning, index) => (
         <li key={learning.id} class={`learning ${learning.id === props.id ? 'learning-current' : ''}`}>
-          <p class="learning-text">{learning.content}</p>
-          <p class="fact-about quiet">
+          <p>{learning.content}</p>
+          <p class="remarks quiet small">
             <Tag tone="info">{learning.type.replace('_', ' ')}</Tag>
             {learning.tags.map((tag) => (
               <Tag key={tag}>{tag}</Tag>
             ))}
             <code>{learning.id}</code>
-            <span class="figure">
-              {learning.evidence.length} {learning.evidence.length === 1 ? 'result speaks' : 'results speak'}{' '}
-              for it
-            </span>
+            <span class="figure">supported by {counted(learning.evidence.length, 'result')}</span>
             <span>
               since <Ago at={learning.confirmedAt} />
             </span>

@@ -2,38 +2,29 @@ import { signal } from '@preact/signals';
 import type { LearningReply, ProposalView } from '../../contracts/replies/learning-reply.js';
 import { ask } from '../ask.js';
 
-/**
- * Decisions that can be taken back for a while: each is sent when its time is up, or at once when the page is left. Until
- * then nothing has happened but on the screen.
- */
+/** A decision that can be undone: it is sent after `UNDO_MS`, or at once when the page is left. */
 interface Undoable {
-  /** What is decided on. */
+  /** Id of the proposal. */
   readonly id: string;
-  /** What was decided, for people: `Accepted`. */
+  /** The decision in a word, for people: `Accepted`. */
   readonly said: string;
   readonly text: string;
-  /** Sends it. `leaving`: the page goes away, so the request must outlive it. */
+  /** `leaving`: the request must survive the end of the page. */
   readonly send: (leaving: boolean) => Promise<void>;
 }
 
-/** How long a decision can be taken back, in milliseconds. */
 export const UNDO_MS = 10_000;
 
-interface WaitingDecision extends Undoable {
-  /** When it is sent, in milliseconds of `Date.now()`. */
-  readonly due: number;
-}
-
-/** What was decided and is not sent, the newest last. */
-export const waiting = signal<readonly WaitingDecision[]>([]);
-/** Decisions that are being sent, or were sent: they are not shown as open again. */
+/** Decisions that are not sent yet, the newest last. `due` is in milliseconds of `Date.now()`. */
+export const waiting = signal<readonly (Undoable & { readonly due: number })[]>([]);
+/** Proposals whose decision was sent or is being sent: the queue hides them. */
 export const sent = signal<ReadonlySet<string>>(new Set());
-/** Why the last one could not be sent. */
+/** Why the last decision could not be sent. */
 export const failed = signal<{ readonly text: string; readonly error: unknown } | undefined>(undefined);
 
 const timers = new Map<string, ReturnType<typeof setTimeout>>();
 
-/** Decides. What was decided on the same before is replaced. */
+/** Schedules a decision, in place of an earlier one on the same proposal. */
 export function decide(decision: Undoable): void {
   takeBack(decision.id);
   waiting.value = [...waiting.value, { ...decision, due: Date.now() + UNDO_MS }];
@@ -43,7 +34,7 @@ export function decide(decision: Undoable): void {
   );
 }
 
-/** Takes back what was decided on this, or else what was decided last. Returns on what. */
+/** Undoes the decision on a proposal, or the last decision. Returns the id of the proposal. */
 export function takeBack(id: string | undefined = waiting.value.at(-1)?.id): string | undefined {
   if (id === undefined || !waiting.value.some((each) => each.id === id)) return undefined;
   clearTimeout(timers.get(id));
@@ -52,7 +43,6 @@ export function takeBack(id: string | undefined = waiting.value.at(-1)?.id): str
   return id;
 }
 
-/** Sends all that waits, now. */
 export function sendAll(leaving: boolean): void {
   for (const decision of waiting.value) carryOut(decision, leaving);
 }
@@ -63,18 +53,16 @@ function carryOut(decision: Undoable, leaving: boolean): void {
   sent.value = new Set([...sent.value, decision.id]);
   waiting.value = waiting.value.filter(({ id }) => id !== decision.id);
   decision.send(leaving).catch((error: unknown) => {
-    // It is open again: the list shows it, with the reason.
+    // The queue shows the proposal again.
     sent.value = new Set([...sent.value].filter((id) => id !== decision.id));
     failed.value = { text: decision.text, error };
   });
 }
 
-/** Sends what waits when the page is left. */
+/** Sends all scheduled decisions when the page is left. */
 export function followLeaving(): void {
   addEventListener('pagehide', () => sendAll(true));
 }
-
-/** What a person decides on a proposal, and how it is sent. */
 
 export type PendingProposal = LearningReply<'proposal.list'>['proposals'][number];
 export type ProposalVerdict = 'accept' | 'merge' | 'separate' | 'reject';
@@ -82,14 +70,13 @@ export type ProposalVerdict = 'accept' | 'merge' | 'separate' | 'reject';
 const SAID: Readonly<Record<ProposalVerdict, string>> = {
   accept: 'Accepted',
   merge: 'Merged',
-  separate: 'Accepted beside the other',
+  separate: 'Kept both',
   reject: 'Rejected',
 };
 
-/** Who decides, as the learning keeps it. */
+/** Recorded on the learning as the one who decided. */
 const BY = 'inspector';
 
-/** Decides on a proposal; it is sent after a while, and can be taken back until then. */
 export function decideOn(
   { id, content }: PendingProposal,
   verdict: ProposalVerdict,
@@ -111,17 +98,17 @@ export function decideOn(
   });
 }
 
-/** How to accept a proposal beside what is known already: one that says the same can only be merged. */
+/** Returns how to accept a proposal: one that repeats a learning word for word can only be merged. */
 export function acceptVerdict(similar: ProposalView['similar']): ProposalVerdict {
   if (similar === null) return 'accept';
   return similar.similarity >= 1 ? 'merge' : 'separate';
 }
 
-/** How a proposal came about, in words. */
+/** Origin of a proposal in words. */
 export const METHODS: Readonly<Record<PendingProposal['method'], string>> = {
-  note: 'from a note of an agent',
-  recurring_fix: 'a fix that was asked for again and again',
-  recurring_issue: 'an issue that came up again and again',
-  convention: 'a convention that reviewers named',
-  manual: 'proposed by a person or an agent',
+  note: 'a note of an agent',
+  recurring_fix: 'a fix that reviews required repeatedly',
+  recurring_issue: 'an issue that reviews raised repeatedly',
+  convention: 'a convention that reviewers stated',
+  manual: 'a person or an agent',
 };

@@ -1,16 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ProposalView } from '../../contracts/replies/learning-reply.js';
-import { Ago, Pair, Tag } from '../components/fields.js';
+import { Ago, Button, Pair, Tag } from '../components/fields.js';
 import { sessionHref } from '../route.js';
 import { METHODS, type PendingProposal, type ProposalVerdict } from './decisions.js';
 
-/** Most characters of a learning, as the services have it. */
+/** Longest learning that the services accept, in characters. */
 const MOST = 200;
 
-/** The proposal that is decided on: its text, where it comes from, what speaks for it and what is like it. */
+/** The current proposal, with its origin, its evidence and the most similar learning. */
 export function ProposalCard(props: {
   readonly proposal: PendingProposal;
-  /** Undefined until it is there. */
+  /** Undefined until it is loaded. */
   readonly view: ProposalView | undefined;
   readonly may: boolean;
   readonly editing: boolean;
@@ -22,7 +22,7 @@ export function ProposalCard(props: {
   const similar = view?.similar ?? null;
   return (
     <section class="card proposal" aria-label="The proposal">
-      <div class="proposal-body">
+      <div class="card-body">
         {props.editing ? (
           <EditForm content={proposal.content} onSave={props.onSave} onCancel={() => props.onEdit(false)} />
         ) : (
@@ -43,38 +43,33 @@ export function ProposalCard(props: {
                   ? 'says the same'
                   : `${Math.round(similar.similarity * 100)} % alike`}
               </Tag>{' '}
-              as a learning that holds:
+              as an accepted learning:
             </p>
-            <p class="near-says">{similar.content}</p>
+            <p>{similar.content}</p>
           </div>
         )}
         {props.may && !props.editing ? (
-          <div class="proposal-actions">
+          <div class="actions">
             {similar !== null && similar.similarity >= 1 ? null : (
-              <button
-                type="button"
-                class="button button-main"
-                disabled={view === undefined}
-                onClick={() => props.onDecide('accepted')}
-              >
+              <Button tone="main" disabled={view === undefined} onClick={() => props.onDecide('accepted')}>
                 {similar === null ? 'Accept' : 'Keep both'} <kbd>a</kbd>
-              </button>
+              </Button>
             )}
             {similar === null ? null : (
-              <button type="button" class="button" onClick={() => props.onDecide('merge')}>
+              <Button onClick={() => props.onDecide('merge')}>
                 Merge <kbd>m</kbd>
-              </button>
+              </Button>
             )}
-            <button type="button" class="button" onClick={() => props.onEdit(true)}>
+            <Button onClick={() => props.onEdit(true)}>
               Edit <kbd>e</kbd>
-            </button>
-            <button type="button" class="button" onClick={() => props.onDecide('reject')}>
+            </Button>
+            <Button onClick={() => props.onDecide('reject')}>
               Reject <kbd>r</kbd>
-            </button>
+            </Button>
           </div>
         ) : null}
         <dl class="pairs">
-          <Pair name="Came about">{METHODS[proposal.method]}</Pair>
+          <Pair name="Source">{METHODS[proposal.method]}</Pair>
           {proposal.source.session === undefined ? null : (
             <Pair name="First seen in">{proposal.source.session}</Pair>
           )}
@@ -96,15 +91,15 @@ function Evidence({ proposal }: { readonly proposal: Pick<PendingProposal, 'evid
         Evidence <span class="quiet figure">{evidence.length}</span>
       </h3>
       {evidence.length === 0 ? (
-        <p class="quiet">No result speaks for it: a person or a note proposed it.</p>
+        <p class="quiet">No result supports it: a person or a note proposed it.</p>
       ) : (
-        <ul class="evidence">
+        <ul>
           {[...evidence].reverse().map(({ session, dispatch, task }) => (
             <li key={`${session} ${dispatch}`}>
               <a href={sessionHref(session, 'timeline', { task })}>
                 {session}, task {task}
               </a>{' '}
-              <span class="quiet figure">dispatch {dispatch}</span>
+              <span class="quiet figure">result {dispatch}</span>
             </li>
           ))}
         </ul>
@@ -133,7 +128,7 @@ function EditForm(props: {
     <div class="edit-form">
       <label class="field">
         <span class="field-label">
-          One sentence of at most {MOST} characters; Enter accepts it, Esc goes back
+          One sentence of at most {MOST} characters; Enter accepts it, Esc cancels
         </span>
         <textarea
           ref={field}
@@ -152,13 +147,11 @@ function EditForm(props: {
           }}
         />
       </label>
-      <div class="proposal-actions">
-        <button type="button" class="button button-main" disabled={!fits} onClick={save}>
+      <div class="actions">
+        <Button tone="main" disabled={!fits} onClick={save}>
           Save and accept
-        </button>
-        <button type="button" class="button" onClick={props.onCancel}>
-          Cancel
-        </button>
+        </Button>
+        <Button onClick={props.onCancel}>Cancel</Button>
         <span class={`figure ${length > MOST ? 'bad' : 'quiet'}`}>
           {length} of {MOST}
         </span>

@@ -1,52 +1,49 @@
 import { useState } from 'preact/hooks';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import { type AskError, ask } from '../ask.js';
-import { Clock, CopyButton, Pair, SelectField, Tag } from '../components/fields.js';
-import { AskedView, ErrorBox } from '../components/states.js';
+import { Button, ButtonLink, Clock, CopyButton, Pair, SelectField, Tag } from '../components/fields.js';
+import { AskedView, ErrorBox, Panel } from '../components/states.js';
 import { sessionHref, setParams, viewHref } from '../route.js';
 import { me } from '../theme.js';
 import { asAskError, useAsk } from '../use-ask.js';
-import { ROLE_NAMES } from '../words.js';
+import { figure, ROLE_NAMES } from '../words.js';
 
-/** One rejected result with its body; an operator may mend it and send it again, or remove it. */
+interface Sent {
+  readonly dispatch: number;
+  readonly session: string | undefined;
+}
+
+/** One rejected result with its body; an operator may edit it and send it again, or remove it. */
 export function RejectedPanel({ id, onGone }: { readonly id: number; readonly onGone: () => void }) {
   const asked = useAsk('tool.rejected-show', { id });
-  const [done, setDone] = useState<
-    { readonly dispatch: number; readonly session: string | undefined } | undefined
-  >(undefined);
+  const [sent, setSent] = useState<Sent | undefined>(undefined);
   return (
-    <section class="card fact-panel" aria-label="The rejected result">
-      <div class="card-head">
-        <h2>Rejected result {id}</h2>
-        <button
-          type="button"
-          class="button button-small"
-          onClick={() => (done === undefined ? setParams({ id: undefined }) : onGone())}
-        >
-          Close
-        </button>
-      </div>
-      <div class="rejected-body">
-        {done === undefined ? (
-          <AskedView asked={asked} what="the result">
-            {(reply) => <Result reply={reply} onDone={setDone} onGone={onGone} />}
-          </AskedView>
-        ) : (
-          <p role="status">
-            <Tag tone="good">sent</Tag> It was published again as dispatch {done.dispatch}.{' '}
-            {done.session === undefined ? null : (
-              <a href={sessionHref(done.session, 'timeline')}>See what becomes of it</a>
-            )}
-          </p>
-        )}
-      </div>
-    </section>
+    <Panel
+      label="The rejected result"
+      title={`Rejected result ${id}`}
+      class="rejected-body"
+      opened={id}
+      onClose={() => (sent === undefined ? setParams({ id: undefined }) : onGone())}
+    >
+      {sent === undefined ? (
+        <AskedView asked={asked} what="the result">
+          {(reply) => <Result reply={reply} onSent={setSent} onGone={onGone} />}
+        </AskedView>
+      ) : (
+        <p role="status">
+          <Tag tone="good">sent</Tag> It was published again as result {sent.dispatch}.{' '}
+          {sent.session === undefined ? null : (
+            <a href={sessionHref(sent.session, 'timeline')}>See it in the timeline</a>
+          )}
+        </p>
+      )}
+    </Panel>
   );
 }
 
 function Result(props: {
   readonly reply: ToolReply<'rejected-show'>;
-  readonly onDone: (done: { readonly dispatch: number; readonly session: string | undefined }) => void;
+  readonly onSent: (sent: Sent) => void;
   readonly onGone: () => void;
 }) {
   const { rejected, body, encoding, truncated } = props.reply;
@@ -75,7 +72,7 @@ function Result(props: {
         ...(chosen !== undefined && chosen !== rejected.role && { role: chosen }),
         ...(editable && text !== body && { body: text }),
       });
-      props.onDone({ dispatch: sent.dispatch, session: rejected.session });
+      props.onSent({ dispatch: sent.dispatch, session: rejected.session });
     });
   const remove = () =>
     carryOut(async () => {
@@ -84,90 +81,81 @@ function Result(props: {
     });
   return (
     <>
-      <p class="rejected-reason">
+      <p>
         <Tag tone="bad">{rejected.code}</Tag> {rejected.reason}
       </p>
       {rejected.fix === undefined ? null : (
         <p class="fix">
-          <strong>What would fix it:</strong> {rejected.fix}
+          <strong>Fix:</strong> {rejected.fix}
         </p>
       )}
       {rejected.meant === undefined ? null : (
         <p class="fix">
-          It reads like the result of a <strong>{rejected.meant}</strong>, but was published as that of a{' '}
-          {rejected.role ?? 'stranger'}.
+          It looks like the result of a <strong>{rejected.meant}</strong>, but was published for{' '}
+          {rejected.role === undefined ? 'no known role' : `the ${rejected.role}`}.
         </p>
       )}
       <dl class="pairs">
         <Pair name="Session">{rejected.session ?? 'none: the subject names none'}</Pair>
         <Pair name="Subject">{rejected.subject}</Pair>
-        <Pair name="Dispatch">{String(rejected.sequence)}</Pair>
-        <Pair name="Size">{`${rejected.bytes.toLocaleString('en')} bytes`}</Pair>
+        <Pair name="Result">{String(rejected.sequence)}</Pair>
+        <Pair name="Size">{`${figure(rejected.bytes)} bytes`}</Pair>
       </dl>
-      <p class="origin-links">
+      <p class="actions">
         <span class="quiet">
           Arrived <Clock at={rejected.at} />
         </span>
         {rejected.session === undefined ? null : (
-          <a
-            class="button button-small"
-            href={sessionHref(rejected.session, 'timeline', { kind: 'rejected' })}
-          >
-            In the timeline
-          </a>
-        )}
-        {rejected.session === undefined ? null : (
-          <a class="button button-small" href={viewHref('rejected', { session: rejected.session })}>
-            Others of the session
-          </a>
+          <>
+            <ButtonLink href={sessionHref(rejected.session, 'timeline', { kind: 'rejected' })}>
+              In the timeline
+            </ButtonLink>
+            <ButtonLink href={viewHref('rejected', { session: rejected.session })}>
+              Others of the session
+            </ButtonLink>
+          </>
         )}
         <CopyButton text={body} label="Copy body" />
       </p>
       {truncated === true ? (
         <p class="quiet">
-          Only the beginning is shown; `throughline rejected show {rejected.id}` has all of it.
+          Only the beginning is shown; `throughline result show {rejected.id}` prints all of it.
         </p>
       ) : null}
       {encoding === 'base64' ? <p class="quiet">The body is not text: it is shown in base64.</p> : null}
       {error === undefined ? null : <ErrorBox error={error} />}
       {editable ? (
         <label class="field">
-          <span class="field-label">Body; what you change here is sent in its place</span>
+          <span class="field-label">Body; a retry sends your changes</span>
           <textarea spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} />
         </label>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
         <pre tabIndex={0}>{body}</pre>
       )}
       {may ? (
-        <div class="proposal-actions">
+        <div class="actions">
           <SelectField
             label="Publish as"
             value={role}
             choices={ROLE_NAMES.map((value) => ({ value, label: value }))}
             onChoose={setRole}
           />
-          <button type="button" class="button button-main" disabled={busy} onClick={() => void retry()}>
+          <Button tone="main" disabled={busy} onClick={() => void retry()}>
             {text === body ? 'Retry' : 'Retry with changes'}
-          </button>
-          {text === body ? null : (
-            <button type="button" class="button" onClick={() => setText(body)}>
-              Discard changes
-            </button>
-          )}
+          </Button>
+          {text === body ? null : <Button onClick={() => setText(body)}>Discard changes</Button>}
           {sure ? (
             <>
-              <button type="button" class="button button-bad" disabled={busy} onClick={() => void remove()}>
+              <Button tone="bad" disabled={busy} onClick={() => void remove()}>
                 Remove for good
-              </button>
-              <button type="button" class="button" onClick={() => setSure(false)}>
-                Keep it
-              </button>
+              </Button>
+              <Button onClick={() => setSure(false)}>Keep it</Button>
             </>
           ) : (
-            <button type="button" class="button" disabled={busy} onClick={() => setSure(true)}>
+            <Button disabled={busy} onClick={() => setSure(true)}>
               Remove
-            </button>
+            </Button>
           )}
         </div>
       ) : null}

@@ -1,10 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ProposalView } from '../../contracts/replies/learning-reply.js';
 import { ask } from '../ask.js';
-import { Tag } from '../components/fields.js';
+import { Button, Tag } from '../components/fields.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { type KeyBinding, useKeys } from '../keys.js';
-import { onLive } from '../live.js';
 import { me } from '../theme.js';
 import { asAskError } from '../use-ask.js';
 import { usePages } from '../use-pages.js';
@@ -20,29 +19,21 @@ import {
 } from './decisions.js';
 import { ProposalCard } from './proposal-card.js';
 
-/** The proposals that wait, one of them open: j and k move, one key decides, u takes it back. */
+/** The pending proposals, one of them open: j and k move, one key decides, u undoes. */
 export function ReviewQueue({ project }: { readonly project: string | undefined }) {
-  const of = project === undefined ? {} : { project };
-  const listed = usePages('proposal.list', { ...of, status: 'pending', limit: 100 });
-  const { refresh } = listed;
-  const again = useRef(refresh);
-  again.current = refresh;
-  useEffect(
-    () =>
-      onLive(({ event }) => void (event === 'learning' || event === 'lost' ? again.current() : undefined)),
-    [],
-  );
+  const listed = usePages('proposal.list', { project, status: 'pending', limit: 100 }, 'event:learning');
   const decided = new Set([...sent.value, ...waiting.value.map(({ id }) => id)]);
-  const open = listed.pages.flatMap(({ proposals }) => proposals).filter(({ id }) => !decided.has(id));
+  const loaded = listed.pages.flatMap(({ proposals }) => proposals);
+  const open = loaded.filter(({ id }) => !decided.has(id));
   const [chosen, setChosen] = useState<string | undefined>(undefined);
   const [editing, setEditing] = useState(false);
   const found = open.findIndex(({ id }) => id === chosen);
   const place = useRef(0);
-  // Where the chosen one was decided on, the next takes its place.
+  // After a decision the next proposal opens at the same place.
   const at = found === -1 ? Math.min(place.current, Math.max(0, open.length - 1)) : found;
   place.current = at;
   const current = open[at];
-  const views = useViews(of, current?.id, open[at + 1]?.id);
+  const views = useViews(project, current?.id, open[at + 1]?.id);
   const view = current === undefined ? undefined : views.get(current.id);
   const may = me.value?.may.decide === true;
   const go = (by: number) => {
@@ -51,12 +42,11 @@ export function ReviewQueue({ project }: { readonly project: string | undefined 
   };
   const choose = (verdict: ProposalVerdict | 'accepted') => {
     if (!may || current === undefined) return;
-    // Whether another says the same decides how it is accepted: that must be known first.
+    // A similar learning, which the view names, changes how the proposal is accepted.
     if (verdict !== 'reject' && view === undefined) return;
     setEditing(false);
     failed.value = undefined;
-    const similar = view?.similar ?? null;
-    decideOn(current, verdict === 'accepted' ? acceptVerdict(similar) : verdict, project);
+    decideOn(current, verdict === 'accepted' ? acceptVerdict(view?.similar ?? null) : verdict, project);
     setChosen(open[at + 1]?.id ?? open[at - 1]?.id);
   };
   const undone = (id: string | undefined) => {
@@ -64,13 +54,13 @@ export function ReviewQueue({ project }: { readonly project: string | undefined 
   };
   useKeys([
     { keys: ['j', 'ArrowDown'], does: 'next proposal', run: () => go(1) },
-    { keys: ['k', 'ArrowUp'], does: 'proposal before', run: () => go(-1) },
+    { keys: ['k', 'ArrowUp'], does: 'previous proposal', run: () => go(-1) },
   ]);
   const deciding: readonly KeyBinding[] = [
     { keys: ['a'], does: 'accept the proposal', run: () => choose('accepted') },
     {
       keys: ['m'],
-      does: 'merge it into the learning like it',
+      does: 'merge it into the similar learning',
       run: () => (view?.similar ? choose('merge') : undefined),
     },
     { keys: ['e'], does: 'edit, then accept', run: () => setEditing(current !== undefined) },
@@ -81,8 +71,8 @@ export function ReviewQueue({ project }: { readonly project: string | undefined 
     if (current === undefined) return;
     try {
       if (content !== current.content)
-        await ask('learning.edit', { ...of, id: current.id, content, by: 'inspector' });
-      const seen = await ask('proposal.show', { ...of, id: current.id });
+        await ask('learning.edit', { project, id: current.id, content, by: 'inspector' });
+      const seen = await ask('proposal.show', { project, id: current.id });
       setEditing(false);
       decideOn({ ...current, content }, acceptVerdict(seen.similar), project);
       setChosen(open[at + 1]?.id ?? open[at - 1]?.id);
@@ -90,31 +80,27 @@ export function ReviewQueue({ project }: { readonly project: string | undefined 
       failed.value = { text: content, error: asAskError(error) };
     }
   };
-  const page = listed.pages[0];
   return (
     <>
       <AskedView asked={listed} what="proposals">
-        {({ total }) =>
+        {({ total, rulesPaused }) =>
           open.length === 0 ? (
             <Empty
               title="Nothing to review"
               command="throughline learnings propose &quot;Run the linter before you hand in&quot;"
             >
-              <p>
-                Proposals come from notes, from fixes that reviews ask for again and again, and from people.
-                They wait here.
-              </p>
+              <p>Proposals come from notes, from fixes that reviews require repeatedly, and from people.</p>
             </Empty>
           ) : (
             <>
-              {page?.rulesPaused === true ? (
+              {rulesPaused === true ? (
                 <p class="review-note">
-                  <Tag tone="warn">paused</Tag> So many proposals wait that rules propose nothing more until
-                  some are decided.
+                  <Tag tone="warn">paused</Tag> Too many proposals are pending: rules propose nothing new
+                  until you decide on some.
                 </p>
               ) : null}
               <div class="review">
-                <ol class="card review-list" aria-label="Proposals">
+                <ol class="card rows review-list" aria-label="Proposals">
                   {open.map((proposal, index) => (
                     <ProposalRow
                       key={proposal.id}
@@ -143,7 +129,7 @@ export function ReviewQueue({ project }: { readonly project: string | undefined 
               <MoreButton
                 pages={listed}
                 shown={open.length}
-                total={total - (total >= decided.size ? countIn(listed.pages, decided) : 0)}
+                total={total - (total >= decided.size ? loaded.length - open.length : 0)}
               />
             </>
           )
@@ -155,7 +141,7 @@ export function ReviewQueue({ project }: { readonly project: string | undefined 
   );
 }
 
-/** Keys that only work while this is there: who may decide is known later than the queue. */
+/** A component of its own, because the permission to decide is loaded after the queue. */
 function Keys({ bindings }: { readonly bindings: readonly KeyBinding[] }) {
   useKeys(bindings);
   return null;
@@ -176,20 +162,20 @@ function ProposalRow(props: {
       <button
         ref={row}
         type="button"
-        class="review-row"
+        class="pick review-row"
         aria-current={current ? 'true' : undefined}
         onClick={props.onChoose}
       >
         <span class="review-text">{proposal.content}</span>
-        <span class="quiet review-kind">{proposal.type.replace('_', ' ')}</span>
+        <span class="quiet small">{proposal.type.replace('_', ' ')}</span>
       </button>
     </li>
   );
 }
 
-/** The open proposal and the next with what is like them, as they are asked for. */
+/** Loads the views of the current and the next proposal. */
 function useViews(
-  of: { readonly project?: string },
+  project: string | undefined,
   ...ids: readonly (string | undefined)[]
 ): ReadonlyMap<string, ProposalView> {
   const [views, setViews] = useState<ReadonlyMap<string, ProposalView>>(new Map());
@@ -198,9 +184,9 @@ function useViews(
   useEffect(() => {
     const abort = new AbortController();
     for (const id of wanted) {
-      ask('proposal.show', { ...of, id }, abort.signal)
+      ask('proposal.show', { project, id }, abort.signal)
         .then((view) => setViews((before) => new Map(before).set(id, view)))
-        // The list says itself when a proposal is gone or the server is.
+        // The list reports a missing proposal or server.
         .catch(() => undefined);
     }
     return () => abort.abort();
@@ -208,14 +194,7 @@ function useViews(
   return views;
 }
 
-function countIn(
-  pages: readonly { readonly proposals: readonly PendingProposal[] }[],
-  ids: ReadonlySet<string>,
-): number {
-  return pages.flatMap(({ proposals }) => proposals).filter(({ id }) => ids.has(id)).length;
-}
-
-/** What was decided and can still be taken back, with the seconds that are left. */
+/** The last decision, with the seconds that are left to undo it. */
 function UndoBar({ onUndo }: { readonly onUndo: (id: string) => void }) {
   const last = waiting.value.at(-1);
   const [now, setNow] = useState(Date.now());
@@ -232,7 +211,7 @@ function UndoBar({ onUndo }: { readonly onUndo: (id: string) => void }) {
   };
   return (
     <div class="undo-place">
-      {/* The seconds are not read out: they would drown everything else. */}
+      {/* Screen readers do not read the seconds, which would drown everything else. */}
       <div role="status" class="visually-hidden">
         {last === undefined ? '' : `${last.said}: ${last.text}. Press u to undo.`}
       </div>
@@ -241,13 +220,15 @@ function UndoBar({ onUndo }: { readonly onUndo: (id: string) => void }) {
           <span class="one-line">
             <strong>{last.said}:</strong> {last.text}
           </span>
-          {waiting.value.length > 1 ? <span class="quiet figure">{waiting.value.length} waiting</span> : null}
-          <button type="button" class="button button-small" onClick={undo}>
+          {waiting.value.length > 1 ? (
+            <span class="quiet figure">{waiting.value.length} not sent</span>
+          ) : null}
+          <Button small onClick={undo}>
             Undo <kbd>u</kbd>{' '}
             <span class="figure undo-seconds" aria-hidden="true">
               {Math.max(0, Math.ceil((last.due - now) / 1000))} s
             </span>
-          </button>
+          </Button>
         </div>
       )}
       {fault === undefined ? null : (
@@ -255,9 +236,9 @@ function UndoBar({ onUndo }: { readonly onUndo: (id: string) => void }) {
           <span>
             Not decided: {fault.text}. {asAskError(fault.error).message}
           </span>
-          <button type="button" class="button button-small" onClick={() => (failed.value = undefined)}>
+          <Button small onClick={() => (failed.value = undefined)}>
             Close
-          </button>
+          </Button>
         </div>
       )}
     </div>

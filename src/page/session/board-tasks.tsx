@@ -1,61 +1,117 @@
 import type { ComponentChildren } from 'preact';
 import type { ReplyTo } from '../../contracts/replies/replies.js';
-import { LongText, Tag } from '../components/fields.js';
-import { Empty } from '../components/states.js';
+import { LongText, Outcome, Tag } from '../components/fields.js';
+import { AskedView, CardHead, Empty } from '../components/states.js';
 import { sessionHref } from '../route.js';
-import { counted, spaced, toneOf } from '../words.js';
-import { Outcome } from './outcome.js';
+import type { AskedReply } from '../use-ask.js';
+import { counted, spaced, statusText, toneOf } from '../words.js';
+
+/** A card of the session view: a list, or a hint with a command while it is empty. */
+export function Column<Reply>(props: {
+  readonly title: string;
+  readonly asked: AskedReply<Reply>;
+  /** Remark at the right of the head. */
+  readonly remark: (reply: Reply) => ComponentChildren;
+  readonly empty: { readonly title: string; readonly command: string; readonly text?: string };
+  /** Returns the items of the list. */
+  readonly items: (reply: Reply) => readonly ComponentChildren[];
+  readonly note?: (reply: Reply) => ComponentChildren;
+}) {
+  const { title, empty } = props;
+  const id = `${title.toLowerCase()}-title`;
+  return (
+    <section class="card" aria-labelledby={id}>
+      <AskedView asked={props.asked} what={title.toLowerCase()}>
+        {(reply) => {
+          const items = props.items(reply);
+          return (
+            <>
+              <CardHead id={id} title={title}>
+                {items.length === 0 ? null : props.remark(reply)}
+              </CardHead>
+              {props.note?.(reply)}
+              {items.length === 0 ? (
+                <Empty title={empty.title} command={empty.command}>
+                  {empty.text}
+                </Empty>
+              ) : (
+                <ul class="rows task-list">{items}</ul>
+              )}
+            </>
+          );
+        }}
+      </AskedView>
+    </section>
+  );
+}
+
+/** A row of a column; `task` links the name to the timeline of that task. */
+export function Row(props: {
+  readonly session: string;
+  readonly name: string;
+  readonly task?: boolean;
+  readonly tags: ComponentChildren;
+  readonly text?: string | undefined;
+  /** Nesting of a plan task. */
+  readonly depth?: number;
+  readonly done?: boolean;
+  readonly children?: ComponentChildren;
+}) {
+  const { session, name, depth = 0 } = props;
+  return (
+    <li
+      class={`task-row ${props.done === true ? 'task-done' : ''}`}
+      style={depth === 0 ? {} : { paddingLeft: `${14 + 18 * Math.min(depth, 3)}px` }}
+    >
+      <div class="task-head">
+        {props.task === true ? (
+          <a
+            class="row-link mono one-line"
+            data-row
+            href={sessionHref(session, 'timeline', { task: name })}
+            title={`Timeline of ${name}`}
+          >
+            {name}
+          </a>
+        ) : (
+          <span class="mono task-name">{name}</span>
+        )}
+        <span class="task-tags">{props.tags}</span>
+      </div>
+      {props.text === undefined ? null : <LongText text={props.text} />}
+      <div class="task-more quiet small">{props.children}</div>
+    </li>
+  );
+}
 
 type BoardTask = ReplyTo<'tool.task-list'>['tasks'][number];
 
 const PRIORITIES = ['critical', 'high', 'medium', 'low', 'backlog'];
 const ORDER = ['in_progress', 'blocked', 'remaining', 'completed', 'cancelled'];
 
-/** The tasks of the board: what is worked on first, what is done last. */
-export function BoardTasks({
-  session,
-  tasks,
-}: {
-  readonly session: string;
-  readonly tasks: readonly BoardTask[];
-}) {
-  const ordered = [...tasks].sort(
+/** Sorts the tasks of the board: those in progress first, the finished ones last. */
+export function ordered(tasks: readonly BoardTask[]): readonly BoardTask[] {
+  return tasks.toSorted(
     (a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || a.priority - b.priority,
-  );
-  const open = tasks.filter((task) => !isDone(task)).length;
-  return (
-    <>
-      <ColumnHead id="board-title" title="Board">
-        {tasks.length === 0 ? null : `${open} open of ${tasks.length}`}
-      </ColumnHead>
-      {tasks.length === 0 ? (
-        <Empty
-          title="No tasks on the board"
-          command={`throughline tool task-add --session ${session} --content "…"`}
-        />
-      ) : (
-        <ul class="task-list">
-          {ordered.map((task) => (
-            <BoardRow key={task.id} session={session} task={task} />
-          ))}
-        </ul>
-      )}
-    </>
   );
 }
 
-function BoardRow({ session, task }: { readonly session: string; readonly task: BoardTask }) {
-  const says = [
-    task.claimed_by === undefined ? undefined : `taken by ${task.claimed_by}`,
+export function isDone({ status }: BoardTask): boolean {
+  return status === 'completed' || status === 'cancelled';
+}
+
+export function BoardRow({ session, task }: { readonly session: string; readonly task: BoardTask }) {
+  const waits = task.unresolved.map(({ id, why }) => `${id} (${spaced(statusText(why))})`).join(', ');
+  const remarks = [
+    task.claimed_by && `claimed by ${task.claimed_by}`,
     task.reason,
-    task.unresolved.length === 0
-      ? undefined
-      : `waits for ${task.unresolved.map(({ id, why }) => `${id} (${spaced(why)})`).join(', ')}`,
-  ].filter((each) => each !== undefined);
+    waits && `waits for ${waits}`,
+  ];
   return (
-    <TaskRow
+    <Row
       session={session}
-      task={task.id}
+      name={task.id}
+      task
       text={task.content}
       done={isDone(task)}
       tags={
@@ -63,73 +119,53 @@ function BoardRow({ session, task }: { readonly session: string; readonly task: 
           {task.priority < 2 && !isDone(task) ? (
             <Tag tone={task.priority === 0 ? 'bad' : 'warn'}>{PRIORITIES[task.priority]}</Tag>
           ) : null}
-          <Tag tone={toneOf(task.status)}>{spaced(task.status)}</Tag>
+          <Tag tone={toneOf(task.status)}>{statusText(task.status)}</Tag>
         </>
       }
     >
-      {says.map((each) => (
+      {remarks.filter(Boolean).map((each) => (
         <p key={each}>{each}</p>
       ))}
       {task.result === undefined ? null : <Outcome outcome={task.result.outcome} />}
-    </TaskRow>
+    </Row>
   );
-}
-
-function isDone({ status }: BoardTask): boolean {
-  return status === 'completed' || status === 'cancelled';
 }
 
 type PlanReply = ReplyTo<'tool.plan-show'>;
-type PlanTask = PlanReply['tasks'][number];
 
-/** The tasks of the plan, in its order. */
-export function PlanTasks({ session, shown }: { readonly session: string; readonly shown: PlanReply }) {
-  const { plan, tasks } = shown;
-  if (plan === null) {
-    return (
-      <>
-        <ColumnHead id="plan-title" title="Plan" />
-        <Empty
-          title="No plan is followed"
-          command={`throughline init --session ${session} --tasks tasks.md`}
-        />
-      </>
-    );
-  }
-  const unplaced = plan.problems + plan.guesses;
+export function PlanNote({ plan }: { readonly plan: PlanReply['plan'] }) {
+  if (plan === null) return null;
+  const unsure = plan.problems + plan.guesses;
   return (
-    <>
-      <ColumnHead id="plan-title" title="Plan">
-        {`${plan.totals.completed} done of ${plan.totals.total}`}
-      </ColumnHead>
-      <div class="column-note">
-        <span class="mono one-line">{plan.spec}</span>
-        {plan.next_task_id === null ? (
-          <span>{plan.held === undefined ? 'nothing is next' : `nothing is next: ${plan.held}`}</span>
-        ) : (
-          <span>
-            next: <span class="mono">{plan.next_task_id}</span>
-          </span>
-        )}
-        {unplaced === 0 ? null : <span class="warn">{counted(unplaced, 'line')} not read for certain</span>}
-      </div>
-      <ul class="task-list">
-        {tasks.map((task) => (
-          <PlanRow key={task.id} session={session} task={task} active={task.id === plan.active_task_id} />
-        ))}
-      </ul>
-    </>
+    <div class="remarks column-note quiet small">
+      <span class="mono one-line">{plan.spec}</span>
+      {plan.next_task_id === null ? (
+        <span>{plan.held === undefined ? 'no next task' : `no next task: ${plan.held}`}</span>
+      ) : (
+        <span>
+          next: <span class="mono">{plan.next_task_id}</span>
+        </span>
+      )}
+      {unsure === 0 ? null : (
+        <span class="warn">{counted(unsure, 'line')} read with a guess or a problem</span>
+      )}
+    </div>
   );
 }
 
-function PlanRow(props: { readonly session: string; readonly task: PlanTask; readonly active: boolean }) {
+export function PlanRow(props: {
+  readonly session: string;
+  readonly task: PlanReply['tasks'][number];
+  readonly active: boolean;
+}) {
   const { task } = props;
   const status = task.cancelled === true ? 'cancelled' : task.blocked === true ? 'blocked' : task.status;
   const waits = task.waits_for ?? [];
   return (
-    <TaskRow
+    <Row
       session={props.session}
-      task={task.id}
+      name={task.id}
+      task
       text={task.text}
       depth={task.depth}
       done={status === 'completed' || status === 'cancelled'}
@@ -137,62 +173,16 @@ function PlanRow(props: { readonly session: string; readonly task: PlanTask; rea
         <>
           {props.active ? <Tag tone="info">active</Tag> : null}
           {task.optional === true ? <Tag>optional</Tag> : null}
-          <Tag tone={toneOf(status)}>{spaced(status)}</Tag>
+          <Tag tone={toneOf(status)}>{statusText(status)}</Tag>
         </>
       }
     >
       {waits.length === 0 ? null : <p>waits for {waits.join(', ')}</p>}
       {task.last_outcome === undefined ? null : (
-        <span class="task-outcome">
-          <Outcome outcome={task.last_outcome} />
-          <span>{counted(task.dispatches ?? 0, 'result')}</span>
-        </span>
+        <>
+          <Outcome outcome={task.last_outcome} /> {counted(task.dispatches ?? 0, 'result')}
+        </>
       )}
-    </TaskRow>
-  );
-}
-
-/** A task in a column of the session: its id, how it stands, what it is, and what more there is to say. */
-export function TaskRow(props: {
-  readonly session: string;
-  readonly task: string;
-  readonly tags: ComponentChildren;
-  readonly text?: string;
-  /** How many tasks it is a part of. */
-  readonly depth?: number;
-  readonly done?: boolean;
-  readonly children?: ComponentChildren;
-}) {
-  const depth = Math.min(props.depth ?? 0, 4);
-  return (
-    <li class={`task-row depth-${depth} ${props.done === true ? 'task-done' : ''}`}>
-      <div class="task-head">
-        <a
-          class="row-link mono one-line"
-          data-row
-          href={sessionHref(props.session, 'timeline', { task: props.task })}
-          title={`Timeline of ${props.task}`}
-        >
-          {props.task}
-        </a>
-        <span class="task-tags">{props.tags}</span>
-      </div>
-      {props.text === undefined ? null : <LongText text={props.text} />}
-      {props.children === undefined ? null : <div class="task-more quiet">{props.children}</div>}
-    </li>
-  );
-}
-
-/** The head of a column. */
-export function ColumnHead(props: {
-  readonly id: string;
-  readonly title: string;
-  readonly children?: ComponentChildren;
-}) {
-  return (
-    <div class="card-head">
-      <h2 id={props.id}>{props.title}</h2>
-      <span class="quiet figure">{props.children}</span>
-    </div>
+    </Row>
   );
 }

@@ -1,15 +1,16 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ReplyTo } from '../../contracts/replies/replies.js';
 import type { LedgerListed, LedgersListed } from '../../contracts/replies/run-reply.js';
 import { stallText } from '../../shared/stall-text.js';
-import { Tag } from '../components/fields.js';
-import { AskedView } from '../components/states.js';
+import { Button, Outcome, Tag } from '../components/fields.js';
+import { AskedView, CardHead } from '../components/states.js';
 import { sessionHref, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { counted, nextRole, nextText } from '../words.js';
-import { Outcome } from './outcome.js';
+import { nextRole, type Tone } from '../words.js';
+import { ledgerTexts } from './results.js';
 
-/** What keeps the session from going on: tasks that are stalled or wait for a person, results that could not be read, drift. */
+/** Stalled and blocked tasks, unreadable results, and differences between plan and session. */
 export function Stalled(props: {
   readonly session: string;
   readonly ledgers: LedgersListed;
@@ -28,56 +29,60 @@ export function Stalled(props: {
   if (count === 0) return null;
   return (
     <section class="card attention" aria-labelledby="attention-title">
-      <div class="card-head">
-        <h2 id="attention-title">
-          Needs attention <span class="quiet figure">{count}</span>
-        </h2>
-      </div>
-      <ul>
+      <CardHead
+        id="attention-title"
+        title={
+          <>
+            Needs attention <span class="quiet figure">{count}</span>
+          </>
+        }
+      />
+      <ul class="rows">
         {[...stalled, ...waiting].map((each) => (
           <HeldTask key={each.task} session={session} listed={each} />
         ))}
         {blocked.map(({ id, content, reason }) => (
-          <li key={`blocked ${id}`} class="attention-row">
-            <Tag tone="warn">blocked</Tag>
-            <div>
-              <p>
-                <span class="mono task-id">{id}</span> {reason ?? content}
-              </p>
-            </div>
-          </li>
+          <Item key={`blocked ${id}`} tone="warn" tag="blocked">
+            <p>
+              <span class="mono task-id">{id}</span> {reason ?? content}
+            </p>
+          </Item>
         ))}
         {ledgers.unreadable.map(({ task, dispatch, code, reason, fix }) => (
-          <li key={`unreadable ${task}`} class="attention-row">
-            <Tag tone="bad">not readable</Tag>
-            <div>
-              <p>
-                <span class="mono task-id">{task}</span> {reason}
-              </p>
-              {fix === undefined ? null : <p class="quiet">What would fix it: {fix}</p>}
-              <p class="attention-links">
-                <a href={viewHref('rejected', { session })}>the rejected result</a>
-                <span class="quiet">
-                  dispatch {dispatch}, {code}
-                </span>
-              </p>
-            </div>
-          </li>
+          <Item key={`unreadable ${task}`} tone="bad" tag="not readable">
+            <p>
+              <span class="mono task-id">{task}</span> {reason}
+            </p>
+            {fix === undefined ? null : <p class="quiet">Fix: {fix}</p>}
+            <p class="remarks">
+              <a href={viewHref('rejected', { session })}>the rejected result</a>
+              <span class="quiet">
+                result {dispatch}, {code}
+              </span>
+            </p>
+          </Item>
         ))}
         {drift.map(({ task, message }) => (
-          <li key={`drift ${task}`} class="attention-row">
-            <Tag tone="warn">plan differs</Tag>
+          <Item key={`drift ${task}`} tone="warn" tag="plan differs">
             <p>{message}</p>
-          </li>
+          </Item>
         ))}
         {degraded === undefined ? null : (
-          <li class="attention-row">
-            <Tag tone="warn">plan is old</Tag>
+          <Item tone="warn" tag="plan is old">
             <p>{degraded}</p>
-          </li>
+          </Item>
         )}
       </ul>
     </section>
+  );
+}
+
+function Item(props: { readonly tone: Tone; readonly tag: string; readonly children: ComponentChildren }) {
+  return (
+    <li class="attention-row">
+      <Tag tone={props.tone}>{props.tag}</Tag>
+      <div>{props.children}</div>
+    </li>
   );
 }
 
@@ -87,51 +92,39 @@ function waitsForPerson({ blockers, next_action }: LedgerListed): boolean {
 
 function whyHeld({ stalled, replan_hint, blockers }: LedgerListed): string {
   if (stalled) return replan_hint === undefined ? 'It makes no progress.' : stallText(replan_hint);
-  return blockers > 0
-    ? 'Its last result names what keeps it from going on.'
-    : 'Its review asks for a person.';
+  return blockers > 0 ? 'Its last result names a blocker.' : 'Its review asks for a person.';
 }
 
 function HeldTask({ session, listed }: { readonly session: string; readonly listed: LedgerListed }) {
   const { task } = listed;
   const [open, setOpen] = useState(false);
   return (
-    <li class="attention-row">
-      <Tag tone={listed.stalled ? 'bad' : 'warn'}>{listed.stalled ? 'stalled' : 'blocked'}</Tag>
-      <div>
-        <p>
-          <span class="mono task-id">{task}</span> {whyHeld(listed)}
-        </p>
-        <p class="quiet attention-facts">
-          <Outcome outcome={listed.last_outcome} />
-          <span>{counted(listed.dispatches, 'result')}</span>
-          {listed.rounds === 0 ? null : <span>sent back {counted(listed.rounds, 'time')}</span>}
-          {listed.findings === 0 ? null : <span>{counted(listed.findings, 'open finding')}</span>}
-          {listed.blockers === 0 ? null : <span>{counted(listed.blockers, 'blocker')}</span>}
-          <span>next: {nextText(listed.next_action)}</span>
-        </p>
-        <p class="attention-links">
-          <button
-            type="button"
-            class="button button-small"
-            aria-expanded={open}
-            onClick={() => setOpen(!open)}
-          >
-            {open ? 'Hide the evidence' : 'Show the evidence'}
-          </button>
-          <a href={sessionHref(session, 'timeline', { task })}>its results</a>
-          <a href={sessionHref(session, 'prompt', { task, role: nextRole(listed.next_action) })}>
-            its next prompt
-          </a>
-          <a href={sessionHref(session, 'facts', { task })}>its facts</a>
-        </p>
-        {open ? <Evidence session={session} task={task} /> : null}
-      </div>
-    </li>
+    <Item tone={listed.stalled ? 'bad' : 'warn'} tag={listed.stalled ? 'stalled' : 'blocked'}>
+      <p>
+        <span class="mono task-id">{task}</span> {whyHeld(listed)}
+      </p>
+      <p class="remarks quiet small">
+        <Outcome outcome={listed.last_outcome} />
+        {ledgerTexts(listed).map((each) => (
+          <span key={each}>{each}</span>
+        ))}
+      </p>
+      <p class="remarks">
+        <Button small open={open} onClick={() => setOpen(!open)}>
+          {open ? 'Hide the evidence' : 'Show the evidence'}
+        </Button>
+        <a href={sessionHref(session, 'timeline', { task })}>its results</a>
+        <a href={sessionHref(session, 'prompt', { task, role: nextRole(listed.next_action) })}>
+          its next prompt
+        </a>
+        <a href={sessionHref(session, 'facts', { task })}>its facts</a>
+      </p>
+      {open ? <Evidence session={session} task={task} /> : null}
+    </Item>
   );
 }
 
-/** What the ledgers hold of a task. */
+/** Ledger entries of a task. */
 function Evidence({ session, task }: { readonly session: string; readonly task: string }) {
   const asked = useAsk('tool.ledger-show', { session, task }, session);
   return (
@@ -141,7 +134,7 @@ function Evidence({ session, task }: { readonly session: string; readonly task: 
           {remark === undefined ? null : <p class="quiet">{remark}</p>}
           {Object.entries(entries).map(([name, value]) => (
             <div key={name}>
-              <dt class="mono">{name}</dt>
+              <dt class="mono quiet">{name}</dt>
               <dd>{typeof value === 'string' ? value : <pre>{JSON.stringify(value, null, 2)}</pre>}</dd>
             </div>
           ))}

@@ -1,13 +1,13 @@
 import type { FactOfDispatch } from '../../contracts/replies/dispatch-result.js';
 import type { TimelineEntry } from '../../contracts/replies/timeline-reply.js';
-import { Pair, Tag, wholeTime } from '../components/fields.js';
+import { Button, ButtonLink, Pair, Tag, wholeTime } from '../components/fields.js';
 import { AskedView } from '../components/states.js';
 import { sessionHref, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { counted, hasPrompts, spaced } from '../words.js';
 import { Flow, Verdict } from './timeline-row.js';
 
-/** What there is to know of an entry: what its result said, what became of it, and where to look next. */
+/** Details of a timeline entry, with the facts of its result and links to prompts. */
 export function EntryDetails(props: {
   readonly session: string;
   readonly entry: TimelineEntry;
@@ -16,17 +16,17 @@ export function EntryDetails(props: {
   const { session, entry } = props;
   return (
     <aside class="details" aria-label="Details of the entry">
-      <div class="details-head">
+      <div class="card-head">
         <h2>
           <span class="details-kind">{entry.kind}</span>
           {entry.task === undefined ? null : <span class="mono"> {entry.task}</span>}
         </h2>
-        <button type="button" class="button button-small" onClick={props.onClose}>
+        <Button small onClick={props.onClose}>
           Close
-        </button>
+        </Button>
       </div>
-      <div class="details-body">
-        <p class="details-summary">
+      <div class="card-body">
+        <p>
           <Verdict entry={entry} /> {entry.summary}
         </p>
         <dl class="pairs">
@@ -35,7 +35,7 @@ export function EntryDetails(props: {
             <code>{entry.type}</code>
           </Pair>
           <Pair name="Flow">
-            <span class="flow-whole figure">
+            <span class="figure">
               <Flow entry={entry} />
             </span>
           </Pair>
@@ -44,73 +44,57 @@ export function EntryDetails(props: {
               <Pair name="Left out">{counted(entry.prompt.dropped, 'item')}</Pair>
               <Pair name="Took">{entry.prompt.durationMs.toFixed(1)} ms</Pair>
               <Pair name="Hash">
-                <code class="hash">{entry.prompt.hash}</code>
+                <code>{entry.prompt.hash}</code>
               </Pair>
             </>
           )}
         </dl>
         <Links session={session} entry={entry} />
-        {entry.dispatch === undefined ? null : <Dispatch session={session} dispatch={entry.dispatch} />}
+        {entry.dispatch === undefined ? null : <Result session={session} dispatch={entry.dispatch} />}
       </div>
     </aside>
   );
 }
 
-/** From here to the prompt at this place of the log, to what it changed, and to the facts. */
 function Links({ session, entry }: { readonly session: string; readonly entry: TimelineEntry }) {
   const { task, role, sequence } = entry;
   const of = { task, ...(role !== undefined && hasPrompts(role) && { role }) };
   if (entry.prompt !== undefined) {
     return (
-      <ul class="details-links">
-        <li>
-          <a class="button" href={sessionHref(session, 'prompt', { id: entry.prompt.id })}>
-            Read this prompt
-          </a>
-        </li>
-      </ul>
+      <p>
+        <ButtonLink href={sessionHref(session, 'prompt', { id: entry.prompt.id })}>
+          Read this prompt
+        </ButtonLink>
+      </p>
     );
   }
   return (
-    <ul class="details-links">
-      <li>
-        <a class="button" href={sessionHref(session, 'prompt', { ...of, asOf: sequence })}>
-          Prompt after it
-        </a>
-      </li>
+    <p class="actions">
+      <ButtonLink href={sessionHref(session, 'prompt', { ...of, asOf: sequence })}>
+        Prompt after it
+      </ButtonLink>
       {sequence < 2 || task === undefined ? null : (
-        <li>
-          <a
-            class="button"
-            href={sessionHref(session, 'diff', { ...of, a: `seq:${sequence - 1}`, b: `seq:${sequence}` })}
-          >
-            What it changed
-          </a>
-        </li>
+        <ButtonLink
+          href={sessionHref(session, 'diff', { ...of, a: `seq:${sequence - 1}`, b: `seq:${sequence}` })}
+        >
+          What it changed
+        </ButtonLink>
       )}
       {task === undefined ? null : (
-        <li>
-          <a class="button" href={sessionHref(session, 'facts', { task })}>
-            Facts of {task}
-          </a>
-        </li>
+        <ButtonLink href={sessionHref(session, 'facts', { task })}>Facts of {task}</ButtonLink>
       )}
-      {entry.kind !== 'rejected' ? null : (
-        <li>
-          <a class="button" href={viewHref('rejected', { session })}>
-            Body and retry
-          </a>
-        </li>
-      )}
-    </ul>
+      {entry.kind === 'rejected' ? (
+        <ButtonLink href={viewHref('rejected', { session })}>Body and retry</ButtonLink>
+      ) : null}
+    </p>
   );
 }
 
-/** What became of a result. */
-function Dispatch({ session, dispatch }: { readonly session: string; readonly dispatch: number }) {
+/** The facts, repairs or rejection of a result. */
+function Result({ session, dispatch }: { readonly session: string; readonly dispatch: number }) {
   const asked = useAsk('tool.dispatch-show', { session, dispatch, timeoutMs: 0 });
   return (
-    <AskedView asked={asked} what="what became of it">
+    <AskedView asked={asked} what="the result">
       {(shown) => {
         switch (shown.status) {
           case 'recorded':
@@ -153,9 +137,9 @@ function Dispatch({ session, dispatch }: { readonly session: string; readonly di
               </dl>
             );
           case 'repeated':
-            return <p class="quiet">The same result had counted before: it changed nothing.</p>;
+            return <p class="quiet">A duplicate of an earlier result: it changed nothing.</p>;
           case 'counted':
-            return <p class="quiet">It was taken in; newer results have taken the place of what it said.</p>;
+            return <p class="quiet">It was recorded; newer results have replaced its facts.</p>;
         }
       }}
     </AskedView>

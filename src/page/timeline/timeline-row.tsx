@@ -1,9 +1,10 @@
+import { Fragment } from 'preact';
 import type { TimelineEntry } from '../../contracts/replies/timeline-reply.js';
 import type { TimelineKind } from '../../contracts/timeline-kinds.js';
 import { Clock, Tag } from '../components/fields.js';
 import { counted, spaced, toneOf } from '../words.js';
 
-/** One thing that happened, on one line; on a narrow screen on two. */
+/** An entry on one line, or on two on a narrow screen. */
 export function TimelineRow({ entry }: { readonly entry: TimelineEntry | undefined }) {
   if (entry === undefined) {
     return (
@@ -16,23 +17,22 @@ export function TimelineRow({ entry }: { readonly entry: TimelineEntry | undefin
   return (
     <>
       <span class="rail" aria-hidden="true" />
-      <span class="row-time quiet">
+      <span class="row-time small quiet">
         <Clock at={entry.at} />
       </span>
-      <span class="row-kind">{entry.kind}</span>
+      <span class="row-kind quiet">{entry.kind}</span>
       <span class="row-task mono one-line">{entry.task ?? ''}</span>
       <span class="row-what one-line">
         <Verdict entry={entry} />
         {entry.summary === entry.verdict ? null : entry.summary}
       </span>
-      <span class="row-flow quiet figure">
+      <span class="row-flow small quiet figure">
         <Flow entry={entry} />
       </span>
     </>
   );
 }
 
-/** Role and verdict of a result, or why it is none. */
 export function Verdict({ entry }: { readonly entry: TimelineEntry }) {
   if (entry.kind === 'rejected') return <Tag tone="bad">rejected</Tag>;
   if (entry.kind === 'result') {
@@ -43,50 +43,33 @@ export function Verdict({ entry }: { readonly entry: TimelineEntry }) {
   return entry.failed === true ? <Tag tone="bad">failed</Tag> : null;
 }
 
-/** What led to what: dispatch → event → facts, and event → prompt. */
+/** The data flow of an entry: result → event → facts, or event → prompt. A narrow screen shows one part. */
 export function Flow({ entry }: { readonly entry: TimelineEntry }) {
   const { dispatch, sequence, facts, prompt } = entry;
-  if (prompt !== undefined) {
-    // Its summary says how large it is.
-    return (
-      <>
-        <span class="flow-part">event {sequence}</span>
-        <Arrow />
-        <span class="flow-part flow-extra">prompt</span>
-      </>
-    );
-  }
+  const parts = [
+    dispatch === undefined ? undefined : `result ${dispatch}`,
+    `event ${sequence}`,
+    prompt === undefined ? undefined : 'prompt',
+    facts === undefined ? undefined : counted(facts, 'fact'),
+  ].filter((part) => part !== undefined);
+  const main = facts === undefined ? `event ${sequence}` : parts.at(-1);
   return (
     <>
-      {dispatch === undefined ? null : (
-        <>
-          <span class="flow-part flow-extra">dispatch {dispatch}</span>
-          <Arrow />
-        </>
-      )}
-      <span class={`flow-part ${facts === undefined ? '' : 'flow-extra'}`}>event {sequence}</span>
-      {facts === undefined ? null : (
-        <>
-          <Arrow />
-          <span class="flow-part">{counted(facts, 'fact')}</span>
-        </>
-      )}
+      {parts.map((part, index) => (
+        <Fragment key={part}>
+          {index === 0 ? null : (
+            <span class="flow-arrow flow-extra" aria-hidden="true">
+              →
+            </span>
+          )}
+          <span class={part === main ? '' : 'flow-extra'}>{part}</span>
+        </Fragment>
+      ))}
     </>
   );
 }
 
-function Arrow() {
-  return (
-    <span class="flow-arrow flow-extra" aria-hidden="true">
-      →
-    </span>
-  );
-}
-
-/**
- * How a row hangs together with its neighbours: a prompt hangs on the event below it that it reflects, or on a prompt of
- * the same event.
- */
+/** Classes of the rail, which connects a prompt with the event below it, or with a prompt of the same event. */
 export function railClass(
   above: TimelineEntry | undefined,
   entry: TimelineEntry | undefined,
@@ -107,14 +90,14 @@ function hangsOn(prompt: TimelineEntry, below: TimelineEntry | undefined): boole
   return below.kind === 'prompt' ? below.sequence === prompt.sequence : below.sequence <= prompt.sequence;
 }
 
-/** What is left of a timeline by its address: `kind=result,prompt&task=TAS-1&failed=1&at=42`. */
+/** Filter of the address: `kind=result,prompt&task=TAS-1&failed=1&at=42`. */
 export interface TimelineFilter {
-  /** Empty for all. */
+  /** Empty for all kinds. */
   readonly kinds: readonly TimelineKind[];
   readonly task: string;
   readonly failed: boolean;
-  /** The event sequence that the list begins at: later ones are left out. */
-  readonly at?: number;
+  /** The newest event sequence. */
+  readonly at: number | undefined;
 }
 
 export const KINDS: readonly { readonly kind: TimelineKind; readonly label: string }[] = [
@@ -125,7 +108,6 @@ export const KINDS: readonly { readonly kind: TimelineKind; readonly label: stri
   { kind: 'prompt', label: 'Prompts' },
 ];
 
-/** Reads the filter of an address. */
 export function filterOf(params: URLSearchParams): TimelineFilter {
   const at = Number(params.get('at') ?? 0);
   const named = (params.get('kind') ?? '').split(',');
@@ -133,21 +115,21 @@ export function filterOf(params: URLSearchParams): TimelineFilter {
     kinds: KINDS.map(({ kind }) => kind).filter((kind) => named.includes(kind)),
     task: params.get('task') ?? '',
     failed: params.get('failed') === '1',
-    ...(Number.isSafeInteger(at) && at > 0 && { at }),
+    at: Number.isSafeInteger(at) && at > 0 ? at : undefined,
   };
 }
 
-/** The filter as a request says it. */
+/** Returns the filter as fields of a request. */
 export function asRequest({ kinds, task, failed, at }: TimelineFilter) {
   return {
-    ...(kinds.length === 0 ? {} : { kinds: [...kinds] }),
-    ...(task === '' ? {} : { task }),
-    ...(failed ? { failed } : {}),
-    ...(at === undefined ? {} : { upTo: at }),
+    kinds: kinds.length === 0 ? undefined : [...kinds],
+    task: task || undefined,
+    failed: failed || undefined,
+    upTo: at,
   };
 }
 
-/** Whether an entry is left by the filter: the same as the service decides. */
+/** Applies the filter to a live entry, like the service. */
 export function fitsFilter({ kinds, task, failed, at }: TimelineFilter, entry: TimelineEntry): boolean {
   if (at !== undefined && entry.sequence > at) return false;
   if (kinds.length > 0 && !kinds.includes(entry.kind)) return false;

@@ -4,49 +4,47 @@ import { ask } from '../ask.js';
 import { onLive } from '../live.js';
 import { asRequest, fitsFilter, type TimelineFilter } from './timeline-row.js';
 
-/**
- * The entries of a timeline that a page holds: the newest at index 0, the older ones in pages that are loaded when they
- * are looked at. Pages far from what is looked at are dropped and loaded again when they are needed, so that a session of
- * any length takes bounded memory.
- */
 interface TimelineStoreOptions {
-  /** Asks for a page, older than a cursor or newer than a sequence; without either the newest. */
+  /** Loads a page: older than a cursor, newer than a sequence, or the newest one. */
   readonly ask: (request: {
     readonly limit: number;
     readonly cursor?: string;
     readonly after?: number;
   }) => Promise<TimelineListed>;
-  /** Whether a new entry belongs to what is shown. */
+  /** Applies the filter to a live entry. */
   readonly fits: (entry: TimelineEntry) => boolean;
-  /** What is shown has changed. */
   readonly changed: () => void;
   readonly limits?: Partial<TimelineLimits>;
 }
 
 interface TimelineLimits {
-  /** Entries that one request asks for. */
+  /** Entries of one request. */
   readonly page: number;
-  /** Entries that may come in at the top before the list is begun again from the newest. */
+  /** Live entries at the top; beyond that the list restarts from the newest. */
   readonly top: number;
-  /** Older pages that are held. */
+  /** Older pages in memory. */
   readonly pages: number;
 }
 
 const LIMITS: TimelineLimits = { page: 200, top: 1_000, pages: 20 };
-/** Most entries that are asked for to catch up; where there are more, the list is begun again. */
+/** Entries that one catch-up loads; if there are more, the list restarts. */
 const CATCH_UP = 500;
-/** Rows before the end of what is known at which the next page is asked for. */
+/** Rows before the end of the list at which the next page is loaded. */
 const AHEAD = 60;
 
 interface Page {
   readonly cursor: string;
-  /** Index of its first entry, counted from the end of the top. */
+  /** Index of its first entry, counted from the end of the live entries. */
   start: number;
   count: number;
   entries: readonly TimelineEntry[] | undefined;
   loading: boolean;
 }
 
+/**
+ * A window on the entries of a timeline: live entries at index 0, and older ones in pages that are loaded on demand. Pages far
+ * from the visible rows are evicted, so that a session of any length needs bounded memory.
+ */
 export class TimelineStore {
   readonly #options: TimelineStoreOptions;
   readonly #limits: TimelineLimits;
@@ -60,16 +58,16 @@ export class TimelineStore {
   #closed = false;
   #window: readonly [first: number, last: number] = [0, 0];
 
-  /** Grows with each entry that came in at the top: `index - added` names a row for as long as a generation lasts. */
+  /** Live entries so far: `index - added` identifies a row within a generation. */
   added = 0;
-  /** Another one for each list that was begun from the newest. */
+  /** Incremented by each restart. */
   generation = 0;
-  /** Entries that came in while the top was full: they show once the list is begun again. */
+  /** Live entries that did not fit: a restart shows them. */
   missed = 0;
-  /** Whether the first page has come. */
+  /** True once the first page is loaded. */
   ready = false;
   error: unknown;
-  /** Whether the reader is at the top: then a full top is begun again at once. */
+  /** Set by the view while the first row is visible: the list then restarts at once when the top is full. */
   atTop = true;
 
   constructor(options: TimelineStoreOptions) {
@@ -77,23 +75,22 @@ export class TimelineStore {
     this.#limits = { ...LIMITS, ...options.limits };
   }
 
-  /** Rows that are known. */
   get count(): number {
     const last = this.#pages.at(-1);
     return this.#top.length + (last === undefined ? 0 : last.start + last.count);
   }
 
-  /** Whether there are older entries than the known ones. */
+  /** True if there are older entries. */
   get more(): boolean {
     return this.#next !== undefined;
   }
 
-  /** How many entries are held at this time. */
+  /** Number of entries in memory. */
   get held(): number {
     return this.#pages.reduce((sum, { entries }) => sum + (entries?.length ?? 0), this.#top.length);
   }
 
-  /** The entry of a row; undefined while its page is not there. */
+  /** Returns the entry of a row; undefined while its page is not loaded. */
   at(index: number): TimelineEntry | undefined {
     if (index < this.#top.length) return this.#top[index];
     const below = index - this.#top.length;
@@ -101,7 +98,7 @@ export class TimelineStore {
     return page?.entries?.[below - page.start];
   }
 
-  /** Begins from the newest. What is shown stays until the answer has come. */
+  /** Restarts from the newest entry. The rows stay until the reply arrives. */
   async restart(): Promise<void> {
     if (this.#restarting) return;
     this.#restarting = true;
@@ -122,7 +119,7 @@ export class TimelineStore {
     this.#changed();
   }
 
-  /** Takes in what has just happened, the oldest first. */
+  /** Adds live entries, the oldest first. */
   add(entries: readonly TimelineEntry[]): void {
     if (!this.ready) return;
     let changed = false;
@@ -142,11 +139,11 @@ export class TimelineStore {
     if (changed) this.#changed();
   }
 
-  /** Asks for what has happened since the newest entry: after a break in the live feed. */
+  /** Loads the entries since the newest one, after a gap in the live feed. */
   async catchUp(): Promise<void> {
     if (!this.ready) return this.restart();
     await this.#guarded(async () => {
-      // One sequence further back: a prompt that was compiled since may reflect the newest event that is known.
+      // Starts one sequence earlier: a prompt compiled meanwhile may reflect the newest known event.
       const reply = await this.#options.ask({ limit: CATCH_UP, after: Math.max(0, this.#newest - 1) });
       if (this.#closed) return;
       if (reply.next !== undefined) return this.restart();
@@ -155,7 +152,7 @@ export class TimelineStore {
     });
   }
 
-  /** Loads what is missing of these rows, and drops what is far from them. */
+  /** Loads missing pages of the visible rows. */
   want(first: number, last: number): void {
     this.#window = [first, last];
     if (!this.ready || this.error !== undefined) return;
@@ -167,7 +164,6 @@ export class TimelineStore {
     if (last >= this.count - AHEAD) void this.#loadMore();
   }
 
-  /** Tries again what has failed. */
   retry(): void {
     this.error = undefined;
     if (this.ready) this.want(...this.#window);
@@ -175,7 +171,6 @@ export class TimelineStore {
     this.#changed();
   }
 
-  /** From now on nothing changes. */
   close(): void {
     this.#closed = true;
   }
@@ -214,7 +209,7 @@ export class TimelineStore {
     this.#changed();
   }
 
-  /** Gives up the pages that lie farthest from what is looked at. */
+  /** Evicts the pages farthest from the visible rows. */
   #drop(): void {
     const held = this.#pages.filter(({ entries }) => entries !== undefined);
     const middle = (this.#window[0] + this.#window[1]) / 2 - this.#top.length;
@@ -260,8 +255,8 @@ export class TimelineStore {
 }
 
 /**
- * The timeline of a session, live; another session or filter gets another store. The store changes in place, and its
- * version with it: a component that gets the store gets the version too, else nothing tells it to render again.
+ * Returns a live store for a session and filter. The store changes in place, so components also take its version, which
+ * makes them render again.
  */
 export function useTimeline(
   session: string,
@@ -289,7 +284,7 @@ export function useTimeline(
   return { store, version };
 }
 
-/** Brings what happens into the store, at most once in a frame. */
+/** Adds live events to the store, at most once in a frame. */
 function follow(session: string, store: TimelineStore): () => void {
   let arrived: TimelineEntry[] = [];
   let frame: number | undefined;

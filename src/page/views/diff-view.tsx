@@ -2,9 +2,9 @@ import '../styles/prompt.css';
 import { useMemo, useState } from 'preact/hooks';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import type { AskError } from '../ask.js';
-import { publishCommand, Tag, useDraft } from '../components/fields.js';
+import { Button, publishCommand, Tag, TypedField } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
-import { Empty, ErrorBox, Loading } from '../components/states.js';
+import { CardHead, Empty, ErrorBox, Loading } from '../components/states.js';
 import { factWords } from '../prompt/considered-table.js';
 import { DiffTable, diffCounts, diffRows } from '../prompt/diff-table.js';
 import {
@@ -19,9 +19,9 @@ import {
   useSessionPrompts,
 } from '../prompt/use-prompt.js';
 import { type SessionViewProps, sessionHref, setParams } from '../route.js';
-import { counted } from '../words.js';
+import { counted, figure } from '../words.js';
 
-/** Two prompts beside each other: two that are kept, or one task as of two sequences. */
+/** Compares two stored prompts, or the prompts of one task as of two sequences. */
 export function DiffView({ session, params }: SessionViewProps) {
   const known = useSessionPrompts(session);
   const [a, b] = [params.get('a') ?? undefined, params.get('b') ?? undefined];
@@ -50,13 +50,7 @@ export function DiffView({ session, params }: SessionViewProps) {
               choice={first}
               onChoose={(value) => setParams({ a: value, b: b ?? nameOf(second) })}
             />
-            <button
-              type="button"
-              class="button"
-              onClick={() => setParams({ a: nameOf(second), b: nameOf(first) })}
-            >
-              Swap
-            </button>
+            <Button onClick={() => setParams({ a: nameOf(second), b: nameOf(first) })}>Swap</Button>
             <SideField
               label="After"
               value={b}
@@ -83,7 +77,6 @@ export function DiffView({ session, params }: SessionViewProps) {
   );
 }
 
-/** Why one side cannot be shown, and which it is. */
 function SideError(props: {
   readonly label: string;
   readonly choice: PromptChoice | undefined;
@@ -101,23 +94,18 @@ function SideError(props: {
   );
 }
 
-/** Which prompt a side is: its sequence, and what was asked for. */
 function sideTitle({ asked, request }: PromptAsked): string {
   const at = `sequence ${asked.reply?.sequence ?? 0}`;
   return request === undefined ? at : `${at} · ${requestTitle(request)}`;
 }
 
-function Compared({
-  session,
-  left,
-  right,
-  titles,
-}: {
+function Compared(props: {
   readonly titles: readonly [left: string, right: string];
   readonly session: string;
   readonly left: CompileReply;
   readonly right: CompileReply;
 }) {
+  const { session, left, right, titles } = props;
   const rows = useMemo(() => diffRows(left.prompt, right.prompt), [left.prompt, right.prompt]);
   const { removed, added } = diffCounts(rows);
   const [gone, come] = [factsBeside(left, right), factsBeside(right, left)];
@@ -128,13 +116,12 @@ function Compared({
         <Tag tone="bad">− {counted(removed, 'line')}</Tag>
         <Tag tone="good">+ {counted(added, 'line')}</Tag>
         <Tag>
-          {left.budget.used.toLocaleString('en')} → {right.budget.used.toLocaleString('en')} tokens (
-          {tokens < 0 ? '−' : '+'}
-          {Math.abs(tokens).toLocaleString('en')})
+          {figure(left.budget.used)} → {figure(right.budget.used)} tokens ({tokens < 0 ? '−' : '+'}
+          {figure(Math.abs(tokens))})
         </Tag>
         {left.kind === 'dispatch' && right.kind === 'dispatch' ? (
           <Tag tone={left.stablePrefixHash === right.stablePrefixHash ? 'good' : 'warn'}>
-            {left.stablePrefixHash === right.stablePrefixHash ? 'same prefix' : 'other prefix'}
+            {left.stablePrefixHash === right.stablePrefixHash ? 'same prefix' : 'different prefix'}
           </Tag>
         ) : null}
       </p>
@@ -159,11 +146,8 @@ function FactList(props: {
 }) {
   return (
     <section class="card" aria-label={props.title}>
-      <div class="card-head">
-        <h2>{props.title}</h2>
-        <span class="quiet figure">{props.facts.length}</span>
-      </div>
-      <ul class="plain-list">
+      <CardHead title={props.title}>{props.facts.length}</CardHead>
+      <ul class="rows plain-list">
         {props.facts.map((fact) => (
           <li key={`${fact.id} ${fact.taskId}`}>
             <a href={sessionHref(props.session, 'facts', { id: fact.id })}>{factWords(fact)}</a>{' '}
@@ -175,14 +159,14 @@ function FactList(props: {
   );
 }
 
-/** Facts of one prompt that the other does not show. */
+/** Returns the facts that only the first prompt shows. */
 function factsBeside(one: CompileReply, other: CompileReply) {
   const ids = (reply: CompileReply) => reply.facts.flatMap((fact) => ('id' in fact ? [fact] : []));
   const known = new Set(ids(other).map(({ id }) => id));
   return ids(one).filter(({ id }) => !known.has(id));
 }
 
-/** One side: a kept prompt, or a sequence that is typed. */
+/** Chooses one side: a stored prompt, or a sequence. */
 function SideField(props: {
   readonly label: string;
   readonly value: string | undefined;
@@ -192,7 +176,6 @@ function SideField(props: {
 }) {
   const { known, choice } = props;
   const [typed, setTyped] = useState(false);
-  const [draft, setDraft] = useDraft(String(choice?.asOf ?? known.newest ?? 1));
   const value = nameOf(choice) ?? '';
   const bySequence = typed || value.startsWith('seq:');
   const newest = known.newest ?? 1;
@@ -217,26 +200,21 @@ function SideField(props: {
         </select>
       </label>
       {bySequence ? (
-        <label class="field field-number">
-          <span class="field-label">Sequence, 1 to {newest}</span>
-          <input
-            type="number"
-            min={1}
-            max={newest}
-            value={draft}
-            onInput={(event) => setDraft(event.currentTarget.value)}
-            onChange={(event) => {
-              const sequence = positive(event.currentTarget.value);
-              if (sequence !== undefined) props.onChoose(`seq:${Math.min(sequence, newest)}`);
-            }}
-          />
-        </label>
+        <TypedField
+          label={`Sequence of ${newest}`}
+          value={String(choice?.asOf ?? newest)}
+          max={newest}
+          onType={(typed) => {
+            const sequence = positive(typed);
+            if (sequence !== undefined) props.onChoose(`seq:${Math.min(sequence, newest)}`);
+          }}
+        />
       ) : null}
     </div>
   );
 }
 
-/** What each side shows; without a choice the two newest prompts of one task, else the newest event and the one before. */
+/** Returns both sides; without a choice the two newest prompts of one task, or the last two events. */
 function sides(
   a: string | undefined,
   b: string | undefined,
@@ -244,12 +222,7 @@ function sides(
   { prompts, tasks, newest, ready }: SessionPrompts,
 ): readonly [PromptChoice | undefined, PromptChoice | undefined] {
   if (!ready || newest === undefined || newest === 0) return [undefined, undefined];
-  const of = {
-    ...(kind !== undefined && { kind }),
-    ...(role !== undefined && { role }),
-    ...(text !== undefined && { text }),
-    ...(budget !== undefined && { budget }),
-  };
+  const of = { kind, role, text, budget };
   const about = task ?? prompts[0]?.task ?? tasks[0];
   const asOf = (sequence: number): PromptChoice => ({
     ...of,
@@ -271,7 +244,6 @@ function sides(
   ];
 }
 
-/** A side as the address names it. */
 function nameOf(choice: PromptChoice | undefined): string | undefined {
   if (choice === undefined) return undefined;
   return choice.id ?? (choice.asOf === undefined ? undefined : `seq:${choice.asOf}`);

@@ -1,7 +1,15 @@
 import '../styles/facts.css';
 import type { FactTag } from '../../contracts/fact-tags.js';
 import type { FoundFact } from '../../contracts/replies/fact-reply.js';
-import { Clock, FilterField, publishCommand, SelectField, Tag, Toggle } from '../components/fields.js';
+import {
+  Button,
+  Clock,
+  FilterField,
+  publishCommand,
+  SelectField,
+  Tag,
+  Toggle,
+} from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { FactPanel } from '../facts/fact-panel.js';
@@ -11,7 +19,6 @@ import { factWords } from '../prompt/considered-table.js';
 import { type QueryValues, type SessionViewProps, sessionHref, setParams } from '../route.js';
 import { usePages } from '../use-pages.js';
 
-/** Each tag with its name, so that none is forgotten. */
 const TAG_NAMES: Readonly<Record<FactTag, string>> = {
   file_change: 'file change',
   convention: 'convention',
@@ -23,12 +30,11 @@ const TAG_NAMES: Readonly<Record<FactTag, string>> = {
 const TAGS = Object.keys(TAG_NAMES) as FactTag[];
 
 const STATES = [
-  { value: 'open', label: 'Facts that hold' },
+  { value: 'open', label: 'Open facts' },
   { value: 'closed', label: 'Closed facts' },
   { value: 'all', label: 'All facts' },
 ] as const;
 
-/** What a session knows: search, the history of a subject, and the files that change together. */
 export function FactsView({ session, params }: SessionViewProps) {
   const files = params.get('tab') === 'files';
   return (
@@ -58,23 +64,14 @@ export function FactsView({ session, params }: SessionViewProps) {
 
 function FactSearch({ session, params }: SessionViewProps) {
   const [text, subject, task, relation] = ['text', 'subject', 'task', 'relation'].map(
-    (name) => params.get(name) ?? '',
+    (name) => params.get(name) || undefined,
   );
   const is = STATES.find(({ value }) => value === params.get('is'))?.value ?? 'open';
   const tag = TAGS.find((each) => each === params.get('tag'));
   const id = params.get('id') ?? undefined;
   const found = usePages(
     'tool.fact-find',
-    {
-      session,
-      is,
-      limit: 50,
-      ...(text && { text }),
-      ...(subject && { subject }),
-      ...(task && { task }),
-      ...(relation && { relation }),
-      ...(tag && { tag }),
-    },
+    { session, is, limit: 50, text, subject, task, relation, tag },
     session,
   );
   useKeys([{ keys: ['Escape'], does: 'close the fact', run: () => setParams({ id: undefined }) }]);
@@ -125,7 +122,7 @@ function FactSearch({ session, params }: SessionViewProps) {
               <NoFacts session={session} filtered={filtered || is === 'closed'} />
             ) : (
               <>
-                <ul class="found-facts card" aria-label="Facts">
+                <ul class="card rows" aria-label="Facts">
                   {facts.map((fact) => (
                     <FactRow
                       key={`${fact.id} ${fact.eventSequence}`}
@@ -146,7 +143,7 @@ function FactSearch({ session, params }: SessionViewProps) {
         {id === undefined ? (
           facts.length === 0 ? null : (
             <p class="card hint quiet">
-              Choose a fact to see where it comes from, what closed it and which prompts showed it.
+              Choose a fact to see its origin, what closed it and which prompts showed it.
             </p>
           )
         ) : (
@@ -169,17 +166,17 @@ function FactRow(props: {
     <li>
       <a
         data-row
-        class={`fact-row ${fact.closed_by === undefined ? '' : 'fact-closed'}`}
+        class={`pick fact-row ${fact.closed_by === undefined ? '' : 'fact-closed'}`}
         href={sessionHref(props.session, 'facts', query)}
         aria-current={props.current ? 'true' : undefined}
       >
         <span class="fact-words">{factWords(fact)}</span>
-        <span class="fact-about quiet">
+        <span class="remarks quiet small">
           {fact.severity === undefined ? null : <Tag tone="warn">{fact.severity}</Tag>}
-          {fact.closed_by === undefined ? null : <Tag>closed by dispatch {fact.closed_by}</Tag>}
+          {fact.closed_by === undefined ? null : <Tag>closed by result {fact.closed_by}</Tag>}
           <span>task {fact.task}</span>
           <span>{fact.role}</span>
-          <span class="figure">dispatch {fact.dispatch}</span>
+          <span class="figure">result {fact.dispatch}</span>
           <Clock at={fact.at} />
         </span>
       </a>
@@ -197,13 +194,11 @@ function NoFacts({ session, filtered }: { readonly session: string; readonly fil
   }
   return (
     <Empty title="No fact fits">
-      <button
-        type="button"
-        class="button"
+      <Button
         onClick={() => setParams({ text: '', subject: '', task: '', relation: '', tag: '', is: 'all' })}
       >
         Show all facts, closed ones too
-      </button>
+      </Button>
     </Empty>
   );
 }

@@ -3,7 +3,7 @@ import '../styles/health.css';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { DispatchLag, HealthFinding, HealthShown } from '../../contracts/replies/health-reply.js';
 import { fetchOwn } from '../ask.js';
-import { Ago, Tag, type Tone } from '../components/fields.js';
+import { Ago, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView } from '../components/states.js';
 import { plotData } from '../health/health-points.js';
@@ -12,11 +12,11 @@ import { ServerLimits, ServiceTable } from '../health/service-table.js';
 import { connection } from '../live.js';
 import { type GlobalViewProps, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
+import { figure, type Tone } from '../words.js';
 
-/** How often the figures are asked for again, in milliseconds. */
+/** Refresh interval in milliseconds. */
 const EVERY_MS = 5_000;
 
-/** How the installation does: what waits, how fast it goes, what the server allows, what the doctor finds. */
 export function HealthView(_props: GlobalViewProps) {
   const asked = useAsk('tool.health-show', {});
   const past = usePast(asked.refresh);
@@ -25,7 +25,7 @@ export function HealthView(_props: GlobalViewProps) {
       <PageHead title="Health">
         {asked.reply === undefined ? null : (
           <span class="quiet">
-            looked <Ago at={asked.reply.at} />
+            updated <Ago at={asked.reply.at} />
           </span>
         )}
       </PageHead>
@@ -41,18 +41,18 @@ function Shown({ shown, past }: { readonly shown: HealthShown; readonly past: He
   return (
     <div class="health">
       {shown.missing.map(({ part, message, code }) => (
-        <p key={part} class="health-missing">
-          <Tag tone="warn">not known</Tag> {part}: {message} <code>{code}</code>
+        <p key={part}>
+          <Tag tone="warn">unknown</Tag> {part}: {message} <code>{code}</code>
         </p>
       ))}
       <Figures shown={shown} />
       <Plots past={past} />
       <section aria-labelledby="findings-title">
-        <h2 id="findings-title">What the doctor finds</h2>
+        <h2 id="findings-title">Findings of the doctor</h2>
         {shown.findings === undefined ? (
-          <p class="quiet">The doctor has not looked yet.</p>
+          <p class="quiet">The doctor has not run yet.</p>
         ) : (
-          <ul class="card findings">
+          <ul class="card rows">
             {findings.map((finding) => (
               <Finding key={`${finding.check} ${finding.message}`} finding={finding} />
             ))}
@@ -89,7 +89,6 @@ function Finding({ finding }: { readonly finding: HealthFinding }) {
 
 function Figures({ shown }: { readonly shown: HealthShown }) {
   const { dispatches, rejected, snapshots, sessions, services } = shown;
-  const worst = dispatches?.consumers.reduce((most, consumer) => Math.max(most, behind(consumer)), 0);
   return (
     <dl class="health-figures">
       <Figure name="Sessions" value={sessions} href={viewHref('sessions')} />
@@ -99,10 +98,10 @@ function Figures({ shown }: { readonly shown: HealthShown }) {
           key={consumer.consumer}
           name={`Waiting for the ${consumer.consumer}`}
           value={behind(consumer)}
-          remark={consumer.redelivered > 0 ? `${consumer.redelivered} delivered again` : undefined}
+          remark={consumer.redelivered > 0 ? `${consumer.redelivered} redelivered` : undefined}
         />
       ))}
-      {dispatches === undefined ? <Figure name="Waiting" value={worst} /> : null}
+      {dispatches === undefined ? <Figure name="Waiting" value={undefined} /> : null}
       <Figure name="Rejected" value={rejected} href={viewHref('rejected')} />
       <Figure name="Services" value={services.length} />
       <div class="card figure-card">
@@ -116,7 +115,7 @@ function Figures({ shown }: { readonly shown: HealthShown }) {
         <dd class="figure-value figure-time">
           {snapshots?.newestAt === undefined ? 'none' : <Ago at={snapshots.newestAt} />}
         </dd>
-        {snapshots === undefined ? null : <dd class="quiet">{snapshots.kept} kept</dd>}
+        {snapshots === undefined ? null : <dd class="quiet">{snapshots.kept} stored</dd>}
       </div>
     </dl>
   );
@@ -128,7 +127,7 @@ function Figure(props: {
   readonly href?: string;
   readonly remark?: string | undefined;
 }) {
-  const text = props.value === undefined ? '–' : props.value.toLocaleString('en');
+  const text = props.value === undefined ? '–' : figure(props.value);
   return (
     <div class="card figure-card">
       <dt class="quiet">{props.name}</dt>
@@ -171,7 +170,7 @@ function Plots({ past }: { readonly past: HealthHistoryReply }) {
 
 const NOTHING: HealthHistoryReply = { everyMs: 10_000, points: [] };
 
-/** The last hour, asked for again and again while the page is seen and the server is there. */
+/** Polls the last hour while the page is visible and the server can be reached. */
 function usePast(refresh: () => void): HealthHistoryReply {
   const [past, setPast] = useState(NOTHING);
   const there = connection.value !== 'no-server';

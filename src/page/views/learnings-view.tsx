@@ -5,13 +5,12 @@ import { ActiveLearnings } from '../review/active-learnings.js';
 import { ReviewQueue } from '../review/review-queue.js';
 import { type GlobalViewProps, setParams } from '../route.js';
 
-/** What projects have learned: proposals that wait for a person, and the learnings that hold. */
 export function LearningsView({ params }: GlobalViewProps) {
   const active = params.get('tab') === 'active';
   const project = params.get('project') || undefined;
   return (
     <>
-      <PageHead title="Learnings" {...(project === undefined ? {} : { of: project })}>
+      <PageHead title="Learnings" of={project}>
         <div class="chips">
           <Toggle on={!active} onToggle={() => setParams({ tab: undefined, text: undefined })}>
             To review

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import { CopyButton, publishCommand, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
-import { AskedView, Empty, ErrorBox } from '../components/states.js';
+import { AskedView, CardHead, Empty, ErrorBox } from '../components/states.js';
 import { StackedBar } from '../components/table.js';
 import { useKeys } from '../keys.js';
 import { ConsideredTable } from '../prompt/considered-table.js';
@@ -21,15 +21,15 @@ import {
 import { type SessionViewProps, sessionHref, setParams } from '../route.js';
 import { counted } from '../words.js';
 
-/** The compiled prompt of a task, as of any sequence, each line with what it comes from. */
+/** The compiled prompt of a task, as of any sequence, with the origin of each line. */
 export function PromptView({ session, params }: SessionViewProps) {
   const known = useSessionPrompts(session);
   const [long, setLong] = useState<{ readonly of: string; readonly text: string } | undefined>(undefined);
   const addressed = promptChoice(params);
-  // A long text is of the prompt that it was typed for.
+  // A long text belongs to the prompt that it was typed for.
   const of = JSON.stringify([addressed.id, addressed.task]);
   const text = addressed.text ?? (long?.of === of ? long.text : undefined);
-  const choice = chosen({ ...addressed, ...(text !== undefined && { text }) }, known);
+  const choice = chosen({ ...addressed, text }, known);
   const { asked, request, newest } = usePrompt(session, choice, known);
   const before = useLast(asked.reply);
   const step = (by: number) => {
@@ -57,18 +57,18 @@ export function PromptView({ session, params }: SessionViewProps) {
               kind: asText(request.kind),
             })}
           >
-            Compare with one event before
+            Compare with the previous event
           </a>
         )}
       </PageHead>
       {known.error === undefined ? null : <ErrorBox error={known.error} />}
       {known.newest === 0 ? (
         <Empty title="This session has no events yet" command={publishCommand(session)}>
-          A prompt is compiled from what results and commands have told. Publish the first result.
+          A prompt is compiled from results and commands. Publish the first result.
         </Empty>
       ) : (
         <div class="prompt-page">
-          <div class="prompt-main">
+          <div>
             {request === undefined || newest === undefined ? null : (
               <PromptChooser
                 key={session}
@@ -98,27 +98,20 @@ export function PromptView({ session, params }: SessionViewProps) {
   );
 }
 
-function CompiledView({
-  session,
-  reply,
-  stale,
-}: {
+function CompiledView(props: {
   readonly session: string;
   readonly reply: CompileReply;
   readonly stale: boolean;
 }) {
+  const { session, reply, stale } = props;
   const rows = useMemo(() => promptRows(reply), [reply]);
   const [pointed, setPointed] = useState<number | undefined>(undefined);
   const [pinned, setPinned] = useState<number | undefined>(undefined);
   const { budget } = reply;
   const sections = budget.sections.filter(({ tokens }) => tokens > 0);
   const said = sections.reduce((sum, { tokens }) => sum + tokens, 0);
-  const hueOf = (section: string | undefined) => {
-    const at = sections.findIndex(
-      ({ name }) => name === section || (section === 'ledger' && LEDGER.has(name)),
-    );
-    return at === -1 ? undefined : at;
-  };
+  const indexOf = (section: string | undefined) =>
+    sections.findIndex(({ name }) => name === section || (section === 'ledger' && LEDGER.has(name)));
   const line = pointed ?? pinned;
   const parts = [
     ...sections.map(({ name, tokens }) => ({ name: sectionName(name), value: tokens })),
@@ -130,9 +123,9 @@ function CompiledView({
         <p class="tags">
           <Tag tone={budget.dropped === 0 ? 'good' : 'warn'}>
             {budget.dropped > 0
-              ? `${budget.dropped} left out for space`
+              ? `${budget.dropped} over budget`
               : reply.factsShown < reply.factsTotal
-                ? 'nothing left out for space'
+                ? 'nothing over budget'
                 : 'nothing left out'}
           </Tag>
           <Tag>
@@ -146,13 +139,12 @@ function CompiledView({
       </div>
       <div class="prompt-columns">
         <div class="card prompt-card">
-          <div class="card-head">
-            <h2>Compiled at sequence {reply.sequence}</h2>
+          <CardHead title={`Compiled at sequence ${reply.sequence}`}>
             <CopyButton text={reply.prompt} label="Copy prompt" />
-          </div>
+          </CardHead>
           <PromptText
             rows={rows}
-            hueOf={hueOf}
+            indexOf={indexOf}
             shown={line}
             onShow={setPointed}
             onPin={(pin) => {
@@ -176,26 +168,26 @@ function CompiledView({
   );
 }
 
-/** Why a prompt with room to spare does not show the other facts; nothing where space is the reason. */
+/** Returns why a prompt below its budget does not show all facts. */
 function othersText({ kind, budget, factsShown, factsTotal, considered }: CompileReply): string | undefined {
   if (kind !== 'dispatch' || budget.dropped > 0 || factsShown >= factsTotal) return undefined;
   return considered?.facts.some(({ shown }) => !shown) === true
-    ? 'the others fit the task less, or not at all'
-    : 'the others stand in the ledger, or do not fit the task';
+    ? 'the others are less relevant, or not at all'
+    : 'the others are in the ledger, or not relevant';
 }
 
-/** Sections whose items stand in the one line of the ledger. */
+/** Sections whose items are in the one line of the ledger. */
 const LEDGER = new Set(['required_fixes', 'blockers', 'places', 'ledger']);
 
 function Hash({ name, value }: { readonly name: string; readonly value: string }) {
   return (
-    <span class="hash-short" title={`SHA-256 of the ${name}: ${value}`}>
+    <span class="hash-short small" title={`SHA-256 of the ${name}: ${value}`}>
       <span class="quiet">{name}</span> <code>{value.slice(0, 12)}</code>
     </span>
   );
 }
 
-/** Without a choice in the address: the newest kept prompt, else the first task, else a session start. */
+/** Returns the choice of the address, or the newest stored prompt, the first task, or a session start. */
 function chosen(choice: PromptChoice, { prompts, tasks, ready }: SessionPrompts): PromptChoice | undefined {
   if (choice.id !== undefined || choice.task !== undefined || choice.kind !== undefined) return choice;
   if (!ready) return undefined;
@@ -205,7 +197,7 @@ function chosen(choice: PromptChoice, { prompts, tasks, ready }: SessionPrompts)
   return task === undefined ? { ...choice, kind: 'session-start' } : { ...choice, task };
 }
 
-/** What was there last: while the next prompt is compiled, the one before stays. */
+/** Returns the last defined value, so that a prompt stays on the screen while the next one is compiled. */
 function useLast<Value>(value: Value | undefined): Value | undefined {
   const last = useRef(value);
   useEffect(() => {

@@ -1,15 +1,15 @@
 import '../styles/session.css';
-import { Command, Tag } from '../components/fields.js';
+import type { ReplyTo } from '../../contracts/replies/replies.js';
+import { Ago, Command, publishCommand, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, Empty } from '../components/states.js';
 import { type SessionViewProps, viewHref } from '../route.js';
-import { BoardTasks, PlanTasks } from '../session/board-tasks.js';
-import { Inbox, Iterations, Notes } from '../session/notes.js';
-import { Results, SessionFiguresStrip } from '../session/results.js';
+import { BoardRow, Column, isDone, ordered, PlanNote, PlanRow, Row } from '../session/board-tasks.js';
+import { ResultRow, SessionFiguresStrip } from '../session/results.js';
 import { Stalled } from '../session/stalled.js';
 import { useAsk } from '../use-ask.js';
+import { counted, type Tone } from '../words.js';
 
-/** A session: what it is for, what is stuck, and board, plan and results beside each other. */
 export function SessionView({ session }: SessionViewProps) {
   const of = { session };
   const shown = useAsk('tool.session-show', of, session);
@@ -38,7 +38,7 @@ export function SessionView({ session }: SessionViewProps) {
           {view.archived === undefined ? null : (
             <div class="archived-note">
               <p class="quiet">
-                Archived{view.archived.reason === undefined ? '' : `: ${view.archived.reason}`}. It takes no
+                Archived{view.archived.reason === undefined ? '' : `: ${view.archived.reason}`}. It rejects
                 results until it is reopened:
               </p>
               <Command text={`throughline session reopen ${session}`} />
@@ -50,9 +50,8 @@ export function SessionView({ session }: SessionViewProps) {
               title="Nothing has happened in this session"
               command={`throughline tool task-add --session ${session} --content "The first task"`}
             >
-              No session of this name has events; see{' '}
-              <a href={viewHref('sessions')}>the sessions that have</a>. A first task, result or goal begins
-              this one:
+              No session of this name has events; see <a href={viewHref('sessions')}>the sessions that do</a>.
+              A first task, result or goal begins this one:
             </Empty>
           ) : (
             <>
@@ -65,43 +64,146 @@ export function SessionView({ session }: SessionViewProps) {
                 />
               )}
               <div class="columns">
-                <section class="card" aria-labelledby="board-title">
-                  <AskedView asked={board} what="the board">
-                    {({ tasks }) => <BoardTasks session={session} tasks={tasks} />}
-                  </AskedView>
-                </section>
-                <section class="card" aria-labelledby="plan-title">
-                  <AskedView asked={plan} what="the plan">
-                    {(reply) => <PlanTasks session={session} shown={reply} />}
-                  </AskedView>
-                </section>
-                <section class="card" aria-labelledby="results-title">
-                  <AskedView asked={ledgers} what="results">
-                    {({ tasks }) => <Results session={session} tasks={tasks} />}
-                  </AskedView>
-                </section>
+                <Column
+                  title="Board"
+                  asked={board}
+                  remark={({ tasks }) =>
+                    `${tasks.filter((task) => !isDone(task)).length} open of ${tasks.length}`
+                  }
+                  empty={{
+                    title: 'No tasks on the board',
+                    command: `throughline tool task-add --session ${session} --content "…"`,
+                  }}
+                  items={({ tasks }) =>
+                    ordered(tasks).map((task) => <BoardRow key={task.id} session={session} task={task} />)
+                  }
+                />
+                <Column
+                  title="Plan"
+                  asked={plan}
+                  remark={({ plan: of }) => of && `${of.totals.completed} completed of ${of.totals.total}`}
+                  empty={{
+                    title: 'No plan tasks',
+                    command: `throughline init --session ${session} --tasks tasks.md`,
+                  }}
+                  note={(reply) => <PlanNote plan={reply.plan} />}
+                  items={(reply) =>
+                    reply.tasks.map((task) => (
+                      <PlanRow
+                        key={task.id}
+                        session={session}
+                        task={task}
+                        active={task.id === reply.plan?.active_task_id}
+                      />
+                    ))
+                  }
+                />
+                <Column
+                  title="Results"
+                  asked={ledgers}
+                  remark={({ tasks }) => counted(tasks.length, 'task')}
+                  empty={{ title: 'No results yet', command: publishCommand(session) }}
+                  items={({ tasks }) =>
+                    tasks
+                      .toReversed()
+                      .map((each) => <ResultRow key={each.task} session={session} listed={each} />)
+                  }
+                />
               </div>
               <div class="columns columns-short">
-                <section class="card" aria-labelledby="iterations-title">
-                  <AskedView asked={iterations} what="iterations">
-                    {(reply) => <Iterations session={session} iterations={reply.iterations} />}
-                  </AskedView>
-                </section>
-                <section class="card" aria-labelledby="notes-title">
-                  <AskedView asked={notes} what="notes">
-                    {(reply) => <Notes session={session} notes={reply.notes} />}
-                  </AskedView>
-                </section>
-                <section class="card" aria-labelledby="inbox-title">
-                  <AskedView asked={inbox} what="the inbox">
-                    {({ messages }) => <Inbox session={session} messages={messages} />}
-                  </AskedView>
-                </section>
+                <Column
+                  title="Iterations"
+                  asked={iterations}
+                  remark={(reply) => reply.iterations.length}
+                  empty={{
+                    title: 'No iterations yet',
+                    command: `throughline tool iteration-start --session ${session}`,
+                    text: 'A run that starts agents in a loop begins an iteration each time:',
+                  }}
+                  items={(reply) => reply.iterations.toReversed().map((each) => iterationRow(session, each))}
+                />
+                <Column
+                  title="Notes"
+                  asked={notes}
+                  remark={(reply) => reply.notes.length}
+                  empty={{
+                    title: 'No notes yet',
+                    command: `throughline tool note-add --session ${session} --content "The CI machine has no docker"`,
+                    text: 'Information for later agents:',
+                  }}
+                  items={(reply) =>
+                    reply.notes.toReversed().map(({ id, type, content, created_at, iteration }) => (
+                      <Row
+                        key={id}
+                        session={session}
+                        name={id}
+                        tags={<Tag tone={NOTE_TONES[type] ?? 'quiet'}>{type}</Tag>}
+                        text={content}
+                      >
+                        <Ago at={created_at} />
+                        {iteration === 0 ? null : `, iteration ${iteration}`}
+                      </Row>
+                    ))
+                  }
+                />
+                <Column
+                  title="Inbox"
+                  asked={inbox}
+                  remark={({ messages }) =>
+                    counted(messages.filter(({ read }) => !read).length, 'unread', 'unread')
+                  }
+                  empty={{
+                    title: 'No messages',
+                    command: `throughline tool inbox-add --session ${session} --content "Please look at the build first"`,
+                    text: 'A message to the next agent:',
+                  }}
+                  items={({ messages }) =>
+                    messages
+                      .toSorted((a, b) => Number(a.read) - Number(b.read))
+                      .map(({ id, read, content, created_at }) => (
+                        <Row
+                          key={id}
+                          session={session}
+                          name={id}
+                          tags={read ? <Tag>read</Tag> : <Tag tone="info">unread</Tag>}
+                          text={content}
+                          done={read}
+                        >
+                          <Ago at={created_at} />
+                        </Row>
+                      ))
+                  }
+                />
               </div>
             </>
           )}
         </>
       )}
     </AskedView>
+  );
+}
+
+const NOTE_TONES: Readonly<Record<string, Tone>> = { stuck: 'bad', decision: 'info', tip: 'good' };
+
+function iterationRow(session: string, each: ReplyTo<'tool.iteration-list'>['iterations'][number]) {
+  return (
+    <Row
+      key={each.number}
+      session={session}
+      name={`Iteration ${each.number}`}
+      tags={
+        each.ended_at === undefined ? (
+          <Tag tone="info">running</Tag>
+        ) : each.complete ? (
+          <Tag tone="good">completed</Tag>
+        ) : (
+          <Tag>superseded</Tag>
+        )
+      }
+      text={each.summary}
+    >
+      began <Ago at={each.started_at} />
+      {each.tasks_worked.length === 0 ? '' : `, ${each.tasks_worked.join(', ')}`}
+    </Row>
   );
 }

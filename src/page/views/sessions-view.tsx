@@ -1,7 +1,7 @@
 import '../styles/sessions.css';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-reply.js';
 import { stallText } from '../../shared/stall-text.js';
-import { Ago, FilterField, SelectField, Tag } from '../components/fields.js';
+import { Ago, Button, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { Progress } from '../components/table.js';
@@ -19,10 +19,10 @@ const SHOWN = [
 ] as const;
 type Shown = (typeof SHOWN)[number]['value'];
 
-/** Most sessions that one reply holds. */
+/** Largest page that the service returns. */
 const LIMIT = 200;
 
-/** The sessions: stalled ones first, then those that wait for a person, then the others. */
+/** The sessions: stalled ones first, then those that need a person, then the others. */
 export function SessionsView({ params }: GlobalViewProps) {
   const text = params.get('text') ?? '';
   const shown = SHOWN.find(({ value }) => value === params.get('show'))?.value ?? '';
@@ -30,7 +30,7 @@ export function SessionsView({ params }: GlobalViewProps) {
     'tool.session-list',
     {
       limit: LIMIT,
-      ...(text === '' ? {} : { text }),
+      text: text || undefined,
       ...(shown === 'stalled' ? { stalled: true } : {}),
       ...(shown === 'quiet' ? { olderThan: '7d', status: 'open' } : {}),
       ...(shown === 'open' || shown === 'completed' || shown === 'archived' ? { status: shown } : {}),
@@ -40,7 +40,9 @@ export function SessionsView({ params }: GlobalViewProps) {
   return (
     <>
       <PageHead title="Sessions">
-        {asked.reply === undefined ? null : <span class="quiet figure">{totalText(asked.reply.total)}</span>}
+        {asked.reply === undefined ? null : (
+          <span class="quiet figure">{counted(asked.reply.total, 'session')}</span>
+        )}
       </PageHead>
       <div class="tools">
         <div class="field-wide">
@@ -72,7 +74,7 @@ export function SessionsView({ params }: GlobalViewProps) {
                       <span class="quiet figure">{members.length}</span>
                     )}
                   </h2>
-                  <ul class="card session-list">
+                  <ul class="card rows session-list">
                     {members.map((each) => (
                       <SessionRow key={each.session} listed={each} />
                     ))}
@@ -116,7 +118,6 @@ function SessionRow({ listed }: { readonly listed: SessionListed }) {
   );
 }
 
-/** Why it stands where it does, or what it is for. */
 function About({ listed }: { readonly listed: SessionFigures }) {
   const { stalled, waiting, title, goal } = listed;
   return (
@@ -132,7 +133,7 @@ function About({ listed }: { readonly listed: SessionFigures }) {
       ))}
       {waiting.map((reason) => (
         <p key={reason} class="session-reason">
-          <Tag tone="warn">waits</Tag>
+          <Tag tone="warn">waiting</Tag>
           <span class="reason-text">{reason}</span>
         </p>
       ))}
@@ -175,26 +176,24 @@ function NoSessions({ filtered }: { readonly filtered: boolean }) {
         title="No sessions yet"
         command="throughline tool session-open --session demo --goal &quot;A first try&quot;"
       >
-        A session begins with its first result, task or goal. This one makes an empty session to look at:
+        A session begins with its first result, task or goal. This command creates an empty session:
       </Empty>
     );
   }
   return (
     <Empty title="No session fits">
-      <button type="button" class="button" onClick={() => setParams({ text: '', show: '' })}>
-        Show all sessions
-      </button>
+      <Button onClick={() => setParams({ text: '', show: '' })}>Show all sessions</Button>
     </Empty>
   );
 }
 
-/** Each session once: one that moved up since a later page was asked for is in both. */
+/** Removes duplicates: a session that moved up since a later page was loaded is in both. */
 function distinct(sessions: readonly SessionListed[]): SessionListed[] {
   const names = new Set<string>();
   return sessions.filter(({ session }) => !names.has(session) && names.add(session));
 }
 
-/** The groups that have a session, in the order of the reply. */
+/** Returns the groups that are not empty. */
 function groupsOf(sessions: readonly SessionListed[]) {
   const groups: { readonly name: string; readonly members: SessionListed[] }[] = [
     { name: 'Stalled', members: [] },
@@ -209,8 +208,4 @@ function groupsOf(sessions: readonly SessionListed[]) {
   return filled.length === 1 && filled[0]?.name === 'Others'
     ? [{ name: 'All', members: filled[0].members }]
     : filled;
-}
-
-function totalText(total: number): string {
-  return counted(total, 'session');
 }

@@ -1,7 +1,7 @@
 import { counted, figure } from '../words.js';
 import '../styles/timeline.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { FilterField, publishCommand, Toggle } from '../components/fields.js';
+import { Button, FilterField, publishCommand, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { Empty, ErrorBox, Loading } from '../components/states.js';
 import { WindowedList } from '../components/table.js';
@@ -16,7 +16,6 @@ import { asAskError } from '../use-ask.js';
 const ROW = 36;
 const NARROW_ROW = 60;
 
-/** What happened in a session, the newest first, live. */
 export function TimelineView({ session, params }: SessionViewProps) {
   const filter = filterOf(params);
   const { store, version } = useTimeline(session, filter);
@@ -51,7 +50,7 @@ function Entries(props: {
   readonly at: number | undefined;
 }) {
   const { session, store, at } = props;
-  /** Row that is chosen, by its place: `index - added`; it belongs to one generation. */
+  /** The chosen row: its `index - added` within a generation. */
   const [choice, setChoice] = useState<{ readonly place: number; readonly generation: number }>();
   const [open, setOpen] = useState(false);
   const [seen, setSeen] = useState({ added: 0, generation: 0 });
@@ -71,7 +70,7 @@ function Entries(props: {
     list?.scrollTo({ top: 0 });
     list?.focus({ preventScroll: true });
   };
-  // A link to one event opens it, once it has come.
+  // A link to an event opens it once it is loaded.
   useEffect(() => {
     if (at === undefined || !store.ready) return;
     const index = indexOfEvent(store, at);
@@ -81,7 +80,7 @@ function Entries(props: {
   }, [at, store.ready, store.generation]);
   useKeys([
     { keys: ['j', 'ArrowDown'], does: 'next row', run: () => choose(chosen + 1) },
-    { keys: ['k', 'ArrowUp'], does: 'row before', run: () => choose(chosen - 1) },
+    { keys: ['k', 'ArrowUp'], does: 'previous row', run: () => choose(chosen - 1) },
     { keys: ['Enter'], does: 'open the row', run: () => setOpen(chosen >= 0) },
     { keys: ['Escape'], does: 'leave a field, close a panel', run: () => setOpen(false) },
     { keys: ['.'], does: 'to the newest entry', run: toTop },
@@ -123,8 +122,8 @@ function Entries(props: {
           {!store.ready
             ? ''
             : store.more
-              ? `${counted(store.count, 'entry', 'entries')} so far; older ones load as you scroll`
-              : `${counted(store.count, 'entry', 'entries')}, all there are`}
+              ? `${counted(store.count, 'entry', 'entries')} loaded; scroll for older ones`
+              : `${counted(store.count, 'entry', 'entries')} in all`}
         </p>
       </div>
       {open && entry !== undefined ? (
@@ -134,7 +133,7 @@ function Entries(props: {
   );
 }
 
-/** The row of an event among those that came first; -1 if the filter leaves it out. */
+/** Returns the row of an event in the first page; -1 if the filter excludes it. */
 function indexOfEvent(store: TimelineStore, sequence: number): number {
   for (let index = 0; index < store.count; index += 1) {
     const entry = store.at(index);
@@ -183,19 +182,13 @@ function NoEntries({ session, filter }: { readonly session: string; readonly fil
   if (filter.kinds.length === 0 && filter.task === '' && !filter.failed && filter.at === undefined) {
     return (
       <Empty title="Nothing has happened in this session" command={publishCommand(session)}>
-        Each result, command, trace and prompt becomes a row here, as it happens. Publish a first result:
+        Each result, command, trace and prompt appears here immediately. Publish a first result:
       </Empty>
     );
   }
   return (
     <Empty title="No entry fits the filter">
-      <button
-        type="button"
-        class="button"
-        onClick={() => setParams({ kind: '', task: '', failed: '', at: '' })}
-      >
-        Show all entries
-      </button>
+      <Button onClick={() => setParams({ kind: '', task: '', failed: '', at: '' })}>Show all entries</Button>
     </Empty>
   );
 }
