@@ -48,9 +48,9 @@ export function resultEventJson({ v, type, at, data }: ResultEvent): string | un
   return `{"v":${v},"type":"${type}","at":${text(at)},"data":{"dispatch":{${dispatch}},"facts":[]}}`;
 }
 
-/** In the order in which an outcome is made; a review with issues, which are few, is left to `JSON.stringify`. */
+/** In the order in which an outcome is made; one with issues or questions, which are few, is left to `JSON.stringify`. */
 function outcomeJson(outcome: Outcome): string | undefined {
-  if (outcome.issues !== undefined) return undefined;
+  if (outcome.issues !== undefined || outcome.questions !== undefined) return undefined;
   let said = '';
   if (outcome.status !== undefined) said += `,"status":"${outcome.status}"`;
   if (outcome.assessment !== undefined) said += `,"assessment":"${outcome.assessment}"`;

@@ -4,9 +4,10 @@ import { EVENT_VERSION, type EventFormat, parseEvent, type Stored, timestamp } f
 import { ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
 import { recordedFact, recordedRepair } from './recorded-fact.js';
 import { resultEventJson } from './result-event-json.js';
-import { reviewIssue, taskId, testRun } from './results.js';
+import { question, reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
 import {
+  answerEvents,
   checkpointEvents,
   inboxEvents,
   iterationEvents,
@@ -32,6 +33,7 @@ const outcome = z
     strengths: z.array(z.string()).optional().describe('What is good about the work.'),
     issues: z.array(reviewIssue).optional().describe('What is wrong with the work.'),
     required_fixes: z.array(z.string()).optional().describe('What must be fixed.'),
+    questions: z.array(question).optional().describe('Questions to a person.'),
     intent_id: z.string().optional().describe('The intent in whose trace it stands.'),
     history: z.literal(true).optional().describe('It is from before the session: ledgers leave it out.'),
   })
@@ -137,6 +139,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
   ...taskEvents,
   ...noteEvents,
   ...inboxEvents,
+  ...answerEvents,
   ...iterationEvents,
   ...lifecycleEvents,
   ...checkpointEvents,

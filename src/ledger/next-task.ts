@@ -1,16 +1,19 @@
 import type { ProgressTask } from '../contracts/run-request.js';
-import type { TaskLedger } from './task-ledger.js';
+import { isAnswered, type TaskLedger } from './task-ledger.js';
 
 /**
  * What can be worked on next, by the plan and by the results of its tasks.
  *
  * A task is done when its line is ticked or its last result is an approval. It is blocked when its line says so or its
- * last result does. What holds for a task holds for its parts: they wait for its dependencies, are blocked or optional
+ * last result does, until what that asked is answered. What holds for a task holds for its parts: they wait for its dependencies, are blocked or optional
  * with it, and are done when it was approved as a whole.
  */
 
 /** The ledgers of a session, by task. */
-export type TaskResults = ReadonlyMap<string, Pick<TaskLedger, 'assessment' | 'last'>>;
+export type TaskResults = ReadonlyMap<
+  string,
+  Pick<TaskLedger, 'assessment' | 'last' | 'questions' | 'answers'>
+>;
 
 const NO_RESULTS: TaskResults = new Map();
 
@@ -82,7 +85,8 @@ function plannedTasks(tasks: readonly ProgressTask[], results: TaskResults): Pla
     const own = dependenciesOf(task, byId);
     const inherited = (above?.waitsFor ?? NONE).filter((id) => !isWithin(byId, task.id, id));
     const waitsFor = [...inherited, ...own.filter((id) => byId.has(id) && !done.has(id))];
-    const saysBlocked = task.blocked === true || results.get(task.id)?.last.verdict === 'blocked';
+    const result = results.get(task.id);
+    const saysBlocked = task.blocked === true || (result?.last.verdict === 'blocked' && !isAnswered(result));
     const place: PlannedTask = {
       task,
       depth: above === undefined ? 0 : above.depth + 1,

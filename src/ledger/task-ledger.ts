@@ -1,5 +1,7 @@
 import { KEPT } from '../contracts/kept.js';
 import { kindOf, type NextAction, type Role, type Verdict } from '../contracts/kinds.js';
+import type { Question } from '../contracts/results.js';
+import { oneSpelling } from '../shared/text.js';
 import type { DigestIssue, OutcomeDigest } from './outcome-digest.js';
 import {
   countStall,
@@ -27,6 +29,10 @@ export interface TaskLedger {
   readonly issues: readonly DigestIssue[];
   readonly requiredFixes: readonly string[];
   readonly blockers: readonly string[];
+  /** Open questions of its newest results, to a person. */
+  readonly questions?: readonly Question[];
+  /** Answers to what its newest results asked. Only `ledgersOf` fills it: results and answers are folded apart. */
+  readonly answers?: readonly QuestionAnswer[];
   /**
    * What was done, beside the summary: the tests of the newest work result, and the files and follow-ups of all since the
    * last approval, the newest first.
@@ -38,6 +44,18 @@ export interface TaskLedger {
   readonly stall: StallCounters;
   /** Whether the flag was up after the newest dispatch: so a raised flag is counted once. */
   readonly stalled: boolean;
+}
+
+/** An answer beside its question. */
+export interface QuestionAnswer {
+  readonly question: string;
+  readonly answer: string;
+  readonly by: string;
+}
+
+/** Questions that differ only in spacing, capitals or their question mark are the same. */
+export function questionKey(question: string): string {
+  return oneSpelling(question.trimEnd().replace(/[?？]$/u, ''));
 }
 
 export type Work = Pick<OutcomeDigest, 'files' | 'passed' | 'failed' | 'followUps'>;
@@ -62,9 +80,26 @@ export interface LastOutcome {
 export type OutcomeName = `${Role}_${Verdict}`;
 
 /** The next action; after an approval it depends on whether anything is left to do. */
-export function nextAction({ role, verdict }: LastOutcome, tasksLeft: boolean): NextAction {
-  const { next } = kindOf(role);
+export function nextAction(
+  { last: { role, verdict }, ...asked }: Pick<TaskLedger, 'last' | 'questions' | 'answers'>,
+  tasksLeft: boolean,
+): NextAction {
+  const { next, part } = kindOf(role);
+  if (verdict === 'blocked' && isAsking(asked)) return 'wait_for_answer';
+  if (verdict === 'blocked' && isAnswered(asked)) return part === 'review' ? 'dispatch_reviewer' : 'retry';
   return verdict === 'approved' && !tasksLeft ? 'spec_completed' : (next[verdict] ?? 'retry');
+}
+
+type Asked = Pick<TaskLedger, 'questions' | 'answers'>;
+
+/** True while a question of the task has no answer. */
+export function isAsking({ questions = [] }: Asked): boolean {
+  return questions.length > 0;
+}
+
+/** True if everything that the newest result asked has an answer. */
+export function isAnswered({ questions = [], answers = [] }: Asked): boolean {
+  return questions.length === 0 && answers.length > 0;
 }
 
 /** The newest outcome in one word: `implementer_completed`. */
@@ -95,9 +130,11 @@ export function foldDispatch(
     return { ...ledger, dispatches, approvalLoops };
   const last = { sequence: dispatch.sequence, at: dispatch.at, role, verdict };
   const said = part === 'work' ? worked(before, verdict, digest) : reviewed(before, verdict, digest);
-  const stall = countStall(before.stall, digest);
+  // A result that asked a question is not a failure in a row: the next one has an answer to work with.
+  const counted = isAsking(before) ? { ...before.stall, nonProgress: 0 } : before.stall;
+  const stall = countStall(counted, digest);
   const stalled = signalsOf({ ...said, stall, last }, thresholds).length > 0;
-  const { summary, firstSummary, assessment } = said;
+  const { summary, firstSummary, assessment, questions = [] } = said;
   // Spelled out, so that equal ledgers have their keys in the same order.
   return {
     task,
@@ -107,6 +144,7 @@ export function foldDispatch(
     issues: said.issues,
     requiredFixes: said.requiredFixes,
     blockers: said.blockers,
+    ...(questions.length > 0 && { questions }),
     work: said.work,
     tries: said.tries,
     last,
@@ -118,7 +156,7 @@ export function foldDispatch(
   };
 }
 
-/** Stall signals over their thresholds. A review without required fixes speaks through its issues. */
+/** Stall signals over their thresholds; none while the newest result asks a person, or has its answer. */
 export function signalsOf(
   {
     stall,
@@ -127,18 +165,28 @@ export function signalsOf(
     blockers,
     summary,
     last,
-  }: Pick<TaskLedger, 'stall' | 'requiredFixes' | 'issues' | 'blockers' | 'summary' | 'last'>,
+    ...asked
+  }: Pick<TaskLedger, 'stall' | 'requiredFixes' | 'issues' | 'blockers' | 'summary' | 'last'> & Asked,
   thresholds: StallThresholds,
 ): RaisedSignal[] {
-  const asked = requiredFixes.length > 0 ? requiredFixes : issues.map(({ message }) => message);
-  const halted = isHalted(last) ? asked[0] : undefined;
-  return raisedSignals(stall, thresholds, asked, halted ?? blockers[0] ?? summary ?? '');
+  if (last.verdict === 'blocked' && (isAsking(asked) || isAnswered(asked))) return [];
+  const demanded = requiredFixes.length > 0 ? requiredFixes : issues.map(({ message }) => message);
+  const halted = isHalted(last) ? demanded[0] : undefined;
+  return raisedSignals(stall, thresholds, demanded, halted ?? blockers[0] ?? summary ?? '');
 }
 
 /** What a task's dispatches said last. */
 type Said = Pick<
   TaskLedger,
-  'issues' | 'requiredFixes' | 'blockers' | 'work' | 'tries' | 'summary' | 'firstSummary' | 'assessment'
+  | 'issues'
+  | 'requiredFixes'
+  | 'blockers'
+  | 'questions'
+  | 'work'
+  | 'tries'
+  | 'summary'
+  | 'firstSummary'
+  | 'assessment'
 >;
 
 function emptyLedger(task: string): Omit<TaskLedger, 'last'> {
@@ -166,7 +214,7 @@ function isHalted({ role, verdict }: LastOutcome): boolean {
 function worked(
   { summary: _, firstSummary, ...before }: Said,
   verdict: Verdict,
-  { summary, blockers, files, passed, failed, followUps }: OutcomeDigest,
+  { summary, blockers, questions = [], files, passed, failed, followUps }: OutcomeDigest,
 ): Said {
   const isFirst = before.tries.length === 0;
   const earlier = isFirst ? undefined : before.work;
@@ -177,6 +225,7 @@ function worked(
     ...said,
     ...(first !== undefined && { firstSummary: first }),
     blockers,
+    questions,
     tries: [...before.tries, { verdict, ...said }].slice(-MAX_TRIES),
     work: {
       files: joined(files, earlier?.files, KEPT.digest.files),
@@ -193,8 +242,15 @@ function joined(newest: readonly string[], earlier: readonly string[] = [], most
 }
 
 /** An approval settles everything but what was done. */
-function reviewed(before: Said, assessment: Verdict, { issues, fixes }: OutcomeDigest): Said {
+function reviewed(before: Said, assessment: Verdict, { issues, fixes, questions = [] }: OutcomeDigest): Said {
   if (assessment === 'approved')
-    return { ...before, assessment, issues: [], requiredFixes: [], blockers: [], tries: [] };
-  return { ...before, assessment, issues, requiredFixes: fixes };
+    return { ...before, assessment, issues: [], requiredFixes: [], blockers: [], questions: [], tries: [] };
+  const open = [...questions, ...(before.questions ?? [])];
+  return {
+    ...before,
+    assessment,
+    issues,
+    requiredFixes: fixes,
+    questions: open.slice(0, KEPT.question.list),
+  };
 }

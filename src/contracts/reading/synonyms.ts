@@ -68,6 +68,8 @@ export const ALIASES: Readonly<Record<string, readonly string[]>> = {
     'requestedchanges',
     'fixes',
   ],
+  questions: ['question', 'openquestions', 'openquestion'],
+  options: ['choices', 'alternatives'],
   intent_id: [],
   result_id: [],
   facts: ['fact'],

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { NEXT_ACTIONS, ROLES } from '../kinds.js';
+import { question } from '../results.js';
 import { planProblem, progressTask, tasksDocument, tasksSource } from '../run-request.js';
 import { TASK_STATUSES } from '../task-events.js';
 import { count, place, sequence, type Told } from './page-fields.js';
@@ -21,6 +22,10 @@ const taskProgress = z
     plan: planStatus.exactOptional(),
     ...results,
     required_fixes: count('Fixes that its last review required.'),
+    questions: z
+      .array(question)
+      .exactOptional()
+      .describe('Questions of its agents that no one has answered.'),
     stalled: z.boolean().describe('Whether it makes no progress.'),
     replan_hint: z.string().exactOptional().describe('Why it is stalled, where it is.'),
   })

@@ -62,6 +62,7 @@ export const MOST = {
   unread: 1000,
   /** Messages are kept when they have been read. */
   messages: 5000,
+  answers: 1000,
   tasks: 5000,
   /** Characters of all notes together, of all messages, and of all tasks. */
   text: 1_000_000,
