@@ -128,6 +128,14 @@ dispatch(5, 'observer', {
 // Of a board task, which it moves.
 dispatch(6, 'implementer', { task_id: 'TAS-4', status: 'blocked', summary: 'Stuck', blockers: ['No trees'] });
 dispatch(7, 'reviewer', { task_id: 'right', assessment: 'blocked' });
+// Questions: one is answered, one is open.
+dispatch(11, 'implementer', {
+  task_id: 'asks',
+  status: 'blocked',
+  blockers: ['Which port, 9090 or 9464?'],
+  questions: [{ text: 'Which name?', options: ['a', 'b'], default: 'a' }],
+});
+command('question.answered', { task: 'asks', questions: ['Which name?'], answer: 'b', by: 'anna' });
 // What facts make of the words of an outcome that are folded, disarmed or cut, and of conventions and tests.
 dispatch(8, 'implementer', {
   task_id: 'words',

@@ -20,6 +20,7 @@ export const KEPT = {
   digest: { summary: 240, text: 200, list: 20, demand: 500, demands: 50, files: 50, failures: 3 },
   /** Rejections that a session remembers, for `after` and the next prompt of the task. */
   rejection: { text: 300, list: 100 },
+  question: { text: 500, list: 10, options: 10 },
   /** A result as a trace entry. */
   traceEntry: { text: 200, files: 20, intent: 128 },
 } as const;

@@ -64,6 +64,7 @@ export const NEXT_ACTIONS = [
   'spec_completed',
   'dispatch_fixes',
   'halt_and_escalate',
+  'wait_for_answer',
 ] as const;
 export type NextAction = (typeof NEXT_ACTIONS)[number];
 
@@ -79,7 +80,7 @@ export const KINDS = {
       intro: `You are the implementer of one task in a longer run.
 Do this task and nothing beyond it. Keep to what earlier tasks decided, and repeat no work that is done.`,
       result:
-        'task_id, status (completed | blocked | failed), summary, files_modified [path], tests [{command, passed (true | false), failures [text]}], follow_up_actions [text], blockers [text], facts [{subject, relation, object}] (decisions that later tasks must know)',
+        'task_id, status (completed | blocked | failed), summary, files_modified [path], tests [{command, passed (true | false), failures [text]}], follow_up_actions [text], blockers [text], questions [{text, options [text], default}] (to a person; with a default the work goes on), facts [{subject, relation, object}] (decisions that later tasks must know)',
       guide: {
         begin: 'do the task.',
         continue: 'go on from the last try: do what is left of the task.',
@@ -102,7 +103,7 @@ Do this task and nothing beyond it. Keep to what earlier tasks decided, and repe
       intro: `You are the reviewer of one task in a longer run.
 Judge the work against its task and against what earlier tasks decided. Ask only for fixes that matter.`,
       result:
-        'task_id, assessment (approved | needs_changes | blocked), summary, strengths [text], issues [{severity (critical | important | minor), file, message, fix}], required_fixes [text]',
+        'task_id, assessment (approved | needs_changes | blocked), summary, strengths [text], issues [{severity (critical | important | minor), file, message, fix}], required_fixes [text], questions [{text, options [text], default}] (to a person)',
       guide: {
         begin: 'no result of this task is known: judge what you find against the task.',
         continue: 'review the work that the ledger names.',

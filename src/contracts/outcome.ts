@@ -1,7 +1,7 @@
 import { clipText, oneLine } from '../shared/text.js';
 import type { ErrorCode } from './error-codes.js';
 import { KEPT } from './kept.js';
-import type { AnyResult, ReviewIssue, RoleResult, TestRun } from './results.js';
+import type { AnyResult, Question, ReviewIssue, RoleResult, TestRun } from './results.js';
 import type { DispatchOutcome, Outcome } from './session-events.js';
 import { bySeverity } from './severity.js';
 
@@ -21,7 +21,7 @@ export function outcomeOf(
 
 function kept(result: AnyResult): Outcome {
   const { status, assessment, summary, files_modified, tests, follow_up_actions, blockers } = result;
-  const { strengths, issues, required_fixes, intent_id, history } = result;
+  const { strengths, issues, required_fixes, questions, intent_id, history } = result;
   const outcome: Outcome = {};
   if (status !== undefined) outcome.status = status;
   if (assessment !== undefined) outcome.assessment = assessment;
@@ -33,6 +33,8 @@ function kept(result: AnyResult): Outcome {
   if (strengths !== undefined) outcome.strengths = lines(strengths);
   if (issues !== undefined) outcome.issues = bySeverity(issues).slice(0, MAX_LIST).map(reviewIssue);
   if (required_fixes !== undefined) outcome.required_fixes = lines(required_fixes);
+  if (questions !== undefined && questions.length > 0)
+    outcome.questions = questions.slice(0, KEPT.question.list).map(keptQuestion);
   if (intent_id !== undefined) outcome.intent_id = line(intent_id);
   if (history === true) outcome.history = true;
   return outcome;
@@ -51,6 +53,14 @@ function reviewIssue({ severity, file, message, fix }: ReviewIssue): ReviewIssue
       : { severity, file: line(file), message: line(message) };
   if (fix !== undefined) issue.fix = line(fix);
   return issue;
+}
+
+function keptQuestion({ text, options, default: usual }: Question): Question {
+  return {
+    text: line(text),
+    ...(options !== undefined && { options: options.slice(0, KEPT.question.options).map(line) }),
+    ...(usual !== undefined && { default: line(usual) }),
+  };
 }
 
 function line(text: string): string {

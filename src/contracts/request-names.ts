@@ -27,6 +27,7 @@ export const COMMAND_NAMES = [
   'inbox-add',
   'inbox-mark-read',
   'inbox-list',
+  'blocker-answer',
   'iteration-start',
   'iteration-complete',
   'iteration-summary',

@@ -43,9 +43,9 @@ export function resultEventJson({ v, type, at, data }: ResultEvent): string | un
   return `{"v":${v},"type":"${type}","at":${text(at)},"data":{"dispatch":{${dispatch}},"facts":[]}}`;
 }
 
-/** Keys in the order of the schema; reviews with issues are rare and use `JSON.stringify`. */
+/** Keys in the order of the schema; results with issues or questions are rare and use `JSON.stringify`. */
 function outcomeJson(outcome: Outcome): string | undefined {
-  if (outcome.issues !== undefined) return undefined;
+  if (outcome.issues !== undefined || outcome.questions !== undefined) return undefined;
   let said = '';
   if (outcome.status !== undefined) said += `,"status":"${outcome.status}"`;
   if (outcome.assessment !== undefined) said += `,"assessment":"${outcome.assessment}"`;

@@ -47,6 +47,15 @@ export const reviewIssue = z
   })
   .meta({ id: 'ReviewIssue', description: 'Something that a review found wrong.' });
 
+/** A question to a person. The work goes on with the default, or stops if the result is blocked. */
+export const question = z
+  .object({
+    text: text.min(1, 'must not be empty').describe('The question, in one sentence.'),
+    options: texts.optional().describe('The possible answers.'),
+    default: text.optional().describe('The answer that the work goes on with until someone gives another.'),
+  })
+  .meta({ id: 'Question', description: 'A question to a person.' });
+
 export const explicitFact = z
   .object({
     subject: text.min(1, 'must not be empty').describe('Subject of the fact.'),
@@ -81,6 +90,10 @@ const COMMON = {
     .max(256, 'must be at most 256 characters')
     .describe('Idempotency key: the result counts once per session, however often it is published.'),
   history: z.boolean().describe('It is from before the session: it adds facts, and needs no next action.'),
+  questions: z
+    .array(question)
+    .max(KEPT.question.list, `must be at most ${KEPT.question.list} questions`)
+    .describe('Questions to a person. Give a default to go on without the answer.'),
   facts: z
     .array(explicitFact)
     .max(KEPT.fact.explicit, `must be at most ${KEPT.fact.explicit} facts`)
@@ -102,6 +115,7 @@ export type AnyResult = { task_id: string } & {
 
 export type TestRun = z.output<typeof testRun>;
 export type ReviewIssue = z.output<typeof reviewIssue>;
+export type Question = z.output<typeof question>;
 export type ExplicitFact = z.output<typeof explicitFact>;
 
 export const RESULTS = Object.fromEntries(ROLES.map((role) => [role, schemaOf(role)])) as {

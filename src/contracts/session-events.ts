@@ -4,9 +4,10 @@ import { type EventFormat, eventOf, parseEvent, type Stored, timestamp } from '.
 import { ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
 import { recordedFact, recordedRepair } from './recorded-fact.js';
 import { resultEventJson } from './result-event-json.js';
-import { reviewIssue, taskId, testRun } from './results.js';
+import { question, reviewIssue, taskId, testRun } from './results.js';
 import { runEvents } from './run-request.js';
 import {
+  answerEvents,
   checkpointEvents,
   inboxEvents,
   iterationEvents,
@@ -30,6 +31,7 @@ const outcome = z
     strengths: z.array(z.string()).optional().describe('Strengths of the work.'),
     issues: z.array(reviewIssue).optional().describe('Problems of the work.'),
     required_fixes: z.array(z.string()).optional().describe('What must be fixed.'),
+    questions: z.array(question).optional().describe('Questions to a person.'),
     intent_id: z.string().optional().describe('The intent whose trace records it.'),
     history: z.literal(true).optional().describe('It is from before the session, so ledgers skip it.'),
   })
@@ -113,6 +115,7 @@ export const sessionEvent = z.discriminatedUnion('type', [
   ...taskEvents,
   ...noteEvents,
   ...inboxEvents,
+  ...answerEvents,
   ...iterationEvents,
   ...lifecycleEvents,
   ...checkpointEvents,

@@ -85,6 +85,16 @@ export const inboxEvents = [
   eventOf('inbox.read', { message: messageKey }),
 ] as const;
 
+export const answerEvents = [
+  eventOf('question.answered', {
+    task: z.string().describe('The task whose agent asked.'),
+    questions: z.array(z.string()).describe('The questions that it answers, as they were asked.'),
+    answer: z.string().describe('The answer.'),
+    by: z.string().describe('Who answered.'),
+    unblocks: z.literal(true).exactOptional().describe('The task of the board can go on.'),
+  }),
+] as const;
+
 const number = z.int().positive().describe('Number of the iteration.');
 
 export const iterationEvents = [

@@ -10,6 +10,7 @@ import {
   RETENTION_TOOLS,
 } from './lifecycle-requests.js';
 import type { ToolName, WideTool } from './request-names.js';
+import { taskId } from './results.js';
 import { PLAN_STATUSES } from './run-request.js';
 import { NOTE_TYPES, sessionSettings } from './session-meta-events.js';
 import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
@@ -126,6 +127,14 @@ export const TOOLS = {
   ),
   'inbox-mark-read': tool('mark a message as read', '--id MSG-1', { id }),
   'inbox-list': tool('unread messages', '--all', { all: flag.describe('Include read messages.') }),
+  'blocker-answer': tool('answer the open question of a task', '--task 2.1 --answer "Use port 9464"', {
+    task: taskId,
+    answer: content.describe('The answer.'),
+    question: content
+      .optional()
+      .describe('The question it answers. Default: every open question of the task.'),
+    by: text(128).default('a person').describe('Who answers.'),
+  }),
   'iteration-start': tool('begin an iteration', '', { number: number.optional() }),
   'iteration-complete': tool('end an iteration', '', { number: number.optional() }),
   'iteration-summary': tool('summarize an iteration', '--summary "Parser done, all tests pass"', {

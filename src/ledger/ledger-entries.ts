@@ -12,6 +12,9 @@ interface LedgerEntries {
   readonly 'ledger.task.reviewer_issues'?: TaskLedger['issues'];
   readonly 'ledger.task.required_fixes'?: readonly string[];
   readonly 'ledger.task.blockers'?: readonly string[];
+  /** Questions to a person without an answer. */
+  readonly 'ledger.task.questions'?: TaskLedger['questions'];
+  readonly 'ledger.task.answers'?: TaskLedger['answers'];
   readonly 'ledger.task.changed_files'?: readonly string[];
   readonly 'ledger.task.failing_tests'?: Work['failed'];
   readonly 'ledger.task.passing_tests'?: readonly string[];
@@ -83,13 +86,15 @@ function taskEntries(
   if (ledger === undefined) return {};
   const signals = signalsOf(ledger, thresholds);
   const hint = replanHint(signals);
-  const { work, tries } = ledger;
+  const { work, tries, questions = [], answers = [] } = ledger;
   return {
     ...(ledger.summary !== undefined && { 'ledger.task.summary': ledger.summary }),
     ...(ledger.assessment !== undefined && { 'ledger.task.reviewer_assessment': ledger.assessment }),
     ...(ledger.issues.length > 0 && { 'ledger.task.reviewer_issues': ledger.issues }),
     ...(ledger.requiredFixes.length > 0 && { 'ledger.task.required_fixes': ledger.requiredFixes }),
     ...(ledger.blockers.length > 0 && { 'ledger.task.blockers': distinctTexts(ledger.blockers) }),
+    ...(questions.length > 0 && { 'ledger.task.questions': questions }),
+    ...(answers.length > 0 && { 'ledger.task.answers': answers }),
     ...(work.files.length > 0 && { 'ledger.task.changed_files': work.files }),
     ...(work.failed.length > 0 && { 'ledger.task.failing_tests': work.failed }),
     ...(work.passed.length > 0 && { 'ledger.task.passing_tests': work.passed }),
@@ -99,7 +104,7 @@ function taskEntries(
     ...(signals.length > 0 && { 'ledger.task.stall_signals': signals }),
     'ledger.task.plan_version': ledger.planVersion,
     'ledger.task.last_outcome': outcomeName(ledger.last),
-    'ledger.task.next_action': nextAction(ledger.last, tasksLeft(document, ledger.task)),
+    'ledger.task.next_action': nextAction(ledger, tasksLeft(document, ledger.task)),
     ...(hint !== undefined && { 'ledger.task.replan_hint': hint }),
   };
 }

@@ -1,15 +1,18 @@
 import type { ProgressTask } from '../contracts/run-request.js';
-import type { TaskLedger } from './task-ledger.js';
+import { isAnswered, type TaskLedger } from './task-ledger.js';
 
 /**
  * Decides what can be worked on next, from the plan and the results of its tasks.
  *
- * A task is done if its line is ticked or its last result is an approval, and blocked if its line or its last result
- * says so. Subtasks inherit: they wait for their parent's dependencies, are blocked or optional with it, and are done
+ * A task is done if its line is ticked or its last result is an approval, and blocked if its line says so or its
+ * last result does, until its questions are answered. Subtasks inherit: they wait for their parent's dependencies, are blocked or optional with it, and are done
  * once it is approved as a whole.
  */
 
-export type TaskResults = ReadonlyMap<string, Pick<TaskLedger, 'assessment' | 'last'>>;
+export type TaskResults = ReadonlyMap<
+  string,
+  Pick<TaskLedger, 'assessment' | 'last' | 'questions' | 'answers'>
+>;
 
 const NO_RESULTS: TaskResults = new Map();
 
@@ -80,7 +83,8 @@ function plannedTasks(tasks: readonly ProgressTask[], results: TaskResults): Pla
     const own = dependenciesOf(task, byId);
     const inherited = (above?.waitsFor ?? NONE).filter((id) => !isWithin(byId, task.id, id));
     const waitsFor = [...inherited, ...own.filter((id) => byId.has(id) && !done.has(id))];
-    const saysBlocked = task.blocked === true || results.get(task.id)?.last.verdict === 'blocked';
+    const result = results.get(task.id);
+    const saysBlocked = task.blocked === true || (result?.last.verdict === 'blocked' && !isAnswered(result));
     const place: PlannedTask = {
       task,
       depth: above === undefined ? 0 : above.depth + 1,

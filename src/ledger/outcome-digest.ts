@@ -1,8 +1,9 @@
 import { KEPT, keptTexts } from '../contracts/kept.js';
 import { type Role, type Verdict, verdictIn } from '../contracts/kinds.js';
+import type { Question } from '../contracts/results.js';
 import type { DispatchOutcome } from '../contracts/session-events.js';
 import { bySeverity, type Severity } from '../contracts/severity.js';
-import { clipText } from '../shared/text.js';
+import { clipText, oneSpelling } from '../shared/text.js';
 
 /** The ledgers' copy of an outcome, bounded, since it stays in the state until the dispatch is settled. */
 export interface OutcomeDigest {
@@ -10,6 +11,8 @@ export interface OutcomeDigest {
   readonly verdict?: Verdict;
   readonly summary?: string;
   readonly blockers: readonly string[];
+  /** Those of a blocked result without options or default are its blockers that ask. */
+  readonly questions?: readonly Question[];
   readonly files: readonly string[];
   /** Test commands that passed. */
   readonly passed: readonly string[];
@@ -50,6 +53,7 @@ export function digestOf({ role, outcome }: DispatchOutcome): OutcomeDigest {
     required_fixes = [],
   } = outcome;
   const verdict = verdictIn(role, outcome);
+  const questions = questionsOf(outcome, verdict);
   const failed = tests.filter((run) => !run.passed).slice(0, MOST.list);
   return {
     role,
@@ -77,6 +81,18 @@ export function digestOf({ role, outcome }: DispatchOutcome): OutcomeDigest {
         ...(fix !== undefined && { fix: clipText(fix, MOST.text) }),
       })),
     fixes: keptTexts(required_fixes, MOST.demands, MOST.demand),
+    ...(questions.length > 0 && { questions }),
     ...(outcome.history === true && { history: true }),
   };
+}
+
+/** Questions of a result: its own, and blockers that ask something. */
+function questionsOf(
+  { questions = [], blockers = [] }: DispatchOutcome['outcome'],
+  verdict: Verdict | undefined,
+): Question[] {
+  const asking = verdict === 'blocked' ? blockers.filter((text) => /[?？]/.test(text)) : [];
+  const all = [...questions, ...asking.map((text): Question => ({ text }))];
+  const first = new Map(all.map((question) => [oneSpelling(question.text), question] as const).reverse());
+  return [...first.values()].reverse().slice(0, KEPT.question.list);
 }

@@ -1,5 +1,7 @@
 import { KEPT } from '../contracts/kept.js';
 import { kindOf, type NextAction, type Role, type Verdict } from '../contracts/kinds.js';
+import type { Question } from '../contracts/results.js';
+import { oneSpelling } from '../shared/text.js';
 import type { DigestIssue, OutcomeDigest } from './outcome-digest.js';
 import {
   countStall,
@@ -24,6 +26,10 @@ export interface TaskLedger {
   readonly issues: readonly DigestIssue[];
   readonly requiredFixes: readonly string[];
   readonly blockers: readonly string[];
+  /** Open questions to a person. */
+  readonly questions?: readonly Question[];
+  /** Answers to the newest results. Only `ledgersOf` sets it, because results and answers are folded apart. */
+  readonly answers?: readonly QuestionAnswer[];
   /** Tests of the newest work result; files and follow-ups of all results since the last approval, the newest first. */
   readonly work: Work;
   /** The newest tries since the last approval, the oldest first, at most three. */
@@ -32,6 +38,18 @@ export interface TaskLedger {
   readonly stall: StallCounters;
   /** True if stalled after the newest dispatch, so that each stall counts once. */
   readonly stalled: boolean;
+}
+
+/** An answer beside its question. */
+export interface QuestionAnswer {
+  readonly question: string;
+  readonly answer: string;
+  readonly by: string;
+}
+
+/** Questions that differ only in spacing, capitals or their question mark are the same. */
+export function questionKey(question: string): string {
+  return oneSpelling(question.trimEnd().replace(/[?？]$/u, ''));
 }
 
 export type Work = Pick<OutcomeDigest, 'files' | 'passed' | 'failed' | 'followUps'>;
@@ -54,9 +72,26 @@ export interface LastOutcome {
 
 export type OutcomeName = `${Role}_${Verdict}`;
 
-export function nextAction({ role, verdict }: LastOutcome, tasksLeft: boolean): NextAction {
-  const { next } = kindOf(role);
+export function nextAction(
+  { last: { role, verdict }, ...asked }: Pick<TaskLedger, 'last' | 'questions' | 'answers'>,
+  tasksLeft: boolean,
+): NextAction {
+  const { next, part } = kindOf(role);
+  if (verdict === 'blocked' && isAsking(asked)) return 'wait_for_answer';
+  if (verdict === 'blocked' && isAnswered(asked)) return part === 'review' ? 'dispatch_reviewer' : 'retry';
   return verdict === 'approved' && !tasksLeft ? 'spec_completed' : (next[verdict] ?? 'retry');
+}
+
+type Asked = Pick<TaskLedger, 'questions' | 'answers'>;
+
+/** True while a question of the task has no answer. */
+export function isAsking({ questions = [] }: Asked): boolean {
+  return questions.length > 0;
+}
+
+/** True if everything that the newest result asked has an answer. */
+export function isAnswered({ questions = [], answers = [] }: Asked): boolean {
+  return questions.length === 0 && answers.length > 0;
 }
 
 export function outcomeName({ role, verdict }: LastOutcome): OutcomeName {
@@ -85,9 +120,11 @@ export function foldDispatch(
     return { ...ledger, dispatches, approvalLoops };
   const last = { sequence: dispatch.sequence, at: dispatch.at, role, verdict };
   const said = part === 'work' ? worked(before, verdict, digest) : reviewed(before, verdict, digest);
-  const stall = countStall(before.stall, digest);
+  // A result that asked a question is not a failure in a row: the next one has an answer to work with.
+  const counted = isAsking(before) ? { ...before.stall, nonProgress: 0 } : before.stall;
+  const stall = countStall(counted, digest);
   const stalled = signalsOf({ ...said, stall, last }, thresholds).length > 0;
-  const { summary, firstSummary, assessment } = said;
+  const { summary, firstSummary, assessment, questions = [] } = said;
   // Keys in a fixed order, so that equal ledgers have equal bytes.
   return {
     task,
@@ -97,6 +134,7 @@ export function foldDispatch(
     issues: said.issues,
     requiredFixes: said.requiredFixes,
     blockers: said.blockers,
+    ...(questions.length > 0 && { questions }),
     work: said.work,
     tries: said.tries,
     last,
@@ -108,6 +146,7 @@ export function foldDispatch(
   };
 }
 
+/** Returns the raised signals; none while the newest result waits for an answer, or has one. */
 export function signalsOf(
   {
     stall,
@@ -116,17 +155,27 @@ export function signalsOf(
     blockers,
     summary,
     last,
-  }: Pick<TaskLedger, 'stall' | 'requiredFixes' | 'issues' | 'blockers' | 'summary' | 'last'>,
+    ...asked
+  }: Pick<TaskLedger, 'stall' | 'requiredFixes' | 'issues' | 'blockers' | 'summary' | 'last'> & Asked,
   thresholds: StallThresholds,
 ): RaisedSignal[] {
-  const asked = requiredFixes.length > 0 ? requiredFixes : issues.map(({ message }) => message);
-  const halted = isHalted(last) ? asked[0] : undefined;
-  return raisedSignals(stall, thresholds, asked, halted ?? blockers[0] ?? summary ?? '');
+  if (last.verdict === 'blocked' && (isAsking(asked) || isAnswered(asked))) return [];
+  const demanded = requiredFixes.length > 0 ? requiredFixes : issues.map(({ message }) => message);
+  const halted = isHalted(last) ? demanded[0] : undefined;
+  return raisedSignals(stall, thresholds, demanded, halted ?? blockers[0] ?? summary ?? '');
 }
 
 type Said = Pick<
   TaskLedger,
-  'issues' | 'requiredFixes' | 'blockers' | 'work' | 'tries' | 'summary' | 'firstSummary' | 'assessment'
+  | 'issues'
+  | 'requiredFixes'
+  | 'blockers'
+  | 'questions'
+  | 'work'
+  | 'tries'
+  | 'summary'
+  | 'firstSummary'
+  | 'assessment'
 >;
 
 function emptyLedger(task: string): Omit<TaskLedger, 'last'> {
@@ -153,7 +202,7 @@ function isHalted({ role, verdict }: LastOutcome): boolean {
 function worked(
   { summary: _, firstSummary, ...before }: Said,
   verdict: Verdict,
-  { summary, blockers, files, passed, failed, followUps }: OutcomeDigest,
+  { summary, blockers, questions = [], files, passed, failed, followUps }: OutcomeDigest,
 ): Said {
   const isFirst = before.tries.length === 0;
   const earlier = isFirst ? undefined : before.work;
@@ -164,6 +213,7 @@ function worked(
     ...said,
     ...(first !== undefined && { firstSummary: first }),
     blockers,
+    questions,
     tries: [...before.tries, { verdict, ...said }].slice(-MAX_TRIES),
     work: {
       files: joined(files, earlier?.files, KEPT.digest.files),
@@ -179,8 +229,15 @@ function joined(newest: readonly string[], earlier: readonly string[] = [], most
   return [...new Set([...newest, ...earlier])].slice(0, most);
 }
 
-function reviewed(before: Said, assessment: Verdict, { issues, fixes }: OutcomeDigest): Said {
+function reviewed(before: Said, assessment: Verdict, { issues, fixes, questions = [] }: OutcomeDigest): Said {
   if (assessment === 'approved')
-    return { ...before, assessment, issues: [], requiredFixes: [], blockers: [], tries: [] };
-  return { ...before, assessment, issues, requiredFixes: fixes };
+    return { ...before, assessment, issues: [], requiredFixes: [], blockers: [], questions: [], tries: [] };
+  const open = [...questions, ...(before.questions ?? [])];
+  return {
+    ...before,
+    assessment,
+    issues,
+    requiredFixes: fixes,
+    questions: open.slice(0, KEPT.question.list),
+  };
 }

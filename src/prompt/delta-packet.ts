@@ -5,7 +5,7 @@ import { progressLedger } from '../ledger/progress-ledger.js';
 import type { TaskLedger } from '../ledger/task-ledger.js';
 import { tokens } from '../memory/search/tokens.js';
 import type { Run } from '../memory/session/session-run.js';
-import type { SessionState } from '../memory/session/session-state.js';
+import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
 import { clipText, distinctTexts, oneSpelling, quoted } from '../shared/text.js';
 
 /**
@@ -80,25 +80,26 @@ const MAX_LOCATED = MAX_DEMAND + 2 * MAX_TEXT;
 const MAX_FILES = 20;
 
 export function deltaPacket(state: SessionState, taskId: string, role: Role): DeltaPacket {
-  const ledger = state.dispatches.current().ledgers.get(taskId);
+  const ledger = ledgersOf(state).get(taskId);
   return { ...taskFields(ledger, kindOf(role).part), ...progressFields(state, taskId) };
 }
 
 /** Returns only required fixes and blockers, without files and suggestions. */
 export function barePacket(state: SessionState, taskId: string): DeltaPacket {
-  const ledger = state.dispatches.current().ledgers.get(taskId);
+  const ledger = ledgersOf(state).get(taskId);
   return ledger === undefined ? {} : demands(distinctTexts(ledger.requiredFixes), ledger.blockers);
 }
 
 function taskFields(ledger: TaskLedger | undefined, part: Kind['part']): DeltaPacket {
   if (ledger === undefined) return {};
-  const { blockers, assessment, planVersion, summary, firstSummary, work } = ledger;
+  const { blockers, questions = [], assessment, planVersion, summary, firstSummary, work } = ledger;
   const fixes = locatedFixes(distinctTexts(ledger.requiredFixes), ledger.issues);
   const issues = ledger.issues.filter((issue) => !fixes.some(({ said }) => said === issue));
   return {
     ...demands(
       fixes.map(({ text }) => text),
-      blockers,
+      // Questions have lines of their own.
+      blockers.filter((blocker) => !questions.some(({ text }) => text === blocker)),
     ),
     ...(assessment !== undefined && { assessment }),
     ...(issues.length > 0 && {
@@ -144,9 +145,10 @@ function failingTest({ command, failures, count }: TaskLedger['work']['failed'][
   return demand(said.length === 0 ? command : `${command}: ${said.join('; ')}`);
 }
 
-function progressFields({ run, dispatches }: SessionState, taskId: string): DeltaPacket {
+function progressFields(state: SessionState, taskId: string): DeltaPacket {
+  const { run } = state;
   if (run === undefined) return {};
-  const { ledgers } = dispatches.current();
+  const ledgers = ledgersOf(state);
   const { currentTask, activeTaskId, totals } = progressLedger(run, taskId, ledgers);
   const [drift] = driftOf(
     run.document.tasks.filter(({ id }) => id === taskId),

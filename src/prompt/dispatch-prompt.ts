@@ -1,5 +1,6 @@
 import type { DispatchRequest } from '../contracts/compile-request.js';
 import type { Role } from '../contracts/kinds.js';
+import { ledgersOf } from '../memory/session/session-state.js';
 import { hashOf } from '../shared/hash.js';
 import { counted, quoted, shellWord } from '../shared/text.js';
 import { barePacket, deltaPacket } from './delta-packet.js';
@@ -13,17 +14,19 @@ import {
   type ShownItem,
   type Stretch,
   textOf,
+  titled,
   wholeItems,
 } from './prompt-items.js';
 import { type CompiledAs, joinedParts, type PromptBudget, type PromptDescriptor } from './prompt-kind.js';
 import { learningsPart } from './prompt-report.js';
 import { stablePrefix } from './role-contract.js';
 import { guideLine, replanLines, unreadableLine } from './role-lines.js';
+import { answerItems, saidItems } from './said-items.js';
 import { NOTE_SECTIONS } from './session-notes.js';
 
 /**
  * A dispatch prompt: the stable prefix of the role, then the dynamic tail: task, output budget, a note on an unreadable
- * result, delta packet, replan section, guide, learnings, session context, recent steps, task prompt. Empty parts are
+ * result, questions with their answers, words of people and other agents, delta packet, replan section, guide, learnings, session context, recent steps, task prompt. Empty parts are
  * left out.
  *
  * The budget is filled by importance: objective, blockers and required fixes always; then first instructions,
@@ -31,12 +34,14 @@ import { NOTE_SECTIONS } from './session-notes.js';
  */
 const SECTIONS = [
   'task',
+  'answers',
   'required_fixes',
   'blockers',
   'places',
   'ledger',
   'replan',
   'guide',
+  'said',
   'history',
   'learnings',
   ...NOTE_SECTIONS,
@@ -84,7 +89,7 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
     const packet = packetItems(whole, barePacket(state, taskId));
     const worth = packetStretches(packet, role);
     const task = taskTextOf(taskPrompt);
-    const known = state.dispatches.current().ledgers.get(taskId);
+    const known = ledgersOf(state).get(taskId);
     const ofTask = { origin: { task: taskId } };
     const ofLedger = {
       origin: { task: taskId, ...(known !== undefined && { dispatch: known.last.sequence }) },
@@ -117,6 +122,8 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
           ...ofTask,
         },
         { section: 'unreadable', text: unreadable, ...ofTask },
+        { section: 'answers', text: titled('Questions of this task:', shown.answers), ...ofLedger },
+        { section: 'said', text: titled('Said by people and other agents:', shown.said) },
         { section: 'ledger', text: isKnown ? `Ledger:\n${JSON.stringify(fields)}` : '', ...ofLedger },
         { section: 'replan', text: textOf(shown.replan), ...ofLedger },
         {
@@ -136,6 +143,8 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
         ...memory.sections,
         ...{ required_fixes: packet.required_fixes, blockers: packet.blockers, places: packet.places },
         ledger: packet.ledger,
+        answers: answerItems(state, taskId),
+        said: saidItems(state, taskId, taskPrompt),
         replan: wholeItems(replanLines(state, taskId, role)),
         guide: wholeItems([guideLine(state, taskId, role, whole)]),
         history: trace.history,
@@ -144,9 +153,10 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
         task: task.lines,
       },
       totals: memory.totals,
-      essential: [{ section: 'required_fixes' }, { section: 'blockers' }],
+      essential: [{ section: 'answers' }, { section: 'required_fixes' }, { section: 'blockers' }],
       order: [
         ...[{ section: 'guide' as const }, { section: 'replan' as const }, { section: 'places' as const }],
+        { section: 'said' },
         ...worth.first,
         { section: 'task', only: task.constraints },
         ...worth.next,

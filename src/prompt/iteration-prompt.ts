@@ -1,6 +1,7 @@
 import type { IterationRequest } from '../contracts/compile-request.js';
 import type { Charter } from '../memory/session/charter.js';
 import { currentNumber, type IterationHistory, newest } from '../memory/session/iterations.js';
+import { ledgersOf } from '../memory/session/session-state.js';
 import { taskCounts } from '../memory/session/task-counts.js';
 import { recordOf } from '../shared/is-object.js';
 import {
@@ -111,7 +112,7 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
     const template = request.template ?? ITERATION_TEMPLATE;
     checkTemplate(template);
     const used = placeholdersOf(template);
-    const { board, notebook, history, charter, session, run, dispatches } = state;
+    const { board, notebook, history, charter, session, run } = state;
     const { binary, now } = request;
     const tasks = taskLists(board, command);
     const goal = goalList(goalOf(state), command);
@@ -119,7 +120,7 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
     const past = historyList(history, board, now, command);
     const inbox = inboxList(notebook, now, command);
     const noted = noteList(notebook, command);
-    const plan = planProgress(run, dispatches.current().ledgers);
+    const plan = planProgress(run, ledgersOf(state));
     const counts = taskCounts(state).board;
     const valuesOf = (shown: Shown<Section>, notes: PromptPart, learned: PromptPart) => {
       const goalText = formatGoal(goal, shown.goal);

@@ -4,7 +4,7 @@ import type { StallSignal } from '../contracts/session-meta-events.js';
 import { signalsOf, type TaskLedger, type Try } from '../ledger/task-ledger.js';
 import { resolvedSettings } from '../memory/session/charter.js';
 import { unreadOf } from '../memory/session/known-rejections.js';
-import { rejectionsOf, type SessionState, tracesOf } from '../memory/session/session-state.js';
+import { ledgersOf, rejectionsOf, type SessionState, tracesOf } from '../memory/session/session-state.js';
 import { compactedReport, RECENT_STEPS, recentLines, summarise } from '../memory/traces/trace-summary.js';
 import { clipText, quoted, shellWord } from '../shared/text.js';
 import type { Tokenizer } from '../shared/tokenizer.js';
@@ -33,7 +33,7 @@ export function guideLine(state: SessionState, taskId: string, role: Role, packe
   const { guide } = kindOf(role).prompt;
   const asked = askedOf(role).filter((field) => packet[field] !== undefined);
   const told = TOLD.filter((field) => packet[field] !== undefined);
-  const step = stepOf(role, state.dispatches.current().ledgers.get(taskId));
+  const step = stepOf(role, ledgersOf(state).get(taskId));
   // If all demands were cut from the packet, there is nothing to settle.
   const first = guide[step === 'settle' && asked.length === 0 ? 'continue' : step];
   const lines = [first, ...(told.length === 0 || guide.told === undefined ? [] : [guide.told])];
@@ -72,7 +72,7 @@ const REPEATS: Readonly<Record<StallSignal, string>> = {
 
 /** Returns instructions for a stalled task, with signals, evidence and earlier tries; empty while it makes progress. */
 export function replanLines(state: SessionState, taskId: string, role: Role): string[] {
-  const ledger = state.dispatches.current().ledgers.get(taskId);
+  const ledger = ledgersOf(state).get(taskId);
   if (ledger === undefined) return [];
   const signals = signalsOf(ledger, resolvedSettings(state.charter.settings).stallThresholds);
   if (signals.length === 0) return [];

@@ -6,7 +6,7 @@ import { formatCompactProposals, type LearningsInPrompt } from '../memory/learni
 import { resolvedSettings } from '../memory/session/charter.js';
 import { newest } from '../memory/session/iterations.js';
 import { unread } from '../memory/session/notebook.js';
-import { factsOf, type SessionState } from '../memory/session/session-state.js';
+import { factsOf, ledgersOf, type SessionState } from '../memory/session/session-state.js';
 import { boardLine, taskCounts } from '../memory/session/task-counts.js';
 import { nextTask } from '../memory/session/task-dependencies.js';
 import { age, clipText, quoted } from '../shared/text.js';
@@ -100,7 +100,7 @@ export const SESSION_START: PromptDescriptor<
     const { binary, now } = request;
     const goal = goalList(goalOf(state), command);
     const noted = newestNotes(state.notebook, command);
-    const plan = planProgress(state.run, state.dispatches.current().ledgers);
+    const plan = planProgress(state.run, ledgersOf(state));
     const project = request.project ?? charter.project;
     const review = `${binary} proposals review${projectOption(project)}`;
     const sections = {
@@ -165,11 +165,11 @@ function rolesLine({ dispatches }: SessionState): string[] {
 }
 
 function stateLines(state: SessionState, now: string | undefined): string[] {
-  const { board, history, notebook, charter, dispatches } = state;
+  const { board, history, notebook, charter } = state;
   const facts = factsOf(state).count();
   const last = newest(history);
   const { stallThresholds } = resolvedSettings(charter.settings);
-  const stalled = [...dispatches.current().ledgers.values()]
+  const stalled = [...ledgersOf(state).values()]
     .filter((ledger) => signalsOf(ledger, stallThresholds).length > 0)
     .map(({ task }) => clipText(quoted(task), MAX_TASK));
   const told = history.iterations.findLast((iteration) => iteration.summary !== undefined);

@@ -2,7 +2,7 @@ import { driftOf, outlookOf, type TaskResults } from '../ledger/next-task.js';
 import { totalsOf } from '../ledger/progress-ledger.js';
 import { outcomeName, type TaskLedger } from '../ledger/task-ledger.js';
 import type { Run } from '../memory/session/session-run.js';
-import { factsOf, type SessionState } from '../memory/session/session-state.js';
+import { factsOf, ledgersOf, type SessionState } from '../memory/session/session-state.js';
 import { byPriority } from '../memory/session/task-board.js';
 import { isReady } from '../memory/session/task-dependencies.js';
 import { clipText, quoted } from '../shared/text.js';
@@ -31,7 +31,7 @@ export function whatIsAhead(state: SessionState): string {
     ...tasks.filter((task) => isReady(board, task)).slice(0, TASKS_AHEAD),
   ];
   const planned = run?.document.tasks ?? [];
-  const { activeTaskId } = outlookOf(planned, state.dispatches.current().ledgers);
+  const { activeTaskId } = outlookOf(planned, ledgersOf(state));
   return [
     goalOf(state) ?? '',
     ...ahead.map((task) => task.content),
@@ -44,8 +44,8 @@ export function whatIsAhead(state: SessionState): string {
 }
 
 /** Returns the open work of unsettled tasks, those with the newest results first. */
-function openWords({ dispatches }: SessionState): string[] {
-  return [...dispatches.current().ledgers.values()]
+function openWords(state: SessionState): string[] {
+  return [...ledgersOf(state).values()]
     .filter(isOpenLedger)
     .sort((a, b) => b.last.sequence - a.last.sequence)
     .slice(0, TASKS_AHEAD)

@@ -24,6 +24,7 @@ const WHEN: Readonly<Record<SessionEvent['type'], string>> = {
   'note.deleted': 'a note was removed',
   'inbox.added': 'a message to the agents came in',
   'inbox.read': 'a message was read',
+  'question.answered': 'someone answered what an agent asked',
   'iteration.started': 'an iteration began',
   'iteration.completed': 'an iteration ended',
   'iteration.summary': 'an iteration was summed up',

@@ -50,20 +50,21 @@ describe('the next action', () => {
   ] as const)(
     'the next action after %s is %s, and for the last task %s',
     (outcome, withTasksLeft, forTheLast) => {
-      const { last } = ledgerAfter([OUTCOMES[outcome]]);
-      expect(outcomeName(last)).toBe(outcome);
-      expect(nextAction(last, true)).toBe(withTasksLeft);
-      expect(nextAction(last, false)).toBe(forTheLast);
+      const ledger = ledgerAfter([OUTCOMES[outcome]]);
+      expect(outcomeName(ledger.last)).toBe(outcome);
+      expect(nextAction(ledger, true)).toBe(withTasksLeft);
+      expect(nextAction(ledger, false)).toBe(forTheLast);
     },
   );
 
   it.each(OUTCOME_NAMES.flatMap((before) => OUTCOME_NAMES.map((newest) => [before, newest] as const)))(
     'the next action after %s and then %s is that of the newest',
     (before, newest) => {
-      const { last, dispatches } = ledgerAfter([OUTCOMES[before], OUTCOMES[newest]]);
+      const ledger = ledgerAfter([OUTCOMES[before], OUTCOMES[newest]]);
+      const { last, dispatches } = ledger;
       expect(last).toMatchObject({ sequence: 2, at: timeOf(2) });
       expect(outcomeName(last)).toBe(newest);
-      expect(nextAction(last, true)).toBe(nextAction(ledgerAfter([OUTCOMES[newest]]).last, true));
+      expect(nextAction(ledger, true)).toBe(nextAction(ledgerAfter([OUTCOMES[newest]]), true));
       expect(dispatches).toBe(2);
     },
   );

@@ -71,6 +71,7 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
   'inbox-add': { content: 'Look at the build' },
   'inbox-mark-read': { id: 'MSG-1' },
   'inbox-list': { all: true },
+  'blocker-answer': { task: '2.1', answer: 'Port 9464', question: 'Which port?', by: 'anna' },
   'iteration-start': { number: 2 },
   'iteration-complete': { number: 2 },
   'iteration-summary': { summary: 'Parser done', number: 1, tasksWorked: ['TAS-1'], replace: true },

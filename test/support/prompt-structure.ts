@@ -42,6 +42,19 @@ export const TAIL_SECTIONS: readonly SectionRule[] = [
       /^Unreadable: Your last result of this task could not be (read \(".*"\)|stored)\. Do not redo .*$/,
     lines: [],
   },
+  {
+    name: 'answers',
+    opening: /^Questions of this task:$/,
+    lines: [
+      /^- Asked: ".*" Answered by .*: ".*"$/,
+      /^- Asked: ".*"( \(.*\))? No answer yet(; go on with ".*")?\.$/,
+    ],
+  },
+  {
+    name: 'said',
+    opening: /^Said by people and other agents:$/,
+    lines: [/^- (Message MSG-\d+|Decision|Obstacle|Decided for task .*): .*$/],
+  },
   { name: 'ledger', opening: /^Ledger:$/, lines: [/^\{.*\}$/] },
   {
     name: 'replan',

@@ -211,6 +211,12 @@ export const OBJECT_RULES: readonly RepairRule<Json>[] = [
     apply: (value, field) => (field === 'tests' && isText(value) ? testOf(value) : undefined),
   },
   {
+    name: 'question in words',
+    kind: 'object',
+    about: 'a question that is a text becomes its text',
+    apply: (value, field) => (field === 'questions' && isText(value) ? { text: value } : undefined),
+  },
+  {
     name: 'fact in parts',
     kind: 'object',
     about: 'a fact that is a list of three texts becomes subject, relation and object',

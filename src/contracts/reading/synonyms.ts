@@ -30,6 +30,8 @@ export const ALIASES: Readonly<Record<string, readonly string[]>> = {
   required_fixes: list(`
     requiredfix, mustfix, mustfixes, requiredchanges, fixesrequired, changesrequired, requestedchanges,
     fixes`),
+  questions: list('question, openquestions, openquestion'),
+  options: list('choices, alternatives'),
   intent_id: [],
   result_id: [],
   facts: list('fact'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { NEXT_ACTIONS, ROLES } from '../kinds.js';
+import { question } from '../results.js';
 import { planProblem, progressTask, tasksDocument, tasksSource } from '../run-request.js';
 import { TASK_STATUSES } from '../task-events.js';
 import { count, faultFields, place, sequence, type Told } from './page-fields.js';
@@ -19,6 +20,7 @@ const taskProgress = z
     plan: planStatus.exactOptional(),
     ...results,
     required_fixes: count('Fixes that its last review required.'),
+    questions: z.array(question).exactOptional().describe('Questions that no one has answered.'),
     stalled: z.boolean().describe('True if it is stalled.'),
     replan_hint: z.string().exactOptional().describe('Why it is stalled.'),
   })

@@ -64,6 +64,16 @@ export const inboxMessage = z
   })
   .meta({ id: 'Message', description: 'A message for the next agent.' });
 
+export const answerView = z
+  .object({
+    task: z.string().describe('The task whose agent asked.'),
+    questions: z.array(z.string()).describe('The questions that it answers.'),
+    answer: z.string().describe('The answer.'),
+    by: z.string().describe('Who answered.'),
+    at: time('When it was given'),
+  })
+  .meta({ id: 'Answer', description: 'An answer to what an agent asked.' });
+
 export const iterationView = z
   .object({
     number: count('Number of the iteration, 1 for the first.'),

@@ -9,6 +9,7 @@ import { PROMPT_REPLIES } from './prompt-trace.js';
 import { REJECTED_REPLIES } from './rejected-reply.js';
 import { ledgerShown, ledgersListed, planShown } from './run-reply.js';
 import {
+  answerView,
   inboxMessage,
   iterationView,
   note,
@@ -55,6 +56,7 @@ export const TOOL_REPLIES = {
   'inbox-add': message,
   'inbox-mark-read': message,
   'inbox-list': z.object({ messages: z.array(inboxMessage).describe('The messages.'), sequence }),
+  'blocker-answer': z.object({ answer: answerView.describe('The answer, with what it answers.'), sequence }),
   'iteration-start': iteration,
   'iteration-complete': iteration,
   'iteration-summary': iteration,

@@ -11,7 +11,7 @@ import { rejectedBy } from './known-rejections.js';
 import { evolveNotebook } from './notebook.js';
 import { evolveRun } from './session-run.js';
 import type { SessionState } from './session-state.js';
-import { evolveTasks, expireClaims } from './task-board.js';
+import { evolveTasks, expireClaims, unblock } from './task-board.js';
 
 /** Folds an event into the state, in place, and returns it. Otherwise pure: time and ids come with the event. */
 export function evolve(state: SessionState, stored: StoredEvent): SessionState {
@@ -74,6 +74,10 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
     case 'inbox.added':
     case 'inbox.read':
       evolveNotebook(state.notebook, event);
+      return state;
+    case 'question.answered':
+      evolveNotebook(state.notebook, event);
+      if (event.data.unblocks) unblock(state.board, event.data.task, event.at);
       return state;
     case 'iteration.started':
       expireClaims(state.board, event.data.number - 1, event.at);

@@ -20,18 +20,30 @@ export interface InboxMessage {
   readonly read: boolean;
 }
 
-/** Notes and inbox of a session, in order of arrival. */
+/** An answer to a question of an agent. */
+export interface Answer {
+  readonly task: string;
+  readonly questions: readonly string[];
+  readonly answer: string;
+  readonly by: string;
+  readonly at: string;
+}
+
+/** Notes, inbox and answers of a session, in order of arrival. */
 export interface Notebook {
   readonly notes: Map<string, Note>;
   lastNote: number;
   readonly inbox: Map<string, InboxMessage>;
   lastMessage: number;
+  readonly answers: Answer[];
 }
 
-type NotebookEvent = EventOf<'note.added' | 'note.edited' | 'note.deleted' | 'inbox.added' | 'inbox.read'>;
+type NotebookEvent = EventOf<
+  'note.added' | 'note.edited' | 'note.deleted' | 'inbox.added' | 'inbox.read' | 'question.answered'
+>;
 
 export function emptyNotebook(): Notebook {
-  return { notes: new Map(), lastNote: 0, inbox: new Map(), lastMessage: 0 };
+  return { notes: new Map(), lastNote: 0, inbox: new Map(), lastMessage: 0, answers: [] };
 }
 
 export function unread(notebook: Notebook): InboxMessage[] {
@@ -66,6 +78,11 @@ export function evolveNotebook(notebook: Notebook, event: NotebookEvent): void {
       const { message: id, content } = event.data;
       notebook.inbox.set(id, { id, content, created_at: at, read: false });
       notebook.lastMessage = Math.max(notebook.lastMessage, numberOf(id));
+      return;
+    }
+    case 'question.answered': {
+      const { task, questions, answer, by } = event.data;
+      notebook.answers.push({ task, questions, answer, by, at });
       return;
     }
     case 'inbox.read': {

@@ -10,7 +10,7 @@ import { oneLine } from '../../shared/text.js';
 import { resolvedSettings } from './charter.js';
 import { unreadableResult, unreadableTasks, unreadOf } from './known-rejections.js';
 import { planInNumbers, progressOf, type RunStatus } from './run-status.js';
-import { type SessionState, seenState } from './session-state.js';
+import { ledgersOf, rejectionsOf, type SessionState, seenState } from './session-state.js';
 
 /** The plan of a session with the results of each task: the reply of `plan-show`. */
 export interface PlanView {
@@ -59,7 +59,7 @@ export function planView(state: SessionState, { id, status }: ToolArguments<'pla
   const { run } = state;
   if (run === undefined) return { plan: null, tasks: [], problems: [] };
   const seen = seenState(state);
-  const { ledgers } = state.dispatches.current();
+  const ledgers = ledgersOf(state);
   const { document } = run;
   const outlook = outlookOf(document.tasks, ledgers);
   const asked = outlook.planned.filter(
@@ -87,7 +87,7 @@ function taskView(
   isWhole: boolean,
 ): PlanTaskView {
   const { id, text, status, parent, group, cancelled, dependsOn, requirements, prompt } = task;
-  const ledger = state.dispatches.current().ledgers.get(id);
+  const ledger = ledgersOf(state).get(id);
   const came = ledger && progressOf(state, ledger);
   return {
     id,
@@ -114,20 +114,20 @@ function taskView(
 
 export function ledgerList(state: SessionState): Omit<LedgersListed, 'sequence'> {
   const seen = seenState(state);
-  const { ledgers, rejections } = state.dispatches.current();
-  const tasks = [...ledgers.values()].map((ledger) => ({
+  const tasks = [...ledgersOf(state).values()].map((ledger) => ({
     ...progressOf(seen, ledger),
     rounds: ledger.approvalLoops,
     findings: ledger.issues.length + ledger.requiredFixes.length,
     blockers: ledger.blockers.length,
     last_dispatch: ledger.last.sequence,
   }));
-  return { tasks, unreadable: unreadableTasks(rejections) };
+  return { tasks, unreadable: unreadableTasks(rejectionsOf(state)) };
 }
 
 /** Returns the ledger entries of a task and of the progress; a remark for an unknown task. */
 export function ledgerOf(state: SessionState, task: string): Omit<LedgerShown, 'sequence'> {
-  const { ledgers, rejections } = state.dispatches.current();
+  const ledgers = ledgersOf(state);
+  const rejections = rejectionsOf(state);
   const planned = state.run?.document.tasks.map(({ id }) => id) ?? [];
   const known = new Set([...planned, ...ledgers.keys(), ...rejections.flatMap((each) => each.task ?? [])]);
   if (!known.has(task)) {

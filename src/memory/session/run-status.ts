@@ -1,5 +1,6 @@
 import type { NextAction } from '../../contracts/kinds.js';
 import type { Figures } from '../../contracts/replies/session-reply.js';
+import type { Question } from '../../contracts/results.js';
 import type { ProgressTask, TasksDocument, TasksSource } from '../../contracts/run-request.js';
 import { replanHint, tasksLeft, type UnreadableResult } from '../../ledger/ledger-entries.js';
 import {
@@ -22,7 +23,7 @@ import { resolvedSettings } from './charter.js';
 import { overview, type SessionOverview } from './commands/lifecycle-commands.js';
 import { unreadableTasks } from './known-rejections.js';
 import type { Run } from './session-run.js';
-import { type SessionState, seenState } from './session-state.js';
+import { ledgersOf, rejectionsOf, type SessionState, seenState } from './session-state.js';
 import type { Task } from './task-board.js';
 
 export interface RunStatus {
@@ -63,6 +64,8 @@ export interface TaskProgress {
   readonly last_outcome: OutcomeName;
   readonly next_action: NextAction;
   readonly required_fixes: number;
+  /** Questions that no one has answered. */
+  readonly questions?: readonly Question[];
   readonly stalled: boolean;
   /** Why it is stalled. */
   readonly replan_hint?: string;
@@ -71,12 +74,12 @@ export interface TaskProgress {
 export function runStatus(state: SessionState): RunStatus {
   const seen = seenState(state);
   const { run } = state;
-  const { ledgers, rejections } = state.dispatches.current();
+  const ledgers = ledgersOf(state);
   return {
     ...overview(seen),
     run: run === undefined ? null : planInNumbers(run, ledgers),
     tasks: [...ledgers.values()].map((ledger) => progressOf(seen, ledger)),
-    unreadable: unreadableTasks(rejections),
+    unreadable: unreadableTasks(rejectionsOf(state)),
   };
 }
 
@@ -107,6 +110,7 @@ export function progressOf(
   ledger: TaskLedger,
 ): TaskProgress {
   const { stallThresholds } = resolvedSettings(charter.settings);
+  const { questions = [] } = ledger;
   const raised = signalsOf(ledger, stallThresholds);
   const hint = replanHint(raised);
   const board = tasks.get(ledger.task)?.status;
@@ -117,8 +121,9 @@ export function progressOf(
     ...(plan !== undefined && { plan }),
     dispatches: ledger.dispatches,
     last_outcome: outcomeName(ledger.last),
-    next_action: nextAction(ledger.last, tasksLeft(run?.document, ledger.task)),
+    next_action: nextAction(ledger, tasksLeft(run?.document, ledger.task)),
     required_fixes: ledger.requiredFixes.length,
+    ...(questions.length > 0 && { questions }),
     stalled: raised.length > 0,
     ...(hint !== undefined && { replan_hint: hint }),
   };
@@ -170,12 +175,16 @@ function stalledTasks({ tasks }: RunStatus): Figures['stalled'] {
     }));
 }
 
-/** Lists what needs a person: halted reviews first, then unreadable results, then the rest. */
+/** Lists what needs a person: open questions first, then halted reviews, unreadable results, and the rest. */
 function waitingFor({ tasks, unreadable, run }: RunStatus, board: Iterable<Task>): string[] {
   const halted = tasks.filter(({ next_action }) => next_action === 'halt_and_escalate');
   const isHalted = (id: string) => halted.some(({ task }) => task === id);
-  const blocked = [...board].filter(({ id, status }) => status === 'blocked' && !isHalted(id));
+  const asks = new Set(tasks.flatMap(({ task, questions }) => (questions === undefined ? [] : [task])));
+  const blocked = [...board].filter(
+    ({ id, status }) => status === 'blocked' && !isHalted(id) && !asks.has(id),
+  );
   const waiting = [
+    ...tasks.flatMap(({ task, questions = [] }) => questions.map(({ text }) => `task ${task} asks: ${text}`)),
     ...halted.map(({ task }) => `task ${task}: its review says that a person must decide`),
     ...unreadable.map(
       ({ task, code, reason }) => `task ${task}: its last result was rejected: ${code}: ${reason}`,

@@ -40,6 +40,10 @@ const digestIssue = z
   .meta({ id: 'DigestIssue', description: 'What a review found wrong.' });
 const failedTests = z.array(z.object({ command: z.string(), failures: texts, count: z.number() }));
 
+const questions = z
+  .array(z.object({ text: z.string(), options: texts.exactOptional(), default: z.string().exactOptional() }))
+  .exactOptional();
+
 const outcomeDigest = z
   .object({
     role: z.enum(ROLES),
@@ -52,6 +56,7 @@ const outcomeDigest = z
     followUps: texts,
     issues: z.array(digestIssue),
     fixes: texts,
+    questions,
     history: z.literal(true).exactOptional(),
   })
   .meta({ id: 'OutcomeDigest', description: 'What the ledgers need of a result.' });
@@ -67,6 +72,7 @@ const taskLedger = z
     issues: z.array(digestIssue),
     requiredFixes: texts,
     blockers: texts,
+    questions,
     work: z.object({ files: texts, passed: texts, failed: failedTests, followUps: texts }),
     tries: z.array(z.object({ verdict: z.enum(VERDICTS), summary: z.string().exactOptional() })),
     last: z.object({
@@ -230,6 +236,15 @@ export const stateJson = z.object({
   ),
   inbox: z.array(
     z.object({ id: z.string(), content: z.string(), created_at: z.string(), read: z.boolean() }),
+  ),
+  answers: z.array(
+    z.object({
+      task: z.string(),
+      questions: z.array(z.string()),
+      answer: z.string(),
+      by: z.string(),
+      at: z.string(),
+    }),
   ),
   iterations: z.array(
     z.object({

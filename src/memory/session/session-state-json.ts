@@ -8,7 +8,7 @@ import { resultsFromJson, resultsToJson } from './counted-dispatches.js';
 import { DispatchWindow, type DispatchWindowJson } from './dispatch-window.js';
 import type { Iteration } from './iterations.js';
 import type { KnownRejection, NewestRead } from './known-rejections.js';
-import type { InboxMessage, Note } from './notebook.js';
+import type { Answer, InboxMessage, Note } from './notebook.js';
 import type { Run } from './session-run.js';
 import {
   type DispatchCounts,
@@ -39,6 +39,7 @@ export interface SessionStateJson {
   readonly tasks: readonly Task[];
   readonly notes: readonly Note[];
   readonly inbox: readonly InboxMessage[];
+  readonly answers: readonly Answer[];
   readonly iterations: readonly Iteration[];
   /** Numbers of the newest task, note and message ever added. */
   readonly traces: TracesJson;
@@ -79,6 +80,7 @@ export function stateToJson(state: SessionState): SessionStateJson {
     tasks: [...board.tasks.values()].map(orderedTask),
     notes: [...notebook.notes.values()],
     inbox: [...notebook.inbox.values()],
+    answers: notebook.answers,
     iterations: history.iterations.map(orderedIteration),
     traces: tracesToJson(settled.traces),
     results: resultsToJson(settled.results),
@@ -118,6 +120,7 @@ export function stateFromJson(
       lastNote: json.last.note,
       inbox: byId(json.inbox),
       lastMessage: json.last.message,
+      answers: [...json.answers],
     },
     history: { iterations: [...json.iterations] },
     ...at,

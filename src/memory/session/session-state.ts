@@ -2,7 +2,7 @@ import { ROLES, type Role } from '../../contracts/kinds.js';
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
 import type { OutcomeDigest } from '../../ledger/outcome-digest.js';
 import { type StallThresholds, stallThresholds } from '../../ledger/stall.js';
-import { foldDispatch, type TaskLedger } from '../../ledger/task-ledger.js';
+import { foldDispatch, type QuestionAnswer, questionKey, type TaskLedger } from '../../ledger/task-ledger.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import { InMemorySessionFactStore, MAX_FACT_BYTES } from '../facts/fact-store.js';
 import type { RecordedFact, SessionFact } from '../facts/fact-types.js';
@@ -25,7 +25,7 @@ import {
   newestReads,
   type Rejected,
 } from './known-rejections.js';
-import { emptyNotebook, type Notebook } from './notebook.js';
+import { type Answer, emptyNotebook, type Notebook } from './notebook.js';
 import type { Run } from './session-run.js';
 import { emptyBoard, type TaskBoard } from './task-board.js';
 
@@ -145,8 +145,38 @@ export function forkedState(state: SessionState): SessionState {
     ...state,
     charter: { ...charter },
     board: { ...board, tasks: new Map(board.tasks) },
-    notebook: { ...notebook, notes: new Map(notebook.notes), inbox: new Map(notebook.inbox) },
+    notebook: {
+      ...notebook,
+      notes: new Map(notebook.notes),
+      inbox: new Map(notebook.inbox),
+      answers: [...notebook.answers],
+    },
     history: { iterations: [...history.iterations] },
+  };
+}
+
+/** Returns the ledgers of a session by task, with the answers to the questions of their newest results. */
+export function ledgersOf({ dispatches, notebook }: SessionState): ReadonlyMap<string, TaskLedger> {
+  const { ledgers } = dispatches.current();
+  if (notebook.answers.length === 0) return ledgers;
+  return new Map([...ledgers].map(([task, ledger]) => [task, withAnswers(ledger, notebook.answers)]));
+}
+
+function withAnswers(ledger: TaskLedger, all: readonly Answer[]): TaskLedger {
+  const given = new Map<string, QuestionAnswer>();
+  for (const { task, questions, answer, by } of all) {
+    if (task !== ledger.task) continue;
+    for (const question of questions) given.set(questionKey(question), { question, answer, by });
+  }
+  const { questions = [], blockers } = ledger;
+  const asked = [...new Set([...questions.map(({ text }) => text), ...blockers].map(questionKey))];
+  const answers = asked.flatMap((question) => given.get(question) ?? []);
+  if (answers.length === 0) return ledger;
+  return {
+    ...ledger,
+    questions: questions.filter(({ text }) => !given.has(questionKey(text))),
+    blockers: blockers.filter((text) => !given.has(questionKey(text))),
+    answers,
   };
 }
 

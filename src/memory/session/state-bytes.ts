@@ -31,7 +31,11 @@ export function stateBytes(state: SessionState): number {
   );
   const { notebook, history, run } = state;
   const items =
-    notebook.notes.size + notebook.inbox.size + history.iterations.length + (run?.document.tasks.length ?? 0);
+    notebook.notes.size +
+    notebook.inbox.size +
+    notebook.answers.length +
+    history.iterations.length +
+    (run?.document.tasks.length ?? 0);
   return (
     STATE +
     FACT * (facts.size() + recentFacts) +

@@ -106,6 +106,14 @@ export function expireClaims(board: TaskBoard, iteration: number, at: string): v
   }
 }
 
+/** Reopens a blocked task, because what blocked it is answered. */
+export function unblock(board: TaskBoard, id: string, at: string): void {
+  const task = board.tasks.get(id);
+  if (task === undefined) return;
+  const { reason: _, ...rest } = unclaimed(task);
+  board.tasks.set(id, stamped(task, { ...rest, status: 'remaining' }, at, true));
+}
+
 function add(board: TaskBoard, { at, data }: EventOf<'task.added'>): void {
   const { task: id, content, status, priority, depends_on, iteration } = data;
   board.tasks.set(id, {

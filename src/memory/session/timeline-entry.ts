@@ -100,6 +100,10 @@ function told(event: SessionEvent): Told {
       return { task: event.data.task, summary: 'deleted' };
     case 'task.claimed':
       return { task: event.data.task, summary: `claimed by ${event.data.agent}` };
+    case 'question.answered': {
+      const { task, answer, by } = event.data;
+      return { task, summary: `answered by ${by}: ${answer}` };
+    }
     case 'task.released':
       return { task: event.data.task, summary: 'given back' };
     default:
@@ -128,7 +132,7 @@ function result(event: FactRecorded): Told {
 
 type Other = Exclude<
   SessionEvent,
-  { type: 'fact.recorded' | 'dispatch.rejected' | 'trace.appended' | `task.${string}` }
+  { type: 'fact.recorded' | 'dispatch.rejected' | 'question.answered' | 'trace.appended' | `task.${string}` }
 >;
 
 function summaryOf(event: Other): string {

@@ -114,6 +114,10 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ],
     ['npm test', 'tests', undefined],
   ],
+  'question in words': [
+    ['Which port?', 'questions', { text: 'Which port?' }],
+    ['Which port?', 'facts', undefined],
+  ],
   'fact in parts': [
     [['a', 'uses', 2], 'facts', { subject: 'a', relation: 'uses', object: '2' }],
     [['a', 'uses'], 'facts', undefined],

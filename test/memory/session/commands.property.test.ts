@@ -51,6 +51,7 @@ const ARGUMENTS: { readonly [Name in CommandName]: fc.Arbitrary<object> } = {
   'inbox-add': given({ content }),
   'inbox-mark-read': given({ id }),
   'inbox-list': fc.constant({}),
+  'blocker-answer': given({ task: fc.constantFrom('TAS-1', '2'), answer: content, by: agent }),
   'iteration-start': fc.constant({}),
   'iteration-complete': fc.constant({}),
   'iteration-summary': given({ summary: content, tasksWorked: maybe(ids), replace: fc.boolean() }),

@@ -26,6 +26,7 @@ const DECIDE: {
   'inbox-add': notebook.addMessage,
   'inbox-mark-read': notebook.markRead,
   'inbox-list': notebook.listMessages,
+  'blocker-answer': notebook.answerBlocker,
   'iteration-start': iterations.startIteration,
   'iteration-complete': iterations.completeIteration,
   'iteration-summary': iterations.summarise,

@@ -1,6 +1,8 @@
 import type { ToolArguments } from '../../../contracts/tool-requests.js';
-import { unread } from '../notebook.js';
-import type { SessionState } from '../session-state.js';
+import { questionKey, type TaskLedger } from '../../../ledger/task-ledger.js';
+import { named } from '../../../shared/text.js';
+import { type Answer, unread } from '../notebook.js';
+import { ledgersOf, type SessionState } from '../session-state.js';
 import { resolveId } from './resolve-id.js';
 import {
   answer,
@@ -82,6 +84,74 @@ export function markRead(state: SessionState, { id }: ToolArguments<'inbox-mark-
 
 export function listMessages(_state: SessionState, { all }: ToolArguments<'inbox-list'>): Decision {
   return answer(({ notebook }) => ({ messages: all ? [...notebook.inbox.values()] : unread(notebook) }));
+}
+
+/**
+ * Answers what the newest result of a task asked: the question that is named, else all that are open, else what blocks the
+ * task. The same answer again changes nothing.
+ */
+export function answerBlocker(
+  state: SessionState,
+  { task, answer: text, question, by }: ToolArguments<'blocker-answer'>,
+): Decision {
+  const asked = askedBy(ledgersOf(state).get(task));
+  const questions =
+    question === undefined ? asked : asked.filter((each) => questionKey(each) === questionKey(question));
+  if (questions.length === 0) {
+    const given = state.notebook.answers.findLast(
+      (each) =>
+        each.task === task &&
+        each.answer === text &&
+        (question === undefined || each.questions.some((one) => questionKey(one) === questionKey(question))),
+    );
+    if (given !== undefined) return answer(() => ({ answer: given }));
+    const open =
+      asked.length === 0
+        ? 'it has none'
+        : `open: ${named(
+            asked.map((each) => JSON.stringify(each)),
+            5,
+          )}`;
+    const what = question === undefined ? '' : ` ${JSON.stringify(question)}`;
+    return refuse(
+      'not_found',
+      `task ${task} has no open question${what}: ${open}. A note-add of type decision reaches every task it fits`,
+      { task },
+    );
+  }
+  const refusal =
+    full('answers', state.notebook.answers.length, MOST.answers, GO_ON) ??
+    fullText(
+      'answers',
+      state.notebook.answers.map(({ answer }) => ({ content: answer })),
+      text,
+      GO_ON,
+    );
+  if (refusal !== undefined) return refusal;
+  const isLast = questions.length === asked.length;
+  const unblocks = isLast && state.board.tasks.get(task)?.status === 'blocked';
+  const data = {
+    task,
+    questions: [...questions],
+    answer: text,
+    by,
+    ...(unblocks && { unblocks: true as const }),
+  };
+  return append({ type: 'question.answered', data }, ({ notebook }) => ({
+    answer: stillThere(
+      notebook.answers.findLast((each): each is Answer => each.task === task && each.answer === text),
+      task,
+    ),
+  }));
+}
+
+/** What the newest result of a task asks of a person, as it was asked. */
+function askedBy(ledger: TaskLedger | undefined): readonly string[] {
+  if (ledger === undefined) return [];
+  const { questions = [], answers = [], blockers, summary, last } = ledger;
+  const open = questions.map(({ text }) => text);
+  if (open.length > 0 || last.verdict !== 'blocked') return open;
+  return blockers.length > 0 || summary === undefined || answers.length > 0 ? blockers : [summary];
 }
 
 function showingNote(id: string): Reply {

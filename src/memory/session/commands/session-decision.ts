@@ -60,6 +60,7 @@ export const MOST = {
   unread: 1000,
   /** Read messages are kept. */
   messages: 5000,
+  answers: 1000,
   tasks: 5000,
   /** Characters of all notes, of all messages, and of all tasks. */
   text: 1_000_000,

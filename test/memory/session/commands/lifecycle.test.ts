@@ -164,6 +164,7 @@ describe('a completed session', () => {
     'inbox-add': { content: 'x' },
     'inbox-mark-read': { id: '1' },
     'inbox-list': {},
+    'blocker-answer': { task: 'asks', answer: 'x' },
     'iteration-start': {},
     'iteration-complete': {},
     'iteration-summary': { summary: 'x' },
@@ -192,6 +193,7 @@ describe('a completed session', () => {
       .after('task-depends', { id: '2', dependsOn: '3' })
       .after('task-priority', { id: '3', priority: 0 });
     played.after('task-next', { claim: 'y' });
+    played.foldWhole(recorded(1, implementer({ task_id: 'asks', questions: [{ text: 'Why?' }] })));
     return played.after('note-add', { content: 'n' }).after('inbox-add', { content: 'm' });
   }
   const completed = () => open().after('session-complete', { force: true, reason: 'r' });
