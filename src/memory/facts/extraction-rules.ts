@@ -1,7 +1,9 @@
+import { KEPT } from '../../contracts/kept.js';
 import { KINDS, kindOf, type ResultField, type Role, verdictIn } from '../../contracts/kinds.js';
 import { BLOCKED_BY, RELATIONS, relationOf } from '../../contracts/relations.js';
 import type { AnyResult, ExplicitFact, TestRun } from '../../contracts/results.js';
 import { bySeverity } from '../../contracts/severity.js';
+import { clipText, quoted } from '../../shared/text.js';
 import { type RecordedFact, recordedFact, type SessionFactTag } from './fact-types.js';
 
 /** The extraction rules, each from one field of a result to facts. Pure. A new rule goes at the end of the array. */
@@ -15,6 +17,10 @@ export interface ExtractionRule {
 /** Words of a rule for the whole code base, rather than of a fault in one place. */
 export const CONVENTION =
   /\b(always|never|conventions?|naming|consistent(?:ly)?|must not|should not|do not|don't|avoid|prefer|everywhere|across the (?:code ?base|repo(?:sitory)?))\b/i;
+
+/** Words of a rule in a required fix, where `do not` and `avoid` usually mean the fault at hand. */
+const RULE =
+  /\b(always|never|conventions?|everywhere|across the (?:code ?base|repo(?:sitory)?)|in (?:all|every) (?:file|test|module)s?)\b/i;
 
 export const EXTRACTION_RULES: readonly ExtractionRule[] = [
   {
@@ -70,15 +76,14 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
       facts(task(taskId), RELATIONS.requiredFix, result.required_fixes, ['convention']),
   },
   {
-    // An approval closes an issue; a convention stays until the task's next one.
+    // An approval closes issues and required fixes; a convention stays until the task's next one.
     name: 'conventions',
     field: 'issues',
-    extract: (result, taskId) =>
-      each(result.issues, ({ message }) =>
-        CONVENTION.test(message)
-          ? recordedFact(task(taskId), RELATIONS.convention, message, ['convention'])
-          : undefined,
-      ),
+    extract: ({ issues = [], required_fixes = [] }, taskId) => {
+      const stated = issues.map(({ message }) => message).filter((message) => CONVENTION.test(message));
+      const required = required_fixes.filter((fix) => RULE.test(clipText(quoted(fix), KEPT.fact.object)));
+      return facts(task(taskId), RELATIONS.convention, [...stated, ...required], ['convention']);
+    },
   },
   {
     name: 'facts',

@@ -46,10 +46,17 @@ export function groupOf({ relation, tags }: Told): FactGroup {
   return 'facts';
 }
 
-/** True for a fact that only states success or an outcome: a verdict, a passing test. */
-export function isBare({ relation, tags }: Told): boolean {
+/** True for a fact that only states success or an outcome: a verdict, a passing test, a review that says "Good now." */
+export function isBare({ relation, tags, object }: Told & { readonly object: string }): boolean {
+  if (relation === REVIEW_SUMMARY)
+    return object.split(/\s+/, BARE_WORDS).length < BARE_WORDS && !NAMES.test(object);
   return OUTCOMES.has(relation) || (relation === RELATIONS.test && !tags.includes('error'));
 }
+
+const REVIEW_SUMMARY = kindOf('reviewer').relations.summary;
+/** A review summary of fewer words says no more than its verdict, unless it names a file, a number or a symbol. */
+const BARE_WORDS = 5;
+const NAMES = /\d|[\w)][./_:(]\w|`/;
 
 /** True for a one-sentence summary of a result. */
 export function isSummary({ relation }: Pick<Told, 'relation'>): boolean {

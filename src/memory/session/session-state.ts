@@ -1,8 +1,10 @@
-import { ROLES, type Role } from '../../contracts/kinds.js';
+import { KEPT } from '../../contracts/kept.js';
+import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
 import type { OutcomeDigest } from '../../ledger/outcome-digest.js';
 import { type StallThresholds, stallThresholds } from '../../ledger/stall.js';
 import { foldDispatch, type QuestionAnswer, questionKey, type TaskLedger } from '../../ledger/task-ledger.js';
+import { clipText } from '../../shared/text.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import { InMemorySessionFactStore, MAX_FACT_BYTES } from '../facts/fact-store.js';
 import type { RecordedFact, SessionFact } from '../facts/fact-types.js';
@@ -242,10 +244,11 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       folded.counts[entry.role] += 1;
       const { sequence, at, role, task: taskId, digest } = entry;
       const origin = { sequence, at, role, taskId, ...(digest.history && { history: digest.history }) };
-      folded.facts.add(entry.facts.map((fact) => sessionFact(fact, origin, entry.event)));
+      const ledger = foldLedger(folded.ledgers, entry, limits.stall);
+      const facts = entry.facts.map((fact) => withFirstSummary(fact, entry, ledger));
+      folded.facts.add(facts.map((fact) => sessionFact(fact, origin, entry.event)));
       if (folded.facts.size() > tolerated || folded.facts.bytes() > 1.25 * MAX_FACT_BYTES)
         folded.facts.compact(limits.maxFacts);
-      foldLedger(folded.ledgers, entry, limits.stall);
       addBoardResult(folded.boardResults, entry, digest);
       answerRejections(folded.rejections, folded.reads, entry);
       folded.past.add(pastResultOf(entry, entry.digest));
@@ -274,14 +277,32 @@ function foldLedger(
   ledgers: Map<string, TaskLedger>,
   entry: Extract<DispatchEntry, { kind: 'recorded' }>,
   thresholds: StallThresholds,
-): void {
+): TaskLedger | undefined {
   const { task } = entry;
   const ledger = foldDispatch(ledgers.get(task), task, entry, entry.digest, thresholds);
-  if (ledger === undefined) return;
+  if (ledger === undefined) return undefined;
   ledgers.delete(task);
   ledgers.set(task, ledger);
   const oldest = ledgers.keys().next();
   if (ledgers.size > MAX_LEDGERS && !oldest.done) ledgers.delete(oldest.value);
+  return ledger;
+}
+
+/** Keeps the summary of the first try in that of a fix round, which would otherwise replace it for all other tasks. */
+function withFirstSummary(
+  fact: RecordedFact,
+  { sequence, role, task }: Extract<DispatchEntry, { kind: 'recorded' }>,
+  ledger: TaskLedger | undefined,
+): RecordedFact {
+  const { firstSummary: first, last, tries = [] } = ledger ?? {};
+  const isSummary = fact.relation === kindOf(role).relations.summary && fact.subject === `task:${task}`;
+  const isFix = kindOf(role).part === 'work' && tries.length > 1 && last?.sequence === sequence;
+  if (!isSummary || !isFix || first === undefined || first === fact.object) return fact;
+  return { ...fact, object: clipText(`${ended(first)} Then: ${fact.object}`, KEPT.fact.object) };
+}
+
+function ended(sentence: string): string {
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 /** Limit of distinct words per result: a summary has ten, a review some more. */

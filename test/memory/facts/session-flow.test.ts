@@ -74,9 +74,12 @@ describe('a session', () => {
       ...fixes.map((fix) => `task:2 must_fix ${fix}`),
       'task:2 convention Always copy a fact before closing it',
     ]);
-    // The fixes are done once the task is approved; the convention outlives it.
+    // The fixes are done once the task is approved; the rules outlive it, also the one that was a required fix.
     session.ingest(reviewer({ task_id: '2', assessment: 'approved' }));
-    expect(conventions()).toEqual(['task:2 convention Always copy a fact before closing it']);
+    expect(conventions()).toEqual([
+      'task:2 convention Always copy a fact before closing it',
+      'task:2 convention Never mutate a fact',
+    ]);
   });
 
   it('a newer fact excludes an older one', () => {

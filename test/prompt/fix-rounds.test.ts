@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { compileRequest } from '../../src/contracts/compile-request.js';
+import { compilePrompt } from '../../src/prompt/compile-prompt.js';
+import { implementer, recorded, reviewer } from '../support/builders.js';
+import { Played } from '../support/played.js';
+
+/** What other tasks read about a task that took several rounds. */
+
+function promptOfAnother(...results: Parameters<typeof recorded>[1][]): string {
+  const played = new Played();
+  for (const [at, result] of results.entries()) played.foldWhole(recorded(at + 1, result));
+  const request = { kind: 'dispatch', session: 'demo', taskId: '2', role: 'implementer' };
+  const asked = { ...request, taskPrompt: 'Change the query builder' };
+  return compilePrompt(played.state, compileRequest.parse(asked)).prompt;
+}
+
+const FIRST = implementer({ summary: 'Quoted $1 in the query builder' });
+const FIXED = implementer({ summary: 'Renamed the variable' });
+const SENT_BACK = reviewer({ required_fixes: ['Rename the variable'] });
+
+it('a fix round keeps the summary of the first try for other tasks, and adds its own', () => {
+  const prompt = promptOfAnother(FIRST, SENT_BACK, FIXED, reviewer({ assessment: 'approved' }));
+  expect(prompt).toContain('- Quoted $1 in the query builder. Then: Renamed the variable');
+  expect(prompt.split('Renamed the variable')).toHaveLength(2);
+});
+
+it('work after an approval has a summary of its own', () => {
+  const prompt = promptOfAnother(FIRST, reviewer({ assessment: 'approved' }), FIXED);
+  expect(prompt).not.toContain('Then:');
+});
+
+it.each([
+  ['Good now.', false],
+  ['Quotes are right in src/query.ts', true],
+])('the review summary %j is shown to other tasks: %s', (summary, isShown) => {
+  const prompt = promptOfAnother(FIRST, reviewer({ assessment: 'approved', summary }));
+  expect(prompt.includes(summary.replace(/\.$/, ''))).toBe(isShown);
+});
