@@ -13,43 +13,41 @@ import {
 import { readRegularFile } from '../engine/files/user-state.js';
 import { isObject } from '../shared/is-object.js';
 
-/** Which session, project and plan an agent works on. */
+/** The session, project and plan that an agent works on. */
 export interface AgentSession {
   readonly session: Token;
-  /** As it is given; left out where none is. */
   readonly project?: string;
   /** Absolute path of a `tasks.md`. */
   readonly plan?: string;
   /** Role of each agent, by its name; `main` is the agent that the user talks to. */
   readonly agents?: Readonly<Record<string, string>>;
-  /** The id of the result of the agent that the user talks to, where what has started it publishes that result as well. */
+  /** Id of the main agent's result, if the program that started the agent publishes that result too. */
   readonly resultId?: string;
-  /** Says what the `.throughline.json` names other than was connected, which is not used. */
+  /** Describes changes of the `.throughline.json` since it was connected, which are ignored. */
   readonly changed?: string;
 }
 
 interface Where {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Absolute: where the agent works. */
+  /** Absolute path of the agent's working folder. */
   readonly directory: string;
 }
 
-/** What `throughline connect` writes at the top of a project. */
 const PROJECT_FILE = '.throughline.json';
 
-/** Largest `.throughline.json`, in bytes. */
+/** Size limit of a `.throughline.json`, in bytes. */
 export const MAX_PROJECT_FILE = 64 * 1024;
 const MAX_GIT_FILE = 16 * 1024;
 
 /**
- * The session is the first of these that is there: `THROUGHLINE_SESSION`, that of the project which the user has connected, its
- * git branch, the name of its folder. It is cleaned as a project's name is, so that `feature/login` becomes `feature-login`.
+ * Returns the session of an agent: `THROUGHLINE_SESSION`, the session of the connected project, the git branch, or the name of
+ * the folder. Names are cleaned like project names, so that `feature/login` becomes `feature-login`.
  *
- * A repository can bring a `.throughline.json`, a branch and the name of a folder: none of them leads to the session of another
+ * A repository chooses its `.throughline.json`, branches and folder names, so none of them may select the session of another
  * project.
  *
- * @throws ThroughlineError `config_invalid` for a `.throughline.json` that cannot be used; `not_connected` for one in a folder
- * that the user has not connected, and for a branch or folder that is named after the session of another project
+ * @throws ThroughlineError `config_invalid` for an invalid `.throughline.json`; `not_connected` for one in a folder that the user
+ * has not connected, and for a branch or folder with the name of another project's session
  */
 export function agentSession({ env, directory }: Where): AgentSession {
   const { file, git } = projectAt(directory);
@@ -80,7 +78,7 @@ function notConnected(file: string): ThroughlineError {
 }
 
 /**
- * Refuses a session that a repository alone leads to, if it belongs to another project.
+ * Refuses a session name from an unconnected folder if it belongs to another project.
  *
  * @throws ThroughlineError `not_connected`
  */
@@ -118,12 +116,12 @@ export function hasProjectFile(directory: string): boolean {
   return projectAt(directory).file !== undefined;
 }
 
-/** The nearest `.throughline.json` from a folder up to the top of its git work tree, and that tree's `.git`. */
+/** Finds the nearest `.throughline.json` up to the top of the git work tree, and that tree's `.git`. */
 function projectAt(directory: string): { readonly file?: string; readonly git?: string } {
   let file: string | undefined;
   for (let folder = resolve(directory); ; folder = dirname(folder)) {
     const here = join(folder, PROJECT_FILE);
-    // Also a link or a pipe: it is refused when it is read.
+    // Includes links and pipes, which the read refuses.
     if (file === undefined && lstatSync(here, { throwIfNoEntry: false })?.isDirectory() === false)
       file = here;
     const git = join(folder, '.git');
@@ -133,7 +131,7 @@ function projectAt(directory: string): { readonly file?: string; readonly git?: 
 }
 
 /**
- * Reads a `.throughline.json`, or its text before it is written. A plan in the project is a path from its folder.
+ * Reads a `.throughline.json`, or its text before it is written. The plan becomes a path relative to its folder.
  *
  * @throws ThroughlineError `config_invalid` that names the file, what is wrong and the fix
  */
@@ -170,10 +168,10 @@ export function projectSettings(file: string, text?: string): Partial<ProjectSet
   return { ...given, agents: roles };
 }
 
-/** The branch that is checked out; undefined without one. Read from the files: to start git takes longer than all else. */
+/** Returns the current branch, if any. Reads the files, because starting git would take longer than everything else. */
 function branchOf(git: string | undefined): string | undefined {
   if (git === undefined) return undefined;
-  // A work tree of its own, or a submodule, has a file that says where its folder is.
+  // In a linked work tree or submodule, .git is a file with the path of its folder.
   const folder =
     kindAt(git) === 'folder'
       ? git

@@ -5,26 +5,26 @@ import { BEGIN, lastResult } from '../contracts/reading/last-result.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import { redactedEnd } from '../memory/redaction/redacted.js';
 import { isObject } from '../shared/is-object.js';
+import { shellWord } from '../shared/text.js';
 import { type GroupEnd, runGroup } from './process-group.js';
 import type { RunFolder } from './run-folder.js';
 import type { Agent, AgentAnswer, AgentCall, AgentRole, Check, CheckCall } from './run-types.js';
 
-/** How commands are run. */
 interface CommandPlace {
   readonly folder: RunFolder;
-  /** All that a command sees of the environment, but for what names its session and result. */
+  /** Environment of a command, beside the names of its session and result. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** In the words of a command: the path of a file with the prompt, in place of standard input. */
+/** Placeholder in a command for the path of a file with the prompt, instead of standard input. */
 const PROMPT_FILE = '{prompt_file}';
-/** What shells end with when there is no such command, or it may not be run. */
+/** Exit codes of shells for a command that does not exist or is not executable. */
 const NOT_STARTED: ReadonlySet<number | null> = new Set([126, 127]);
 const MAX_FAULT = 300;
 
 /**
- * An agent that is a shell command: it reads its prompt on standard input, or in the file that `{prompt_file}` stands for, and
- * writes its answer to standard output. Each call runs in a process group of its own.
+ * Returns an agent that runs a shell command. The command reads its prompt from standard input, or from the file at
+ * `{prompt_file}`, and writes its answer to standard output. Each call runs in a process group of its own.
  *
  * @throws ThroughlineError `not_found`, from a call whose command cannot be started
  */
@@ -32,7 +32,7 @@ export function commandAgent(command: string, place: CommandPlace): Agent {
   return async (call) => {
     const path = place.folder.prompt(call.name, call.prompt);
     const usesFile = command.includes(PROMPT_FILE);
-    const line = command.replaceAll(PROMPT_FILE, () => shellQuoted(path));
+    const line = command.replaceAll(PROMPT_FILE, () => shellWord(path));
     const end = await logged(line, call, usesFile ? '' : call.prompt, place, {
       THROUGHLINE_RESULT_ID: call.resultId,
     });
@@ -44,7 +44,7 @@ export function commandAgent(command: string, place: CommandPlace): Agent {
 }
 
 /**
- * A check that is a shell command: it passes with exit code 0.
+ * Returns a check that runs a shell command and passes with exit code 0.
  *
  * @throws ThroughlineError `not_found`, from a call whose command cannot be started
  */
@@ -101,7 +101,7 @@ async function notStarted(what: string, command: string, end: GroupEnd): Promise
   );
 }
 
-/** Returns the last line without secrets, which would not be found once they are cut. */
+/** Returns the end of the last line. Redacts it first, because half a secret is not recognised. */
 async function lastWords(text: string): Promise<string> {
   const words = text.trim();
   const last = words.slice(words.lastIndexOf('\n') + 1);
@@ -109,26 +109,21 @@ async function lastWords(text: string): Promise<string> {
   return last.length <= MAX_FAULT ? safe : `… ${safe}`;
 }
 
-function shellQuoted(path: string): string {
-  return `'${path.replaceAll("'", `'\\''`)}'`;
-}
-
-/** Of a line of JSON: more are not looked through. */
+/** Depth to which a line of JSON is searched. */
 const MAX_DEPTH = 6;
-/** Of an output with more lines the last ones count: a line that is not JSON takes as long as a thousand characters of it. */
+/** Lines that are parsed, counted from the end: a line that is not JSON costs as much as a thousand characters. */
 const MAX_LINES = 10_000;
-/** The type or role of what an agent was told, or what its tools were given and gave: a file in it may hold a result block. */
+/** Types and roles of input and tool output, which the agent did not say: a file in it may contain a result block. */
 const NOT_SAID = /user|system|developer|tool|function|command|exec|file_change|search/i;
-/** `tokens used: 1,234`, as Codex says it, also with the number in the next line. */
+/** `tokens used: 1,234`, as Codex prints it, with the number on the same or the next line. */
 const TOKENS = /^tokens used:?\s{0,3}\n?\s{0,3}(\d[\d,]{0,15})/im;
-/** Our own, for a command of yours: `cost: $0.12`. */
+/** A format of our own, for other commands: `cost: $0.12`. */
 const COST = /^cost:? \$(\d{1,9}(?:\.\d{1,9})?)/im;
 
 /**
- * What a command line agent said: its text, and what it used. Plain text is taken as it is. Where it writes JSON, one
- * object or one a line (`claude -p --output-format json`, `codex exec --json`), the text is the last one in it that
- * holds a result, else the last `result` or `text`; tokens and cost are what its `usage` and `total_cost_usd` say last. What
- * the agent did not say itself does not count.
+ * Returns the answer of a command line agent with its tokens and cost. Plain text is used as it is. In JSON, one object or one
+ * per line (`claude -p --output-format json`, `codex exec --json`), the answer is the last text with a result block, or the
+ * last `result` or `text`; tokens and cost are the last `usage` and `total_cost_usd`. Input and tool output are ignored.
  */
 export function agentOutput(stdout: string, stderr: string): AgentAnswer {
   const values = jsonOf(stdout);
@@ -139,16 +134,16 @@ export function agentOutput(stdout: string, stderr: string): AgentAnswer {
   return { text: found.block ?? found.said ?? unsaid, ...found.use() };
 }
 
-/** The objects of an output that is JSON: as a whole, or line by line. */
+/** Returns the objects of an output that is JSON, as a whole or line by line. */
 function jsonOf(stdout: string): unknown[] {
   const whole = parsed(stdout.trim());
-  if (whole !== undefined) return isResult(whole) ? [] : [whole];
+  if (whole !== undefined) return 'task_id' in whole ? [] : [whole];
   const lines = stdout
     .split('\n')
     .filter((line) => line.trim() !== '')
     .slice(-MAX_LINES);
   const values = lines.flatMap((line) => parsed(line.trim()) ?? []);
-  // A text with an object in one of its lines is a text.
+  // A text with a few lines of JSON is still a text.
   return values.length > 0 && values.length * 2 > lines.length ? values : [];
 }
 
@@ -160,11 +155,6 @@ function parsed(text: string): object | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The result itself, without anything around it. */
-function isResult(value: object): boolean {
-  return 'task_id' in value;
 }
 
 class Found {
@@ -212,7 +202,7 @@ function plainUse(text: string) {
   };
 }
 
-/** The result in what an agent returned, ready to be published. */
+/** A result that is ready to be published. */
 export interface AgentResult {
   readonly body: string;
   readonly verdict: string;
@@ -223,19 +213,18 @@ export interface AgentResult {
 
 type ReadAnswer =
   | { readonly ok: true; readonly result: AgentResult }
-  /** Why there is none. */
   | { readonly ok: false; readonly fault: string };
 
-/** Larger ones are for the service to refuse. */
+/** The service rejects larger results. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
- * Reads the last result block of an answer, as the service will. The body has `resultId`, in place of one of its own: an
- * agent that gives each round the same name would be heard once.
+ * Reads the last result block of an answer, as the service does. `resultId` replaces the agent's own id, because an agent that
+ * repeats its id in each round would count only once.
  */
 export function readAnswer(text: string, role: AgentRole, task: string, resultId: string): ReadAnswer {
   const found = lastResult(text);
-  if (found === undefined) return { ok: false, fault: 'the last message holds no result block' };
+  if (found === undefined) return { ok: false, fault: 'the last message has no result block' };
   const parsed = parsedBody(found.text, role);
   if (!parsed.ok) return { ok: false, fault: withRemedy(parsed.reason, parsed.fix) };
   const { result } = parsed.value;
@@ -255,7 +244,7 @@ export function readAnswer(text: string, role: AgentRole, task: string, resultId
   };
 }
 
-/** The text as it is, but for the id: so its event says what was repaired. Undefined where it cannot be put in. */
+/** Inserts the id into the text, so that the event still names its repairs. Returns undefined if that is not possible. */
 function named(text: string, role: AgentRole, task: string, resultId: string): string | undefined {
   const opens = text.indexOf('{') + 1;
   const body = `${text.slice(0, opens)}"result_id":${JSON.stringify(resultId)},${text.slice(opens)}`;
@@ -269,7 +258,7 @@ function parsedBody(text: string, role: AgentRole) {
   return parseDispatchBody(new TextEncoder().encode(text), role, MAX_BYTES);
 }
 
-/** A name for the next result of a task: the same for the same place in its history, whatever the agent returns. */
+/** Returns the idempotency key of the next result of a task: the same after an interruption, whatever the agent returns. */
 export function resultIdOf(session: string, task: string, role: AgentRole, results: number): string {
   const place = JSON.stringify([session, task, role, results]);
   return `work-${createHash('sha256').update(place).digest('base64url').slice(0, 32)}`;

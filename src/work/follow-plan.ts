@@ -10,25 +10,24 @@ import { tickedPlan } from '../ledger/tasks-md/tick.js';
 import { hashOf } from '../shared/hash.js';
 import type { Asking } from './session-tasks.js';
 
-/** The session of a plan that no one has named one for: `parser` for `specs/parser/tasks.md`. */
+/** Returns the default session of a plan: `parser` for `specs/parser/tasks.md`. */
 export function sessionOfPlan(plan: string): Token {
   return projectOf(specNameOf(resolve(plan)));
 }
 
-/** The plan that a run works on. */
 interface FollowedPlan {
-  /** Absolute path; undefined where the session follows none, or one whose file is not known. */
+  /** Absolute path; undefined without a plan, or if its file is unknown. */
   readonly path?: string;
-  /** Sends the text again, where the service does not read the file itself. */
+  /** Sends the text again if the service cannot read the file. */
   changed(): Promise<void>;
 }
 
 /**
- * Makes the session follow the plan, or finds the one that it follows.
+ * Makes the session follow the plan, or finds the plan that it follows.
  *
- * @param isNamed false if the session is only named after the plan, whose path may come from a repository of strangers: then it
- * must be new, or follow this plan already, at a path without links
- * @throws ThroughlineError `usage` where the session follows another plan, or nothing is there to be worked on;
+ * @param isNamed false if the session name comes from the path of the plan, which an untrusted repository may choose: the session
+ * must then be new, or already follow this plan at a path without links
+ * @throws ThroughlineError `usage` if the session follows another plan, or has no tasks;
  * `progress_ledger_missing_tasks` and `progress_ledger_parse_failed` for a file that cannot be read
  */
 export async function followPlan(
@@ -62,14 +61,14 @@ export async function followPlan(
     await ask((client) => client.initRun({ session, tasksPath: path, spec }));
     return { path, async changed() {} };
   } catch (error) {
-    // A file that is here, and not for the service.
+    // The service runs on another machine, without this file.
     if (codeOf(error) !== 'progress_ledger_missing_tasks') throw error;
     await pushed();
     return { path, changed: pushed };
   }
 }
 
-/** True for a session without events, and for one that follows a plan of this very text. */
+/** Returns true for a session without events, or one that follows a plan with the same text. */
 function mayFollow({ run, session }: RunStatusReply, path: string): boolean {
   if (run === null) return session.sequence === 0;
   return run.fingerprint.hash === hashOf(textOf(path));
@@ -90,25 +89,25 @@ function textOf(path: string): string {
 function nothingToDo(session: string): ThroughlineError {
   return new ThroughlineError(
     'usage',
-    `session ${session} has neither a plan nor tasks on its board: name its plan with --plan FILE`,
+    `session ${session} has neither a plan nor board tasks: name its plan with --plan FILE`,
   );
 }
 
 function notThisPlan(session: string, path: string): ThroughlineError {
   return new ThroughlineError(
     'usage',
-    `session ${session} is there already, and not known to follow ${path}: name it with --session ${session}, or give another name`,
+    `session ${session} already exists and does not follow ${path}: use --session ${session} if it should, or another session name`,
   );
 }
 
 function otherPlan(session: string, known: string, path: string): ThroughlineError {
   return new ThroughlineError(
     'usage',
-    `session ${session} follows ${known}, and not ${path}: give the session of this plan another name`,
+    `session ${session} follows ${known}, not ${path}: use another session name for this plan`,
   );
 }
 
-/** Ticks the line of a task in a plan. Gives why it could not, where it could not. */
+/** Ticks the line of a task in a plan. Returns the reason if it cannot. */
 export async function tickPlan(path: string, task: string): Promise<string | undefined> {
   try {
     const text = readPlan(path);

@@ -12,15 +12,15 @@ import { makeIgnoredFolder } from './run-folder.js';
 import type { Workspaces } from './run-types.js';
 
 /**
- * A git worktree for each task, on a branch of its own that begins at what is checked out. An approved task's branch is
- * merged into the branch that is checked out, and goes. A branch that is there still is work that is not merged: a run that
- * goes on needs no other memory of it.
+ * Gives each task a git worktree, on a branch of its own that begins at the current commit. The branch of an approved task is
+ * merged into the current branch and deleted, so a branch that still exists is unmerged work: a resumed run needs no other
+ * record.
  *
- * A worktree is removed only if the merge has brought back all that is in it: its HEAD is the task's branch, git overlooks
- * none of its files, and it contains no other repository. Anything else is kept for a person, with the command that helps.
+ * A worktree is removed only if the merge has brought back all its files: its HEAD is the task's branch, no index flag hides a
+ * file, and it contains no other repository. Otherwise it is kept for a person, with a command that helps.
  *
- * @param folder where worktrees are made
- * @throws ThroughlineError `usage` where `directory` is not in a git repository with a commit and a branch
+ * @param folder parent folder of the worktrees
+ * @throws ThroughlineError `usage` if `directory` is not in a git repository with a commit and a branch
  */
 export async function gitWorktrees(directory: string, folder: string, session: string): Promise<Workspaces> {
   const top = await git(directory, ['rev-parse', '--show-toplevel']);
@@ -38,15 +38,15 @@ export async function gitWorktrees(directory: string, folder: string, session: s
   }
   const root = top.output;
   const common = realpathSync(await must(root, ['rev-parse', '--path-format=absolute', '--git-common-dir']));
-  // Where the command was run within the repository, agents work in a worktree.
+  // Agents work in the same subfolder of a worktree.
   const within = relative(root, realpathSync(directory));
   makeIgnoredFolder(folder);
-  // As git spells it.
+  // git reports real paths.
   const trees = realpathSync(folder);
   const branchOf = (task: string) => `throughline/${session}/${named(task)}`;
   const pathOf = (task: string) => join(trees, named(task));
   const inGit = (place: string, args: string) => `git -C ${shellWord(place)} ${args}`;
-  // One after the other: all of it changes the same repository.
+  // Runs one change at a time, because all change the same repository.
   let before: Promise<unknown> = Promise.resolve();
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const next = before.then(work);
@@ -65,7 +65,7 @@ export async function gitWorktrees(directory: string, folder: string, session: s
     return join(path, within);
   }
 
-  /** Returns the worktree at a path, undefined if there is none, and what keeps anyone from using what is there. */
+  /** Returns the worktree at a path, undefined if there is none, or why it cannot be used. */
   async function treeAt(path: string, branch: string): Promise<Tree | Fault | undefined> {
     const listed = (await must(root, ['worktree', 'list', '--porcelain'])).split('\n\n').map(treeIn);
     const tree = listed.find((each) => each.path === path);
@@ -79,7 +79,7 @@ export async function gitWorktrees(directory: string, folder: string, session: s
         fault: `the .git file of worktree ${path} is gone or changed: run "${inGit(root, 'worktree repair')}", and start again`,
       };
     if (tree.branch === `refs/heads/${branch}`) {
-      // All that was committed in it is on the branch.
+      // All its commits are on the branch.
       await must(root, ['worktree', 'remove', '--force', path]);
       return undefined;
     }
@@ -97,7 +97,7 @@ export async function gitWorktrees(directory: string, folder: string, session: s
     return (await git(root, ['rev-parse', '--verify', '--quiet', 'MERGE_HEAD'])).ok;
   }
 
-  /** What a merge of the task's branch would not bring back. */
+  /** Returns what a merge of the task's branch would lose. */
   async function beyondMerge(tree: Tree, branch: string): Promise<Fault | undefined> {
     const { path, head: at } = tree;
     if (tree.branch !== `refs/heads/${branch}`) {
@@ -114,13 +114,13 @@ export async function gitWorktrees(directory: string, folder: string, session: s
     if (hidden !== undefined) {
       const help = `update-index --no-skip-worktree --no-assume-unchanged ${shellWord(hidden)}`;
       return {
-        fault: `approved, and not merged: in ${path} git is told to overlook ${hidden}. Run "${inGit(path, help)}", and start again`,
+        fault: `approved, and not merged: in ${path} an index flag hides ${hidden} from git. Run "${inGit(path, help)}", and start again`,
       };
     }
     const inner = await innerRepository(path);
     if (inner === undefined) return undefined;
     return {
-      fault: `approved, and not merged: ${inner} holds a repository of its own, which a merge does not bring back. Move it out of the worktree, and start again`,
+      fault: `approved, and not merged: ${inner} is a repository of its own, which a merge does not bring back. Move it out of the worktree, and start again`,
     };
   }
 
@@ -128,7 +128,7 @@ export async function gitWorktrees(directory: string, folder: string, session: s
     const [path, branch] = [pathOf(task), branchOf(task)];
     const tree = await treeAt(path, branch);
     if (tree !== undefined && 'fault' in tree) return tree;
-    // Another run has merged it.
+    // Another run has already merged it.
     if (tree === undefined && !(await hasBranch(branch))) return {};
     const beyond = tree && (await beyondMerge(tree, branch));
     if (beyond !== undefined) return beyond;
@@ -145,10 +145,10 @@ export async function gitWorktrees(directory: string, folder: string, session: s
       };
     }
     if (await isMerging())
-      return { fault: `a merge is going on in ${root}: finish or abort it, and start again` };
+      return { fault: `a merge is in progress in ${root}: finish or abort it, and start again` };
     const tip = await must(root, ['rev-parse', `refs/heads/${branch}`]);
     const message = `Merge task ${task}: ${about}`;
-    // By its commit: a tag of the repository may have the name of the branch.
+    // Merges a commit id, because a tag may have the name of the branch.
     const merge = await git(root, ['merge', '--no-ff', '--message', message, tip]);
     if (!merge.ok) {
       const conflicts = await git(root, ['diff', '--name-only', '--diff-filter=U']);
@@ -156,18 +156,18 @@ export async function gitWorktrees(directory: string, folder: string, session: s
       if (await isMerging()) await must(root, ['merge', '--abort']);
       const why = files.length > 0 ? `conflicts in ${files.join(', ')}` : merge.output;
       return {
-        fault: `approved, and not merged: ${why}. Run "git merge refs/heads/${branch}" and settle them`,
+        fault: `approved, and not merged: ${why}. Run "git merge refs/heads/${branch}" and resolve them`,
       };
     }
     if (!(await git(root, ['merge-base', '--is-ancestor', tip, onto.output])).ok)
       return { fault: `approved, and ${branch} is not merged into ${onto.output}: start again` };
     const dropped = tree === undefined ? [] : await ignoredIn(path);
-    // A process that an agent has left may have gone on meanwhile.
+    // A process that an agent left behind may have written meanwhile.
     const now = tree === undefined ? tree : await treeAt(path, branch);
     const isMoved = (await must(root, ['rev-parse', `refs/heads/${branch}`])) !== tip;
     if (isMoved || (now !== undefined && ('fault' in now || now.head !== tip)))
-      return { fault: `${path} has changed while it was merged: start again` };
-    // Without force: git refuses if there is anything that is not committed.
+      return { fault: `${path} changed during the merge: start again` };
+    // Without --force git refuses to remove uncommitted files.
     const removed = tree === undefined ? undefined : await git(root, ['worktree', 'remove', path]);
     if (removed?.ok === false) {
       const help = inGit(root, `worktree remove --force ${shellWord(path)}`);
@@ -199,10 +199,8 @@ interface Fault {
   readonly fault: string;
 }
 
-/** A worktree as git lists it. */
 interface Tree {
   readonly path: string;
-  /** The commit that is checked out. */
   readonly head: string;
   /** Undefined for a detached HEAD. */
   readonly branch: string | undefined;
@@ -214,7 +212,7 @@ function treeIn(entry: string): Tree {
   return { path: field('worktree') ?? '', head: field('HEAD') ?? '', branch: field('branch') };
 }
 
-/** True if the `.git` file of a folder names a worktree of the repository: else git would take the one around the folder. */
+/** Returns true if the `.git` file of a folder names a worktree of the repository; otherwise git uses the enclosing one. */
 function leadsTo(path: string, common: string): boolean {
   const file = readRegularFile(join(path, '.git'), 64 * 1024);
   const named = Buffer.isBuffer(file) ? /^gitdir: (.+)\n?$/.exec(file.toString('utf8'))?.[1] : undefined;
@@ -225,7 +223,7 @@ function leadsTo(path: string, common: string): boolean {
   }
 }
 
-/** Returns a folder below this one that is a repository, bare or not, or the worktree of one, or that cannot be read. */
+/** Returns a folder below this one that is a repository or worktree, or that cannot be read. */
 async function innerRepository(path: string): Promise<string | undefined> {
   const left = [path];
   for (let at = left.pop(); at !== undefined; at = left.pop()) {
@@ -239,7 +237,7 @@ async function innerRepository(path: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** Returns a file whose changes `git status` and `git add` leave out, because an index flag says so. */
+/** Returns a file whose changes `git status` and `git add` ignore because of an index flag. */
 async function overlookedIn(path: string): Promise<string | undefined> {
   const listed = (await must(path, ['ls-files', '-v', '-z'])).split('\0');
   // A sparse checkout has the flag S as well, for files that are not there.
@@ -253,7 +251,7 @@ async function ignoredIn(path: string): Promise<string[]> {
   return status.split('\n').flatMap((line) => (line.startsWith('!! ') ? [line.slice(3)] : []));
 }
 
-/** A task's id as a part of a branch and a path. */
+/** Returns the id of a task as a part of a branch and a path. */
 function named(task: string): string {
   const clean = task.replace(/[^A-Za-z0-9_-]/g, '-').slice(0, 60);
   return clean === task ? task : `${clean}-${hashOf(task).slice(0, 6)}`;
@@ -269,9 +267,8 @@ async function git(
   directory: string,
   args: readonly string[],
 ): Promise<{ readonly ok: boolean; readonly output: string }> {
-  // Else a setting of the user, or of an agent, hides new files, and a worktree is removed with them. Git's own `status` within
-  // `worktree remove` goes by it as well.
-  // In a group of its own: Ctrl-C must not leave half a merge.
+  // The setting keeps the user's or an agent's configuration from hiding new files, which `worktree remove` would then delete.
+  // A process group of its own, because Ctrl-C must not leave half a merge.
   const child = spawn('git', ['-C', directory, '-c', 'status.showUntrackedFiles=normal', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,

@@ -2,33 +2,32 @@ import { counted } from '../shared/text.js';
 import { nextStep, type Step, type WorkTask } from './task-step.js';
 
 /**
- * A run of a plan: which steps begin now, which tasks are set aside, and whether the run has ended. It is asked again each
- * time that a step has ended. Pure: a run that goes on after a kill decides as it would have without one.
- *
- * A task that has begun comes before those that have not. No task has two steps at once.
+ * The scheduler of a run, as a pure function: a run that resumes after a kill decides as before. It is called after each step,
+ * and decides which steps begin, which tasks are set aside, and if the run has ended. Tasks in progress come first. No task has
+ * two steps at once.
  */
 
 export interface RunRules {
-  /** Work results of a task, at most, without an approval. */
+  /** Largest number of implementer results of a task without an approval. */
   readonly maxRounds: number;
   /** Steps at once, of tasks that do not depend on each other. */
   readonly parallel: number;
-  /** What becomes of a task that needs a person, or has used up its rounds: the run ends, or goes on with the others. */
+  /** When a task needs a person, or has used up its rounds: `ask` ends the run, `skip` continues with the others. */
   readonly onStall: 'ask' | 'skip';
-  /** Whether lines of the plan are ticked. */
+  /** True to tick lines of the plan. */
   readonly tick: boolean;
   readonly maxTokens?: number | undefined;
   /** In US dollars. */
   readonly maxCost?: number | undefined;
 }
 
-/** What all calls of a run have used, as far as agents say it. */
+/** Usage of all calls of a run, as reported by the agents. */
 export interface Spent {
   readonly tokens: number;
   readonly cost: number;
 }
 
-/** Why a task is not worked on any more in this run. */
+/** A task that this run no longer works on. */
 export interface Aside {
   readonly kind: 'needed' | 'limit';
   readonly why: string;
@@ -36,21 +35,21 @@ export interface Aside {
 
 interface RunView {
   readonly tasks: readonly WorkTask[];
-  /** Tasks with a step that has begun. */
+  /** Tasks with a running step. */
   readonly active: ReadonlySet<string>;
-  /** Tasks that another run works on now. */
+  /** Tasks that another run works on. */
   readonly elsewhere: ReadonlySet<string>;
   readonly aside: ReadonlyMap<string, Aside>;
-  /** Approved tasks for which nothing is left to do in this run: ticked and merged, or not to be. */
+  /** Approved tasks that are ticked and merged, or need neither. */
   readonly closed: ReadonlySet<string>;
   /** Approved tasks whose work is not merged yet. */
   readonly unmerged: ReadonlySet<string>;
-  /** Tasks that were worked on in this run, are approved, and not closed. */
+  /** Approved tasks of this run that are not closed. */
   readonly touched: ReadonlySet<string>;
-  /** By task that is to have one more step, whatever keeps it from that: its results when the run began. */
+  /** Tasks that get one more step in spite of a limit, with their number of results when the run began. */
   readonly again: ReadonlyMap<string, number>;
   readonly spent: Spent;
-  /** Nothing new is to begin. */
+  /** True if no step may begin. */
   readonly isStopping: boolean;
 }
 
@@ -61,7 +60,7 @@ export type RunOutcome = 'done' | 'needed' | 'limit' | 'stopped';
 export interface RunDecision {
   readonly begin: readonly { readonly task: WorkTask; readonly step: RunStep }[];
   readonly setAside: readonly { readonly task: WorkTask; readonly aside: Aside }[];
-  /** Set where nothing runs, nothing begins, and nothing that another run works on is waited for. */
+  /** Set if no step runs or begins, and no task of another run is awaited. */
   readonly end?: { readonly outcome: RunOutcome; readonly why?: string };
 }
 
@@ -89,7 +88,7 @@ export function decide(view: RunView, rules: RunRules): RunDecision {
   return { begin, setAside, end: endOf(view, setAside, overBudget) };
 }
 
-/** What may begin, in this order: what is approved and not closed, what has begun, and the rest as the plan has it. */
+/** Returns the tasks that may begin: approved ones that are not closed, ones in progress, and the rest in plan order. */
 function candidates(view: RunView, { tick }: RunRules): WorkTask[] {
   const { tasks, active, elsewhere, aside, closed, unmerged, touched } = view;
   const isFree = ({ id }: WorkTask) => !active.has(id) && !aside.has(id) && !elsewhere.has(id);
@@ -107,7 +106,7 @@ function candidates(view: RunView, { tick }: RunRules): WorkTask[] {
       isFree(task) &&
       task.hold === undefined &&
       task.waitsFor.length === 0 &&
-      // What it needs is approved, and not there yet.
+      // An approved dependency that is not merged is not in the working tree yet.
       !task.dependsOn.some((id) => unmerged.has(id)) &&
       !(task.isOptional && isRequiredOpen),
   );

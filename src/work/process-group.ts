@@ -7,42 +7,41 @@ import { killAtExit } from '../nats/server/kill-at-exit.js';
 import { type ProcessIdentity, signalRecorded } from '../nats/server/process-identity.js';
 import { withinDeadline } from '../shared/deadline.js';
 
-/** A shell command to be run in a process group of its own. */
 interface GroupCommand {
   readonly command: string;
   readonly directory: string;
   readonly env: Readonly<Record<string, string>>;
-  /** What it reads on standard input. Default: nothing. */
+  /** Standard input. Default: empty. */
   readonly input?: string;
-  /** Ends the call: SIGTERM, and SIGKILL for processes that are left after `graceMs`, also where the shell has ended before. */
+  /** Ends the call with SIGTERM, and with SIGKILL after `graceMs`, even if the shell itself has already ended. */
   readonly signal: AbortSignal;
   readonly graceMs?: number;
-  /** Gets all that it writes, as it comes. A fault of it ends the call, and is thrown once that has ended. */
+  /** Called with each chunk of output. An exception ends the call and is rethrown afterwards. */
   readonly onOutput?: (chunk: Buffer) => void;
-  /** Told the mark of its processes before the first one is there, and then the number of their group as well. */
+  /** Called with the mark of the processes before the first one starts, and again with the id of their group. */
   readonly onStart?: (mark: string, pid?: number) => void;
 }
 
 export interface GroupEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The ends of long ones. */
+  /** The end of a long output. */
   readonly stdout: string;
   readonly stderr: string;
-  /** Why it could not be started at all. */
+  /** Why the command could not be started. */
   readonly fault?: string;
 }
 
 const GRACE_MS = 5000;
 const LOOK_MS = 50;
-/** How long what is left of a group may hold its output open, in milliseconds. */
+/** Time that remaining processes may keep the output open, in milliseconds. */
 const LEFT_MS = 500;
-/** More than any agent says; of more the end counts. */
+/** Output that is kept in memory, in bytes, counted from the end. */
 const MAX_KEPT = 16 * 1024 * 1024;
 
 /**
- * Runs a command to its end, and ends what it has started with it, in its process group or out of it. With this process, and
- * its `exit` at the latest, all of them end too.
+ * Runs a shell command in a process group of its own, and then kills all processes that it started, in the group or outside.
+ * They are also killed when this process exits.
  */
 export function runGroup(options: GroupCommand): Promise<GroupEnd> {
   const { command, directory, env, input = '', signal, graceMs = GRACE_MS } = options;
@@ -83,9 +82,9 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
     child.once('error', (error) => over({ code: null, signal: null, fault: messageOf(error) }));
     const closed = new Promise<void>((done) => child.once('close', () => done()));
     child.once('exit', async (code, by) => {
-      // The shell often ends before what it has started, which has its own time to end.
+      // The shell often ends before its children, which get the same grace period.
       while (pid !== undefined && performance.now() < until && isCallRunning(pid, mark)) await pause(LOOK_MS);
-      // What is left running would go on writing.
+      // Remaining processes would continue to write.
       send('SIGKILL');
       await withinDeadline(LEFT_MS, closed);
       over({ code, signal: by });
@@ -102,7 +101,7 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
     };
     child.stdout?.on('data', reading(stdout));
     child.stderr?.on('data', reading(stderr));
-    // One that does not read its input may have ended before all of it is written.
+    // A command may end without reading its input.
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
     if (pid !== undefined) options.onStart?.(mark, pid);
@@ -111,7 +110,7 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
   });
 }
 
-/** The end of what is written. */
+/** A buffer that keeps the end of an output. */
 class Kept {
   #chunks: Buffer[] = [];
   #size = 0;
@@ -130,22 +129,21 @@ class Kept {
 }
 
 /**
- * The processes of a call. Each runs with the call's mark in its environment, which children inherit: so one that has left
- * the process group, such as a server or a browser, is found through `/proc`. Systems without `/proc` know the group alone.
- * A run within a call has the marks of both in its calls, as `outer:inner`.
+ * Environment variable with the mark of a call. Children inherit it, so `/proc` finds a process that has left the group, such as
+ * a server or a browser. Systems without `/proc` only find the group. A nested run has both marks, as `outer:inner`.
  */
 export const CALL_MARK = 'THROUGHLINE_CALL';
 
-/** A call as it is recorded: its mark, and the leader of its process group once that is there. */
+/** The mark of a call, and the leader of its process group once it has started. */
 export interface RecordedCall {
   readonly mark: string;
   readonly leader?: ProcessIdentity;
 }
 
-/** Processes may start others while they are looked for: more looks than this find none that matters. */
+/** Scans for processes, which may start others meanwhile. */
 const MOST_LOOKS = 5;
 
-/** Sends a signal to the process group of a call, and to all that carries its mark. SIGKILL is repeated until none is left. */
+/** Sends a signal to the process group and all marked processes of a call; repeats SIGKILL until none is left. */
 export function signalCall(pid: number, mark: string, signal: NodeJS.Signals): void {
   signalGroup(pid, signal);
   for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
@@ -155,14 +153,14 @@ export function signalCall(pid: number, mark: string, signal: NodeJS.Signals): v
   }
 }
 
-/** True while a process of the call's group, or one that carries its mark, still runs. */
+/** Returns true while a process of the group, or a marked one, still runs. */
 export function isCallRunning(pid: number, mark: string): boolean {
   const all = running();
   if (all === undefined) return isGroupThere(pid);
   return all.some(({ id, group }) => group === pid || carries(id, mark));
 }
 
-/** Ends what a recorded call has left. A leader counts only with its start time: its number may be another's by now. */
+/** Kills the processes of a recorded call. The start time guards against a reused process id of the leader. */
 export function endRecorded({ mark, leader }: RecordedCall): void {
   if (leader !== undefined) signalRecorded(leader, 'SIGKILL', 'group');
   for (const each of marking(mark)) send(each, 'SIGKILL');
@@ -172,14 +170,14 @@ function marking(mark: string): number[] {
   return (running() ?? []).flatMap(({ id }) => (carries(id, mark) ? [id] : []));
 }
 
-/** All processes but this one, and those that have ended and are not reaped yet; undefined without `/proc`. */
+/** Returns all running processes except this one and zombies; undefined without `/proc`. */
 function running(): { readonly id: number; readonly group: number }[] | undefined {
   if (process.platform !== 'linux') return undefined;
   return processNames()?.flatMap((name) => {
     const id = Number(name);
     if (!(id > 1) || id === process.pid) return [];
     const stat = read(`/proc/${name}/stat`)?.toString('latin1') ?? '';
-    // The name, which may hold anything, stands in brackets before the state.
+    // The process name in brackets may contain any text, so the fields after its last bracket are read.
     const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return state === undefined || 'ZX'.includes(state) ? [] : [{ id, group: Number(group) }];
   });
@@ -199,7 +197,7 @@ function carries(id: number, mark: string): boolean {
   return marks?.split(':').includes(mark) === true;
 }
 
-/** Undefined for a process that has ended, and for that of another user. */
+/** Returns undefined for a process that has ended or belongs to another user. */
 function read(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
@@ -226,6 +224,6 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }

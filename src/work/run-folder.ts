@@ -29,28 +29,26 @@ import type { AgentAnswer, KeptAnswers, RunIdentity } from './run-types.js';
 import { newHolder } from './task-leases.js';
 
 /**
- * The folder of the runs of a session: which runs there are with the calls that they make, answers from the moment they are
- * given, and, unless another folder is named for them, logs and prompts. Nothing of it is needed to go on: without it a call
- * whose answer was not published is made again.
+ * The folder of a session's runs: records of runs and their calls, answers that are not published yet, and by default logs and
+ * prompts. A run can resume without it, but repeats calls whose answer was not published.
  *
- * Records and answers count only from the user's state directory, whatever else stands in a folder of logs: that one may
- * belong to a repository, and is only written to. Answers count only if they were there before any agent of the run, or if the
- * run itself has kept them: an agent can write there.
+ * Records and answers are read only from the user's state directory: a folder of logs may belong to a repository, and is only
+ * written to. Agents can write there too, so answers are read before the first agent starts, or kept in memory.
  */
 export interface RunFolder extends KeptAnswers, RunIdentity {
-  /** Where logs and prompts are. */
+  /** Folder of logs and prompts. */
   readonly path: string;
-  /** Opens the log of a call, in place of one that it had. */
+  /** Opens the log of a call and replaces an earlier one. */
   log(name: string): CallLog;
-  /** Writes the prompt of a call into a file, and returns its path. */
+  /** Writes the prompt of a call to a file, and returns its path. */
   prompt(name: string, text: string): string;
-  /** Records the processes of a call while it runs, so that the next run ends what a killed one has left. */
+  /** Records the processes of a call while it runs, so that the next run can kill them if this one is killed. */
   running(name: string, mark: string, pid?: number): () => void;
-  /** Removes the record of this run, and of those that ended before it. */
+  /** Removes the records of this run, and of runs that ended before it. */
   release(): void;
 }
 
-/** Larger files are not ours, in bytes. */
+/** In bytes; larger files are ignored. */
 const MAX_RECORD = 1024 * 1024;
 const MAX_ANSWER = 64 * 1024 * 1024;
 const MARK = /^[A-Za-z0-9_-]{16,64}$/;
@@ -65,7 +63,7 @@ export function runStateDir(
   return join(projectStateDir(userStateDir(env, home), project), 'work', session);
 }
 
-/** Opens the folder, and ends the agents that killed runs have left. */
+/** Opens the folder, and kills the agents that killed runs left behind. */
 export function openRunFolder(state: string, logs = state): RunFolder {
   const [runs, answers] = [join(state, 'runs'), join(state, 'answers')];
   for (const folder of [state, runs, answers]) makePrivateFolder(folder);
@@ -77,9 +75,9 @@ export function openRunFolder(state: string, logs = state): RunFolder {
   const recorded = () =>
     writePrivateFile(record, JSON.stringify({ ...own, calls: Object.fromEntries(calls) }));
   recorded();
-  const left = endLeft(runs);
+  const left = endUnfinishedCalls(runs);
   const isAlone = () => readdirSync(runs).length === left.length + 1;
-  // Agents of another run could write while these are read.
+  // Agents of another run could write during this read.
   const known = new Map(
     isAlone() ? readdirSync(answers).map((file) => [file, jsonIn(join(answers, file), MAX_ANSWER)]) : [],
   );
@@ -103,7 +101,7 @@ export function openRunFolder(state: string, logs = state): RunFolder {
       };
     },
     release() {
-      // Agents may have written answers for the next run.
+      // Restores the folder, because agents may have written answers for the next run.
       for (const file of isAlone() ? readdirSync(answers) : []) {
         const own = known.get(file);
         rmSync(join(answers, file), { force: true });
@@ -125,18 +123,18 @@ export function openRunFolder(state: string, logs = state): RunFolder {
   };
 }
 
-/** A run that has ended without removing its record. */
+/** A run that ended without removing its record. */
 interface LeftRun {
   readonly file: string;
   readonly holder: string;
 }
 
-/** Ends the calls of runs that were killed. Runs that still run, this one among them, are left alone. */
-function endLeft(runs: string): LeftRun[] {
+/** Kills the calls of killed runs, and returns these runs. */
+function endUnfinishedCalls(runs: string): LeftRun[] {
   return readdirSync(runs).flatMap((name) => {
     const file = join(runs, name);
     const run = runIn(jsonIn(file, MAX_RECORD));
-    // The user's home may be mounted on other machines and in containers: what runs there cannot be seen from here.
+    // The home folder may be shared with other machines and containers, whose processes are not visible here.
     if (run !== undefined && (run.space !== processSpace() || isRunning(run))) return [];
     for (const call of run?.calls ?? []) endRecorded(call);
     return [{ file, holder: run?.holder ?? '' }];
@@ -149,7 +147,7 @@ interface RecordedRun extends ProcessIdentity {
   readonly calls: readonly RecordedCall[];
 }
 
-/** Names the machine, and on Linux the namespace, in which a number stands for one process. */
+/** Returns the scope of process ids: the machine, and on Linux the namespace. */
 export function processSpace(): string {
   try {
     return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;
@@ -158,7 +156,7 @@ export function processSpace(): string {
   }
 }
 
-/** Returns a run as its record has it; undefined for anything that this program would not have written. */
+/** Reads the record of a run; returns undefined for an invalid one. */
 export function runIn(value: unknown): RecordedRun | undefined {
   const process = identityIn(value);
   if (process === undefined || !isObject(value) || typeof value.holder !== 'string') return undefined;
@@ -170,13 +168,13 @@ export function runIn(value: unknown): RecordedRun | undefined {
   return { ...process, space: value.space, holder: value.holder, calls };
 }
 
-/** Process 1 is the system's own; 0 and negative numbers stand for groups of processes. */
+/** Rejects process ids up to 1: 1 is the init process, and 0 and negative numbers are groups. */
 function identityIn(value: unknown): ProcessIdentity | undefined {
   if (!isObject(value) || !Number.isSafeInteger(value.pid) || Number(value.pid) <= 1) return undefined;
   return { pid: Number(value.pid), ...(typeof value.started === 'string' && { started: value.started }) };
 }
 
-/** Makes a folder that the user has named, perhaps in a repository, whose files are not to be committed. */
+/** Creates a folder that git ignores, because it may be in a repository. */
 export function makeIgnoredFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   try {
@@ -186,7 +184,7 @@ export function makeIgnoredFolder(path: string): void {
   }
 }
 
-/** One name of a task may stand for another as a file name: then it gets a part of its hash. */
+/** Returns a file name, with a hash if characters were replaced, so that two names never collide. */
 function fileName(name: string): string {
   const clean = name.replace(/[^A-Za-z0-9._-]/g, '-').slice(0, 120);
   return clean === name ? name : `${clean}-${hashOf(name).slice(0, 8)}`;
@@ -212,21 +210,21 @@ function jsonIn(file: string, maxBytes: number): unknown {
   }
 }
 
-/** Bytes of a log's beginning that are kept. */
+/** Size of the beginning of a log that is kept, in bytes. */
 const HEAD = 8 * 1024 * 1024;
-/** Bytes of its end that are kept; with the line between both, a log has at most 16 MB. */
+/** Size of its end; with the line between both, a log has at most 16 MB. */
 const TAIL = HEAD - 100;
 
 /**
- * The log of a call: the beginning and the end of what it wrote. The end is a ring in the file while the call runs, and is
- * put in order when it ends. Each method throws `config_invalid` if the file cannot be written.
+ * The log of a call: the beginning and the end of its output. The end is a ring buffer in the file, sorted when the call ends.
+ * Each method throws `config_invalid` if the file cannot be written.
  */
 export class CallLog {
   readonly #path: string;
   readonly #file: number;
   #size = 0;
 
-  /** Creates the file. Whatever stood there, a link also, is removed and not followed. */
+  /** Creates the file. An existing file or link is removed, never followed. */
   constructor(path: string) {
     this.#path = path;
     this.#file = this.#written(() => {
@@ -252,8 +250,8 @@ export class CallLog {
   #append(text: string | Uint8Array): void {
     let rest = Buffer.from(text);
     while (rest.length > 0) {
-      const room = this.#size < HEAD ? HEAD - this.#size : TAIL - ((this.#size - HEAD) % TAIL);
-      const part = rest.subarray(0, room);
+      const free = this.#size < HEAD ? HEAD - this.#size : TAIL - ((this.#size - HEAD) % TAIL);
+      const part = rest.subarray(0, free);
       this.#writeAt(part, this.#place);
       this.#size += part.length;
       rest = rest.subarray(part.length);
@@ -266,13 +264,13 @@ export class CallLog {
       const ring = Buffer.alloc(TAIL);
       readSync(this.#file, ring, 0, TAIL, HEAD);
       const begins = this.#place - HEAD;
-      const note = Buffer.from(`\n… ${leftOut} bytes are left out …\n`);
+      const note = Buffer.from(`\n… ${leftOut} bytes omitted …\n`);
       this.#writeAt(Buffer.concat([note, ring.subarray(begins), ring.subarray(0, begins)]), HEAD);
       ftruncateSync(this.#file, HEAD + note.length + TAIL);
     }
   }
 
-  /** Position in the file of the next byte. */
+  /** File position of the next byte. */
   get #place(): number {
     return this.#size < HEAD ? this.#size : HEAD + ((this.#size - HEAD) % TAIL);
   }
@@ -282,7 +280,7 @@ export class CallLog {
       return work();
     } catch (cause) {
       const why = `${this.#path} cannot be written (${messageOf(cause)})`;
-      const fix = 'make room, or name another folder with --logs';
+      const fix = 'free some disk space, or name another folder with --logs';
       throw new ThroughlineError('config_invalid', `${why}: ${fix}`, { cause });
     }
   }

@@ -13,20 +13,20 @@ import { runStep } from './step-runner.js';
 import { type ClaimTask, newHolder, taskLeases } from './task-leases.js';
 import type { WorkTask } from './task-step.js';
 
-/** The session forgets what came of older tasks: it would ask for them again. */
+/** Tasks whose outcome a session keeps: a run would repeat older ones. */
 const MOST_UNTICKED = 300;
-/** How often a task that another run works on is claimed, in milliseconds. */
+/** Interval between claims of a task that another run works on, in milliseconds. */
 const CLAIM_AGAIN_MS = 2000;
-/** Steps of a task whose result does not count, one after the other: then something is wrong. */
+/** Consecutive steps of a task without an accepted result before the run fails. */
 const MOST_IN_VAIN = 3;
 
 /**
- * Runs a plan with agents: takes the next task, has it done and reviewed, sends it back with the findings, and goes on until
- * the plan is done, a person is needed, or a limit is reached. What came of each step is in the session; a run that
- * was interrupted at any point and is started again goes on where it was.
+ * Runs a plan with agents: an agent works on the next task, another one reviews it, and the task is sent back with the findings
+ * until it is approved. The run ends when the plan is done, a person is needed, or a limit is reached. The outcome of each step
+ * is in the session, so an interrupted run can be started again and resumes where it was.
  *
  * @throws ThroughlineError `usage` for options that contradict each other or a session that follows another plan,
- * `unavailable` when nothing answers for `patienceMs`; and what an agent throws
+ * `unavailable` when nothing answers for `patienceMs`; and errors of an agent
  */
 export async function runPlan(options: RunPlanOptions): Promise<RunSummary> {
   const session = options.session ?? (options.plan === undefined ? undefined : sessionOfPlan(options.plan));
@@ -55,10 +55,10 @@ class PlanRunner {
   readonly #inVain = new Map<string, number>();
   readonly #claim: ClaimTask;
   readonly #held = new Map<string, HeldLease>();
-  /** By task that another run works on: when it is claimed again. */
+  /** Tasks of other runs, with the time of the next claim. */
   readonly #elsewhere = new Map<string, number>();
   readonly #told = new Set<string>();
-  /** Tasks whose step ran when the tasks were read: what was read may be of a time before its result. */
+  /** Tasks whose step ran while the tasks were read: the read may be older than their result. */
   #unread: ReadonlySet<string> = new Set();
   readonly #started = performance.now();
   #changed: () => Promise<void> = async () => {};
@@ -74,7 +74,7 @@ class PlanRunner {
     this.#failed = failed;
     this.#rules = { maxRounds, parallel, onStall, tick, maxTokens, maxCost };
     this.#talk = patientSession(options.client, session, patienceMs, signal, ({ message }) =>
-      this.#tell({ type: 'note', message: `no answer yet, trying again: ${message}` }),
+      this.#tell({ type: 'note', message: `no answer yet, retrying: ${message}` }),
     );
     const { run = { holder: newHolder() } } = options;
     this.#claim = taskLeases(this.#talk.ask, session, run);
@@ -154,7 +154,7 @@ class PlanRunner {
     this.#tell({ type: 'run-started', session: this.#session, tasks: tasks.length, done });
   }
 
-  /** Waits until a step has ended, or a task that another run works on is to be claimed again. */
+  /** Waits until a step has ended, or a task of another run can be claimed again. */
   async #progress(): Promise<void> {
     if ([...this.#unread].some((task) => !this.#active.has(task))) return;
     const stop = new AbortController();
@@ -176,10 +176,10 @@ class PlanRunner {
   #start(task: WorkTask, step: RunStep, isUnmerged: boolean): void {
     const settled = this.#leased(task, step, isUnmerged)
       .catch(async (error: unknown) => {
-        // What ends because the run does is not a fault of its own.
+        // An abort of the run is not an error of the step.
         if (this.#signal.aborted) return;
         const lost = this.#held.get(task.id)?.lost;
-        if (lost?.aborted === true) await this.#leaveTo(task.id, messageOf(lost.reason));
+        if (lost?.aborted === true) await this.#yieldTask(task.id, messageOf(lost.reason));
         else {
           this.#fault = error;
           this.#failed.abort(error);
@@ -189,21 +189,21 @@ class PlanRunner {
     this.#active.set(task.id, settled);
   }
 
-  /** Does a step under the lease of its task, unless another run has it. */
+  /** Runs a step under the lease of its task, unless another run holds it. */
   async #leased(task: WorkTask, step: RunStep, isUnmerged: boolean): Promise<void> {
     const { id } = task;
     let lease = this.#held.get(id);
-    // A run that has stood still between two steps may have lost it.
+    // The process may have been suspended between two steps and lost the lease.
     await lease?.confirm();
     if (lease === undefined) {
       const claimed = await this.#claim(id);
       if (!isHeld(claimed)) {
         const { holder, since } = claimed;
-        return this.#leaveTo(id, `${id} is being worked on by ${holder} since ${since}`);
+        return this.#yieldTask(id, `${id} is being worked on by ${holder} since ${since}`);
       }
       lease = claimed;
       this.#held.set(id, lease);
-      // The run that had it before may have done this step.
+      // The previous holder may have done this step.
       const { tasks } = await this.#talk.ask((client) => client.runStatus(this.#session));
       const results = tasks.find((each) => each.task === id)?.dispatches ?? 0;
       if (results !== task.results) return this.#release(id);
@@ -221,8 +221,8 @@ class PlanRunner {
     }
   }
 
-  /** Leaves a task to the run that holds its lease, for a while. */
-  async #leaveTo(task: string, message: string): Promise<void> {
+  /** Leaves a task to the run that holds its lease, until the next claim. */
+  async #yieldTask(task: string, message: string): Promise<void> {
     this.#elsewhere.set(task, performance.now() + CLAIM_AGAIN_MS);
     await this.#release(task);
     if (!this.#told.has(message)) this.#tell({ type: 'note', message });
@@ -268,7 +268,7 @@ class PlanRunner {
     });
   }
 
-  /** A step is new as long as the results of its task have changed since the last one. */
+  /** Fails after several steps that did not change the results of their task. */
   #countInVain({ id, results }: WorkTask): void {
     const place = `${id} ${results}`;
     const times = (this.#inVain.get(place) ?? 0) + 1;
@@ -276,23 +276,26 @@ class PlanRunner {
     if (times <= MOST_IN_VAIN) return;
     throw new ThroughlineError(
       'internal',
-      `task ${id}: its results do not count in session ${this.#session}; see "throughline rejected ls"`,
+      `task ${id}: session ${this.#session} accepts none of its results; see "throughline rejected ls"`,
     );
   }
 
-  /** Does what is left to do for an approved task. */
+  /** Merges and ticks an approved task. */
   async #close(task: WorkTask, isUnmerged: boolean): Promise<void> {
     const { id, text } = task;
     if (isUnmerged) {
       const { fault, dropped = [] } = (await this.#options.workspaces?.merge(id, text)) ?? {};
       if (fault !== undefined) return this.#setAside(task, { kind: 'needed', why: fault });
       if (dropped.length > 0)
-        this.#tell({ type: 'note', message: `${id}: ignored files go with the worktree: ${named(dropped)}` });
+        this.#tell({
+          type: 'note',
+          message: `${id}: ignored files were removed with the worktree: ${named(dropped)}`,
+        });
       this.#tell({ type: 'merged', task: id });
     }
     let why: string | undefined;
     if (this.#rules.tick && task.isUnticked) {
-      why = this.#plan === undefined ? 'the file of the plan is not known' : await tickPlan(this.#plan, id);
+      why = this.#plan === undefined ? 'the file of the plan is unknown' : await tickPlan(this.#plan, id);
       if (why === undefined) {
         await this.#changed();
         this.#tell({ type: 'ticked', task: id });
@@ -334,7 +337,7 @@ class PlanRunner {
     return sessionTasks(this.#talk.ask, this.#session);
   }
 
-  /** How many wait for a decision; nothing depends on it, so it is asked once. */
+  /** Returns the number of pending proposals. It is only informative, so the request is not retried. */
   async #proposals(): Promise<number | undefined> {
     const { client, project } = this.#options;
     try {

@@ -4,7 +4,7 @@ import type { WorkTask } from './task-step.js';
 
 type Counted = { -readonly [Key in keyof TaskSummary]: TaskSummary[Key] };
 
-/** Counts what a run does, from what it tells. */
+/** Summarises a run from its events. */
 export class RunTally {
   readonly #tasks = new Map<string, Counted>();
   #rounds = 0;
@@ -14,7 +14,7 @@ export class RunTally {
     return { tokens: sum(all.map(({ tokens }) => tokens)), cost: sum(all.map(({ cost }) => cost)) };
   }
 
-  /** Whether a task was worked on or set aside. */
+  /** Returns true if the run worked on a task or set it aside. */
   has(task: string): boolean {
     return this.#tasks.has(task);
   }

@@ -1,52 +1,46 @@
 import type { Role } from '../contracts/kinds.js';
 import type { RunOutcome } from './plan-run.js';
 
-/** What agents are asked for and answer, and what a run tells of itself. */
-
 export type AgentRole = Extract<Role, 'implementer' | 'reviewer'>;
 
-/** One question to an agent. */
 export interface AgentCall {
   readonly session: string;
   readonly task: string;
   readonly role: AgentRole;
   /** 1 for the first work on the task. */
   readonly round: number;
-  /** 2 where the first answer held no result, and the agent is asked once more. */
+  /** 2 if the first answer had no result, and the agent is asked again. */
   readonly attempt: 1 | 2;
-  /** What the agent is to read. */
   readonly prompt: string;
-  /** The same as messages for a model, system text first; a second attempt has one more. */
+  /** The prompt as messages for a model, system text first; a second attempt has one more. */
   readonly messages: readonly { readonly role: 'system' | 'user'; readonly content: string }[];
-  /** Names the result that it leads to. A result that is published by other ways too counts once under this id. */
+  /** Idempotency key of the result: an agent that publishes it itself must use this id. */
   readonly resultId: string;
-  /** Names the call within its session: the same again after an interruption. */
+  /** Identifies the call within its session, also after an interruption. */
   readonly name: string;
-  /** Folder to work in: that of the task, where each has its own. */
+  /** Working folder. */
   readonly directory: string;
-  /** Aborted when the time of the call is up, or the run is to end. */
+  /** Aborted at the timeout of the call, or when the run ends. */
   readonly signal: AbortSignal;
 }
 
-/** What an agent returned. */
 export interface AgentAnswer {
-  /** Its last message, with a result block. */
+  /** Last message of the agent, with a result block. */
   readonly text: string;
-  /** Tokens that the call used, where they are known. */
+  /** Tokens that the call used, if known. */
   readonly tokens?: number | undefined;
-  /** US dollars that the call cost, where that is known. */
+  /** Cost of the call in US dollars, if known. */
   readonly cost?: number | undefined;
-  /** What went wrong, such as `ended with code 1`; a result block counts all the same. */
+  /** A problem such as `ended with code 1`; a result block still counts. */
   readonly fault?: string | undefined;
 }
 
 /**
- * An agent. What it throws ends the run, unless its `signal` was aborted: throw for what no further call would mend, such
- * as a program that cannot be started, and return a `fault` for the rest.
+ * An agent. An exception ends the run, unless `signal` was aborted: throw for errors that a retry cannot fix, such as a program
+ * that cannot be started, and return a `fault` for others.
  */
 export type Agent = (call: AgentCall) => Promise<AgentAnswer | string>;
 
-/** What is checked before anyone reviews. */
 export interface CheckCall {
   readonly session: string;
   readonly task: string;
@@ -58,52 +52,48 @@ export interface CheckCall {
 
 export interface CheckAnswer {
   readonly passed: boolean;
-  /** What was run, as a finding names it. */
+  /** The command, for the finding. */
   readonly command: string;
-  /** What it wrote; of a long text the end counts. */
+  /** Its output; a finding shows the end. */
   readonly output?: string | undefined;
 }
 
-/** Checks the work on a task: tests, linters. A check that fails is a finding. */
+/** Checks the work on a task, before the review: tests, linters. A failed check is a finding. */
 export type Check = (call: CheckCall) => Promise<CheckAnswer>;
 
-/** Where the tasks of a run are worked on, if each has its own folder. */
+/** Gives each task of a run its own folder. */
 export interface Workspaces {
   /**
-   * Returns the folder of a task; it is made where there is none.
+   * Returns the folder of a task, and creates it if necessary.
    *
-   * @throws ThroughlineError `conflict` where a person must settle something first
+   * @throws ThroughlineError `conflict` if a person must resolve something first
    */
   open(task: string): Promise<string>;
-  /**
-   * Brings the work on an approved task to where it belongs. What keeps it from that is a `fault`; `dropped` names files that
-   * were removed with the folder.
-   */
+  /** Merges the work on an approved task, or returns a `fault`; `dropped` names files that were removed with the folder. */
   merge(
     task: string,
     text: string,
   ): Promise<{ readonly fault?: string; readonly dropped?: readonly string[] }>;
-  /** The tasks whose work was not brought back. */
+  /** Returns the tasks whose work is not merged. */
   unmerged(tasks: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-/** What agents returned and was not published yet: a run that goes on does not ask for it again. */
+/** Answers that are not published yet: a resumed run does not repeat their calls. */
 export interface KeptAnswers {
   read(name: string): Promise<AgentAnswer | undefined>;
   keep(name: string, answer: AgentAnswer): Promise<void>;
-  /** Forgets an answer once its result is published. */
+  /** Removes an answer once its result is published. */
   drop?(name: string): Promise<void>;
 }
 
-/** Who holds the leases of a run's tasks. */
+/** Holder of the leases of a run's tasks. */
 export interface RunIdentity {
-  /** Unlike that of any other run, and in words: others are told of it. */
+  /** A unique name, readable for people. */
   readonly holder: string;
-  /** Holders that are known to have ended without giving their leases back: this run takes them over. */
+  /** Holders that ended without releasing their leases: this run takes them over. */
   readonly ended?: readonly string[];
 }
 
-/** What happens in a run, in order. */
 export type RunPlanEvent =
   | { readonly type: 'run-started'; readonly session: string; readonly tasks: number; readonly done: number }
   | { readonly type: 'task-started'; readonly task: string; readonly text: string }
@@ -113,9 +103,9 @@ export type RunPlanEvent =
       readonly role: AgentRole;
       readonly round: number;
       readonly attempt: 1 | 2;
-      /** The task was stalled: the prompt asks for another plan. */
+      /** The task is stalled: the prompt asks for a new plan. */
       readonly replans?: true;
-      /** It was returned before an interruption: the agent is not asked again. */
+      /** The answer is from before an interruption: the agent is not called again. */
       readonly kept?: true;
     }
   | {
@@ -127,7 +117,7 @@ export type RunPlanEvent =
       readonly ms: number;
       readonly tokens?: number;
       readonly cost?: number;
-      /** Why it gave no result. */
+      /** Why the call gave no result. */
       readonly fault?: string;
     }
   | {
@@ -147,7 +137,7 @@ export type RunPlanEvent =
       readonly findings: number;
       readonly dispatch: number;
       readonly summary?: string;
-      /** What had to be repaired in it, in words. */
+      /** Repairs of the result, in words. */
       readonly repaired?: string;
     }
   | { readonly type: 'ticked'; readonly task: string }
@@ -163,15 +153,15 @@ export type RunPlanEvent =
 
 export type TaskOutcome = 'approved' | 'needed' | 'limit';
 
-/** What came of a task in this run. */
+/** The outcome of a task in this run. */
 export interface TaskSummary {
   readonly task: string;
   readonly text: string;
-  /** `open`: it was not finished in this run. */
+  /** `open`: not finished in this run. */
   readonly outcome: TaskOutcome | 'open';
-  /** Why it is not approved, or approved and not ticked or merged. */
+  /** Why the task is not approved, ticked or merged. */
   readonly why?: string;
-  /** Work results in all. */
+  /** Implementer results, also of earlier runs. */
   readonly rounds: number;
   /** Findings of reviews and checks in this run. */
   readonly findings: number;
@@ -181,22 +171,21 @@ export interface TaskSummary {
   readonly ms: number;
 }
 
-/** What a run came to. */
 export interface RunSummary {
   readonly session: string;
-  /** `done`: nothing is left; `needed`: a person must decide; `limit`: rounds, tokens or cost; `stopped`: by its signal. */
+  /** `done`: all tasks; `needed`: a person must decide; `limit`: rounds, tokens or cost; `stopped`: by the signal. */
   readonly outcome: RunOutcome;
   readonly why?: string;
-  /** Tasks in all, and those that are done, also before this run. */
   readonly total: number;
+  /** Completed tasks, also of earlier runs. */
   readonly done: number;
-  /** Those that were worked on or set aside in this run. */
+  /** Tasks that this run worked on or set aside. */
   readonly tasks: readonly TaskSummary[];
   readonly rounds: number;
   readonly findings: number;
   readonly tokens: number;
   readonly cost: number;
   readonly ms: number;
-  /** Learnings that were proposed meanwhile, and wait for a decision. */
+  /** Pending proposals that were added meanwhile. */
   readonly proposed: number;
 }

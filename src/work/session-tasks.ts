@@ -15,10 +15,10 @@ type PlanTask = ToolReply<'plan-show'>['tasks'][number];
 type BoardTask = ToolReply<'task-list'>['tasks'][number];
 type Came = RunStatusReply['tasks'][number];
 
-/** What a request to the session goes through: one that fails for now is made again. */
+/** Sends a request, and retries temporary failures. */
 export type Asking = <T>(request: (client: ThroughlineClient) => Promise<T>) => Promise<T>;
 
-/** The tasks of a session, those of its plan first, with what came of each. */
+/** Returns the tasks of a session with their results, those of the plan first. */
 export async function sessionTasks(ask: Asking, session: string): Promise<WorkTask[]> {
   const status = await ask((client) => client.runStatus(session));
   const plan = status.run === null ? [] : (await ask((client) => client.tools.planShow({ session }))).tasks;
@@ -34,14 +34,14 @@ export async function sessionTasks(ask: Asking, session: string): Promise<WorkTa
   );
 }
 
-/** The tasks of a plan that are worked on themselves: neither given up nor parted into others. */
+/** Returns the tasks of a plan that are neither cancelled nor split into subtasks. */
 function planTasks(all: readonly PlanTask[], came: ReadonlyMap<string, Came>): WorkTask[] {
   const parents = new Set(all.flatMap(({ parent }) => parent ?? []));
   const approved = new Set<string>();
   const needs = new Map<string, readonly string[]>();
   return all.flatMap((task) => {
     const { id, text, parent, status, blocked, optional, cancelled, group } = task;
-    // A part stands behind what it is a part of.
+    // A parent precedes its subtasks.
     if (wasApproved(came.get(id)) || (parent !== undefined && approved.has(parent))) approved.add(id);
     const dependsOn = [
       ...(task.depends_on ?? []),
@@ -59,7 +59,7 @@ function planTasks(all: readonly PlanTask[], came: ReadonlyMap<string, Came>): W
       isDone: status === 'completed' || approved.has(id),
       isUnticked: status !== 'completed' && approved.has(id),
       isOptional: optional === true,
-      ...(isHeld && { hold: 'the plan says that it is blocked' }),
+      ...(isHeld && { hold: 'the plan marks it as blocked' }),
       waitsFor: task.waits_for ?? [],
       dependsOn,
     };
@@ -102,7 +102,7 @@ function beginning(known: Came | undefined) {
   };
 }
 
-/** What only a closer look at an open task tells: its rounds, and how long it has been stalled. */
+/** Loads the rounds and the stall of an open task. */
 async function history(
   ask: Asking,
   session: string,
@@ -118,7 +118,7 @@ async function history(
   return { rounds: tries.filter(({ role }) => role === 'implementer').length, stall };
 }
 
-/** The results of a task that count, the newest first. */
+/** Returns the results of a task without duplicates, the newest first. */
 async function resultsOf(
   ask: Asking,
   session: string,
@@ -136,7 +136,7 @@ async function resultsOf(
     cursor = page.next;
   } while (cursor !== undefined);
   if (found.length === counted) return found;
-  // The log also has those that were published once more.
+  // The log also contains duplicates.
   const counts = await Promise.all(
     found.map(async ({ dispatch }) => {
       if (dispatch === undefined) return true;
@@ -154,19 +154,19 @@ async function stallOf(ask: Asking, session: string, task: string): Promise<Stal
   return Array.isArray(signals) && signals.some(isBeyond) ? 'beyond' : 'replan';
 }
 
-/** Failures that pass: services that are starting, a server that is gone for a while, a busy session. */
+/** Temporary failures: services that are starting, a lost server, a busy session. */
 const PASSING: ReadonlySet<string> = new Set(['unavailable', 'not_caught_up', 'conflict', 'rate_limited']);
 
-/** How a run talks to its session, through times in which nothing answers. */
+/** Access to a session that retries temporary failures. */
 export interface PatientSession {
   readonly ask: Asking;
-  /** Publishes a result and waits until it counts. Under the same `result_id` it counts once, however often. */
+  /** Publishes a result and waits until it is folded. Safe to repeat with the same `result_id`. */
   publish(role: AgentRole, body: string): Promise<DispatchResult>;
 }
 
 /**
- * @param patienceMs how long one request is tried before its failure ends the run, in milliseconds
- * @param onWaiting told of the first failure of a request that is tried again
+ * @param patienceMs time that one request is retried before its failure ends the run, in milliseconds
+ * @param onWaiting called with the first failure of a request that is retried
  */
 export function patientSession(
   client: ThroughlineClient,
@@ -187,7 +187,7 @@ export function patientSession(
   };
 }
 
-/** Only what is `unavailable` is tried again. */
+/** Turns temporary failures into `unavailable`, the only code that is retried. */
 function passing(error: unknown): never {
   if (codeOf(error) === 'unavailable' || !PASSING.has(codeOf(error))) throw error;
   throw new ThroughlineError('unavailable', messageOf(error), { cause: error });

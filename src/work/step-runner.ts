@@ -17,28 +17,26 @@ import type {
 import type { PatientSession } from './session-tasks.js';
 import type { WorkTask } from './task-step.js';
 
-/** What a step needs of its run. */
 interface StepTools extends PatientSession {
   readonly session: string;
   readonly project: string | undefined;
-  /** Facts in a prompt, at most; by default as many as fit. */
+  /** Largest number of facts in a prompt. Default: as many as fit. */
   readonly maxFacts: number | undefined;
   readonly agents: { readonly implementer: Agent; readonly reviewer: Agent | undefined };
   readonly check: Check | undefined;
   readonly kept: KeptAnswers | undefined;
   readonly timeoutMs: number;
-  /** Ends the calls. */
   readonly signal: AbortSignal;
   readonly tell: (event: RunPlanEvent) => void;
 }
 
-/** How long an agent may take to end once its signal is aborted, in milliseconds. */
+/** Time that an agent has to end after its signal is aborted, in milliseconds. */
 const GRACE_MS = 15_000;
-/** Characters of an answer without a result that its agent is shown again, and of what a check wrote: the ends count. */
+/** Characters from the end of an answer, for a second attempt, and of the output of a check, for a finding. */
 const MAX_SHOWN = 4000;
 const MAX_FINDING = 400;
 
-/** Does the work of one step, and publishes its result. */
+/** Runs one step, and publishes its result. */
 export async function runStep(
   task: WorkTask,
   step: Exclude<RunStep, { kind: 'close' }>,
@@ -63,7 +61,7 @@ interface Turn {
   readonly replans?: boolean;
 }
 
-/** Asks an agent, and once more where its answer holds no result; then that is the result. */
+/** Calls an agent, and again if its answer has no result. If both fail, publishes a result that says so. */
 async function agentTurn(
   task: WorkTask,
   role: AgentRole,
@@ -88,16 +86,8 @@ async function agentTurn(
   for (const attempt of [1, 2] as const) {
     const name = names[attempt - 1] ?? first;
     const call = {
-      session,
-      task: task.id,
-      role,
-      round,
-      attempt,
-      prompt,
-      messages,
-      resultId,
-      name,
-      directory,
+      ...{ session, task: task.id, role, round, attempt, resultId, name, directory },
+      ...{ prompt, messages },
     };
     const { answer, ms, isLate } = await answered(call, replans && attempt === 1, tools);
     const read = readAnswer(answer.text, role, task.id, resultId);
@@ -125,7 +115,7 @@ async function agentTurn(
   await forget(names, tools);
 }
 
-/** An answer that has counted must not count for a later session of the same name. */
+/** Removes published answers, because a later session may have the same name. */
 async function forget(names: readonly string[], { kept }: StepTools): Promise<void> {
   for (const name of names) await kept?.drop?.(name);
 }
@@ -133,7 +123,7 @@ async function forget(names: readonly string[], { kept }: StepTools): Promise<vo
 interface Answered {
   readonly answer: AgentAnswer;
   readonly ms: number;
-  /** Its time was up: asking once more would take as long again. */
+  /** The call timed out: a second attempt would take as long again. */
   readonly isLate: boolean;
 }
 
@@ -156,7 +146,7 @@ async function answered(
   const started = performance.now();
   const { result, isLate } = await timed((until) => agent({ ...call, signal: until }), timeoutMs, signal);
   const said = typeof result === 'string' ? { text: result } : (result ?? { text: '' });
-  const late = isLate ? `no answer within ${timeoutMs / 1000} s` : undefined;
+  const late = isLate ? `timed out after ${timeoutMs / 1000} s` : undefined;
   const fault = late ?? said.fault;
   const answer = { ...said, ...(fault !== undefined && { fault }) };
   await kept?.keep(name, answer);
@@ -179,14 +169,18 @@ async function checked(
   );
   const answer =
     isLate || result === undefined
-      ? { passed: false, command: result?.command ?? 'check', output: `no end within ${timeoutMs / 1000} s` }
+      ? {
+          passed: false,
+          command: result?.command ?? 'check',
+          output: `timed out after ${timeoutMs / 1000} s`,
+        }
       : result;
   const { passed, command } = answer;
   tell({ type: 'checked', task: task.id, round, passed, command, ms: performance.now() - started });
   return answer;
 }
 
-/** Runs a call until its time is up; one that does not end then is left alone. A run that stops gets no result. */
+/** Runs a call with a timeout, and abandons it if it does not end. Throws if the run stops. */
 async function timed<T>(
   work: (signal: AbortSignal) => Promise<T>,
   timeoutMs: number,
@@ -215,7 +209,7 @@ async function timed<T>(
   }
 }
 
-/** Publishes a result and tells of it; why it was refused, where it was. */
+/** Publishes a result and reports it. Returns the reason if it was rejected. */
 async function publish(
   task: WorkTask,
   role: AgentRole,
@@ -233,10 +227,7 @@ async function publish(
   return undefined;
 }
 
-/**
- * Publishes a result of the run itself, as plain JSON: its texts quote what agents and checks wrote, which may hold the
- * markers of a result block.
- */
+/** Publishes a result of the run itself as plain JSON, because its texts may quote the markers of a result block. */
 async function publishOwn(
   task: WorkTask,
   role: AgentRole,
@@ -262,7 +253,7 @@ type OwnResult =
   | Awaited<ReturnType<typeof failedCheck>>;
 
 async function failedCheck(command: string, output: string) {
-  // Redacted before it is cut: half a secret is not found.
+  // Redacts before it cuts, because half a secret is not recognised.
   const said = end(await redactedEnd(output.trim(), MAX_FINDING + 1), MAX_FINDING);
   const message = `The check "${command}" failed${said === '' ? '' : `: ${said}`}`;
   return {

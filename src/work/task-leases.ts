@@ -5,22 +5,22 @@ import { systemClock } from '../engine/ports/logger.js';
 import type { RunIdentity } from './run-types.js';
 import type { Asking } from './session-tasks.js';
 
-/** How long a lease outlasts a run that was killed, in milliseconds. */
+/** Lifetime of a lease without a heartbeat, in milliseconds. */
 const TTL_MS = 30_000;
-/** As many as a request may name. */
+/** Largest number of ended holders in a request. */
 const MOST_ENDED = 20;
 
-/** Names a run for others. */
+/** Returns a unique holder name for a run. */
 export function newHolder(): string {
   return `process ${process.pid} on ${hostname()} (${randomBytes(4).toString('hex')})`;
 }
 
-/** Claims the lease of a task. Returns the lease of the other run if one has it. */
+/** Claims the lease of a task, or returns the lease of the run that holds it. */
 export type ClaimTask = (task: string) => Promise<HeldLease | Lease>;
 
 /**
- * The leases of a run: of several runs of a session, on any machine, one works on a task. The server ends the lease of a run
- * that was killed. While nothing answers, a run keeps its lease and goes on: no other one can claim it then.
+ * Leases make sure that only one of several runs works on a task. The lease of a killed run expires on the server. While the
+ * server does not answer, a run continues with its lease, because no other run can claim it.
  */
 export function taskLeases(
   ask: Asking,

@@ -3,40 +3,37 @@ import { stallText } from '../shared/stall-text.js';
 import { counted } from '../shared/text.js';
 
 /**
- * What a task needs next. All of it follows from what the session knows: a run that was interrupted at any point finds
- * the same step again.
- *
- * work → judge → (sent back: work again) → approved. A task that is stalled is planned again once: its next prompt has
- * a replan section. If that round does not help either, a person must decide.
+ * The state machine of a task: implement → judge → (sent back: implement again) → approved. The step follows only from the
+ * session, so an interrupted run finds the same step again. A stalled task is replanned once, with a replan section in its next
+ * prompt. If that does not help, a person must decide.
  */
 
-/** A task of a plan or a board, with what came of it. */
+/** A task of a plan or a board, with its results. */
 export interface WorkTask {
   readonly id: string;
   readonly text: string;
   readonly from: 'plan' | 'board';
-  /** Nothing is left to do for it: its line is ticked, or its last result is an approval. */
+  /** True if its line is ticked, or its last result is an approval. */
   readonly isDone: boolean;
-  /** It was approved, and its line in the plan is open. */
+  /** True if it is approved, and its line in the plan is open. */
   readonly isUnticked: boolean;
   readonly isOptional: boolean;
-  /** Why it cannot be worked on, whatever its results say: its line is blocked, another agent has it. */
+  /** Why it cannot begin, independent of its results: its line is blocked, another agent has claimed it. */
   readonly hold?: string;
-  /** Tasks that must be done before it, and are not. */
+  /** Unfinished tasks that must be done first. */
   readonly waitsFor: readonly string[];
-  /** All tasks that it depends on, done or not. */
+  /** All dependencies, finished or not. */
   readonly dependsOn: readonly string[];
-  /** Its results with a verdict so far. */
+  /** Number of results with a verdict. */
   readonly results: number;
   readonly last?: OutcomeName;
-  /** Work results since it began, or since it was approved last. */
+  /** Implementer results since the last approval. */
   readonly rounds: number;
   readonly stall: Stall;
-  /** Why it is stalled, where it is. */
   readonly stalledBy?: string;
 }
 
-/** `replan`: a sign has reached its threshold. `beyond`: it has gone on after that. */
+/** `replan`: a stall signal has reached its threshold. `beyond`: it has exceeded it. */
 export type Stall = 'none' | 'replan' | 'beyond';
 
 export type Step =
@@ -47,9 +44,9 @@ export type Step =
   | { readonly kind: 'limit'; readonly why: string };
 
 /**
- * The next step of a task that is not done.
+ * Returns the next step of an unfinished task.
  *
- * @param again the caller wants one more step, whatever keeps the task from it
+ * @param again true to allow one more step in spite of limits and stalls
  */
 export function nextStep(
   { last, rounds, stall, stalledBy }: WorkTask,
@@ -60,15 +57,15 @@ export function nextStep(
   if (last === 'reviewer_blocked') {
     return again
       ? { kind: 'judge', round: rounds }
-      : { kind: 'needed', why: 'the review says that a person must decide' };
+      : { kind: 'needed', why: 'the reviewer asks for a decision of a person' };
   }
   if (stall === 'beyond' && !again) {
     return {
       kind: 'needed',
-      why: `stalled, also after it was planned again: ${stallText(stalledBy ?? 'no progress')}`,
+      why: `stalled again after a replan: ${stallText(stalledBy ?? 'no progress')}`,
     };
   }
   if (rounds >= maxRounds && !again)
-    return { kind: 'limit', why: `not approved after ${counted(rounds, 'round')}, of at most ${maxRounds}` };
+    return { kind: 'limit', why: `not approved after ${counted(rounds, 'round')} (limit ${maxRounds})` };
   return { kind: 'implement', round: rounds + 1, replans: stall !== 'none' };
 }

@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { CONNECT_CLIENTS } from '../../src/agents/connect/client-table.js';
 import { connectedText } from '../../src/agents/connect/config-edit.js';
-import { claudePlugin } from '../../src/agents/connect/project-file.js';
 import { HOOK_CLIENTS } from '../../src/agents/hooks/hook-table.js';
 import { VERSION } from '../../src/version.js';
+import { claudePlugin } from './claude-plugin-files.js';
 import { ROOT } from './pages.js';
 
 const FOLDER = `${ROOT}plugins/claude-code`;

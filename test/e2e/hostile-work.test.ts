@@ -329,7 +329,7 @@ printf '%s' '${approval}' > "$d/$n.answer.json"; printf '%s' '${approval}' > "$d
     const text = await readFile(log, 'utf8');
     expect(text.slice(0, 2000)).toContain('the beginning\n');
     expect(text.slice(-2000)).toContain('the end\n');
-    expect(text).toMatch(/\n… \d+ bytes are left out …\n/);
+    expect(text).toMatch(/\n… \d+ bytes omitted …\n/);
   });
 
   it('takes an answer that is cut off within its result, twice in a row, as failed work', async () => {

@@ -134,7 +134,7 @@ describe('runPlan', () => {
     expect(await run()).toMatchObject({ outcome: 'done' });
     const [first, second, review, again] = agents.calls;
     expect(second).toMatchObject({ task: '2.1', attempt: 2, resultId: first?.resultId });
-    expect(second?.prompt).toContain('the last message holds no result block');
+    expect(second?.prompt).toContain('the last message has no result block');
     expect(second?.prompt).toContain('I have done it, and it works.');
     expect(second?.messages.at(-1)?.content).toContain('BEGIN_DISPATCH_RESULT');
     expect(review?.role).toBe('reviewer');
@@ -183,9 +183,7 @@ describe('runPlan', () => {
       rounds: 3,
       tasks: [{ task: '2.1', rounds: 3, findings: 3 }],
     });
-    expect(summary.tasks[0]?.why).toContain(
-      'stalled, also after it was planned again: sent back by a review 3 times',
-    );
+    expect(summary.tasks[0]?.why).toContain('stalled again after a replan: sent back by a review 3 times');
     const replans = events.flatMap((event) =>
       event.type === 'call-started' && event.replans ? [event.round] : [],
     );

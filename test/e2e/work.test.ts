@@ -107,7 +107,7 @@ describe('throughline work', () => {
   });
 
   it.each([
-    ['none', 'none', 'T001 round 1: no result of the implementer: the last message holds no result block', 0],
+    ['none', 'none', 'T001 round 1: no result of the implementer: the last message has no result block', 0],
     ['garbage', 'garbage', 'T001 round 1: no result of the implementer:', 0],
     ['a crash', 'crash', 'ended with code 1: the model said: out of credit', 0],
     ['the result of another task', 'other', 'it is the result of task T001.other, and yours is T001', 0],
@@ -123,7 +123,7 @@ describe('throughline work', () => {
   it('ends a call that hangs with all that it has started, and its task with exit code 4', async () => {
     const { folder, work } = await project({ 'T001 implementer': ['hang'] });
     const { code, stdout, stderr } = await work('--timeout', '1s', '--max-rounds', '1');
-    expect(stderr).toContain('no answer within 1 s');
+    expect(stderr).toContain('timed out after 1 s');
     expect({ code, stdout }).toMatchObject({
       code: 4,
       stdout: expect.stringContaining('a limit is reached: 0 of 2'),

@@ -101,7 +101,7 @@ describe('a worktree', () => {
     const { work, tree, isOpen } = await repository(implementer, 'ignored\n');
     const { code, stdout } = await work();
     expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining('needs you') });
-    expect(stdout).toContain(`/b holds a repository of its own`);
+    expect(stdout).toContain(`/b is a repository of its own`);
     await isOpen();
     for (const inner of ['a', 'ignored']) await rm(join(tree, inner), { recursive: true, force: true });
     expect(await work()).toMatchObject({ code: 0 });
@@ -130,7 +130,7 @@ describe('a worktree', () => {
       const { work, isOpen } = await repository(`git update-index ${flag} .gitignore; echo x >> .gitignore`);
       const { code, stdout } = await work();
       expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining('needs you') });
-      expect(stdout).toContain('git is told to overlook .gitignore');
+      expect(stdout).toContain('an index flag hides .gitignore from git');
       await isOpen();
     },
   );
@@ -171,7 +171,7 @@ describe('a worktree', () => {
     );
     const { code, stderr } = await work();
     expect({ code, stderr }).toMatchObject({ code: 0 });
-    expect(stderr).toContain('T001: ignored files go with the worktree: dist/, local.env');
+    expect(stderr).toContain('T001: ignored files were removed with the worktree: dist/, local.env');
     await isClosed();
     expect(await files()).toContain('made');
   });

@@ -4,7 +4,7 @@ import { inspectorOfFile, openInspector } from '../support/browser.js';
 import { allDealtWith } from '../support/system.js';
 import { goTo } from './looks.js';
 
-/** What an operator decides in the browser: learnings by one key, and rejected results. */
+/** Decisions of an operator in the browser: learnings and rejected results. */
 const opened = await inspectorOfFile();
 const { page, origin, system } = opened;
 await fillInspector(system.client, 'memory');

@@ -4,7 +4,7 @@ import { inspectorOfFile } from '../support/browser.js';
 import { allDealtWith } from '../support/system.js';
 import { goTo, watchedFor } from './looks.js';
 
-/** What agents may write to run something in the browser of the person who looks. */
+/** Texts of agents that try to run code in the browser. */
 const MARKUP = [
   '<img src=x onerror=alert(1)>',
   '<script>alert(2)</script>',

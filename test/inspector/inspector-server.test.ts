@@ -245,7 +245,7 @@ describe('the way of a result to the page', () => {
       });
       took.push(change.cameAt - begun);
       await published;
-      // What is told once more when it is quiet again is of the one before.
+      // The second event, sent once the session is quiet, still belongs to this result.
       await feed.heard('change', () => true);
     }
     const median = took.sort((a, b) => a - b)[25] ?? Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** What a page must never do with texts of agents: open dialogs, load anything from elsewhere, break the policy. */
+/** Records what a page must never do with texts of agents: open dialogs, load foreign resources, break the policy. */
 export function watchedFor(page: Page, origin: string): string[] {
   const seen: string[] = [];
   page.on('dialog', (dialog) => {

@@ -31,7 +31,7 @@ const publish = (session: string, task_id: string, summary: string) =>
   client.publishImplementer(session, { task_id, status: 'completed', summary });
 
 let told = 0;
-/** What the page has complained of since it was last asked. */
+/** Returns the problems of the page since the last call. */
 const newProblems = () => {
   const since = problems.slice(told);
   told = problems.length;
@@ -257,7 +257,7 @@ describe('the view of a timeline', () => {
     });
     const row = page.locator('.row-prompt.rail-down');
     await row.waitFor();
-    // How large it is, once.
+    // The size appears once.
     expect((await row.textContent())?.match(/tokens/g)).toHaveLength(1);
     await page.locator('.row-result.rail-up').waitFor();
   });

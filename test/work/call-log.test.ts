@@ -31,7 +31,7 @@ describe('the log of a call', () => {
       const kept = readFileSync(path);
       const [head = '', leftOut = '', tail = ''] = kept
         .toString('latin1')
-        .split(/\n\xe2\x80\xa6 (\d+) bytes are left out \xe2\x80\xa6\n/);
+        .split(/\n\xe2\x80\xa6 (\d+) bytes omitted \xe2\x80\xa6\n/);
       expect(kept.length).toBeLessThanOrEqual(16 * MB);
       expect(lines.subarray(0, head.length).toString()).toBe(head);
       expect(lines.subarray(-tail.length).toString()).toBe(tail);

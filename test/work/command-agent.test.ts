@@ -17,7 +17,7 @@ describe.skipIf(TMPFS_MISSING !== undefined)('a call whose log cannot be written
     signal: new AbortController().signal,
   };
   const said = (name: string) =>
-    expect.stringMatching(`/${name}.log cannot be written \\(ENOSPC.+: make room`);
+    expect.stringMatching(`/${name}.log cannot be written \\(ENOSPC.+: free some disk space`);
 
   it('ends with all that it has started, and says so, when the disk gets full', async () => {
     await using disk = await mountTmpfs({ megabytes: 1 });

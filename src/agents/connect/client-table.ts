@@ -6,19 +6,17 @@ import { OPENCODE_PLUGIN } from './opencode-plugin.js';
 import type { TomlBlock } from './toml-block.js';
 
 /**
- * Where each client keeps its configuration, and what of us stands there. One client more is one entry here, and one in
- * `HOOK_CLIENTS`, which says for which events a hook is run.
+ * Configuration files of a client, and our entries in them. A new client needs an entry here, and one in `HOOK_CLIENTS` for its
+ * hook events.
  */
 interface ConnectClient {
-  /** For people. */
   readonly title: string;
-  /** The command that starts it. */
+  /** The command that starts the client. */
   readonly program: string;
-  /** The files of a project, or of the user, that we write into. */
   readonly files: (where: Where) => readonly ConfigFile[];
-  /** What is left to the user after connecting, in order; by scope. */
+  /** Steps that are left to the user after connecting. */
   readonly confirm: (scope: Scope) => readonly string[];
-  /** Why a connected client does not use what is written, with the fix; where its files say so. */
+  /** Returns why a connected client ignores its configuration, with the fix. */
   readonly problem?: (where: Where, read: (path: string) => string | undefined) => string | undefined;
 }
 
@@ -32,18 +30,18 @@ export interface Where {
   readonly project: string;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether a file is there: some clients take one of two names. */
+  /** Some clients accept one of two file names. */
   readonly exists: (path: string) => boolean;
 }
 
-/** A file that we write into, or that is ours alone. */
+/** A file with entries of ours, or a file that is only ours (`own`). */
 export type ConfigFile =
-  /** `empty`: a new file before our entries. */
+  /** `empty`: content of a new file before our entries. */
   | { readonly kind: 'json'; readonly path: string; readonly entries: JsonEntries; readonly empty: object }
   | { readonly kind: 'toml'; readonly path: string; readonly block: TomlBlock }
   | { readonly kind: 'own'; readonly path: string; readonly text: string };
 
-/** Seconds after which a client ends a hook that hangs. A hook ends itself in less than one. */
+/** Timeout that clients apply to a hook, in seconds. A hook ends itself in less than one. */
 const TIMEOUT_SECONDS = 10;
 
 export const CONNECT_CLIENTS: Readonly<Record<ConnectClientName, ConnectClient>> = {
@@ -72,10 +70,7 @@ export const CONNECT_CLIENTS: Readonly<Record<ConnectClientName, ConnectClient>>
   codex: {
     title: 'Codex CLI',
     program: 'codex',
-    files: ({ scope, project, home, env }) => {
-      const path = codexConfig({ scope, project, home, env });
-      return [{ kind: 'toml', path, block: CODEX_BLOCK }];
-    },
+    files: (where) => [{ kind: 'toml', path: codexConfig(where), block: CODEX_BLOCK }],
     confirm: (scope) => [
       ...(scope === 'project'
         ? ['start `codex` in this folder and trust it: else Codex does not read .codex/config.toml']
@@ -89,10 +84,9 @@ export const CONNECT_CLIENTS: Readonly<Record<ConnectClientName, ConnectClient>>
     program: 'gemini',
     files: ({ scope, project, home, env }) => {
       const root = scope === 'project' ? project : (env.GEMINI_CLI_HOME ?? home);
-      const entries: JsonEntries = {
-        fields: [mcpServer({ trust: true })],
-        lists: { under: 'hooks', items: geminiItems(), isOurs: isOurGroup('gemini'), inner: 'hooks' },
-      };
+      const hook = { type: 'command', name: 'throughline', command: hookCommand('gemini') };
+      const lists = groupedHooks('gemini', { ...hook, timeout: TIMEOUT_SECONDS * 1000 });
+      const entries: JsonEntries = { fields: [mcpServer({ trust: true })], lists };
       return [{ kind: 'json', path: join(root, '.gemini', 'settings.json'), entries, empty: {} }];
     },
     confirm: (scope) =>
@@ -105,10 +99,12 @@ export const CONNECT_CLIENTS: Readonly<Record<ConnectClientName, ConnectClient>>
     program: 'cursor',
     files: ({ scope, project, home }) => {
       const folder = join(scope === 'project' ? project : home, '.cursor');
-      const hooks: JsonEntries = {
-        fields: [],
-        lists: { under: 'hooks', items: cursorItems(), isOurs: isOurHook('cursor') },
-      };
+      const items = itemsOf('cursor', ({ matcher }) => ({
+        ...{ command: hookCommand('cursor'), timeout: TIMEOUT_SECONDS },
+        ...(matcher !== undefined && { matcher }),
+      }));
+      const lists = { under: 'hooks', items, isOurs: isOurHook('cursor') };
+      const hooks: JsonEntries = { fields: [], lists };
       return [
         { kind: 'json', path: join(folder, 'hooks.json'), entries: hooks, empty: { version: 1 } },
         { kind: 'json', path: join(folder, 'mcp.json'), entries: { fields: [mcpServer()] }, empty: {} },
@@ -153,7 +149,7 @@ function hookCommand(client: ConnectClientName): string {
   return `throughline hook ${client}`;
 }
 
-/** The MCP server, as Claude Code, Gemini and Cursor name it. */
+/** Returns the entry of the MCP server for Claude Code, Gemini and Cursor. */
 export function mcpServer(more: object = {}) {
   return {
     path: ['mcpServers', 'throughline'] as const,
@@ -162,46 +158,26 @@ export function mcpServer(more: object = {}) {
   };
 }
 
-/** The hooks of Claude Code: in the settings, and in a plugin. */
+/** Returns the hooks of Claude Code, for the settings and the plugin. */
 export function claudeHooks() {
-  return {
-    under: 'hooks',
-    items: itemsOf('claude', ({ matcher }) => ({
-      ...(matcher !== undefined && { matcher }),
-      hooks: [{ type: 'command', command: hookCommand('claude'), timeout: TIMEOUT_SECONDS }],
-    })),
-    isOurs: isOurGroup('claude'),
-    inner: 'hooks',
-  };
+  const command = hookCommand('claude');
+  return groupedHooks('claude', { type: 'command', command, timeout: TIMEOUT_SECONDS });
 }
 
-function geminiItems() {
-  return itemsOf('gemini', ({ matcher }) => ({
+/** Returns a group with one hook for each event of a client. */
+function groupedHooks(client: ConnectClientName, hook: object) {
+  const items = itemsOf(client, ({ matcher }) => ({
     ...(matcher !== undefined && { matcher }),
-    hooks: [
-      {
-        type: 'command',
-        name: 'throughline',
-        command: hookCommand('gemini'),
-        timeout: TIMEOUT_SECONDS * 1000,
-      },
-    ],
+    hooks: [hook],
   }));
-}
-
-function cursorItems() {
-  return itemsOf('cursor', ({ matcher }) => ({
-    command: hookCommand('cursor'),
-    timeout: TIMEOUT_SECONDS,
-    ...(matcher !== undefined && { matcher }),
-  }));
+  return { under: 'hooks', items, isOurs: isOurGroup(client), inner: 'hooks' };
 }
 
 function itemsOf(client: ConnectClientName, item: (event: HookEvent) => object) {
   return Object.fromEntries(HOOK_CLIENTS[client].events.map((event) => [event.name, item(event)]));
 }
 
-/** A hook runs our command, by whatever path. */
+/** Recognises a hook that runs our command, with any path. */
 function isOurHook(client: ConnectClientName) {
   return (hook: unknown) =>
     isObject(hook) &&
@@ -209,7 +185,7 @@ function isOurHook(client: ConnectClientName) {
     /\bthroughline["']? hook (\w+)/.exec(hook.command)?.[1] === client;
 }
 
-/** A group of hooks is ours where all of its hooks are; else those of ours in it. */
+/** Recognises a hook of ours, or a group with only such hooks. */
 function isOurGroup(client: ConnectClientName) {
   const isOurs = isOurHook(client);
   return (group: unknown) =>
@@ -217,14 +193,13 @@ function isOurGroup(client: ConnectClientName) {
     (isObject(group) && Array.isArray(group.hooks) && group.hooks.length > 0 && group.hooks.every(isOurs));
 }
 
-/** What the MCP server is told by its environment, of which Codex passes on only what is named. */
+/** Environment of the MCP server: Codex passes on only the named variables. */
 const SERVER_VARIABLES = [
   ...['NATS_URL', 'NATS_USER', 'NATS_PASSWORD', 'NATS_TOKEN', 'NATS_NKEY', 'NATS_CREDS'],
   ...['NATS_CA', 'NATS_CERT', 'NATS_KEY', 'THROUGHLINE_SESSION', 'THROUGHLINE_PROJECT'],
 ];
 
 const CODEX_BLOCK: TomlBlock = {
-  // A server that is still starting misses the first request. Hooks that Codex has not been told to trust do nothing.
   tables: [
     '[mcp_servers.throughline]',
     'command = "throughline"',
@@ -237,7 +212,7 @@ const CODEX_BLOCK: TomlBlock = {
       `[[hooks.${event.name}.hooks]]`,
       'type = "command"',
       `command = "${hookCommand('codex')}"`,
-      // Codex gives the end of a session three seconds at most.
+      // Codex allows three seconds at the end of a session.
       `timeout = ${event.name === 'SessionEnd' ? 3 : TIMEOUT_SECONDS}`,
     ]),
   ].join('\n'),
@@ -249,7 +224,7 @@ function codexConfig({ scope, project, home, env }: Omit<Where, 'exists'>): stri
   return join(folder, 'config.toml');
 }
 
-/** Codex keeps which hooks are trusted in the configuration of the user, by the file that they stand in. */
+/** Codex stores in the user's configuration which files may run hooks. */
 function codexTrust(where: Where, read: (path: string) => string | undefined): string | undefined {
   const text = read(codexConfig({ ...where, scope: 'user' })) ?? '';
   const key = `[hooks.state.${JSON.stringify(`${codexConfig(where)}:stop`)}`.slice(0, -1);

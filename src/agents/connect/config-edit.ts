@@ -5,12 +5,11 @@ import type { ConfigFile } from './client-table.js';
 import { hasAll, hasAny, withEntries, withoutEntries } from './json-entries.js';
 import { hasAnyBlock, hasBlock, linesOfBlock, withBlock, withoutServer } from './toml-block.js';
 
-/** What we have in a file: all of it, another version of it, or nothing. */
 export type EntryState = 'connected' | 'outdated' | 'absent';
 
 const OWN = '// Written by "throughline connect';
 
-/** What of us stands in a file; `text` is `undefined` for one that is not there. */
+/** Compares our entries in a file with the current ones; `text` is undefined for a missing file. */
 export function entryState(file: ConfigFile, text: string | undefined): EntryState {
   if (text === undefined || text.trim() === '') return 'absent';
   const { path } = file;
@@ -28,8 +27,8 @@ export function entryState(file: ConfigFile, text: string | undefined): EntrySta
 }
 
 /**
- * Returns the lines that are ours as a whole, so that a hash of them shows whether they still are: between the marks in TOML, a
- * file of our own. Entries in JSON show it by the program that they name.
+ * Returns the lines that only we write, for a hash that detects foreign ones: the block in TOML, or a file of our own. Entries in
+ * JSON are recognised by the program that they run.
  */
 export function ownLines(file: ConfigFile, text: string | undefined): string | undefined {
   if (text === undefined || file.kind === 'json') return undefined;
@@ -38,9 +37,9 @@ export function ownLines(file: ConfigFile, text: string | undefined): string | u
 }
 
 /**
- * The text of a file with us in it.
+ * Returns the text of a file with our entries.
  *
- * @throws ThroughlineError `config_invalid` for a file that we cannot write into
+ * @throws ThroughlineError `config_invalid` for a file that cannot be edited
  */
 export function connectedText(file: ConfigFile, text: string | undefined): string {
   const isBlank = text === undefined || text.trim() === '';
@@ -63,10 +62,10 @@ export function connectedText(file: ConfigFile, text: string | undefined): strin
 }
 
 /**
- * The text of a file without us: byte for byte that of before where nothing else has changed since.
+ * Returns the text of a file without our entries, byte for byte as before unless something else has changed since.
  *
- * @param before its text from before the first edit; `undefined` where there was no file
- * @returns undefined for a file that is to be removed: it is ours, or held nothing else
+ * @param before the text before the first edit; undefined if there was no file
+ * @returns undefined for a file to remove, because it only contained our entries
  */
 export function disconnectedText(
   file: ConfigFile,
@@ -94,7 +93,7 @@ function isConnected(file: ConfigFile, before: string, text: string): boolean {
   try {
     return connectedText(file, before) === text;
   } catch (error) {
-    // A backup of something else: then only our entries are taken out.
+    // The backup does not belong to this file: remove only our entries.
     if (error instanceof ThroughlineError) return false;
     throw error;
   }

@@ -14,31 +14,31 @@ import {
 import { connectedText, disconnectedText, type EntryState, entryState, ownLines } from './config-edit.js';
 import { isOnlyProject, type ProjectFields, projectText, projectTextBefore } from './project-file.js';
 
-/** What connecting and taking out does to files, before it is done. */
+/** A planned change of a file. */
 export interface FileChange {
   readonly path: string;
-  /** `undefined`: the file is not there. */
+  /** Undefined for a missing file. */
   readonly before: string | undefined;
-  /** `undefined`: the file is to be removed. */
+  /** Undefined for a file to remove. */
   readonly after: string | undefined;
-  /** What becomes of the copy of the file from before the first edit. */
+  /** Action on the copy of the file before the first edit. */
   readonly backup: 'make' | 'drop' | 'leave';
   readonly record: ConnectRecord;
-  /** What is recorded of the lines that are ours; left out where none are left. */
+  /** Hash of our lines; left out when they are removed. */
   readonly hash?: string;
 }
 
-/** Where plans read: the text of a file, or `undefined` where there is none. */
+/** Returns the text of a file; undefined for a missing one. */
 export type ReadText = (path: string) => string | undefined;
 
 export const PROJECT_FILE_NAME = '.throughline.json';
 
 /**
- * The files that connecting changes; none where everything stands there already.
+ * Returns the changes that connect a client; none if it is connected already.
  *
- * @param client undefined: only the `.throughline.json` of the project
- * @param plan the plan of a project that names none, from its folder
- * @throws ThroughlineError `config_invalid` for a file that cannot be written into
+ * @param client undefined for only the `.throughline.json` of the project
+ * @param plan default plan of the project, relative to its folder
+ * @throws ThroughlineError `config_invalid` for a file that cannot be edited
  */
 export function connectPlan(
   client: ConnectClientName | undefined,
@@ -63,7 +63,7 @@ export function connectPlan(
   );
 }
 
-/** The files that taking a client out changes; none where it is not connected. */
+/** Returns the changes that disconnect a client; none if it is not connected. */
 export function removePlan(client: ConnectClientName, where: Where, read: ReadText): FileChange[] {
   const files = CONNECT_CLIENTS[client].files(where).flatMap((file): FileChange[] => {
     const { path } = file;
@@ -79,7 +79,7 @@ export function removePlan(client: ConnectClientName, where: Where, read: ReadTe
   return [...files, ...(goes ? projectRemoved(where, read) : [])].filter(isChange);
 }
 
-/** What of us stands in the files of a client: `connected` only where all of it does. */
+/** Returns `connected` only if all files of a client have all our entries. */
 export function clientState(client: ConnectClientName, where: Where, read: ReadText): EntryState {
   const states = CONNECT_CLIENTS[client]
     .files(where)
@@ -94,7 +94,7 @@ function projectChange(where: Where, read: ReadText, given: ProjectFields, plan?
   const name = projectOf(basename(where.project));
   const defaults = { session: name, project: name, ...(plan !== undefined && { plan }) };
   const record = recordOf(path, where);
-  // One from before the first client is the user's.
+  // A file that existed before the first client belongs to the user.
   const isFirst =
     before !== undefined && read(record.hash) === undefined && noneOf(CONNECT_NAMES, where, read);
   const after = projectText(before, given, defaults, path);
@@ -114,7 +114,7 @@ function projectRemoved(where: Where, read: ReadText): FileChange[] {
   return isOurs ? [{ path, before, after: undefined, backup: 'drop', record }] : [];
 }
 
-/** Whether no client is connected. A file that cannot be read may hold us. */
+/** Returns true if no client is connected. An unreadable file may have our entries. */
 function noneOf(clients: readonly ConnectClientName[], where: Where, read: ReadText): boolean {
   try {
     return clients.every((client) => clientState(client, where, read) === 'absent');
@@ -129,13 +129,11 @@ function isChange({ before, after }: FileChange): boolean {
 }
 
 /**
- * What `throughline connect` keeps of a file that it writes into, in the state directory of the user: the file of before, and a
- * hash of the lines that it wrote. A repository can hold lines that look like ours, and is not believed.
+ * Paths in the user's state directory for each edited file: a copy from before the first edit, and a hash of the lines that
+ * `throughline connect` wrote. A repository may contain lines that look like ours, and is not trusted.
  */
 interface ConnectRecord {
-  /** Path of the copy of the file from before the first edit. */
   readonly copy: string;
-  /** Path of the hash. It is there for every file that connecting has written. */
   readonly hash: string;
 }
 
@@ -146,16 +144,15 @@ export function recordOf(path: string, { scope, project, env, home }: Where): Co
   return { copy: join(folder, `${name}.before`), hash: join(folder, `${name}.written`) };
 }
 
-/** Returns the hash that is recorded for a text. */
 function recordedHash(file: ConfigFile | undefined, text: string | undefined): string {
   return hashOf((file && ownLines(file, text)) ?? '');
 }
 
 /**
- * Refuses lines that look like ours and were not written here.
+ * Refuses lines that look like ours but were not written by this user.
  *
- * @param recorded the hash of what connecting wrote last
- * @throws ThroughlineError `config_invalid` that names them
+ * @param recorded hash of the lines that were written last
+ * @throws ThroughlineError `config_invalid`
  */
 function requireOurs(file: ConfigFile, text: string | undefined, recorded: string | undefined): void {
   const lines = ownLines(file, text);
@@ -167,7 +164,7 @@ function requireOurs(file: ConfigFile, text: string | undefined, recorded: strin
   );
 }
 
-/** Where a program is on the path of an environment; `undefined` where it is not. */
+/** Returns the path of a program on the PATH; undefined if it is not installed. */
 export function installedProgram(
   name: string,
   { PATH = '', PATHEXT = '' }: Readonly<Record<string, string | undefined>>,

@@ -4,38 +4,38 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import { isObject } from '../../shared/is-object.js';
 
 /**
- * What we have in a file of JSON, comments allowed: fields of objects, and items in lists. Edits insert and remove text;
- * every other byte stays. What is inserted goes behind all that is there, so that taking it out gives the text of before.
+ * Our entries in a JSON file with comments: fields of objects, and items of lists. Edits insert and remove text, and keep every
+ * other byte. Entries are inserted at the end, so that removing them restores the previous text.
  */
 export interface JsonEntries {
   readonly fields: readonly JsonField[];
-  /** The lists under one object, such as `hooks`; left out where there are none. */
   readonly lists?: JsonLists;
 }
 
 interface JsonField {
   readonly path: readonly string[];
-  /** An object; what else the user writes into it stays. */
+  /** An object; fields that the user adds to it are kept. */
   readonly value: object;
-  /** Whether a value under this path is ours: one that is not is never changed. */
+  /** Recognises our value; any other value at this path is never changed. */
   readonly isOurs: (value: unknown) => boolean;
 }
 
 interface JsonLists {
+  /** The object with the lists, such as `hooks`. */
   readonly under: string;
-  /** By name of the list, its one item of ours. */
+  /** Our item of each list, by the name of the list. */
   readonly items: Readonly<Record<string, unknown>>;
-  /** Whether an item, or one item of a list inside it, is ours. */
+  /** Recognises our items, in the list or in a list inside an item. */
   readonly isOurs: (item: unknown) => boolean;
-  /** A field of an item whose list has items of ours among others. */
+  /** Field of an item with a list that may mix our items with others. */
   readonly inner?: string;
 }
 
 /**
- * The text with all entries, each once and as it must be.
+ * Returns the text with all current entries, each once.
  *
  * @param name of the file, for messages
- * @throws ThroughlineError `config_invalid` for a text that is not JSON, or holds something else in our places
+ * @throws ThroughlineError `config_invalid` for a text that is not JSON, or has another value in our place
  */
 export function withEntries(text: string, entries: JsonEntries, name: string): string {
   if (hasAll(text, entries, name)) return text;
@@ -43,7 +43,7 @@ export function withEntries(text: string, entries: JsonEntries, name: string): s
   for (const { path, value, isOurs } of entries.fields) {
     const there = valueAt(result, path, name);
     if (there !== undefined && !isOurs(there)) throw taken(name, path);
-    // What the user has written into our entry, such as an `env`, stays.
+    // Keeps fields that the user added to our entry, such as `env`.
     const own = valueAt(text, path, name);
     result = added(result, path, { ...value, ...(isOurs(own) && without(own, value)) }, name);
   }
@@ -58,7 +58,7 @@ export function withEntries(text: string, entries: JsonEntries, name: string): s
   return result;
 }
 
-/** Whether every entry is there, once and as it must be, and none of ours beside them. */
+/** Returns true if the text has every current entry once, and no outdated ones. */
 export function hasAll(text: string, { fields, lists }: JsonEntries, name: string): boolean {
   if (!fields.every(({ path, value }) => hasFields(valueAt(text, path, name), value))) return false;
   if (lists === undefined) return true;
@@ -73,7 +73,6 @@ export function hasAll(text: string, { fields, lists }: JsonEntries, name: strin
   );
 }
 
-/** Whether anything of ours is there. */
 export function hasAny(text: string, { fields, lists }: JsonEntries, name: string): boolean {
   return (
     fields.some(({ path, isOurs }) => isOurs(valueAt(text, path, name))) ||
@@ -81,7 +80,7 @@ export function hasAny(text: string, { fields, lists }: JsonEntries, name: strin
   );
 }
 
-/** The text without anything of ours, and without the objects and lists that held nothing else. */
+/** Returns the text without our entries, and without objects and lists that only contained them. */
 export function withoutEntries(text: string, { fields, lists }: JsonEntries, name: string): string {
   let result = text;
   for (const { path, isOurs } of fields) {
@@ -92,7 +91,7 @@ export function withoutEntries(text: string, { fields, lists }: JsonEntries, nam
     const found = ours(result, lists, name);
     const [first] = found;
     if (first === undefined) break;
-    // Each is found by parsing the whole file again.
+    // Each removal parses the whole file again.
     if (found.length > MAX_OURS)
       throw new ThroughlineError(
         'config_invalid',
@@ -103,7 +102,7 @@ export function withoutEntries(text: string, { fields, lists }: JsonEntries, nam
   return result;
 }
 
-/** Entries of ours in one file: there is one for each event of a client. */
+/** Largest number of our entries in a file; normally there is one for each event of a client. */
 const MAX_OURS = 200;
 
 interface Found {
@@ -111,7 +110,7 @@ interface Found {
   readonly node: { readonly node: Node; readonly value: unknown };
 }
 
-/** The items of ours in all lists, those inside another item too. */
+/** Returns our items of all lists, also inside other items. */
 function ours(text: string, { under, isOurs, inner }: JsonLists, name: string): Found[] {
   const object = nodeAt(text, [under], name);
   if (object === undefined) return [];
@@ -149,7 +148,7 @@ function added(text: string, path: readonly string[], value: unknown, name: stri
   return insertLast(text, node, rest[0] ?? '', value);
 }
 
-/** Puts a value behind the last one of an object or a list. */
+/** Appends a value to an object or a list. */
 function insertLast(text: string, parent: Node, key: string | undefined, value: unknown): string {
   const eol = eolOf(text);
   const last = parent.children?.at(-1);
@@ -166,7 +165,7 @@ function insertLast(text: string, parent: Node, key: string | undefined, value: 
   return `${text.slice(0, from)}${between}${text.slice(from, end)}${entry}${comma === undefined ? '' : ','}${tail}${text.slice(end)}`;
 }
 
-/** Takes out a field or an item, and what holds nothing else. */
+/** Removes a field or an item, and its parents if they become empty. */
 function removed(text: string, value: Node, name: string): string {
   let node = value.parent?.type === 'property' ? value.parent : value;
   for (let holder = node.parent; holder !== undefined; holder = node.parent) {
@@ -189,7 +188,7 @@ function removed(text: string, value: Node, name: string): string {
   }
   const start = blankBefore(text, node.offset);
   const before = previous === undefined ? undefined : trivia(text, endOf(previous)).comma;
-  // The comma of before goes, unless the last value has one too: then that one does.
+  // Removes the comma before the value, or a trailing one after it.
   const head =
     before === undefined || comma !== undefined
       ? text.slice(0, start)
@@ -202,7 +201,7 @@ function removed(text: string, value: Node, name: string): string {
   return head + (joined ? tail.slice(line.length) : tail);
 }
 
-/** What follows a value: its comma, and where the last comma or comment before the next value ends. */
+/** Returns the comma after a value, and the end of the commas and comments before the next value. */
 function trivia(text: string, from: number): { readonly comma: number | undefined; readonly end: number } {
   const next = /\s*(?:(,)|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)/y;
   next.lastIndex = from;
@@ -229,7 +228,7 @@ function hasFields(there: unknown, value: object): boolean {
   return isObject(there) && Object.entries(value).every(([key, each]) => isDeepStrictEqual(there[key], each));
 }
 
-/** The fields of an object that another one does not have. */
+/** Returns the fields of an object that `value` does not have. */
 function without(there: unknown, value: object): object {
   return Object.fromEntries(Object.entries(isObject(there) ? there : {}).filter(([key]) => !(key in value)));
 }
@@ -263,7 +262,7 @@ function treeOf(text: string, name: string): Node {
   return tree;
 }
 
-/** Parses by recursion; `undefined` for a text with too many brackets within each other. */
+/** Runs a recursive parser; returns undefined for a text that is nested too deeply. */
 export function unlessTooDeep<T>(parse: () => T): T | undefined {
   try {
     return parse();
@@ -287,7 +286,7 @@ function endOf(node: Node): number {
   return node.offset + node.length;
 }
 
-/** Where the blank text before a place begins. */
+/** Returns the offset of the white space before a place. */
 function blankBefore(text: string, offset: number): number {
   return text.slice(0, offset).trimEnd().length;
 }
@@ -301,7 +300,7 @@ function lineIndent(text: string, offset: number): string {
   return /^[ \t]*/.exec(line)?.[0] ?? '';
 }
 
-/** One step of indentation, as the file has it. */
+/** Returns one step of the file's indentation. */
 function unitOf(text: string): string {
   return /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
 }

@@ -1,13 +1,13 @@
 /**
- * The plugin module that `throughline connect opencode` writes: opencode has no hooks that run a command, so this runs
- * `throughline hook opencode` for each event. It never throws: a throw in `chat.message` would end the run.
+ * The plugin module that `throughline connect opencode` writes. opencode has no command hooks, so the plugin runs
+ * `throughline hook opencode` for each event. It never throws, because an error in `chat.message` would end the run.
  */
 export const OPENCODE_PLUGIN = `// Written by "throughline connect opencode"; "throughline connect opencode --remove" takes it out.
 import { spawn } from 'node:child_process';
 
 const TIMEOUT_MS = 5000;
 
-/** Runs the hook on one event. Its answer, or nothing: no fault of it reaches opencode. */
+/** Runs the hook on one event, and returns its answer, or {} after an error. */
 function hook(event) {
   return new Promise((resolve) => {
     let answer = '';
@@ -36,7 +36,7 @@ function hook(event) {
   });
 }
 
-/** A hook of the plugin: what goes wrong in it is left out. */
+/** A hook of the plugin that ignores errors. */
 const safe = (work) => async (input, output) => {
   try {
     await work(input, output);
@@ -44,11 +44,10 @@ const safe = (work) => async (input, output) => {
 };
 
 export const Throughline = async ({ client, directory }) => {
-  /** By session: what the next request of the model gets as context. */
+  /** Context of the next model request, by session. */
   const contexts = new Map();
-  /** By session: what is known of it. */
   const known = new Map();
-  /** What is still worked on: opencode waits for it only when it ends. */
+  /** Background work, awaited when opencode ends. */
   const running = new Set();
   let isEnding = false;
 
@@ -73,27 +72,27 @@ export const Throughline = async ({ client, directory }) => {
       ...(again && { stop_hook_active: true }),
       ...more,
     });
-    // The start of a session stays in front of the model; of its prompts the newest. A compaction has its own place.
+    // The context of the session start and of the newest prompt stay in front of the model.
     const isKept = name === 'session.start' || name === 'chat.message';
     if (isKept && typeof answer?.context === 'string') contexts.set(id, { ...contexts.get(id), [name]: answer.context });
     return answer ?? {};
   }
 
-  /** Does work that opencode does not wait for. */
+  /** Runs work in the background. */
   function later(work) {
     const done = safe(work)().finally(() => running.delete(done));
     running.add(done);
   }
 
-  /** What an agent that is sent back is asked. Without its name another agent would answer. */
+  /** Returns the request for an agent that is sent back. Without its name another agent would answer. */
   function askedAgain(id, session, text) {
     session.asked = text;
     return { path: { id }, body: { agent: session.agent, parts: [{ type: 'text', text }] } };
   }
 
   /**
-   * The end of a turn of the agent that the user talks to. Only now it is known that no tool follows: a text alone may stand
-   * in the midst of the work. Not for a turn that was interrupted or has failed, nor for the summary of a compaction.
+   * Handles the end of a turn of the main agent, when no tool call follows. Ignores interrupted and failed turns, and the
+   * summary of a compaction.
    */
   async function turnEnded(id) {
     const session = known.get(id);
@@ -102,12 +101,12 @@ export const Throughline = async ({ client, directory }) => {
     if (!isDone || parent !== undefined || session.ended === turn) return;
     session.ended = turn;
     const { again } = await send('session.idle', id, { last_assistant_message: said.messageID === last.id ? said.text : '' });
-    // Meanwhile the user may have asked something else.
+    // The user may have sent another prompt meanwhile.
     if (typeof again !== 'string' || session.turn !== turn || isEnding) return;
     await client.session.promptAsync(askedAgain(id, session, again));
   }
 
-  /** The end of a sub-agent, before the agent that called it reads what it said: what it is asked again is added. */
+  /** Handles the end of a sub-agent, before its caller reads the output: the answer to a second request is appended. */
   async function agentEnded(output) {
     const { sessionId: id, background } = output?.metadata ?? {};
     const session = known.get(id);
@@ -130,7 +129,7 @@ export const Throughline = async ({ client, directory }) => {
         .filter((part) => part.type === 'text' && !part.synthetic)
         .map((part) => part.text)
         .join('\\n');
-      // A prompt of ours that asks again is not a new turn.
+      // A second request of ours is not a new turn.
       session.again = session.asked !== undefined && session.asked === prompt;
       if (!session.again) session.asked = undefined;
       const turn = messageID ?? message?.id ?? '';
@@ -158,7 +157,7 @@ export const Throughline = async ({ client, directory }) => {
       const { said, last } = session;
       if (last?.id === messageID && last.summary) return;
       session.said = { messageID, text: said.messageID === messageID ? said.text + '\\n' + text : text };
-      // A result is taken at once: opencode waits for this hook, and not for one at the end of a run.
+      // Sends a result at once, because opencode does not wait for a hook at the end of a run.
       if (text.includes('{')) await send('experimental.text.complete', sessionID, { last_assistant_message: text });
     }),
     'experimental.session.compacting': safe(async ({ sessionID }, output) => {

@@ -3,9 +3,9 @@ import { parse, type TomlTable } from 'smol-toml';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { isObject } from '../../shared/is-object.js';
 
-/**
- * Our tables in a file of TOML: one block of text at its end, between two lines of ours. Nothing else is touched, and
- * each edit is checked: everything outside the block must parse to the same values as before.
+/*
+ * Our tables in a TOML file are one block of text at its end, between two marker lines. Each edit is verified: everything outside
+ * the block must parse to the same values as before.
  */
 const BEGIN_MARK = '# >>> throughline';
 const BEGIN = `${BEGIN_MARK}: written by "throughline connect"; --remove takes it out`;
@@ -13,14 +13,14 @@ const END = '# <<< throughline';
 
 export interface TomlBlock {
   readonly tables: string;
-  /** A header of a table of ours, as it stands in the file. */
+  /** Recognises the header of a table of ours. */
   readonly isOurs: (header: string) => boolean;
 }
 
 /**
- * The text with the block at its end.
+ * Returns the text with the block at its end.
  *
- * @throws ThroughlineError `config_invalid` for a text that is not TOML, or that has our tables in another form
+ * @throws ThroughlineError `config_invalid` for a text that is not TOML, or has our tables in another form
  */
 export function withBlock(text: string, block: TomlBlock, name: string): string {
   if (hasBlock(text, block)) return text;
@@ -33,7 +33,7 @@ export function withBlock(text: string, block: TomlBlock, name: string): string 
   return result;
 }
 
-/** Whether the block stands there, as it must be. */
+/** Returns true if the text has the current block. */
 export function hasBlock(text: string, block: TomlBlock): boolean {
   const found = blockIn(text);
   return (
@@ -46,12 +46,12 @@ export function hasAnyBlock(text: string): boolean {
   return blockIn(text) !== undefined;
 }
 
-/** Returns what stands between the two lines; `undefined` without them. */
+/** Returns the text between the marker lines; undefined without them. */
 export function linesOfBlock(text: string): string | undefined {
   return blockIn(text)?.inside;
 }
 
-/** The text without the block. A table of others that was written into it stays. */
+/** Returns the text without the block. Keeps tables that the user wrote into it. */
 function withoutBlock(text: string, { isOurs }: TomlBlock, name: string): string {
   tableOf(text, name);
   const found = blockIn(text);
@@ -59,16 +59,16 @@ function withoutBlock(text: string, { isOurs }: TomlBlock, name: string): string
   const foreign = tablesIn(found.inside).filter(({ header }) => !isOurs(header));
   const kept = foreign.map(({ lines }) => lines).join('');
   const result = found.before + kept + found.after;
-  // What is left is the file without our tables: it must be TOML, and hold nothing that was not there.
+  // The rest must be TOML, without new values.
   if (!holds(tableOf(text, name), tableOf(result, name))) throw changed(name);
   return result;
 }
 
 /**
- * The same, for good.
+ * Returns the text without the block, for disconnecting.
  *
- * @throws ThroughlineError `config_invalid` also where tables of the user hang on our server: left alone they are one that
- * cannot be started, and Codex then refuses the whole file
+ * @throws ThroughlineError `config_invalid` also for subtables of our server that the user added: without the server they define
+ * one that cannot start, and Codex rejects the whole file
  */
 export function withoutServer(text: string, block: TomlBlock, name: string): string {
   const rest = withoutBlock(text, block, name);
@@ -82,7 +82,7 @@ export function withoutServer(text: string, block: TomlBlock, name: string): str
   );
 }
 
-/** The text before the block with the line end that parts them, what is in it, and the text after it. */
+/** Splits the text into the part before the block and its line break, the block, and the part after it. */
 function blockIn(text: string): { before: string; inside: string; after: string } | undefined {
   const lines = linesOf(text);
   const begin = lines.findIndex((line) => line.startsWith(BEGIN_MARK));
@@ -97,7 +97,7 @@ function blockIn(text: string): { before: string; inside: string; after: string 
   };
 }
 
-/** The tables of a text: each header with the lines up to the next one. Ours hold no text of several lines. */
+/** Splits a text into tables: each header with its lines. Our tables have no multi-line strings. */
 function tablesIn(text: string): { readonly header: string; readonly lines: string }[] {
   const tables: { header: string; lines: string }[] = [];
   for (const line of linesOf(text)) {
@@ -125,7 +125,7 @@ function tableOf(text: string, name: string, why = 'it is not TOML: repair it'):
   }
 }
 
-/** Whether a value has all of another: the fields of objects, and the items of lists in their order. */
+/** Returns true if `whole` contains `part`: all fields of objects, and all items of lists in order. */
 function holds(whole: unknown, part: unknown): boolean {
   if (Array.isArray(part)) return Array.isArray(whole) && hasInOrder(whole, part);
   if (part instanceof Date || !isObject(part)) return isDeepStrictEqual(whole, part);

@@ -6,27 +6,26 @@ import { makePrivateFolder, writePrivateFile } from '../../engine/files/user-sta
 import type { Where } from './client-table.js';
 import type { FileChange, ReadText } from './connect-plan.js';
 
-/** Whether anyone may write a file. */
+/** Write permission of any user. */
 const WRITABLE = 0o222;
 
 type Place = Pick<Where, 'scope' | 'project'>;
 
-/** Returns what reads the files that connecting writes: those of a project must lie in it. */
+/** Returns a reader for configuration files; files of a project must be inside it. */
 export function readerOf(place: Place): ReadText {
   return (path) => readTextFile(path, boundsOf(path, place));
 }
 
-/** Files of a project belong to a repository, which is not trusted; others are the user's own. */
+/** A repository is not trusted, so links may not lead out of the project. */
 function boundsOf(path: string, { scope, project }: Place): string | undefined {
   return scope === 'project' && path.startsWith(`${project}${sep}`) ? project : undefined;
 }
 
 /**
- * Writes all changes, or none: what fails takes the earlier ones back. A file is replaced as a whole, with its rights, and
- * only while it is still what the change was made from. A symbolic link stays one.
+ * Writes all changes, or rolls back. Files are replaced atomically with the same permissions, and only if they are unchanged since
+ * the plan was made. Symbolic links are kept.
  *
- * @throws ThroughlineError `conflict` for a file that has changed in between; `config_invalid` for one that is read-only, or cannot be
- * written
+ * @throws ThroughlineError `conflict` for a file that has changed; `config_invalid` for a read-only file, or a failed write
  */
 export function writeChanges(changes: readonly FileChange[], place: Place): void {
   const read = readerOf(place);
@@ -37,7 +36,7 @@ export function writeChanges(changes: readonly FileChange[], place: Place): void
         `${path} has changed in between, so nothing was written: run this again`,
       );
     }
-    // It could be replaced all the same, where its folder can be written.
+    // A replacement would succeed in spite of the file's own permission.
     if (before !== undefined && (statSync(path).mode & WRITABLE) === 0) {
       throw new ThroughlineError(
         'config_invalid',
@@ -71,7 +70,6 @@ export function writeChanges(changes: readonly FileChange[], place: Place): void
   }
 }
 
-/** Keeps a text in the state directory, for the user alone. */
 function keep(path: string, text: string): void {
   makePrivateFolder(dirname(path));
   writePrivateFile(path, text);
@@ -87,7 +85,7 @@ function put(path: string, text: string | undefined, place: Place): void {
   removeEmptyFolders(dirname(target));
 }
 
-/** Folders such as `.opencode/plugin` that we made: they go with the last file, the folder of the project never does. */
+/** Removes empty folders such as `.opencode/plugin`, but never the folder of the project. */
 function removeEmptyFolders(folder: string): void {
   for (
     let at = folder;
@@ -97,7 +95,7 @@ function removeEmptyFolders(folder: string): void {
     try {
       rmdirSync(at);
     } catch {
-      // It is not empty.
+      // The folder is not empty.
       return;
     }
   }

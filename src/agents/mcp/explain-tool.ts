@@ -1,12 +1,13 @@
 import type { ConsideredFact } from '../../contracts/replies/compile-reply.js';
 import type { FoundFact } from '../../contracts/replies/fact-reply.js';
 import { counted, quoted } from '../../shared/text.js';
+import { whyLeft, whyShown } from '../../shared/why-shown.js';
 import { knownTask, type McpInput, type McpTool, type Memory } from './mcp-tools.js';
 import { said } from './recall-tool.js';
 
 const MOST = 10;
 
-/** `explain`: where a fact comes from, what closed it and, for a task, why its prompt shows it or does not. */
+/** `explain`: the origin of a fact, what closed it and, for a task, why its prompt shows it or not. */
 export const explainTool: McpTool<'explain'> = async (memory, input) => {
   const client = await memory.client();
   const { session } = memory;
@@ -57,26 +58,10 @@ function inPrompt(fact: FoundFact, known: ConsideredFact | undefined, { task }: 
       ? 'not among the facts: it is of this task, and the ledger in its prompt tells it'
       : 'not shown: others fit the task better';
   }
-  const words = known.words.length === 0 ? '' : ` (${known.words.map(quoted).join(', ')})`;
-  if (known.shown) return `shown for ${BECAUSE[known.because]}${words}`;
-  return `not shown: ${LEFT[known.left ?? 'rank']}${known.duplicateOf === undefined ? '' : ` (${known.duplicateOf})`}`;
+  return known.shown
+    ? `shown for ${whyShown({ because: known.because, words: known.words.map(quoted) })}`
+    : `not shown: ${whyLeft(known)}`;
 }
-
-const BECAUSE: Readonly<Record<ConsideredFact['because'], string>> = {
-  words: 'words of the task',
-  file: 'a likely or open file',
-  similar: 'a result like the task',
-  recent: 'the room that was left',
-};
-
-const LEFT: Readonly<Record<NonNullable<ConsideredFact['left']>, string>> = {
-  rank: 'others came first',
-  'near-duplicate': 'another fact says nearly the same',
-  'one task': 'its task has enough places already',
-  held: 'the places are held for findings and conventions',
-  'likely file': 'a likely file says it already',
-  budget: 'the room was used up',
-};
 
 function lineOf(fact: FoundFact, why: string | undefined): string {
   const { id, role, task, dispatch, at, closed_by, closed_at } = fact;

@@ -13,9 +13,9 @@ import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.
 import { createMcpServer } from './mcp-server.js';
 import type { Memory } from './mcp-tools.js';
 
-/**
- * The server over streamable HTTP, for programs on this machine: it listens on loopback alone, takes requests of local pages
- * and of no others, and wants a bearer token.
+/*
+ * The server over streamable HTTP, for programs on this machine: it listens only on loopback, accepts only requests of local
+ * pages, and requires a bearer token.
  */
 
 const HOST = '127.0.0.1';
@@ -27,7 +27,7 @@ interface McpHttp {
 }
 
 /**
- * @param port 0 for any that is free
+ * @param port 0 for any free port
  * @throws ThroughlineError `config_invalid` when nothing can listen on that port
  */
 export async function serveMcpHttp(memory: Memory, port: number, token: string): Promise<McpHttp> {
@@ -69,7 +69,7 @@ export async function serveMcpHttp(memory: Memory, port: number, token: string):
 
 function unauthorized(request: Request, token: string): Response | undefined {
   const [scheme = '', given = ''] = (request.headers.get('authorization') ?? '').split(' ');
-  // Hashes have one length, which the comparison needs.
+  // The comparison needs values of equal length, which hashes are.
   const isKnown = timingSafeEqual(sha256(given), sha256(token));
   if (isKnown && /^bearer$/i.test(scheme)) return undefined;
   return new Response('send the header "Authorization: Bearer TOKEN" with the token of this server\n', {
@@ -82,7 +82,7 @@ function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** One request and its response, between the server of node and a handler of web requests. */
+/** Passes a request of Node's server to a handler of web requests. */
 async function exchange(
   incoming: IncomingMessage,
   outgoing: ServerResponse,

@@ -4,7 +4,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import { createMcpServer } from './mcp-server.js';
 import type { Memory } from './mcp-tools.js';
 
-/** The server on standard input and output; `failed` is told of what cannot be read. */
+/** Serves standard input and output; `failed` is called for messages that cannot be read. */
 export function serveMcpInput(memory: Memory, failed: (error: Error) => void): { close(): Promise<void> } {
   const lines = new BoundedLines(({ bytes, id }) => {
     const message = `a message of ${bytes} bytes is larger than the limit of ${MAX_LINE}: shorten it, and name files in place of their content`;
@@ -16,23 +16,19 @@ export function serveMcpInput(memory: Memory, failed: (error: Error) => void): {
   return serveStdio(() => createMcpServer(memory), { transport, onerror: failed });
 }
 
-/**
- * Passes lines on whole, and none that is longer than a limit: the protocol's reader ends the server at the first one. A line
- * that is left out is told by its two ends, since the id of a request may stand at either.
- */
-
-/** Bytes of a line. One result, which is the longest thing that a client sends, has at most a few megabytes as JSON. */
+/** Length limit of a line, in bytes. A result, the longest message of a client, has at most a few megabytes as JSON. */
 export const MAX_LINE = 8 * 1024 * 1024;
-/** Bytes of each end of a line that is left out. */
+/** Length of both ends of a dropped line that are searched for its request id, in bytes. */
 const SHOWN = 4096;
 const NEWLINE = 0x0a;
 
 interface LeftOut {
   readonly bytes: number;
-  /** Of a request; `null` where it cannot be read. */
+  /** Id of the request; `null` if it cannot be read. */
   readonly id: string | number | null;
 }
 
+/** Passes on complete lines, and drops longer ones than the limit, which would end the protocol's own reader. */
 class BoundedLines extends Transform {
   readonly #leftOut: (line: LeftOut) => void;
   #parts: Buffer[] = [];
@@ -40,7 +36,7 @@ class BoundedLines extends Transform {
   #head = '';
   #tail: Buffer = Buffer.alloc(0);
 
-  /** @param leftOut is told of each line that is left out, once it has ended */
+  /** @param leftOut is called at the end of each dropped line */
   constructor(leftOut: (line: LeftOut) => void) {
     super();
     this.#leftOut = leftOut;
@@ -61,7 +57,6 @@ class BoundedLines extends Transform {
     this.#bytes += part.length;
     this.#parts.push(part);
     if (this.#bytes <= MAX_LINE) return;
-    // Of the rest only the ends are kept.
     if (this.#head === '') this.#head = Buffer.concat(this.#parts).toString('utf8', 0, SHOWN);
     this.#tail = Buffer.concat([this.#tail, ...this.#parts]).subarray(-SHOWN);
     this.#parts = [];
@@ -79,7 +74,7 @@ class BoundedLines extends Transform {
 
 const ID = String.raw`"id"\s{0,9}:\s{0,9}(\d{1,15}|"[^"\\]{1,200}")`;
 const OTHER = String.raw`"(?:jsonrpc|method)"\s{0,9}:\s{0,9}"[^"\\]{0,100}"`;
-/** Only before the first and behind the last value that may hold an `id` of its own. */
+/** Match only at the start and the end of a line, because a value in between may have an `id` of its own. */
 const FIRST = new RegExp(String.raw`^\s{0,9}\{\s{0,9}(?:${OTHER}\s{0,9},\s{0,9}){0,2}${ID}`);
 const LAST = new RegExp(String.raw`${ID}(?:\s{0,9},\s{0,9}${OTHER}){0,2}\s{0,9}\}\s{0,9}$`);
 

@@ -19,9 +19,7 @@ import { compiled, contextTool, noteTool, recallTool } from './recall-tool.js';
 import { reportTool } from './report-tool.js';
 import { boardAndPlan, taskTool } from './task-tool.js';
 
-/** The MCP server of one session: six tools, three resources, two prompts. Lists hold nothing that changes. */
-
-/** The name under which the registry of MCP servers knows it. */
+/** Name of the server in the MCP registry. */
 const MCP_NAME = 'throughline';
 
 const AT_WORK: { readonly [Name in McpToolName]: McpTool<Name> } = {
@@ -39,7 +37,7 @@ const promptArguments = z.object({
   prompt: z.string().optional().describe('what is to be done'),
 });
 
-/** For a day: they change with the version alone. */
+/** Lists are cached for a day: they change only with the version. */
 const LISTS = { ttlMs: 86_400_000, cacheScope: 'public' } as const;
 
 export function createMcpServer(memory: Memory): McpServer {
@@ -47,7 +45,6 @@ export function createMcpServer(memory: Memory): McpServer {
     { name: MCP_NAME, title: 'Throughline', version: VERSION },
     {
       instructions: INSTRUCTIONS,
-      // Nothing that is listed ever changes.
       capabilities: {
         tools: { listChanged: false },
         resources: { listChanged: false },
@@ -92,9 +89,8 @@ function addTool<Name extends McpToolName>(server: McpServer, memory: Memory, na
   const about = { description, annotations, inputSchema: listed(input), outputSchema: listed(output) };
   server.registerTool(name, about, async (given) => {
     try {
-      // What a result holds is read as far as it can be, by the rules for results.
+      // The reader for results repairs malformed fields, so they are not checked here.
       const taken = name === 'report' ? given : checkedRequest(input, given);
-      // The schema of a tool gives the input of that tool; the index type cannot say so.
       const { text, data } = await work(memory, taken as McpInput<Name>);
       return { content: [{ type: 'text', text }], structuredContent: data };
     } catch (error) {
@@ -105,7 +101,7 @@ function addTool<Name extends McpToolName>(server: McpServer, memory: Memory, na
   });
 }
 
-/** A schema that is listed in short. The tool checks for itself, so that a refusal says what to do. */
+/** Returns a schema with a short listing. The tool validates its input itself, for errors with a fix. */
 function listed(schema: z.ZodType): StandardSchemaWithJSON {
   return {
     '~standard': {
@@ -120,7 +116,7 @@ function listed(schema: z.ZodType): StandardSchemaWithJSON {
   };
 }
 
-/** Resources and prompts have no result for errors: theirs is the error of the protocol, in the same words. */
+/** Turns an error of a resource or prompt, which have no error result, into a protocol error with the same text. */
 async function orFailure<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;
@@ -131,7 +127,7 @@ async function orFailure<Value>(work: Promise<Value>): Promise<Value> {
 
 const MOST_LEARNINGS = 100;
 
-/** What a user may attach to a chat, each as text. */
+/** Texts that a user can attach to a chat. */
 export const RESOURCES: Readonly<
   Record<
     string,
@@ -168,7 +164,7 @@ async function learningsOf({ session, project, client: connect }: Memory): Promi
   return [...lines, ...(total > lines.length ? [`and ${total - lines.length} older ones`] : [])].join('\n');
 }
 
-/** What a model does next after an error, by its code. */
+/** Next step of a model after an error, by code. */
 const NEXT: Readonly<Partial<Record<ErrorCode, string>>> = {
   unavailable:
     'Go on with your work without it, and try again later. If it stays so, tell the user to run "throughline doctor", which says what is wrong; where nothing runs, "throughline up".',
@@ -191,9 +187,9 @@ const NEXT: Readonly<Partial<Record<ErrorCode, string>>> = {
 const TELL = 'Do not repeat the call. Go on with your work, and tell the user.';
 
 /**
- * What a model reads of an error: what is wrong, the stable code, and what to do next.
+ * Returns the error text for a model: the problem, the stable code, and the next step.
  *
- * @param fields those that the call takes
+ * @param fields field names of the call
  */
 export function failureText(error: unknown, fields: readonly string[]): string {
   const code = codeOf(error);
@@ -202,7 +198,7 @@ export function failureText(error: unknown, fields: readonly string[]): string {
   return `${said} (${code}). ${NEXT[code] ?? TELL}`;
 }
 
-/** The message names fields of the request and options of the command line, which a model does not have. */
+/** Replaces the message, which names fields and options that a model does not have. */
 function overflowText({ details = {} }: ThroughlineError, fields: readonly string[]): string {
   const { tokens, room } = details;
   const much = typeof tokens === 'number' ? ` at least ${tokens} tokens` : ' more tokens';

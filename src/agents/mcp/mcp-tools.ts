@@ -9,10 +9,10 @@ import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { nearIdsHint } from '../../shared/near-ids.js';
 import type { AgentSession } from '../agent-session.js';
 
-/** A JSON Schema as a listing has it: what tells a model how to call, and nothing that only a validator needs. */
+/** A JSON Schema for a model, without the keywords that only a validator needs. */
 export type ListedSchema = { readonly [key: string]: unknown };
 
-/** What the tools say of their fields. The descriptions in contracts are longer, and for people. */
+/** Short field descriptions for models. Those of the contracts are longer, and for people. */
 const HINTS = z.registry<{ readonly description: string }>();
 
 const KEPT: ReadonlySet<string> = new Set([
@@ -25,7 +25,7 @@ const KEPT: ReadonlySet<string> = new Set([
   'anyOf',
 ]);
 
-/** Limits and defaults are left out: a refusal names them when it comes to it. */
+/** Returns a schema without limits and defaults, which an error names when necessary. */
 export function listedSchema(schema: z.ZodType, io: 'input' | 'output'): ListedSchema {
   return short(z.toJSONSchema(schema, { io, metadata: HINTS }));
 }
@@ -33,7 +33,7 @@ export function listedSchema(schema: z.ZodType, io: 'input' | 'output'): ListedS
 function short(schema: object): ListedSchema {
   return Object.fromEntries(
     Object.entries(schema)
-      // What an enumeration holds says its type.
+      // The values of an enumeration show its type.
       .filter(([key]) => KEPT.has(key) && !(key === 'type' && 'enum' in schema))
       .map(([key, value]) => [key, key === 'properties' ? mapped(value) : inner(value)]),
   );
@@ -47,11 +47,6 @@ function inner(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inner);
   return typeof value === 'object' && value !== null ? short(value) : value;
 }
-
-/**
- * The tools that a model sees, in the order in which they are listed: what each says of itself, what it takes, and what it
- * answers. Every word here is in the context of every agent, at every turn: a test counts the tokens.
- */
 
 const role = z.enum(ROLES);
 const texts = z.array(z.string());
@@ -74,7 +69,6 @@ const shownTask = z.object({
 const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 const ADDS = { destructiveHint: false, openWorldHint: false };
 
-/** One tool. The server checks what comes in, so that a refusal says what to do. */
 function tool<const Input extends z.ZodRawShape, const Output extends z.ZodRawShape>(
   description: string,
   annotations: typeof READS | typeof ADDS,
@@ -84,6 +78,7 @@ function tool<const Input extends z.ZodRawShape, const Output extends z.ZodRawSh
   return { description, annotations, input: z.object(input), output: z.object(output) };
 }
 
+/** The tools in their listed order. Every word is in the context of every agent at every turn: a test counts the tokens. */
 export const MCP_TOOLS = {
   context: tool(
     'Get what earlier agents did, decided and found. With task: the prompt for that task, with open findings and likely files. Without: the start of the session. Call it before you work.',
@@ -201,15 +196,14 @@ export const MCP_TOOLS = {
 } as const;
 
 export type McpToolName = keyof typeof MCP_TOOLS;
-/** What a tool works on. */
 export type McpInput<Name extends McpToolName> = z.output<(typeof MCP_TOOLS)[Name]['input']>;
-/** What a tool answers, beside its text. */
+/** Structured content of a reply. */
 export type McpOutput<Name extends McpToolName> = z.output<(typeof MCP_TOOLS)[Name]['output']>;
 
 /**
- * A field that an action needs.
+ * Returns a field that an action requires.
  *
- * @throws ThroughlineError `schema_invalid` that says what to give
+ * @throws ThroughlineError `schema_invalid` if it is missing
  */
 export function needed<Input extends { readonly action: string }, Field extends keyof Input & string>(
   input: Input,
@@ -224,29 +218,28 @@ export function needed<Input extends { readonly action: string }, Field extends 
   );
 }
 
-/** What the tools of an agent work on. */
+/** The session of an agent's tools. */
 export interface Memory extends Pick<AgentSession, 'session' | 'project' | 'plan'> {
-  /** The client: connected at the first call, and again after a failure. */
+  /** Connects at the first call, and again after a failure. */
   readonly client: () => Promise<ThroughlineClient>;
 }
 
-/** What a tool answers: a text that a model can read alone, and the same as data. */
+/** A reply of a tool: a text for the model, and the same as data. */
 export interface McpAnswer<Name extends McpToolName> {
   readonly text: string;
   readonly data: McpOutput<Name>;
 }
 
-/** A tool at work. Throws a ThroughlineError for what cannot be done. */
+/** Implementation of a tool. Throws a ThroughlineError if it fails. */
 export type McpTool<Name extends McpToolName> = (
   memory: Memory,
   input: McpInput<Name>,
 ) => Promise<McpAnswer<Name>>;
 
-/** What is known of a task that is named alone. */
 export interface KnownTask {
-  /** What is to be done, as board or plan say it. */
+  /** Text of the board or plan. */
   readonly text?: string;
-  /** That neither has it, with the ids that may be meant; only where the session follows a plan. */
+  /** Says that no such task exists, with similar ids; only if the session follows a plan. */
   readonly unknown?: string;
 }
 

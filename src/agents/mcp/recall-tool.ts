@@ -16,10 +16,10 @@ const DEFAULT_LIMIT = 10;
 const MAX_LEARNINGS = 5;
 /** Characters of a note. */
 const MAX_NOTE = 1000;
-/** What is found is in the reply: of the prompt nothing is needed but a short one. */
+/** A short template, because only the rest of the reply is used. */
 const TEMPLATE = '{{sessionContext}}\n{{learnings}}';
 
-/** `recall`: the facts, files and learnings that a text asks for, ranked as for a prompt, and the notes that fit it. */
+/** `recall`: facts, files and learnings for a text, ranked like in a prompt, and matching notes. */
 export const recallTool: McpTool<'recall'> = async ({ session, project, client: connect }, input) => {
   const { query, scope = 'all', limit = DEFAULT_LIMIT } = input;
   const client = await connect();
@@ -37,7 +37,7 @@ export const recallTool: McpTool<'recall'> = async ({ session, project, client: 
     }),
     scope === 'project' ? { notes: [] } : client.tools.noteList({ session }),
   ]);
-  // Of notes that fit as well, the newest first.
+  // The newest first among notes of equal rank.
   const notes = rankTexts(query, [...all].reverse(), ({ content }) => content, limit).map(
     ({ id, type, content }) => ({ id, type, content: clipText(quoted(content), MAX_NOTE) }),
   );
@@ -70,7 +70,7 @@ export const recallTool: McpTool<'recall'> = async ({ session, project, client: 
   return { text, data: { facts, notes, files, learnings } };
 };
 
-/** Whether more than its age and its use speaks for a file that is shown. */
+/** Returns true if a file matches the text, and is not only recent or often used. */
 function isAsked({
   shown,
   reasons: { similar = 0, path = 0, named = 0, beside = 0 },
@@ -84,22 +84,18 @@ function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `- ${quoted(line)}`)];
 }
 
-/** What a fact says, as one line. */
-export function said({
-  subject,
-  relation,
-  object,
-  fix,
-}: {
+/** Returns a fact as one line. */
+export function said(fact: {
   readonly subject: string;
   readonly relation: string;
   readonly object: string;
   readonly fix?: string;
 }): string {
+  const { subject, relation, object, fix } = fact;
   return quoted(`${subject} ${relation} ${object}${fix === undefined ? '' : ` (fix: ${fix})`}`);
 }
 
-/** `context`: the next prompt, of a task or of the session. */
+/** `context`: the next prompt of a task or the session. */
 export const contextTool: McpTool<'context'> = async (memory, input) => {
   const known =
     input.task === undefined ? {} : await knownTask(await memory.client(), memory.session, input.task);
@@ -109,10 +105,10 @@ export const contextTool: McpTool<'context'> = async (memory, input) => {
   return { text: prompt, data: { prompt, tokens, sequence } };
 };
 
-/** The prompt asks for a block, which is for agents that have no tools. */
+/** Overrides the prompt, which asks agents without tools for a result block. */
 const HAND_IN = 'You have the tool report: hand the result in with it, in place of the result object.';
 
-/** The prompt of a task; without a task what an agent reads first in the session. */
+/** Compiles the prompt of a task, or without a task the session start. */
 export async function compiled(
   { session, project, client: connect }: Memory,
   { task, prompt, role, after, tokens }: McpInput<'context'>,
@@ -129,7 +125,7 @@ export async function compiled(
   return client.compile({ ...common, taskId: task, taskPrompt, role });
 }
 
-/** `note`: what agents write down for each other. */
+/** `note`: notes and messages between agents. */
 export const noteTool: McpTool<'note'> = async ({ session, client: connect }, input) => {
   const client = await connect();
   const content = () => needed(input, 'content', 'what to write down');

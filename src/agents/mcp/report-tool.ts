@@ -9,10 +9,10 @@ import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { counted, oneLine } from '../../shared/text.js';
 import { knownTask, type McpAnswer, type McpTool } from './mcp-tools.js';
 
-/** How long a result is tried: well within the minute that clients wait for a tool. */
+/** Timeout for publishing, well below the minute that clients wait for a tool. */
 const PATIENCE_MS = 15_000;
 
-/** `report`: publishes a result, waits, and says what became of it. What cannot be read is not sent at all. */
+/** `report`: publishes a result, waits, and returns its outcome. A result that cannot be read is not sent. */
 export const reportTool: McpTool<'report'> = async ({ session, client: connect }, input) => {
   const { role = input.assessment === undefined ? 'implementer' : 'reviewer', ...given } = input;
   if (!isRole(role)) {
@@ -33,7 +33,7 @@ export const reportTool: McpTool<'report'> = async ({ session, client: connect }
   }
 };
 
-/** That board and plan do not have the task. The result is stored: what cannot be read now is not worth an error. */
+/** Returns a warning if board and plan do not have the task. Ignores errors, because the result is stored. */
 async function unknownTask(
   client: ThroughlineClient,
   session: string,
@@ -91,7 +91,7 @@ function unreadable(why: string, fix: string | undefined, meant: Role | undefine
   return new ThroughlineError('dispatch_rejected', here);
 }
 
-/** It may be stored all the same: only under the same id is it safe to report again. */
+/** Names the id under which a retry is safe, because the result may be stored already. */
 function namedAgain(error: unknown, id: string): unknown {
   if (!(error instanceof ThroughlineError) || error.code !== 'unavailable') return error;
   const { dispatch } = error.details ?? {};

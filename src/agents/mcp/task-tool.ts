@@ -14,7 +14,7 @@ import {
   needed,
 } from './mcp-tools.js';
 
-/** `task`: the board of the session, and the plan that it follows. */
+/** `task`: the board of the session, and its plan. */
 export const taskTool: McpTool<'task'> = async (memory, input) => {
   const { session } = memory;
   const client = await memory.client();
@@ -51,7 +51,7 @@ export const taskTool: McpTool<'task'> = async (memory, input) => {
 
 const CLAIM_WITH_ID =
   'id is not for claim, which takes the next ready task of the board: leave it out. A task of the plan needs no claim: use context with it';
-/** Tasks of the board, of the plan, and results: so many lines each. */
+/** Largest number of board tasks, plan tasks and results in a reply. */
 const MOST = 30;
 /** Characters of a task in a list. */
 const MAX_LISTED = 200;
@@ -63,7 +63,7 @@ async function changed(
 ): Promise<TaskView> {
   const id = needed(input, 'id', 'the task, such as TAS-4');
   const status = needed(input, 'status', 'its new status');
-  // A number alone may be meant as an id of the plan.
+  // A number alone may be an id of the plan.
   if (!/^tas-\d+$/i.test(id)) {
     throw new ThroughlineError(
       'not_found',
@@ -78,13 +78,13 @@ type PlanTask = ToolReply<'plan-show'>['tasks'][number];
 
 interface Plan {
   readonly status: RunStatusReply;
-  /** Those that are work of their own: groups are not. */
+  /** Without groups. */
   readonly tasks: readonly PlanTask[];
   /** Why the plan of the project is not followed. */
   readonly fault?: string;
 }
 
-/** The plan; the one that the project names is followed from the first question on. */
+/** Returns the plan. Starts to follow the plan of the project at the first call. */
 async function planOf(memory: Memory, client: ThroughlineClient): Promise<Plan> {
   const followed = await followedPlan(memory, client);
   if (followed.status.run === null) return { ...followed, tasks: [] };
@@ -142,7 +142,7 @@ function listAnswer(board: readonly TaskView[], plan: Plan): McpAnswer<'task'> {
   };
 }
 
-/** The first tasks of a list, those that are open before those that are done. */
+/** Returns the first tasks of a list, open ones first. */
 function openFirst<Task>(all: readonly Task[], isClosed: (task: Task) => boolean): Task[] {
   return [...all.filter((task) => !isClosed(task)), ...all.filter(isClosed)].slice(0, MOST);
 }
@@ -209,7 +209,7 @@ function planData(
   return { completed: totals.completed, total: totals.total, active, next, tasks, needs };
 }
 
-/** Of the tasks with results those that had their first one last. */
+/** Returns the tasks whose first result is newest. */
 function newest(results: RunStatusReply['tasks']): RunStatusReply['tasks'] {
   return results.slice(-MOST);
 }
@@ -239,7 +239,7 @@ function planLines({ status: { run, tasks: results, degraded }, tasks, fault }: 
   ];
 }
 
-/** The tasks of the plan are not claimed: a model that finds none on the board would stop. */
+/** Names the next plan task, because plan tasks are not claimed: a model with an empty board would stop. */
 function nextOf(
   { active_task_id: active, next_task_id: next, held }: NonNullable<RunStatusReply['run']>,
   tasks: readonly PlanTask[],
@@ -258,7 +258,6 @@ function nextOf(
   ];
 }
 
-/** Board and plan as text, for the resource. */
 export async function boardAndPlan(memory: Memory): Promise<string> {
   return (await taskTool(memory, { action: 'list' })).text;
 }

@@ -61,7 +61,7 @@ function Files(props: {
     <div class="split split-open">
       <div class="split-list">
         {graph.nodes.length === 0 ? (
-          <p class="card hint quiet">No two files were changed by one result so far.</p>
+          <p class="card card-body quiet">No two files were changed by one result so far.</p>
         ) : (
           <Picture graph={graph} active={active} chosen={chosen} onPoint={setPointed} />
         )}

@@ -22,22 +22,15 @@ export function DiffTable(props: {
           {unified ? null : <col />}
         </colgroup>
         <thead>
-          {unified ? (
-            <tr>
-              <th scope="col" colSpan={2}>
-                {props.left} → {props.right}
-              </th>
-            </tr>
-          ) : (
-            <tr>
-              <th scope="col" colSpan={2}>
-                {props.left}
-              </th>
-              <th scope="col" colSpan={2}>
-                {props.right}
-              </th>
-            </tr>
-          )}
+          <tr>
+            {(unified ? [`${props.left} → ${props.right}`] : [props.left, props.right]).map(
+              (title, index) => (
+                <th key={index} scope="col" colSpan={2}>
+                  {title}
+                </th>
+              ),
+            )}
+          </tr>
         </thead>
         {stretches.map((stretch, index) => (
           <tbody key={index}>

@@ -35,6 +35,13 @@ const STATES = [
   { value: 'all', label: 'All facts' },
 ] as const;
 
+const FILTERS = [
+  ['text', 'Words or id', 'parser bounds'],
+  ['subject', 'About', 'src/parser.ts'],
+  ['task', 'Task', ''],
+  ['relation', 'Relation', 'must_fix'],
+] as const;
+
 export function FactsView({ session, params }: SessionViewProps) {
   const files = params.get('tab') === 'files';
   return (
@@ -63,43 +70,32 @@ export function FactsView({ session, params }: SessionViewProps) {
 }
 
 function FactSearch({ session, params }: SessionViewProps) {
-  const [text, subject, task, relation] = ['text', 'subject', 'task', 'relation'].map(
-    (name) => params.get(name) || undefined,
-  );
+  const filters = {
+    text: params.get('text') || undefined,
+    subject: params.get('subject') || undefined,
+    task: params.get('task') || undefined,
+    relation: params.get('relation') || undefined,
+  };
   const is = STATES.find(({ value }) => value === params.get('is'))?.value ?? 'open';
   const tag = TAGS.find((each) => each === params.get('tag'));
   const id = params.get('id') ?? undefined;
-  const found = usePages(
-    'tool.fact-find',
-    { session, is, limit: 50, text, subject, task, relation, tag },
-    session,
-  );
+  const found = usePages('tool.fact-find', { session, is, limit: 50, tag, ...filters }, session);
   useKeys([{ keys: ['Escape'], does: 'close the fact', run: () => setParams({ id: undefined }) }]);
-  const filtered = [text, subject, task, relation, tag].some(Boolean);
+  const filtered = [tag, ...Object.values(filters)].some(Boolean);
   const facts = found.pages.flatMap((page) => page.facts);
   return (
     <div class={`split ${id === undefined ? '' : 'split-open'}`}>
       <div class="split-list">
         <div class="tools">
-          <FilterField
-            label="Words or id"
-            value={text ?? ''}
-            placeholder="parser bounds"
-            onFilter={(value) => setParams({ text: value })}
-          />
-          <FilterField
-            label="About"
-            value={subject ?? ''}
-            placeholder="src/parser.ts"
-            onFilter={(value) => setParams({ subject: value })}
-          />
-          <FilterField label="Task" value={task ?? ''} onFilter={(value) => setParams({ task: value })} />
-          <FilterField
-            label="Relation"
-            value={relation ?? ''}
-            placeholder="must_fix"
-            onFilter={(value) => setParams({ relation: value })}
-          />
+          {FILTERS.map(([name, label, placeholder]) => (
+            <FilterField
+              key={name}
+              label={label}
+              value={filters[name] ?? ''}
+              placeholder={placeholder}
+              onFilter={(value) => setParams({ [name]: value })}
+            />
+          ))}
           <SelectField<FactTag | ''>
             label="Tag"
             value={tag ?? ''}
@@ -142,7 +138,7 @@ function FactSearch({ session, params }: SessionViewProps) {
       <div class="split-detail">
         {id === undefined ? (
           facts.length === 0 ? null : (
-            <p class="card hint quiet">
+            <p class="card card-body quiet">
               Choose a fact to see its origin, what closed it and which prompts showed it.
             </p>
           )

@@ -104,34 +104,32 @@ function Figures({ shown }: { readonly shown: HealthShown }) {
       {dispatches === undefined ? <Figure name="Waiting" value={undefined} /> : null}
       <Figure name="Rejected" value={rejected} href={viewHref('rejected')} />
       <Figure name="Services" value={services.length} />
-      <div class="card figure-card">
-        <dt class="quiet">Newest result</dt>
-        <dd class="figure-value figure-time">
-          {dispatches?.newestAt === undefined ? 'none' : <Ago at={dispatches.newestAt} />}
-        </dd>
-      </div>
-      <div class="card figure-card">
-        <dt class="quiet">Newest snapshot</dt>
-        <dd class="figure-value figure-time">
-          {snapshots?.newestAt === undefined ? 'none' : <Ago at={snapshots.newestAt} />}
-        </dd>
-        {snapshots === undefined ? null : <dd class="quiet">{snapshots.kept} stored</dd>}
-      </div>
+      <Figure name="Newest result" at={dispatches?.newestAt} />
+      <Figure
+        name="Newest snapshot"
+        at={snapshots?.newestAt}
+        remark={snapshots && `${snapshots.kept} stored`}
+      />
     </dl>
   );
 }
 
+/** A number, or the age of a time if there is no `value`. */
 function Figure(props: {
   readonly name: string;
-  readonly value: number | undefined;
+  readonly value?: number | undefined;
+  readonly at?: string | undefined;
   readonly href?: string;
   readonly remark?: string | undefined;
 }) {
-  const text = props.value === undefined ? '–' : figure(props.value);
+  const { value, at, href } = props;
+  const text = value !== undefined ? figure(value) : at !== undefined ? <Ago at={at} /> : '–';
   return (
     <div class="card figure-card">
       <dt class="quiet">{props.name}</dt>
-      <dd class="figure-value figure">{props.href === undefined ? text : <a href={props.href}>{text}</a>}</dd>
+      <dd class={`figure-value figure ${at === undefined ? '' : 'figure-time'}`}>
+        {href === undefined ? text : <a href={href}>{text}</a>}
+      </dd>
       {props.remark === undefined ? null : <dd class="quiet">{props.remark}</dd>}
     </div>
   );

@@ -67,7 +67,7 @@ export function RejectedView({ params }: GlobalViewProps) {
         <div class="split-detail">
           {id === undefined ? (
             rejected.length === 0 ? null : (
-              <p class="card hint quiet">Choose a result to see its body and the fix.</p>
+              <p class="card card-body quiet">Choose a result to see its body and the fix.</p>
             )
           ) : (
             <RejectedPanel key={id} id={id} onGone={gone} />

@@ -152,18 +152,12 @@ function Figures({ listed }: { readonly listed: SessionFigures }) {
         {plan === undefined ? null : <Progress label="Plan" done={plan.done} total={plan.total} />}
       </div>
       <dl class="session-figures">
-        <div>
-          <dt>results</dt>
-          <dd>{figure(results)}</dd>
-        </div>
-        <div class={rejected > 0 ? 'bad' : 'quiet'}>
-          <dt>rejected</dt>
-          <dd>{figure(rejected)}</dd>
-        </div>
-        <div>
-          <dt>facts</dt>
-          <dd>{figure(facts)}</dd>
-        </div>
+        {Object.entries({ results, rejected, facts }).map(([name, value]) => (
+          <div key={name} class={name !== 'rejected' ? '' : value > 0 ? 'bad' : 'quiet'}>
+            <dt>{name}</dt>
+            <dd>{figure(value)}</dd>
+          </div>
+        ))}
       </dl>
     </>
   );

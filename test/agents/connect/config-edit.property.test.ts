@@ -59,7 +59,7 @@ function values(text: string | undefined): unknown {
   return parse(text ?? '{}', [], { allowTrailingComma: true });
 }
 
-/** Whether a value has all of another one, lists from their first item on. */
+/** Returns true if `whole` contains `part`; lists are compared from their first item. */
 function keeps(whole: unknown, part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return whole === part;
   if (typeof whole !== 'object' || whole === null || Array.isArray(whole) !== Array.isArray(part))

@@ -10,7 +10,7 @@ import { createMcpServer } from '../../../src/agents/mcp/mcp-server.js';
 import { MCP_TOOLS, type Memory } from '../../../src/agents/mcp/mcp-tools.js';
 import { token } from '../../../src/contracts/names.js';
 
-/** What every agent carries in its context at every turn. */
+/** The listing is in the context of every agent at every turn. */
 
 const MOST_TOKENS = 1500;
 const PROTOCOLS = ['2025-11-25', '2026-07-28'];

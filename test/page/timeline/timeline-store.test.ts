@@ -42,7 +42,7 @@ function storeOn(events: number, limits = { page: 10, top: 30, pages: 3 }) {
 const rowsOf = (store: TimelineStore) =>
   Array.from({ length: store.count }, (_, index) => store.at(index)?.sequence ?? 0);
 const down = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, place) => from - place);
-/** What was asked for has been answered. */
+/** Resolves once pending requests are answered. */
 const answered = () => new Promise((done) => setImmediate(done));
 
 async function scrolledTo(store: TimelineStore, first: number, last: number) {
