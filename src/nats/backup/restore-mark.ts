@@ -39,7 +39,7 @@ export async function markRestoring(
     expectedLastOfSubjects: { sequence: 0, subjects: LAYOUT_SUBJECT },
   });
   if (outcome === 'no_stream')
-    throw new ThroughlineError('unavailable', `stream ${INSTALLATION_STREAM} takes nothing`);
+    throw new ThroughlineError('unavailable', `stream ${INSTALLATION_STREAM} rejects writes`);
 }
 
 /** Returns true if the bucket is the placeholder, and not the real one. */

@@ -207,11 +207,11 @@ export async function numbersFault(
   const later = await firstAfter(ports, seen.at);
   if (last >= seen.sequence && (later === undefined || later > seen.sequence)) return undefined;
   const { sequence, stream } = seen;
-  const stands = last < sequence ? `is at ${last}` : `gave number ${later} again`;
+  const stands = last < sequence ? `is at ${last}` : `reused number ${later}`;
   return {
     seen,
     last,
-    message: `stream ${DISPATCH_STREAM} ${stands}, but ${stream} has dispatch ${sequence} of ${seen.at}: it was restored from an earlier backup, and new results would be taken for repeated ones`,
+    message: `stream ${DISPATCH_STREAM} ${stands}, but ${stream} has dispatch ${sequence} of ${seen.at}: it was restored from an earlier backup, and new results would be rejected as duplicates`,
   };
 }
 

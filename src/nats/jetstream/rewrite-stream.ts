@@ -89,7 +89,7 @@ async function stored(
 ): Promise<number> {
   const published = await publisher.publish(subject, body, { stream });
   if (published.outcome === 'stored') return published.sequence;
-  throw new ThroughlineError('unavailable', `stream ${stream} does not take ${subject}`);
+  throw new ThroughlineError('unavailable', `stream ${stream} has no subject ${subject}`);
 }
 
 /** Stores a message again; `false` if it is no longer the newest. */
@@ -109,7 +109,7 @@ async function again(
     ...(keeps === 'newest' && { expectedLastOfSubjects: { sequence, subjects: subject } }),
   });
   if (published.outcome === 'no_stream')
-    throw new ThroughlineError('unavailable', `stream ${stream} does not take ${subject}`);
+    throw new ThroughlineError('unavailable', `stream ${stream} has no subject ${subject}`);
   return published.outcome === 'stored';
 }
 

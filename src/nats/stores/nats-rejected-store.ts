@@ -129,7 +129,7 @@ export class NatsRejectedStore implements RejectedStore {
     if (published.outcome !== 'stored') {
       throw new ThroughlineError(
         'unavailable',
-        `stream ${REJECTED_STREAM} does not take rejected dispatches`,
+        `stream ${REJECTED_STREAM} has no subject for rejected dispatches`,
       );
     }
   }
