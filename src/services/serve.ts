@@ -27,6 +27,7 @@ import { serveKeeper } from './keeper/serve-keeper.js';
 import { openProjectLogs, openProjects, serveLearnings } from './learnings/serve-learnings.js';
 import { serveTools } from './tools/serve-tools.js';
 
+/** All services, in the order in which they start. */
 export const SERVICES = ['extractor', 'compiler', 'tools', 'learnings', 'keeper'] as const;
 /** A name accepted by `throughline serve --only`. */
 export type ServiceName = (typeof SERVICES)[number];

@@ -3,10 +3,7 @@ import type { Token } from '../../src/contracts/names.js';
 import type { DecideArchived } from '../../src/engine/ports/session-lifecycle.js';
 import { MemorySessionLifecycle } from './memory-session-lifecycle.js';
 
-/**
- * Lifecycle records as a process sees them that hears late of what others have recorded: it knows what it has read or written
- * itself, and the rest once `notice` is called.
- */
+/** Lifecycle records as seen by a process that is notified late: it knows its own reads and writes, the rest after `notice`. */
 export class LateSessionLifecycle extends MemorySessionLifecycle {
   readonly #records: MemorySessionLifecycle;
   readonly #names: readonly Token[];

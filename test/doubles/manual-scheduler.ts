@@ -1,17 +1,15 @@
-/** Time as the memory ports know it: handed in, so that a test or a simulation drives it. */
+/** Time as the memory ports see it, passed in so that a test or simulation drives it. */
 export interface Scheduler {
-  /** Milliseconds since 1970, as this scheduler counts them. */
   now(): number;
-  /** Runs `task` once, `delayMs` from now. */
   after(delayMs: number, task: () => void): Cancel;
 }
 
 export type Cancel = () => void;
 
 export interface ManualSchedulerOptions {
-  /** Where its time begins, in milliseconds since 1970. Default: 2026. */
+  /** Start time, in milliseconds since 1970. Default: 2026. */
   readonly startMs?: number;
-  /** Which of `count` tasks that are due at the same moment runs first, from 0. Default: the one asked for first. */
+  /** Selects which of `count` tasks due at the same moment runs first, from 0. Default: the earliest scheduled. */
   readonly pick?: (count: number) => number;
 }
 
@@ -20,7 +18,7 @@ interface Task {
   readonly run: () => void;
 }
 
-/** A scheduler whose time stands still until a test moves it: the same calls give the same order, every time. */
+/** A scheduler whose time only moves when a test advances it: the same calls always give the same order. */
 export class ManualScheduler implements Scheduler {
   readonly #pick: (count: number) => number;
   readonly #tasks = new Set<Task>();
@@ -43,7 +41,7 @@ export class ManualScheduler implements Scheduler {
     };
   }
 
-  /** Moves time on by `ms` and runs what is due on the way; promises that a task settles are followed before the next. */
+  /** Advances time by `ms` and runs the tasks that are due; promises that a task settles are awaited before the next task. */
   async advance(ms: number): Promise<void> {
     const until = this.#now + ms;
     for (let task = this.#next(until); task !== undefined; task = this.#next(until)) {

@@ -7,18 +7,16 @@ import type { Scheduler } from './manual-scheduler.js';
 import { DEFAULT_DEDUPE_LAST, RecentIds } from './recent-ids.js';
 
 /**
- * Dispatches in memory. One that arrives is ready; a delivery puts it in the hands of one consumer; ack and term
- * settle it for good; a nak, or the end of the ack wait, makes it ready again. Each delivery is a task of its own
- * of the scheduler, so that a simulation decides what happens in between.
+ * A dispatch source in memory. Ack and term settle a dispatch; a nak, or the end of the ack wait, makes it ready again. Each
+ * delivery is a separate task of the scheduler, so that a simulation decides what happens in between.
  */
 export interface MemoryDispatchSourceOptions {
-  /** Whose time counts, and who runs each delivery. */
   readonly scheduler: Scheduler;
-  /** Unacknowledged dispatches come again after this many milliseconds. Default: 30,000. */
+  /** Milliseconds until an unacknowledged dispatch is redelivered. Default: 30,000. */
   readonly ackWaitMs?: number;
-  /** Dispatches that one consumer holds at a time. Default: 1000. */
+  /** Maximum unacknowledged dispatches per consumer. Default: 1000. */
   readonly maxInHand?: number;
-  /** Dispatches whose message ids are remembered; 0 stores every repetition. Default: 100,000. */
+  /** Dispatches whose message ids are remembered; 0 disables deduplication. Default: 100,000. */
   readonly dedupeLast?: number;
 }
 
@@ -40,7 +38,7 @@ export class MemoryDispatchSource implements DispatchSource {
   readonly #ids: RecentIds;
   readonly #dispatches: Dispatch[] = [];
   readonly #ready: Dispatch[] = [];
-  /** The one that waits longest comes first. */
+  /** Longest waiting first. */
   #consumers: Consumer[] = [];
   #awake = false;
 
@@ -94,7 +92,7 @@ export class MemoryDispatchSource implements DispatchSource {
     };
   }
 
-  /** What was published under a sequence, whatever has become of it. */
+  /** Returns the dispatch published with a sequence, settled or not. */
   stored(sequence: number): Pick<DispatchDelivery, 'subject' | 'body' | 'at' | 'messageId'> | undefined {
     const dispatch = this.#dispatches[sequence - 1];
     if (dispatch === undefined) return undefined;
@@ -124,7 +122,7 @@ export class MemoryDispatchSource implements DispatchSource {
     if (dispatch === undefined) return;
     this.#consumers = [...this.#consumers.filter((other) => other !== consumer), consumer];
     this.#wake();
-    // An ack that came late, while it was ready again, still counts.
+    // A late ack still counts while the dispatch is ready again.
     if (!dispatch.settled) consumer.handler(this.#delivery(dispatch, consumer));
   }
 
@@ -143,11 +141,11 @@ export class MemoryDispatchSource implements DispatchSource {
     };
     const comeAgain = () => this.#scheduler.after(this.#ackWaitMs, () => letGo(0));
     let cancel = comeAgain();
-    // Of several answers to one delivery the first counts.
+    // Only the first answer to a delivery counts.
     const answer = (become: () => void) => {
       if (!answered) become();
       answered = true;
-      // Also after the ack wait: the consumer may have room again.
+      // Also after the ack wait: the consumer may have capacity again.
       this.#wake();
     };
     const settle = () => {

@@ -19,11 +19,11 @@ import type {
 import { DEFAULT_DEDUPE_LAST, RecentIds } from './recent-ids.js';
 
 export interface MemoryEventLogOptions {
-  /** Distance from one sequence to the next: above 1, each append leaves a gap. Default: 1. */
+  /** Increment between sequences: above 1, each append leaves a gap. Default: 1. */
   readonly sequenceStep?: number;
-  /** Whether all keys share one run of sequences, as in the stream of a shard. Default: each has its own. */
+  /** All keys share one sequence, as in the stream of a shard. Default: one per key. */
   readonly shared?: boolean;
-  /** Events of a key whose message ids are remembered; 0 stores every repetition. Default: 100,000. */
+  /** Events per key whose message ids are remembered; 0 disables deduplication. Default: 100,000. */
   readonly dedupeLast?: number;
 }
 
@@ -33,7 +33,7 @@ interface Log {
   readonly epoch: string;
 }
 
-/** Event logs in memory. Events are kept as bytes, as on a stream: no caller shares an object with the log. */
+/** Event logs in memory. Events are stored as bytes, as on a stream: no caller shares an object with the log. */
 export class MemoryEventLog<Event extends { readonly type: string }>
   implements EventLog<Event>, EventRemoval
 {
@@ -44,7 +44,6 @@ export class MemoryEventLog<Event extends { readonly type: string }>
   readonly #dedupeLast: number;
   readonly #shared: boolean;
   readonly #ofAll = new Set<(key: Token) => void>();
-  /** Of all keys. */
   #last = 0;
   #epochs = 0;
 
@@ -61,7 +60,7 @@ export class MemoryEventLog<Event extends { readonly type: string }>
   async append(key: Token, event: Event, options: AppendOptions = {}): Promise<Appended> {
     const { expectedSequence, messageId } = options;
     const log = this.#logs.get(key);
-    // As on a stream with one replica: the expectation is checked before the message id.
+    // The expectation is checked before the message id, as on a stream with one replica.
     if (expectedSequence !== undefined && expectedSequence !== lastOf(log)) return { outcome: 'conflict' };
     const earlier = messageId === undefined ? undefined : log?.ids.get(messageId);
     if (earlier !== undefined) return { outcome: 'appended', sequence: earlier, duplicate: true };
@@ -70,13 +69,11 @@ export class MemoryEventLog<Event extends { readonly type: string }>
     return { outcome: 'appended', sequence, duplicate: false };
   }
 
-  /** Calls `onEvent` with the key of each event. */
   watchAll(onEvent: (key: Token) => void): Unwatch {
     this.#ofAll.add(onEvent);
     return () => this.#ofAll.delete(onEvent);
   }
 
-  /** As if someone had removed the log of a key. */
   remove(key: Token): void {
     this.#logs.delete(key);
   }
@@ -86,7 +83,7 @@ export class MemoryEventLog<Event extends { readonly type: string }>
     return { messages: [], ids: new RecentIds(this.#dedupeLast), epoch: String(this.#epochs) };
   }
 
-  /** Stores any bytes on a key, as a stranger's publish would, and gives their sequence. */
+  /** Stores arbitrary bytes under a key, as a foreign publisher would, and returns their sequence. */
   inject(key: Token, data: Uint8Array): number {
     const log = this.#logs.get(key) ?? this.#made();
     this.#logs.set(key, log);
@@ -133,7 +130,7 @@ export class MemoryEventLog<Event extends { readonly type: string }>
   watch(key: Token, onEvent: () => void): Unwatch {
     const watchers = this.#watchers.get(key) ?? new Set();
     this.#watchers.set(key, watchers);
-    // A function of its own, so that one callback may watch twice; told after the append, and not once unwatched.
+    // A separate function, so that one callback may watch twice; called after the append, unless unwatched.
     const watcher = () => {
       if (watchers.has(watcher)) onEvent();
     };
@@ -143,7 +140,7 @@ export class MemoryEventLog<Event extends { readonly type: string }>
     };
   }
 
-  /** All keys that have an event, sorted. */
+  /** Returns all keys that have an event, sorted. */
   keys(): Token[] {
     return [...this.#logs.keys()].sort();
   }

@@ -3,7 +3,6 @@ import type { Token } from '../../src/contracts/names.js';
 import type { LearningLog } from '../../src/engine/ports/session-log.js';
 import { MemoryEventLog, type MemoryEventLogOptions } from './memory-event-log.js';
 
-/** The learning log in memory. */
 export class MemoryLearningLog extends MemoryEventLog<LearningEvent> implements LearningLog {
   constructor(options?: MemoryEventLogOptions) {
     super(LEARNING_EVENTS, options);

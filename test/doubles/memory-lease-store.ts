@@ -1,6 +1,5 @@
 import type { Lease, LeaseClaim, LeaseStore } from '../../src/engine/ports/lease-store.js';
 
-/** Leases in memory. */
 export class MemoryLeaseStore implements LeaseStore {
   readonly #leases = new Map<string, Lease & { readonly until: number }>();
 

@@ -1,7 +1,7 @@
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import type { LiveTransport } from '../../src/engine/ports/clients.js';
 
-/** A transport without a server: a test sends what is heard, and says when the connection is lost. */
+/** A transport without a server: a test sends messages and reports a lost connection. */
 export class MemoryLiveTransport implements LiveTransport {
   readonly server = 'memory';
   readonly #heard = new Set<(subject: string, data: Uint8Array) => void>();
@@ -34,7 +34,6 @@ export class MemoryLiveTransport implements LiveTransport {
     this.#heard.clear();
   }
 
-  /** A message that everyone hears who listens to its subject. */
   send(subject: string, data: Uint8Array = new Uint8Array()): void {
     for (const listener of [...this.#heard]) listener(subject, data);
   }
@@ -44,7 +43,6 @@ export class MemoryLiveTransport implements LiveTransport {
     for (const listener of [...this.#stateHeard]) listener(connected);
   }
 
-  /** How many listen. */
   get listening(): number {
     return this.#heard.size;
   }

@@ -2,7 +2,6 @@ import type { Token } from '../../src/contracts/names.js';
 import type { KeptPrompt } from '../../src/contracts/replies/prompt-trace.js';
 import { type PromptRing, pageOf, RING_SIZE } from '../../src/engine/ports/telemetry-store.js';
 
-/** Compiled prompts in memory. */
 export class MemoryPromptRing implements PromptRing {
   readonly #kept = new Map<string, KeptPrompt[]>();
 

@@ -11,11 +11,10 @@ import { oneLine } from '../../src/shared/text.js';
 import { DEFAULT_DEDUPE_LAST, RecentIds } from './recent-ids.js';
 
 export interface MemoryRejectedStoreOptions {
-  /** Rejections whose dispatch is remembered, so that it is not kept twice. Default: 100,000. */
+  /** Rejections whose dispatch is remembered for deduplication. Default: 100,000. */
   readonly dedupeLast?: number;
 }
 
-/** Rejected dispatches in memory. */
 export class MemoryRejectedStore implements RejectedStore {
   readonly #kept = new Map<number, Rejection>();
   readonly #recent: RecentIds;

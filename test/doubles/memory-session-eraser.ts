@@ -8,7 +8,7 @@ import {
   type SessionEraser,
 } from '../../src/engine/ports/session-lifecycle.js';
 
-/** How many results are stored under each name, in memory. Sessions have no events. */
+/** Result counts per name, in memory. Sessions have no events. */
 export class MemorySessionEraser implements SessionEraser, LearningEraser {
   readonly dispatches: Map<string, number>;
 

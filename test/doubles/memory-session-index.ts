@@ -2,7 +2,6 @@ import type { Token } from '../../src/contracts/names.js';
 import type { SessionIndexEntry } from '../../src/contracts/session-file.js';
 import type { IndexListener, IndexPart, SessionIndex } from '../../src/engine/ports/session-index.js';
 
-/** The index of sessions in memory. */
 export class MemorySessionIndex implements SessionIndex {
   readonly kept = new Map<string, { readonly entry: SessionIndexEntry; readonly revision: number }>();
   readonly #listeners = new Set<IndexListener>();
@@ -37,7 +36,7 @@ export class MemorySessionIndex implements SessionIndex {
     for (const { removed } of this.#listeners) removed(session);
   }
 
-  /** As if someone had deleted the bucket. */
+  /** Simulates deletion of the bucket. */
   lose(): void {
     this.kept.clear();
     this.#revision = 0;

@@ -8,12 +8,11 @@ import type {
   SessionLifecycle,
 } from '../../src/engine/ports/session-lifecycle.js';
 
-/** Lifecycle records in memory. */
 export class MemorySessionLifecycle implements SessionLifecycle {
   readonly #archived = new Map<Token, Archived>();
   readonly #forgotten = new Map<string, Forgotten>();
   readonly #listeners = new Set<(change: LifecycleChange) => void>();
-  /** What another process does between read and write of the next change. */
+  /** Simulates another process between the read and the write of the next change. */
   between: (() => Promise<unknown>) | undefined;
 
   archived(session: Token): Archived | undefined {

@@ -8,7 +8,6 @@ import type {
 import type { SessionLog, Unwatch } from '../../src/engine/ports/session-log.js';
 import { MemoryEventLog, type MemoryEventLogOptions } from './memory-event-log.js';
 
-/** The session log in memory. */
 export class MemorySessionLog extends MemoryEventLog<SessionEvent> implements SessionLog, SessionActivity {
   constructor(options?: MemoryEventLogOptions) {
     super(SESSION_EVENTS, options);
@@ -18,7 +17,6 @@ export class MemorySessionLog extends MemoryEventLog<SessionEvent> implements Se
     return this.keys();
   }
 
-  /** Sessions whose logs have no leader. */
   readonly leaderless = new Set<Token>();
 
   async activity(): Promise<(ActiveSession | LeaderlessSession)[]> {
@@ -30,7 +28,7 @@ export class MemorySessionLog extends MemoryEventLog<SessionEvent> implements Se
     return Promise.all(active);
   }
 
-  /** Whether nobody may hear of events. */
+  /** Suppresses notifications of events. */
   isSilent = false;
 
   follow(onMoved: (session: Token) => void, onDenied: () => void = () => {}): Unwatch {

@@ -8,11 +8,11 @@ import type {
 const HISTORY = 5;
 
 export interface MemorySnapshotStoreOptions {
-  /** Largest text in bytes of UTF-8. Default: what fits one message of a server with default settings. */
+  /** Maximum size of a text in UTF-8 bytes. Default: the default message size of a server. */
   readonly maxBytes?: number;
 }
 
-/** Snapshots in memory: the newest five of each session, as the bucket keeps them. */
+/** Snapshots in memory: the newest five of each session, like the bucket. */
 export class MemorySnapshotStore implements ReplacingSnapshotStore {
   readonly #kept = new Map<Token, StoredSnapshot[]>();
   readonly #maxBytes: number;
@@ -43,7 +43,7 @@ export class MemorySnapshotStore implements ReplacingSnapshotStore {
     return 'saved';
   }
 
-  /** Puts any text in the place of the newest snapshot, as `nats kv put` would: it is passed over. */
+  /** Replaces the newest snapshot with any text, like `nats kv put`; readers skip it. */
   overwrite(session: Token, text: string): void {
     this.#keep(session, { sequence: 0, text });
   }

@@ -7,7 +7,6 @@ import {
 } from '../../src/contracts/session-telemetry.js';
 import type { TelemetryStore } from '../../src/engine/ports/telemetry-store.js';
 
-/** Telemetry in memory. */
 export class MemoryTelemetryStore implements TelemetryStore {
   readonly #kept = new Map<Token, StoredTelemetry>();
 

@@ -1,9 +1,8 @@
 import type { Token } from '../../src/contracts/names.js';
 import type { StoredVector, VectorStore, VectorsRead } from '../../src/engine/ports/vector-store.js';
 
-/** Vectors in memory. */
 export class MemoryVectorStore implements VectorStore {
-  /** For each project, in the order in which they were written. */
+  /** Per project, in write order. */
   readonly #kept = new Map<Token, Map<Token, StoredVector & { readonly sequence: number }>>();
   #sequence = 0;
 

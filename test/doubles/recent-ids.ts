@@ -1,17 +1,16 @@
 /**
  * The sequences of the newest messages by message id: a dedupe window counted in messages, not in time, so that a
- * simulation decides when it has passed.
+ * simulation decides when it ends.
  */
 export class RecentIds {
   readonly #max: number;
   readonly #sequences = new Map<string, number>();
 
-  /** @param max ids remembered; 0: the window has always passed already */
+  /** @param max ids remembered; 0 disables deduplication */
   constructor(max: number) {
     this.#max = max;
   }
 
-  /** Sequence of the message that was stored with this id, if it is still remembered. */
   get(id: string): number | undefined {
     return this.#sequences.get(id);
   }
@@ -24,5 +23,5 @@ export class RecentIds {
   }
 }
 
-/** Remembered by default: more than any test stores within two minutes. */
+/** More than any test stores within two minutes. */
 export const DEFAULT_DEDUPE_LAST = 100_000;

@@ -13,7 +13,7 @@ import { MemorySnapshotStore } from './memory-snapshot-store.js';
 
 export const DEMO = token('demo', 'session');
 
-/** The memory ports, where each call can be counted, held up or made to fail; sequences leave gaps. */
+/** Memory ports whose calls can be counted, delayed or made to fail; sequences have gaps. */
 export function spiedPorts() {
   const kept = { log: new MemorySessionLog({ sequenceStep: 3 }), snapshots: new MemorySnapshotStore() };
   const log = {
@@ -32,7 +32,7 @@ export function spiedPorts() {
   const logger = { ...silentLogger, info: vi.fn(), warn: vi.fn() };
   const reader = (options: Partial<SessionReaderOptions> = {}) =>
     createSessionReader({ log, snapshots, logger, limits: DEFAULT_LIMITS, maxSessions: 10, ...options });
-  /** Appends the events of these dispatches and gives the sequence of the last one. */
+  /** Appends the events of these dispatches and returns the sequence of the last one. */
   const append = async (session: Token, ...dispatches: number[]) => {
     let last = 0;
     for (const dispatch of dispatches) {
@@ -44,7 +44,7 @@ export function spiedPorts() {
   return { kept, log, snapshots, logger, reader, append };
 }
 
-/** The event of a dispatch: reviews among implementations, about the same few tasks. */
+/** Returns the event of a dispatch: reviews and implementations of a few tasks. */
 export function dispatched(dispatch: number): SessionEvent {
   const task_id = `${dispatch % 4}`;
   if (dispatch % 3 === 0) {
@@ -55,17 +55,16 @@ export function dispatched(dispatch: number): SessionEvent {
   return recorded(dispatch, implementer({ task_id, summary: `step ${dispatch}`, files_modified }));
 }
 
-/** All that a state holds, as bytes. */
+/** Serializes the whole state. */
 export function bytesOf(state: SessionState): string {
   return encodeSnapshot(state, '2026-01-01T00:00:00.000Z');
 }
 
-/** Numbers from `first` to `last`. */
+/** Returns the numbers from `first` to `last`. */
 export function upTo(last: number, first = 1): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
-/** A promise, and what settles it. */
 export function gate() {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {

@@ -117,7 +117,7 @@ describe('a session whose stream', () => {
           fix: expect.stringMatching(/^remove the cause/),
         }),
       );
-      const said = warnings.filter(({ message }) => message.startsWith('the log of a session takes nothing'));
+      const said = warnings.filter(({ message }) => message.startsWith("the session's log rejects writes"));
       expect(said).toMatchObject([{ fields: { session: stuck, code: told.code } }]);
 
       await end(jsm, stuck);

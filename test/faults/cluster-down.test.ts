@@ -13,7 +13,7 @@ import type { FaultyServer } from '../support/faults/server.js';
 import { soon, startSystem } from '../support/system.js';
 
 const TIMEOUT_MS = 240_000;
-/** The server takes four seconds to list streams of which some do not answer. */
+/** The server takes four seconds to list streams if some do not respond. */
 const env = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_TUNING: 'requestTimeoutMs=6000' };
 
 function opened(goal: string): SessionEvent {
@@ -55,12 +55,12 @@ it(
       [kept, 1],
       [behind, 1],
     ]);
-    // The others take it for slow then, and leave it out.
+    // The other nodes then consider it slow and omit it.
     await node.kill();
     await soon(async () => expect(await activity()).toEqual(isLeaderless));
     await node.restart();
     await soon(async () => expect(await activity()).toEqual(new Map(isLeaderless).set(left, 1)));
-    // They know then that it is down, and list it as if it were empty.
+    // The other nodes then know that it is down, and list its streams as empty.
     node.signal('SIGTERM');
     await node.ended();
     await soon(async () => {
@@ -100,7 +100,7 @@ it(
     expect(fix).toContain('start the servers of the cluster that hold them, then run "throughline repair"');
 
     await system.stop();
-    // One that knows sessions from the index and the logs alone.
+    // A process that knows sessions only from the index and the logs.
     await using fresh = await soon(() => startSystem({ ...on, only: ['tools'] }));
     await soon(async () => {
       const { sessions } = await fresh.client.tools.sessionList({});

@@ -13,7 +13,7 @@ import { layoutEnv } from '../support/layouts.js';
 import { soon } from '../support/system.js';
 
 const TIMEOUT_MS = 240_000;
-/** An election takes up to nine seconds, and a request that was lost its timeout; on a busy machine both take longer. */
+/** Milliseconds: an election takes up to nine seconds, and a lost request its timeout; a busy machine needs longer for both. */
 const LONGEST_SILENCE_MS = 30_000;
 const SHARDED: SessionLayout = { layout: 'sharded', shards: 2 };
 const env = { THROUGHLINE_REPLICAS: '3', THROUGHLINE_TUNING: 'requestTimeoutMs=3000' };
@@ -24,7 +24,7 @@ async function leaderOf({ ports }: Load, stream: string): Promise<string> {
   return cluster?.leader ?? '';
 }
 
-/** The leader of a stream, as soon as there is one: a busy machine may be slow enough for another election. */
+/** Returns the leader of a stream as soon as there is one: a slow machine may need another election. */
 const electedOf = (load: Load, stream: string = DISPATCH_STREAM) =>
   soon(async () => {
     const leader = await leaderOf(load, stream);
@@ -32,7 +32,7 @@ const electedOf = (load: Load, stream: string = DISPATCH_STREAM) =>
     return leader;
   });
 
-/** Kills the node that leads a stream, and starts it again once another one does. */
+/** Kills the node that leads a stream, and restarts it once another node leads. */
 async function killLeader(
   load: Load,
   node: (name: string) => FaultyServer,
@@ -46,7 +46,7 @@ async function killLeader(
 
 const NOTE_PAUSE_MS = 50;
 
-/** Adds notes to a session, one after the other, until `end`; gives those acknowledged, and the longest wait for one. */
+/** Adds notes to a session until `end`, one by one; returns the acknowledged notes and the longest wait. */
 function notesTo({ system }: Load, session: string) {
   const acknowledged: string[] = [];
   let [over, longestMs, since] = [false, 0, performance.now()];
@@ -54,14 +54,14 @@ function notesTo({ system }: Load, session: string) {
     for (let number = 0; !over; number += 1) {
       const content = `note ${number}`;
       const answer = await system.client.tools.noteAdd({ session, content }).catch((error: unknown) => {
-        // It may be stored or not, which is why nobody counts on it.
+        // It may be stored or not: the test does not count it.
         expect(error).toMatchObject({ code: 'unavailable' });
       });
       if (answer === undefined) continue;
       acknowledged.push(content);
       longestMs = Math.max(longestMs, performance.now() - since);
       since = performance.now();
-      // A session takes 1,000 notes: they are to last until another node leads.
+      // A session accepts 1,000 notes, which must last until another node leads.
       await sleep(NOTE_PAUSE_MS);
     }
   })();
@@ -75,7 +75,7 @@ function notesTo({ system }: Load, session: string) {
   };
 }
 
-/** Runs the load on a cluster while `happens` to its nodes; all services know all three. */
+/** Runs the load on a cluster while `happens` disturbs its nodes; all services know all three. */
 async function onCluster(
   happens: (load: Load, node: (name: string) => FaultyServer) => Promise<void>,
   layout: SessionLayout = PER_SESSION,
@@ -126,7 +126,7 @@ it.each(LAYOUTS)(
     await soon(async () => expect(await read()).toEqual([sequences[0]]));
     await jsm.streams.purge(stream);
     await soon(async () => expect(await read()).toEqual([]));
-    // Known by now, so it is asked for no more.
+    // It is known now, so it is not requested again.
     const asked = vi.spyOn(nats.connection, 'request');
     expect(await read()).toEqual([]);
     expect(asked.mock.calls.filter(([subject]) => subject.includes('.STREAM.MSG.GET.'))).toEqual([]);
@@ -140,7 +140,7 @@ it(
   () =>
     onCluster(async (load, node) => {
       await killLeader(load, node);
-      // Replicas agree on each delivery before it is sent, and the end of a request overtakes it.
+      // Replicas agree on each delivery before it is sent, so the end of a request arrives first.
       await publishLarge(load, 60);
     }),
   TIMEOUT_MS,
@@ -166,7 +166,7 @@ it(
   TIMEOUT_MS,
 );
 
-// Half a minute, most of it spent waiting: in the long version only.
+// Takes half a minute, mostly waiting: only in the long version.
 it.runIf(SETTINGS.long)(
   'a cluster goes on when the node that leads the dispatch stream is frozen, and when it wakes up',
   () =>

@@ -21,15 +21,15 @@ import { allDealtWith, type System, startSystem } from '../support/system.js';
 import { TIER } from '../support/tier.js';
 
 const MORTAL = fileURLToPath(new URL('../support/faults/mortal-worker.mjs', import.meta.url));
-/** What a dead worker held comes again soon, and snapshots are written often. */
+/** The dispatches of a dead worker are redelivered soon, and snapshots are written often. */
 const SETTINGS = {
   THROUGHLINE_TUNING: 'ackWaitMs=500 snapshotEvery=5',
 };
-/** In turn: the points are odd in number, so that a long run meets each in both. */
+/** Layouts in turn: the number of points is odd, so a long run covers each point in both layouts. */
 const LAYOUTS: readonly SessionLayout[] = [PER_SESSION, { layout: 'sharded', shards: 1 }];
 type Env = Readonly<Record<string, string>>;
 
-/** How often it is looked whether a worker has anything left to do. */
+/** Interval of checks for remaining work, in milliseconds. */
 const LOOK_MS = 50;
 
 const POINTS = [
@@ -49,12 +49,12 @@ const RETRY_POINTS = [
 ] as const;
 const ALL = [...POINTS, ...RETRY_POINTS] as const;
 
-/** Each in its turn, so that as many seeds as points meet all of them. */
+/** Returns points in turn, so that as many seeds as points cover all of them. */
 function pointOf(seed: number): string {
   return ALL[seed % ALL.length] ?? ALL[0];
 }
 
-/** The default tier has one in each layout: after an append, and between two of a burst. */
+/** The default tier covers two points per layout: after an append, and between two appends of a burst. */
 const RUNS = seeds(TIER === 'all' ? ALL.length : 2, 200);
 
 describe('a worker killed at a named point', () => {
@@ -91,7 +91,7 @@ async function round(chance: Chance, point: string, env: Env): Promise<void> {
   await expectNobodyConnected(nats);
 }
 
-/** Has everything dealt with, and gives the dispatches that were rejected. */
+/** Processes everything and returns the rejected dispatches. */
 async function rejectedByAll(nats: PrivateNats, env: Env): Promise<Set<number>> {
   await using system = await startSystem({ nats, env });
   const { ports } = system;
@@ -100,8 +100,7 @@ async function rejectedByAll(nats: PrivateNats, env: Env): Promise<Set<number>> 
 }
 
 /**
- * Runs a worker until it dies; one that has had nothing left to do for `idleMs` before it comes to its point is killed
- * then. Gives whether it came there.
+ * Runs a worker until it dies, or kills it after `idleMs` without work. Returns whether it reached its point.
  */
 async function dieAt(
   nats: PrivateNats,
@@ -127,7 +126,7 @@ async function dieAt(
   return worker.stderr().includes(`died ${point}`);
 }
 
-/** Goes on where the retry was cut off: retries what stands rejected since before it. */
+/** Resumes the interrupted retry: retries dispatches that were rejected before it. */
 async function retryRest({ ports }: System, before: ReadonlySet<number>): Promise<void> {
   for (const { id, sequence } of await allRejected(ports.rejected)) {
     if (before.has(sequence)) await retryRejected(ports, id);

@@ -76,7 +76,7 @@ describe.each(LAYOUTS)('forgetting, $layout', (layout) => {
       await furnished(system, 'victim', 'CANARY');
       await client.tools.noteAdd({ session: 'other', content: 'BIRDSONG' });
       void client.tools.sessionForget({ session: 'victim', confirm: 'victim' }).catch(() => {});
-      // It waits for two seconds until all know, and erases then.
+      // It waits for two seconds until all processes know, then erases.
       await sleep(ms);
       first.signal('SIGKILL');
       await first.exited;
@@ -105,7 +105,7 @@ describe.each(LAYOUTS)('forgetting, $layout', (layout) => {
     await soon(() => expect(status()).toBe('forgetting'));
     first.signal('SIGKILL');
     await first.exited;
-    // All have noticed by then, and hold back what comes in.
+    // By then all processes know and reject new results.
     await sleep(2500);
     const sent: number[] = [];
     for (let at = 0; at < 5; at += 1)

@@ -10,8 +10,8 @@ import { startPrivateNats } from '../support/nats-server.js';
 import { allDealtWith, freshState, manyResults, type System, soon, startSystem } from '../support/system.js';
 
 /**
- * One session has 1,200 results a second, others a few, and the services are killed again and again. What a killed process
- * held comes back after the ack wait, behind thousands of newer results of its session.
+ * One session has 1,200 results a second, others a few, and the services are killed again and again. The dispatches of a
+ * killed process are redelivered after the ack wait, behind thousands of newer results of its session.
  */
 const ACK_WAIT_MS = 7000;
 const HOT = token('hot', 'session');
@@ -24,7 +24,7 @@ const env = {
 const BURST = 240;
 const BURST_EVERY_MS = 200;
 const KILLS = 2;
-/** A process that holds so many is worth killing. */
+/** Minimum unacknowledged dispatches for a kill to be worthwhile. */
 const WORTH_IT = 20;
 
 describe('a hot session among others', () => {
@@ -65,7 +65,6 @@ async function round(chance: Chance): Promise<void> {
   await expectNobodyConnected(nats);
 }
 
-/** Publishes, mostly to the hot session, and counts the PubAcks. */
 async function publish(
   { ports }: System,
   published: Map<string, number>,

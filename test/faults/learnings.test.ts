@@ -15,7 +15,7 @@ import { soon, startSystem } from '../support/system.js';
 
 const MORTAL = fileURLToPath(new URL('../support/faults/mortal-learner.mjs', import.meta.url));
 const TIMEOUT_MS = 240_000;
-/** Decisions that people are told of before and after a disturbance: snapshots have been written by then. */
+/** Decisions acknowledged before and after a disturbance: enough for snapshots. */
 const SOME = 8;
 
 const jsmOf = ({ ports }: LearningLoad) => ports.connection.jetstreamManager({ checkAPI: false });
@@ -44,7 +44,7 @@ it.concurrent(
     await underLearningLoad(server, async (load) => {
       await load.decisions(SOME);
       await (await jsmOf(load)).streams.delete(`KV_${LEARNING_SNAPSHOT_BUCKET}`);
-      // They come again with the events that come.
+      // They are redelivered with new events.
       for (const project of PROJECTS) {
         await soon(async () => expect(await load.ports.learningSnapshots.load(project)).toBeDefined());
       }
@@ -69,7 +69,7 @@ it.concurrent(
         lost.push({ project, id, by: 'ann' });
       }
       await (await jsmOf(load)).streams.delete(LEARNINGS_STREAM);
-      // What is left is what the snapshots hold: no caller is told that a decision on anything else counts.
+      // Only the contents of the snapshots remain: no other decision was acknowledged.
       load.told.length = 0;
       for (const decision of lost) {
         await expect(load.client.proposals.accept(decision)).rejects.toMatchObject({ code: 'not_found' });
@@ -82,14 +82,14 @@ it.concurrent(
   TIMEOUT_MS,
 );
 
-/** Proposes until a proposal of the project is in no snapshot, nor due to be; gives it, and the newest snapshot. */
+/** Proposes until a proposal of the project is in no snapshot, nor due to be; returns it with the newest snapshot. */
 async function beyondSnapshot({ client, ports }: LearningLoad, project: Token) {
   for (const letter of 'abcdefghijklmnopqrstuvwxyz') {
     const content = `Forgotten ${letter.repeat(9)}`;
     const { sequence, proposal } = await client.learnings.propose({ project, content });
     const snapshot = await ports.learningSnapshots.load(project);
     if (snapshot === undefined || snapshot.sequence >= sequence) continue;
-    // With as many as that, the next snapshot may be on its way.
+    // With this many events the next snapshot may already be in progress.
     const { events } = await ports.learnings.read(project, { after: snapshot.sequence });
     if (events.length < SNAPSHOT_EVERY) return { snapshot, id: proposal.id };
   }

@@ -14,24 +14,24 @@ import { SETTINGS } from '../support/faults/settings.js';
 import { allDealtWith, freshState, manyResults, type System, startSystem } from '../support/system.js';
 
 /**
- * A steady load for a long time, prompts being asked for beside it, on services in a process of their own, at half of
- * what they take in at most: that is measured first, in the same way, with publisher, server and services on the same
- * machine. `npm run test:faults -- load --minutes 0.5` runs a short one; alone it is part of the long version.
+ * A steady load for a long time, with prompt requests, on services in a separate process, at half of their measured
+ * limit; publisher, server and services run on the same machine. `npm run test:faults -- load --minutes 0.5` runs a
+ * short version; by itself it is part of the long version.
  */
 const { minutes } = SETTINGS.load;
-/** How long results are published as fast as they are taken in, to measure the limit. */
+/** Time of publishing at full speed to measure the limit, in milliseconds. */
 const FULL_SPEED_MS = 20_000;
-/** Results that wait for the services meanwhile: they shall never be idle, nor far behind. */
+/** Maximum backlog during the measurement: the services must be neither idle nor far behind. */
 const MAX_WAITING = 5000;
-/** Results published before the next look at the time, or at what waits. */
+/** Results published between two checks of the time or the backlog. */
 const BURST = 500;
 const SESSIONS = Array.from({ length: 40 }, (_, index) => token(`steady-${index}`, 'session'));
 const RESULTS = manyResults(66);
 const CONSUMERS = [EXTRACTOR_CONSUMER, LEARNER_CONSUMER] as const;
 const TICK_MS = 50;
-/** Resident memory may end this much above what it was in the first half, when all sessions had filled up. */
+/** Allowed growth of resident memory since the first half, when all sessions had reached their limits. */
 const GROWTH = 1.3;
-/** Sessions fill up to their limits first: memory that grows for some minutes is not a leak yet. */
+/** Sessions reach their limits first: growth during these minutes is not a leak. */
 const WARM_MINUTES = 5;
 
 it.runIf(SETTINGS.load.asked)(
@@ -90,7 +90,7 @@ it.runIf(SETTINGS.load.asked)(
   minutes * 60_000 + 120_000,
 );
 
-/** Results a second from the first one published to the last one that extractor and learner have dealt with. */
+/** Returns the results per second from the first publish to the last result processed by extractor and learner. */
 async function measuredLimit(system: System, counts: number[], failures: unknown[]): Promise<number> {
   const begun = performance.now();
   const over = begun + FULL_SPEED_MS;
@@ -110,7 +110,7 @@ async function allLearned({ ports }: System): Promise<void> {
   for (const name of CONSUMERS) await allDealtWith(ports, name);
 }
 
-/** Publishes at the rate, in results a second; gives how many. */
+/** Publishes at `rate` results per second; returns the number published. */
 async function publish(system: System, counts: number[], over: number, rate: number): Promise<number> {
   const begun = performance.now();
   let published = 0;
@@ -122,7 +122,7 @@ async function publish(system: System, counts: number[], over: number, rate: num
   return published;
 }
 
-/** Publishes the results from one number up to another, counts those of each session, and gives the latter. */
+/** Publishes results `from` to `to` and counts them per session; returns `to`. */
 async function publishUpTo({ ports }: System, counts: number[], from: number, to: number): Promise<number> {
   const sent: Promise<unknown>[] = [];
   for (let next = from; next < to; next += 1) {
@@ -137,7 +137,6 @@ async function publishUpTo({ ports }: System, counts: number[], from: number, to
   return to;
 }
 
-/** Asks for one prompt after the other, session by session. */
 async function ask(
   { client }: System,
   over: number,
@@ -155,7 +154,7 @@ async function ask(
   }
 }
 
-/** Looks at the services' memory and at the lag, a hundred times in all. */
+/** Samples the services' memory and lag a hundred times. */
 async function look(
   system: System,
   services: RunningProcess,

@@ -12,10 +12,10 @@ import { scriptedAgents } from '../support/scripted-agents.js';
 import { SOON_MS } from '../support/soon.js';
 import { startPrivateSystem } from '../support/system.js';
 
-/** A run whose services, or whose NATS server, are gone for a while after every single thing that happens in it. */
+/** Stops the services, or the NATS server, for a while after every single step of a run. */
 
 const PLAN = '- [ ] 1. Expressions\n- [ ] 2. Statements\n';
-/** How long they are gone, in milliseconds: longer than most requests of a run take. */
+/** Downtime in milliseconds: longer than most requests of a run take. */
 const GONE_MS = 150;
 
 describe.each(['services', 'server'] as const)('a run whose %s end at every step', (what) => {
@@ -24,7 +24,7 @@ describe.each(['services', 'server'] as const)('a run whose %s end at every step
     const plan = await folder.write('tasks.md', PLAN);
     await using system = await startPrivateSystem({ only: [] });
     const { nats } = system;
-    // A request that is lost with the server is answered by no one: it is given up soon.
+    // No one answers a request lost with the server: it times out soon.
     await using client = await connectThroughline({ url: nats.url, timeoutMs: 1000 });
     const config = loadConfig({ THROUGHLINE_TASKS_ROOTS: folder.path });
     const start = async () => {
@@ -50,7 +50,7 @@ describe.each(['services', 'server'] as const)('a run whose %s end at every step
       if (type !== 'note' && type !== 'run-ended') before = before.then(outage);
     };
     const agents = scriptedAgents({ '1 reviewer': ['needs_changes'] });
-    // Agents answer while something is gone.
+    // Agents answer during the downtime.
     const { implementer, reviewer } = agents;
     const given = { client, plan, session: 'outages', tick: true, implementer, reviewer };
     const summary = await runPlan({ ...given, patienceMs: 60_000, onEvent });

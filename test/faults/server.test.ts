@@ -21,7 +21,7 @@ import { implemented, soon } from '../support/system.js';
 
 const TIMEOUT_MS = 240_000;
 
-/** A test in which something happens to a server under load, and everything ends well. */
+/** Defines a test that disturbs a server under load and expects all invariants afterwards. */
 function survives(
   what: string,
   happens: (load: Load, server: FaultyServer) => Promise<Pick<Aftermath, 'lost'> | undefined>,
@@ -39,7 +39,7 @@ function survives(
 
 const jsmOf = ({ ports }: Load) => ports.connection.jetstreamManager();
 
-/** Publishes results of one session, and gives the sequence of the last one. */
+/** Publishes results of one session and returns the sequence of the last one. */
 async function publishTo(load: Load, session: Token, from: number, to: number): Promise<number> {
   for (let index = from; index <= to; index += 1) {
     const body = Buffer.from(JSON.stringify(implemented(`t${index}`)));
@@ -48,14 +48,13 @@ async function publishTo(load: Load, session: Token, from: number, to: number): 
   return Math.max(...dispatchesOf(load, session));
 }
 
-/** Sequences of what was published to a session. */
 function dispatchesOf({ acknowledged }: Load, session: Token): number[] {
   return [...acknowledged].flatMap(([sequence, { subject }]) =>
     subject.startsWith(`dispatch.${session}.`) ? [sequence] : [],
   );
 }
 
-/** Stores more and more until the server takes nothing any longer. */
+/** Stores messages until the server rejects writes. */
 async function filled({ ports }: Load): Promise<void> {
   const jetstream = ports.connection.jetstream();
   await soon(async () => {
@@ -67,7 +66,7 @@ async function filled({ ports }: Load): Promise<void> {
   });
 }
 
-/** Waits until a prompt reflects a dispatch: a request may lose its deadline to a fault, the next one does not. */
+/** Waits until a prompt reflects a dispatch: one request may time out in a fault, the next one does not. */
 async function folded({ system }: Load, session: Token, after: number): Promise<void> {
   await soon(() => system.client.compile({ session, taskId: 't1', taskPrompt: 'step', after }));
 }
@@ -110,7 +109,7 @@ survives('the loss of the consumer', async (load) => {
 survives('the loss of all snapshots', async (load) => {
   const session = token('newcomer', 'session');
   await (await jsmOf(load)).streams.delete(`KV_${SNAPSHOT_BUCKET}`);
-  // They come again with the events that come; the load itself may have none left by then.
+  // Snapshots are written again with new events; the load itself may have none left by then.
   await folded(load, session, await publishTo(load, session, 1, 15));
   await snapshotOf(load, session);
   return undefined;
@@ -118,7 +117,7 @@ survives('the loss of all snapshots', async (load) => {
 
 survives('the loss of a session stream, but for what came after its snapshot', async (load) => {
   const session = token('victim', 'session');
-  // A snapshot comes with the tenth event or a later one, and then not before ten more.
+  // A snapshot is written with the tenth event or a later one, and then not before ten more.
   await folded(load, session, await publishTo(load, session, 1, 15));
   const snapshot = await snapshotOf(load, session);
   await folded(load, session, await publishTo(load, session, 16, 19));
@@ -139,7 +138,7 @@ survives('a disk that is full for a while', async (load, server) => {
   await filled(load);
   const published = publishTo(load, session, 1, 1);
   await sleep(2000);
-  // As a careful publisher, it is still at it.
+  // A careful publisher is still retrying.
   expect(dispatchesOf(load, session)).toEqual([]);
   await server.restart({});
   await published;
@@ -163,7 +162,7 @@ survives(
   { only: ['compiler', 'tools'] },
 );
 
-/** Large bodies come while a worker stands still; gives how often the server cut a client off for reading too slowly. */
+/** Publishes large bodies to a stopped worker; returns how often the server disconnected a client that reads too slowly. */
 async function cutOffs(load: Load, server: FaultyServer, bodies: number): Promise<number> {
   await using worker = await startCli(['serve', '--only', 'extractor'], {
     NATS_URL: server.url,
@@ -194,7 +193,7 @@ survives(
 survives(
   'large bodies on a server that cuts a connection off when two of them wait for it',
   async (load, server) => {
-    // How often that happens depends on how fast both sides are.
+    // The number of disconnects depends on the speed of both sides.
     await cutOffs(load, server, 15);
     return undefined;
   },
@@ -222,7 +221,7 @@ it.concurrent(
     const env = {
       NATS_URL: server.url,
       THROUGHLINE_LOG_LEVEL: 'silent',
-      // Without its deadline it would wait for answers for longer than it may.
+      // Without its deadline it would wait too long for answers.
       THROUGHLINE_TUNING: 'shutdownMs=1000 requestTimeoutMs=60000',
     };
     await using running = await startCli(['serve'], env);

@@ -22,7 +22,7 @@ it(`the simulation ends clean on a network that loses, delays, doubles and reord
       again += repeatedResults(end);
     });
   }
-  // A run in which nothing goes wrong would show nothing.
+  // A run without faults would prove nothing.
   if (RUNS.length > 100) expect(Math.min(retried, doubled, again)).toBeGreaterThan(RUNS.length);
 }, 900_000);
 
@@ -31,7 +31,7 @@ it('the simulation gives the same run for the same seed', async () => {
   expect(await eventsOf(one)).toEqual(await eventsOf(other));
 });
 
-/** What was answered is in the log once, what got no answer at most once; no id and no claim is given twice. */
+/** Acknowledged commands are in the log once, unanswered ones at most once; no id and no claim is assigned twice. */
 async function expectCommandsOnce(end: Simulated): Promise<void> {
   const events = [];
   for (const session of await end.log.sessions()) {
@@ -56,13 +56,13 @@ async function expectCommandsOnce(end: Simulated): Promise<void> {
   }
 }
 
-/** Results that were stored again, as other dispatches. */
+/** Counts results that were stored again under other dispatches. */
 function repeatedResults({ acknowledged }: Simulated): number {
   const results = [...acknowledged.values()].map(({ id, result = id }) => result);
   return results.length - new Set(results).size;
 }
 
-/** Events of dispatches that are in a log more than once. */
+/** Counts duplicate events of a dispatch in a log. */
 async function repeatedEvents(end: Simulated): Promise<number> {
   const dispatches = (await eventsOf(end)).flatMap(({ event }) => ('id' in event ? [] : [dispatchOf(event)]));
   return dispatches.length - new Set(dispatches).size;

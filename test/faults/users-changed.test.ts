@@ -12,7 +12,7 @@ import { credentialsFolder } from '../support/credentials.js';
 import { nativeSource } from '../support/nats-native.js';
 import { soon } from '../support/system.js';
 
-/** Users that are changed while the services are connected, and changed back. */
+/** Changes users while the services are connected, and changes them back. */
 
 const users = (worker: string) => `authorization { users = [
   { user: worker, password: secret${worker} }

@@ -60,7 +60,7 @@ export class HttpEmbedder implements Embedder {
     }
     const odd = vectors.find(({ length }) => length !== vectors[0]?.length);
     if (odd !== undefined) {
-      throw this.#error(`gave vectors of ${vectors[0]?.length} and of ${odd.length} numbers`);
+      throw this.#error(`returned vectors of ${vectors[0]?.length} and of ${odd.length} numbers`);
     }
     return vectors;
   }
@@ -202,14 +202,14 @@ export function vectorsOf(
   count: number,
 ): { readonly vectors: Float32Array[] } | { readonly fault: string } {
   const json = jsonOf(body);
-  if (json === undefined) return { fault: 'gave no embeddings: the body is not JSON' };
+  if (json === undefined) return { fault: 'returned no embeddings: the body is not JSON' };
   const parsed = reply.safeParse(json);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    return { fault: `gave no embeddings: ${issue?.path.join('.') || 'the body'}: ${issue?.message}` };
+    return { fault: `returned no embeddings: ${issue?.path.join('.') || 'the body'}: ${issue?.message}` };
   }
   const { data } = parsed.data;
-  if (data.length !== count) return { fault: `gave ${data.length} vectors for ${count} texts` };
+  if (data.length !== count) return { fault: `returned ${data.length} vectors for ${count} texts` };
   const vectors: Float32Array[] = [];
   for (const { index, embedding } of data) {
     if (index >= count || vectors[index] !== undefined)
@@ -217,7 +217,7 @@ export function vectorsOf(
     const vector =
       typeof embedding === 'string' ? float32FromBase64(embedding) : Float32Array.from(embedding);
     const fault = vectorFault(vector);
-    if (vector === undefined || fault !== undefined) return { fault: `gave ${fault}` };
+    if (vector === undefined || fault !== undefined) return { fault: `returned ${fault}` };
     vectors[index] = vector;
   }
   return { vectors };

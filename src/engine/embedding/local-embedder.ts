@@ -56,7 +56,7 @@ function localEmbedder({ name, pooling }: ModelDir, extract: FeatureExtractor): 
     const vector = Float32Array.from(data);
     const fault =
       dims.at(-1) === vector.length ? vectorFault(vector) : 'something other than a single vector';
-    if (fault !== undefined) throw new TextsRefusedError(`${name} gave ${fault}`);
+    if (fault !== undefined) throw new TextsRefusedError(`${name} returned ${fault}`);
     return vector;
   };
   const all = async (texts: readonly string[], signal: AbortSignal | undefined): Promise<Float32Array[]> => {

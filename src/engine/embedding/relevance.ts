@@ -153,7 +153,7 @@ export function createRelevance(options: RelevanceOptions): Relevance {
         if (vector === LATE)
           warn(
             { project: name, code: 'unavailable', deadlineMs },
-            'query vector came too late: learnings are chosen by words',
+            'query vector timed out: learnings are chosen by words',
           );
         // A concurrent query may have synchronised the index with other learnings.
         if (project.semanticOf !== learnings) bring(project, learnings);
@@ -234,7 +234,7 @@ class QueryVectors {
   async #embed(text: string): Promise<Float32Array> {
     const [vector] = await this.#embedder.embed([text], this.#stopping.signal);
     if (vector === undefined)
-      throw new ThroughlineError('unavailable', `${this.#embedder.model} gave no vector`);
+      throw new ThroughlineError('unavailable', `${this.#embedder.model} returned no vector`);
     this.#cache.set(text, vector);
     return vector;
   }

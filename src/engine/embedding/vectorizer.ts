@@ -217,7 +217,8 @@ export class Vectoriser {
     const { model } = embedder;
     const writes = texts.map(async ([learning, text], index) => {
       const vector = given[index];
-      if (vector === undefined) throw new ThroughlineError('unavailable', `${model} gave too few vectors`);
+      if (vector === undefined)
+        throw new ThroughlineError('unavailable', `${model} returned too few vectors`);
       if (vector instanceof TextsRefusedError) {
         slot.known.set(learning, { text, dimension: this.#dimension });
         const fields = { project, learning, code: vector.code, err: vector };

@@ -67,9 +67,9 @@ export const METRICS = {
   throughline_dispatches_in_hand: metric('gauge', 'Results in the hands of the extractor of this process'),
   throughline_dispatches_set_aside: metric(
     'gauge',
-    'Results that wait because the log of their session takes nothing',
+    'Results that wait because the log of their session rejects writes',
   ),
-  throughline_sessions_set_aside: metric('gauge', 'Sessions whose logs take nothing'),
+  throughline_sessions_set_aside: metric('gauge', 'Sessions whose logs reject writes'),
   throughline_compile_duration_seconds: metric('histogram', 'Time that compiling a prompt takes, by stage', {
     kind: KINDS,
     stage: COMPILE_STAGES,
@@ -109,7 +109,7 @@ export const METRICS = {
   throughline_nats_connected: metric('gauge', '1 while the process is connected to NATS, else 0'),
   throughline_nats_disconnects_total: metric('counter', 'Connections to NATS that were lost'),
   throughline_ready: metric('gauge', '1 while the part of the process is ready, else 0', { part: 'own' }),
-  throughline_scrape_failures_total: metric('counter', 'Parts of a scrape that failed or came too late'),
+  throughline_scrape_failures_total: metric('counter', 'Parts of a scrape that failed or timed out'),
   throughline_build_info: metric('gauge', 'Always 1: the labels say what runs', {
     version: 'own',
     node: 'own',

@@ -6,6 +6,7 @@ import { isKnownHost, type KnownHosts, knownHosts } from './known-hosts.js';
 import type { Collector } from './metric-registry.js';
 import type { Monitoring } from './monitoring.js';
 
+/** A response to a GET request, independent of the server. */
 export interface MonitoringPage {
   readonly status: number;
   readonly type: string;

@@ -65,5 +65,3 @@ export function pageOf<Prompt extends { readonly id: string }>(
   if (before !== undefined && at === -1) return [];
   return prompts.slice(at + 1, at + 1 + limit);
 }
-
-export const NO_PROMPTS: PromptTraces = { recent: async () => [] };

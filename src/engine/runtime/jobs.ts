@@ -5,7 +5,7 @@ import type { Clock, Logger } from '../ports/logger.js';
 import { pause } from './pauses.js';
 
 /**
- * Runs resumable jobs that outlive their process. A record says what is left to do, and each step is idempotent, so a job is
+ * Runs resumable jobs that outlive their process. A record lists the remaining work, and each step is idempotent, so a job is
  * either unfinished or done. The holder of the job's lease works on it; when that process dies, its lease expires and any
  * other process that looks for unfinished jobs resumes it.
  */
@@ -15,7 +15,7 @@ export interface JobKind {
   /** Log message of a failure: "a session could not be archived yet". */
   readonly failed: string;
   /** Returns the keys of unfinished jobs, from their records. */
-  readonly left: () => readonly string[] | Promise<readonly string[]>;
+  readonly unfinished: () => readonly string[] | Promise<readonly string[]>;
   /** Does the rest of a job. Must confirm the lease before each step that two processes must not both do. */
   readonly run: (job: string, lease: HeldLease) => Promise<void>;
 }
@@ -49,11 +49,6 @@ export class Jobs {
     if (everyMs !== undefined) this.#looking = setInterval(() => void this.resume(), everyMs).unref();
   }
 
-  /** True while a job runs in this process. */
-  get isBusy(): boolean {
-    return this.#running.size > 0;
-  }
-
   /**
    * Does a job, or waits for the process that does it, until it is done.
    *
@@ -71,7 +66,7 @@ export class Jobs {
   async resume(): Promise<void> {
     const { name, failed } = this.#kind;
     try {
-      for (const job of await this.#kind.left())
+      for (const job of await this.#kind.unfinished())
         if (!this.#running.has(job) && !this.#stopping.signal.aborted) await this.#attempt(job);
     } catch (error) {
       // Another process has taken over, or this one is stopping.
@@ -88,7 +83,7 @@ export class Jobs {
   }
 
   async #isDone(job: string): Promise<boolean> {
-    return !(await this.#kind.left()).includes(job);
+    return !(await this.#kind.unfinished()).includes(job);
   }
 
   /** Joins the running job or starts it; false if another process has its lease. */

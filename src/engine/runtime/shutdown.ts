@@ -30,7 +30,7 @@ export class Shutdown {
       try {
         const leftMs = Math.max(1, deadline - performance.now());
         const done = await withinDeadline(leftMs, next.release());
-        if (done === LATE) throw new Error(`not done within ${Math.round(leftMs)} ms`);
+        if (done === LATE) throw new Error(`timed out after ${Math.round(leftMs)} ms`);
       } catch (error) {
         failed.push(next.name);
         cause ??= error;

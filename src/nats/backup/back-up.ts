@@ -9,7 +9,7 @@ import {
 } from '../../contracts/names.js';
 import { PER_SESSION, type SessionLayout, streamOf } from '../../contracts/session-layout.js';
 import { counted } from '../../shared/text.js';
-import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { newestLayout } from '../jetstream/layout-record.js';
 import { LIFECYCLE_STREAM } from '../stores/kv-bucket.js';
@@ -178,11 +178,8 @@ function refused(what: string, until: string): ThroughlineError {
 async function positions(jsm: JetStreamManager): Promise<BackupManifest['consumers']> {
   const found: ConsumerInfo[] = [];
   for (const name of [EXTRACTOR_CONSUMER, LEARNER_CONSUMER]) {
-    try {
-      found.push(await jsm.consumers.info(DISPATCH_STREAM, name));
-    } catch (error) {
-      if (apiCode(error) !== API.consumerNotFound && apiCode(error) !== API.streamNotFound) throw error;
-    }
+    const info = await ifExists(jsm.consumers.info(DISPATCH_STREAM, name));
+    if (info !== undefined) found.push(info);
   }
   return found.map(({ config, ack_floor }) => ({ config, start: ack_floor.stream_seq + 1 }));
 }

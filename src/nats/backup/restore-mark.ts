@@ -1,7 +1,7 @@
 import type { JetStreamManager, StreamConfig } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM, LAYOUT_SUBJECT } from '../../contracts/names.js';
-import { API, apiCode } from '../connection/nats-errors.js';
+import { ifExists } from '../connection/nats-errors.js';
 import type { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { installationStream, RESTORING } from '../jetstream/layout-record.js';
 import { INSTALLATION_STREAM } from './backup-manifest.js';
@@ -39,7 +39,7 @@ export async function markRestoring(
     expectedLastOfSubjects: { sequence: 0, subjects: LAYOUT_SUBJECT },
   });
   if (outcome === 'no_stream')
-    throw new ThroughlineError('unavailable', `stream ${INSTALLATION_STREAM} takes nothing`);
+    throw new ThroughlineError('unavailable', `stream ${INSTALLATION_STREAM} rejects writes`);
 }
 
 /** Returns true if the bucket is the placeholder, and not the real one. */
@@ -62,10 +62,5 @@ export async function unmarkDispatch(jsm: JetStreamManager, { metadata = {} }: S
 }
 
 async function configOf(jsm: JetStreamManager, name: string): Promise<StreamConfig | undefined> {
-  try {
-    return (await jsm.streams.info(name)).config;
-  } catch (error) {
-    if (apiCode(error) === API.streamNotFound) return undefined;
-    throw error;
-  }
+  return (await ifExists(jsm.streams.info(name)))?.config;
 }

@@ -104,7 +104,7 @@ interface Answer {
 
 function answerIn(message: Msg, doing: string): Answer {
   if (message.headers?.code === 503)
-    throw new ThroughlineError('unavailable', `${doing}: the server no longer takes it`);
+    throw new ThroughlineError('unavailable', `${doing}: the server no longer accepts it`);
   if (message.data.length === 0) return {};
   const answer = message.json<Answer>();
   const { error } = answer;

@@ -36,30 +36,17 @@ export interface ConnectionHealth {
 }
 
 export function watchConnection(connection: NatsConnection): () => ConnectionHealth {
-  let connected = true;
-  let disconnects = 0;
-  const follow = async () => {
-    for await (const { type } of connection.status()) {
-      if (type === Events.Disconnect) disconnects += 1;
-      if (type === Events.Disconnect || type === Events.Reconnect) connected = type === Events.Reconnect;
-    }
-    connected = false;
-  };
-  void follow();
+  let [connected, disconnects] = [true, 0];
+  onConnectionState(connection, (isConnected) => {
+    if (connected && !isConnected && !connection.isClosed()) disconnects += 1;
+    connected = isConnected;
+  });
   return () => ({ connected, server: connection.getServer(), disconnects });
 }
 
 /** Calls `listener` after each reconnect: messages in between were missed. */
 export function onReconnect(connection: NatsConnection, listener: () => void): () => void {
-  let isTold = true;
-  const follow = async () => {
-    for await (const { type } of connection.status()) {
-      if (!isTold) return;
-      if (type === Events.Reconnect) listener();
-    }
-  };
-  void follow();
-  return () => {
-    isTold = false;
-  };
+  return onConnectionState(connection, (isConnected) => {
+    if (isConnected) listener();
+  });
 }

@@ -88,6 +88,22 @@ export function apiCode(error: unknown): number | undefined {
   return error instanceof NatsError ? error.api_error?.err_code : undefined;
 }
 
+const MISSING: ReadonlySet<number | undefined> = new Set([
+  API.streamNotFound,
+  API.consumerNotFound,
+  API.messageNotFound,
+]);
+
+/** Resolves to undefined if the stream, consumer or message does not exist. With `doing`, other errors become ours. */
+export async function ifExists<T>(asked: Promise<T>, doing?: string): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (MISSING.has(apiCode(error))) return undefined;
+    throw doing === undefined ? error : toThroughlineError(error, doing);
+  }
+}
+
 /**
  * Returns true if nothing listens on a request's subject; for a publish: if no stream has it. A reply of JetStream may have the
  * same status.

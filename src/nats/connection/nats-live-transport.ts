@@ -1,7 +1,7 @@
-import { Events } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { LiveTransport } from '../../engine/ports/clients.js';
 import { closeConnection, connectNats, type NatsConnectOptions } from './connect-nats.js';
+import { onConnectionState } from './connection-states.js';
 import { requestJson } from './nats-client-transport.js';
 import { withoutSecrets } from './nats-errors.js';
 import { type ResilientSubscription, subscribeResiliently } from './resilient-subscription.js';
@@ -20,16 +20,12 @@ export async function openLiveTransport(options: NatsConnectOptions): Promise<Li
       'unavailable',
       `NATS cannot be reached at ${server}: it is tried again all the time`,
     );
-  const follow = async () => {
-    for await (const { type } of connection.status()) {
-      if (type !== Events.Disconnect && type !== Events.Reconnect) continue;
-      if (connected === (type === Events.Reconnect)) continue;
-      connected = !connected;
-      if (!connected) for (const refuse of waiting) refuse(gone());
-      for (const listener of [...listeners]) listener(connected);
-    }
-  };
-  void follow();
+  onConnectionState(connection, (isConnected) => {
+    if (connected === isConnected) return;
+    connected = isConnected;
+    if (!connected) for (const refuse of waiting) refuse(gone());
+    for (const listener of [...listeners]) listener(connected);
+  });
   return {
     server,
     isConnected: () => connected,

@@ -10,7 +10,7 @@ import {
 import type { LearningLog } from '../../engine/ports/session-log.js';
 import type { SnapshotStore } from '../../engine/ports/snapshot-store.js';
 import { counted } from '../../shared/text.js';
-import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { ifExists } from '../connection/nats-errors.js';
 import { type Finding, ok, warn } from './finding.js';
 import { streamFaults } from './stream-findings.js';
 import { tailFindings } from './tail-findings.js';
@@ -60,13 +60,9 @@ interface Subjects {
 
 /** Counts the events by subject; none if the stream is missing, which is reported elsewhere. */
 async function subjectsOf(jsm: JetStreamManager): Promise<Subjects> {
-  try {
-    const { state } = await jsm.streams.info(LEARNINGS_STREAM, { subjects_filter: LEARNINGS_SUBJECTS });
-    return { subjects: state.subjects ?? {}, last: state.last_seq };
-  } catch (error) {
-    if (apiCode(error) === API.streamNotFound) return { subjects: {}, last: 0 };
-    throw toThroughlineError(error, 'listing projects');
-  }
+  const asked = jsm.streams.info(LEARNINGS_STREAM, { subjects_filter: LEARNINGS_SUBJECTS });
+  const { state } = (await ifExists(asked, 'listing projects')) ?? {};
+  return { subjects: state?.subjects ?? {}, last: state?.last_seq ?? 0 };
 }
 
 /** Checks the bucket of vectors, which is created with the first vector and only with an embedder. */
@@ -77,14 +73,12 @@ export async function vectorFindings(
 ): Promise<Finding[]> {
   const name = `KV_${VECTOR_BUCKET}`;
   const check = `stream ${name}`;
-  try {
-    const info = await jsm.streams.info(name);
+  const info = await ifExists(jsm.streams.info(name), check);
+  if (info !== undefined) {
     const faults = streamFaults(info, { name, subjects: `$KV.${VECTOR_BUCKET}.>`, replicas });
     return faults.length > 0
       ? faults
       : [ok(check, `${counted(info.state.messages, 'vector')}, ${counted(info.state.bytes, 'byte')}`)];
-  } catch (error) {
-    if (apiCode(error) !== API.streamNotFound) throw toThroughlineError(error, check);
   }
   if (!embedder) return [];
   const { subjects } = await subjectsOf(jsm);

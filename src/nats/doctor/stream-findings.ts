@@ -22,7 +22,7 @@ import {
   TELEMETRY_BUCKET,
 } from '../../contracts/names.js';
 import { counted } from '../../shared/text.js';
-import { API, apiCode, KEEP_APART, toThroughlineError } from '../connection/nats-errors.js';
+import { ifExists, KEEP_APART, toThroughlineError } from '../connection/nats-errors.js';
 import { strangersOn } from '../jetstream/topology.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
@@ -77,18 +77,16 @@ export function expectedStreams(replicas: number): readonly ExpectedStream[] {
 /** Compares a stream with its expected configuration. */
 export async function streamFindings(jsm: JetStreamManager, expected: ExpectedStream): Promise<Finding[]> {
   const check = `stream ${expected.name}`;
-  try {
-    const info = await jsm.streams.info(expected.name);
-    const faults = streamFaults(info, expected);
-    const { messages, bytes } = info.state;
-    return faults.length > 0
-      ? faults
-      : [ok(check, `${counted(messages, 'message')}, ${counted(bytes, 'byte')}`)];
-  } catch (error) {
-    if (apiCode(error) !== API.streamNotFound) throw toThroughlineError(error, check);
-    if (expected.madeBy !== undefined) return [ok(check, `not there yet: ${expected.madeBy} creates it`)];
-    return [fail(check, 'is missing', 'start or restart the services, which create it: throughline serve')];
-  }
+  const info = await ifExists(jsm.streams.info(expected.name), check);
+  if (info === undefined)
+    return expected.madeBy !== undefined
+      ? [ok(check, `not there yet: ${expected.madeBy} creates it`)]
+      : [fail(check, 'is missing', 'start or restart the services, which create it: throughline serve')];
+  const faults = streamFaults(info, expected);
+  const { messages, bytes } = info.state;
+  return faults.length > 0
+    ? faults
+    : [ok(check, `${counted(messages, 'message')}, ${counted(bytes, 'byte')}`)];
 }
 
 export interface SeenStream {
@@ -160,14 +158,10 @@ export async function consumerFindings(
   const check = `consumer ${consumer}`;
   const { service, subjects = DISPATCH_SUBJECTS } = CONSUMERS[consumer] ?? {};
   const start = `throughline serve --only ${service}`;
-  try {
-    const info = await jsm.consumers.info(DISPATCH_STREAM, consumer);
-    return judged(check, info, { ackWaitMs, consumer, subjects, start });
-  } catch (error) {
-    const code = apiCode(error);
-    if (code !== API.consumerNotFound && code !== API.streamNotFound) throw toThroughlineError(error, check);
-    return [fail(check, 'is missing', `start its service, which creates it: ${start}`)];
-  }
+  const info = await ifExists(jsm.consumers.info(DISPATCH_STREAM, consumer), check);
+  return info === undefined
+    ? [fail(check, 'is missing', `start its service, which creates it: ${start}`)]
+    : judged(check, info, { ackWaitMs, consumer, subjects, start });
 }
 
 function judged(
@@ -213,16 +207,13 @@ function judged(
 }
 
 export async function rejectedFindings(jsm: JetStreamManager): Promise<Finding[]> {
-  try {
-    const { messages } = (await jsm.streams.info(REJECTED_STREAM)).state;
-    if (messages === 0) return [ok('rejected', 'none')];
-    const fix = '"throughline rejected ls" says why; "rejected fix", "retry" and "rm" deal with them';
-    return [warn('rejected', `${counted(messages, 'result')} could not be used`, fix)];
-  } catch (error) {
-    // A missing stream is reported elsewhere.
-    if (apiCode(error) === API.streamNotFound) return [];
-    throw toThroughlineError(error, 'counting rejected results');
-  }
+  const info = await ifExists(jsm.streams.info(REJECTED_STREAM), 'counting rejected results');
+  // A missing stream is reported elsewhere.
+  if (info === undefined) return [];
+  const { messages } = info.state;
+  if (messages === 0) return [ok('rejected', 'none')];
+  const fix = '"throughline rejected ls" says why; "rejected fix", "retry" and "rm" deal with them';
+  return [warn('rejected', `${counted(messages, 'result')} could not be used`, fix)];
 }
 
 const OURS: readonly (readonly [subjects: string, isOurs: (stream: string) => boolean])[] = [

@@ -2,7 +2,7 @@ import type { JetStreamManager } from 'nats';
 import type { Token } from '../../contracts/names.js';
 import type { SnapshotStore } from '../../engine/ports/snapshot-store.js';
 import { age, counted } from '../../shared/text.js';
-import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { ifExists } from '../connection/nats-errors.js';
 import { REPAIR } from '../jetstream/dispatch-numbers.js';
 import { snapshotTime } from '../stores/snapshot-sequence.js';
 import { type Finding, fail, ok, warn } from './finding.js';
@@ -97,12 +97,8 @@ async function tailsOf({ jsm, logs, snapshots }: TailsExamined): Promise<Tail[]>
 
 /** Returns the current last sequence of a stream; infinite if it is gone. */
 async function lastOf(jsm: JetStreamManager, stream: string): Promise<number> {
-  try {
-    return (await jsm.streams.info(stream)).state.last_seq;
-  } catch (error) {
-    if (apiCode(error) === API.streamNotFound) return Number.POSITIVE_INFINITY;
-    throw toThroughlineError(error, `looking at stream ${stream}`);
-  }
+  const info = await ifExists(jsm.streams.info(stream), `looking at stream ${stream}`);
+  return info?.state.last_seq ?? Number.POSITIVE_INFINITY;
 }
 
 function gone({ key, last, from }: Tail, kind: TailsExamined['kind']): Finding {

@@ -230,7 +230,7 @@ function batchNow(
     });
     const timer = setTimeout(() => {
       settle(() =>
-        reject(new ThroughlineError('unavailable', `${stream} was not read within ${timeoutMs} ms`)),
+        reject(new ThroughlineError('unavailable', `reading ${stream} timed out after ${timeoutMs} ms`)),
       );
     }, timeoutMs);
     try {

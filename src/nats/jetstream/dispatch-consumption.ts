@@ -1,9 +1,10 @@
-import { Events, type Msg, type NatsConnection } from 'nats';
+import type { Msg, NatsConnection } from 'nats';
 import { codeOf } from '../../contracts/errors.js';
 import type { DispatchConsumption } from '../../engine/ports/dispatch-source.js';
 import type { Logger } from '../../engine/ports/logger.js';
 import { Backoff } from '../../engine/runtime/pauses.js';
 import { withinDeadline } from '../../shared/deadline.js';
+import { onReconnect } from '../connection/connection-states.js';
 import { type DeliveredBy, NatsDelivery } from './dispatch-delivery.js';
 import { HEARTBEAT_MS, PullLane } from './pull-lane.js';
 
@@ -47,6 +48,7 @@ export class NatsConsumption implements DispatchConsumption {
   #isBeginning = false;
   #lanes: readonly PullLane[] = [];
   readonly #watch: NodeJS.Timeout;
+  readonly #unwatch: () => void;
 
   /** @throws ThroughlineError if the consumer cannot be created */
   static async open(options: ConsumptionOptions): Promise<NatsConsumption> {
@@ -58,12 +60,13 @@ export class NatsConsumption implements DispatchConsumption {
     this.#deliveredBy = { connection: options.connection, madeAt, onSettled: this.#settled };
     this.#begin();
     this.#watch = setInterval(() => this.#look(), HEARTBEAT_MS);
-    void this.#watchConnection();
+    this.#unwatch = onReconnect(options.connection, () => this.#beginSlowly());
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
     clearInterval(this.#watch);
+    this.#unwatch();
     // Otherwise messages in flight would be redelivered only after the ack wait.
     const drained = Promise.all(this.#lanes.map((lane) => lane.drain())).catch(() => {});
     await withinDeadline(DRAIN_MS, drained);
@@ -132,13 +135,6 @@ export class NatsConsumption implements DispatchConsumption {
       },
       () => {},
     );
-  }
-
-  async #watchConnection(): Promise<void> {
-    for await (const { type } of this.#options.connection.status()) {
-      if (this.#closing.signal.aborted) return;
-      if (type === Events.Reconnect) this.#beginSlowly();
-    }
   }
 
   async #beginAgain(lost: string): Promise<void> {

@@ -18,7 +18,7 @@ import {
   type Token,
 } from '../../contracts/names.js';
 import { newestNamed, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
-import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
+import { ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import { snapshotIn, unpackedText } from '../stores/nats-snapshot-store.js';
 import { eventsOf } from '../stores/stored-events.js';
 import { readLast, readStream, type StreamMessage } from './direct-get.js';
@@ -200,18 +200,18 @@ export async function numbersFault(
   const raised = await raisedTo(connection, timeoutMs);
   if (seen.sequence <= raised && (await jsm.streams.info(DISPATCH_STREAM)).state.last_seq >= raised)
     return undefined;
-  const known = await messageAt(jsm, { seq: seen.sequence });
-  if (known !== undefined && known.at === seen.at) return undefined;
+  const known = await ifExists(jsm.streams.getMessage(DISPATCH_STREAM, { seq: seen.sequence }));
+  if (known?.time.toISOString() === seen.at) return undefined;
   const { last_seq: last } = (await jsm.streams.info(DISPATCH_STREAM)).state;
   // It may have been removed. Everything stored after it must have a higher number.
   const later = await firstAfter(ports, seen.at);
   if (last >= seen.sequence && (later === undefined || later > seen.sequence)) return undefined;
   const { sequence, stream } = seen;
-  const stands = last < sequence ? `is at ${last}` : `gave number ${later} again`;
+  const stands = last < sequence ? `is at ${last}` : `reused number ${later}`;
   return {
     seen,
     last,
-    message: `stream ${DISPATCH_STREAM} ${stands}, but ${stream} has dispatch ${sequence} of ${seen.at}: it was restored from an earlier backup, and new results would be taken for repeated ones`,
+    message: `stream ${DISPATCH_STREAM} ${stands}, but ${stream} has dispatch ${sequence} of ${seen.at}: it was restored from an earlier backup, and new results would be rejected as duplicates`,
   };
 }
 
@@ -219,31 +219,13 @@ export const REPAIR = 'throughline repair';
 
 /** Returns the highest dispatch seen. Throws ThroughlineError `config_invalid` if the stream reuses numbers. */
 export async function assertNumbers(ports: NumbersPorts): Promise<SeenDispatch | undefined> {
-  const [seen, fault] = await lookedUp(ports);
-  if (fault !== undefined) throw new ThroughlineError('config_invalid', `${fault.message}: run "${REPAIR}"`);
-  return seen;
-}
-
-async function lookedUp(
-  ports: NumbersPorts,
-): Promise<[seen: SeenDispatch | undefined, fault: NumbersFault | undefined]> {
   try {
     const seen = await highestSeen(ports);
-    return [seen, await numbersFault(ports, seen)];
+    const fault = await numbersFault(ports, seen);
+    if (fault === undefined) return seen;
+    throw new ThroughlineError('config_invalid', `${fault.message}: run "${REPAIR}"`);
   } catch (error) {
     throw toThroughlineError(error, 'comparing numbers of dispatches');
-  }
-}
-
-async function messageAt(
-  jsm: JetStreamManager,
-  query: { readonly seq: number },
-): Promise<{ readonly at: string } | undefined> {
-  try {
-    return { at: (await jsm.streams.getMessage(DISPATCH_STREAM, query)).time.toISOString() };
-  } catch (error) {
-    if (apiCode(error) === API.messageNotFound || apiCode(error) === API.streamNotFound) return undefined;
-    throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { JetStreamManager, NatsConnection } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
+import { pause } from '../../engine/runtime/pauses.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { batchesOf } from './direct-get.js';
 import { firstMessage } from './newest-page.js';
@@ -171,8 +172,4 @@ async function eraseOne(jsm: JetStreamManager, stream: string, sequence: number)
     // Someone else was faster.
     if (code !== API.sequenceNotFound && code !== API.messageNotFound) throw error;
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -10,7 +10,7 @@ import {
 } from '../../contracts/names.js';
 import type { DispatchLag, HealthShown, ServerFacts } from '../../contracts/replies/health-reply.js';
 import { PER_SESSION, type SessionLayout } from '../../contracts/session-layout.js';
-import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { sessionsInShards } from './shard-sessions.js';
 
 /** Returns the figures of `health-show` as lazy requests. They come from the server's own counters. */
@@ -36,7 +36,7 @@ export async function installationNumbers(
 async function dispatchNumbers(
   jsm: JetStreamManager,
 ): Promise<NonNullable<HealthShown['dispatches']> | undefined> {
-  const info = await orNothing(jsm.streams.info(DISPATCH_STREAM), 'asking for the stream of dispatches');
+  const info = await ifExists(jsm.streams.info(DISPATCH_STREAM), 'asking for the stream of dispatches');
   if (info === undefined) return undefined;
   const consumers = await Promise.all([EXTRACTOR_CONSUMER, LEARNER_CONSUMER].map((each) => lagOf(jsm, each)));
   const { last_seq: newest, last_ts: newestAt, messages: stored } = info.state;
@@ -50,19 +50,19 @@ async function dispatchNumbers(
 
 async function lagOf(jsm: JetStreamManager, consumer: string): Promise<DispatchLag[]> {
   const asked = jsm.consumers.info(DISPATCH_STREAM, consumer);
-  const info = await orNothing(asked, `asking for the consumer ${consumer}`);
+  const info = await ifExists(asked, `asking for the consumer ${consumer}`);
   if (info === undefined) return [];
   const { num_pending: pending, num_ack_pending: unacked, num_redelivered: redelivered, ack_floor } = info;
   return [{ consumer, pending, unacked, redelivered, handled: ack_floor.stream_seq }];
 }
 
 async function rejectedMessages(jsm: JetStreamManager): Promise<number> {
-  const info = await orNothing(jsm.streams.info(REJECTED_STREAM), 'counting rejected results');
+  const info = await ifExists(jsm.streams.info(REJECTED_STREAM), 'counting rejected results');
   return info?.state.messages ?? 0;
 }
 
 async function snapshotNumbers(jsm: JetStreamManager): Promise<HealthShown['snapshots']> {
-  const info = await orNothing(jsm.streams.info(`KV_${SNAPSHOT_BUCKET}`), 'asking for the snapshots');
+  const info = await ifExists(jsm.streams.info(`KV_${SNAPSHOT_BUCKET}`), 'asking for the snapshots');
   if (info === undefined) return undefined;
   const { messages: kept, last_ts: newestAt } = info.state;
   return { kept, ...(kept > 0 && { newestAt }) };
@@ -109,15 +109,4 @@ function usedOf(
     streams: used(streams, limits.max_streams),
     consumers: used(consumers, limits.max_consumers),
   };
-}
-
-/** Resolves to undefined if the stream or consumer does not exist. */
-async function orNothing<T>(asked: Promise<T>, what: string): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    const code = apiCode(error);
-    if (code === API.streamNotFound || code === API.consumerNotFound) return undefined;
-    throw toThroughlineError(error, what);
-  }
 }

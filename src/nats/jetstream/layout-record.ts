@@ -4,7 +4,7 @@ import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
 import { INSTALLATION_BUCKET, LAYOUT_SUBJECT } from '../../contracts/names.js';
 import { isShardCount, type SessionLayout } from '../../contracts/session-layout.js';
-import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
+import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher } from './acked-publisher.js';
 import { readLast, readNext, type StreamMessage } from './direct-get.js';
 import { newestStored } from './newest-page.js';
@@ -46,14 +46,10 @@ interface RecordedLayout {
 }
 
 export async function makeLayoutBucket(jsm: JetStreamManager, replicas: number): Promise<void> {
-  try {
-    await jsm.streams.info(LAYOUT_STREAM);
-  } catch (error) {
-    if (apiCode(error) !== API.streamNotFound) throw error;
-    await jsm.streams.add(installationStream(replicas)).catch((fault: unknown) => {
-      if (apiCode(fault) !== API.streamNameInUse) throw fault;
-    });
-  }
+  if ((await ifExists(jsm.streams.info(LAYOUT_STREAM))) !== undefined) return;
+  await jsm.streams.add(installationStream(replicas)).catch((fault: unknown) => {
+    if (apiCode(fault) !== API.streamNameInUse) throw fault;
+  });
 }
 
 export function installationStream(replicas: number) {

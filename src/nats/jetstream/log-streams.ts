@@ -1,6 +1,6 @@
 import type { JetStreamManager, StreamInfo } from 'nats';
 import { Semaphore } from '../../engine/runtime/batched.js';
-import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { takesBatches } from './topology.js';
 
 export interface KnownStream {
@@ -57,13 +57,10 @@ export class LogStreams {
     if (known?.present === true && performance.now() - known.seenAt < TRUSTED_MS) return known;
     // An append during the request may not be counted in the answer.
     const asked = this.highest(stream);
-    try {
-      return this.#saw(stream, asked, await this.#jsm.streams.info(stream));
-    } catch (error) {
-      if (apiCode(error) !== API.streamNotFound) throw toThroughlineError(error, `reading ${stream}`);
-      this.missed(stream);
-      return undefined;
-    }
+    const info = await ifExists(this.#jsm.streams.info(stream), `reading ${stream}`);
+    if (info !== undefined) return this.#saw(stream, asked, info);
+    this.missed(stream);
+    return undefined;
   }
 
   known(stream: string): KnownStream | undefined {

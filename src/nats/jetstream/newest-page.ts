@@ -1,5 +1,5 @@
 import type { JetStreamManager, NatsConnection, StoredMsg } from 'nats';
-import { API, apiCode } from '../connection/nats-errors.js';
+import { ifExists } from '../connection/nats-errors.js';
 import { batchFrom, type StreamMessage } from './direct-get.js';
 import { foreignBy } from './stored-replies.js';
 
@@ -107,7 +107,7 @@ export function newestMessage(
   stream: string,
   subject: string,
 ): Promise<StoredMsg | undefined> {
-  return messageAt(jsm, stream, { last_by_subj: subject });
+  return ifExists(jsm.streams.getMessage(stream, { last_by_subj: subject }));
 }
 
 /** Growth of the search window. */
@@ -159,20 +159,6 @@ export function firstMessage(
   subject: string,
   from: number,
 ): Promise<StoredMsg | undefined> {
-  return messageAt(jsm, stream, { seq: from, next_by_subj: subject });
-}
-
-async function messageAt(
-  jsm: JetStreamManager,
-  stream: string,
-  query: { readonly last_by_subj: string } | { readonly seq: number; readonly next_by_subj: string },
-): Promise<StoredMsg | undefined> {
-  try {
-    return await jsm.streams.getMessage(stream, query);
-  } catch (error) {
-    const code = apiCode(error);
-    // Any other error must not pass for "none": sequences would be reused.
-    if (code === API.messageNotFound || code === API.streamNotFound) return undefined;
-    throw error;
-  }
+  const query = { seq: from, next_by_subj: subject };
+  return ifExists(jsm.streams.getMessage(stream, query));
 }

@@ -77,7 +77,7 @@ export class NumbersWatch {
       await this.look();
       return true;
     } catch (err) {
-      this.#logger.error({ code: codeOf(err), err }, 'no dispatches are taken');
+      this.#logger.error({ code: codeOf(err), err }, 'dispatches are not consumed');
       return false;
     }
   }

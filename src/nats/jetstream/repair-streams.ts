@@ -178,7 +178,7 @@ export async function raiseWithin(
       Array.from({ length: count }, () => publisher.publish(subject, nothing, { headers: VOID })),
     );
     last = Math.max(...stored.map((each) => (each.outcome === 'stored' ? each.sequence : 0)));
-    if (last === 0) throw new ThroughlineError('unavailable', `stream ${stream} takes no ${subject}`);
+    if (last === 0) throw new ThroughlineError('unavailable', `stream ${stream} has no subject ${subject}`);
     await jsm.streams.purge(stream, { filter: storedUnder });
   }
   return last;

@@ -1,6 +1,6 @@
 import type { StreamInfo } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher } from './acked-publisher.js';
 import { batchFrom, type StreamMessage } from './direct-get.js';
 import { BLOCK_BYTES, type ErasePorts } from './erase-messages.js';
@@ -44,7 +44,7 @@ export async function rewriteStream(
 ): Promise<number> {
   const { jsm } = ports;
   try {
-    const info = await infoOf(ports, stream);
+    const info = await ifExists(jsm.streams.info(stream));
     if (info === undefined) return 0;
     const filler = `${prefix}${FILLER}`;
     const last = await fill(ports, info, filler);
@@ -65,15 +65,6 @@ export async function rewriteStream(
     return moved;
   } catch (error) {
     throw toThroughlineError(error, `writing ${stream} again`);
-  }
-}
-
-async function infoOf({ jsm }: RewritePorts, stream: string): Promise<StreamInfo | undefined> {
-  try {
-    return await jsm.streams.info(stream);
-  } catch (error) {
-    if (apiCode(error) === API.streamNotFound) return undefined;
-    throw error;
   }
 }
 
@@ -98,7 +89,7 @@ async function stored(
 ): Promise<number> {
   const published = await publisher.publish(subject, body, { stream });
   if (published.outcome === 'stored') return published.sequence;
-  throw new ThroughlineError('unavailable', `stream ${stream} does not take ${subject}`);
+  throw new ThroughlineError('unavailable', `stream ${stream} has no subject ${subject}`);
 }
 
 /** Stores a message again; `false` if it is no longer the newest. */
@@ -118,7 +109,7 @@ async function again(
     ...(keeps === 'newest' && { expectedLastOfSubjects: { sequence, subjects: subject } }),
   });
   if (published.outcome === 'no_stream')
-    throw new ThroughlineError('unavailable', `stream ${stream} does not take ${subject}`);
+    throw new ThroughlineError('unavailable', `stream ${stream} has no subject ${subject}`);
   return published.outcome === 'stored';
 }
 

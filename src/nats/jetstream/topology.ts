@@ -7,7 +7,6 @@ import {
   type StoredMsg,
   type StreamConfig,
   type StreamInfo,
-  type StreamInfoRequestOptions,
 } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import {
@@ -36,7 +35,7 @@ import {
 } from '../../contracts/names.js';
 import { type SessionLayout, shardOf } from '../../contracts/session-layout.js';
 import { RING_SIZE } from '../../engine/ports/telemetry-store.js';
-import { API, apiCode, takenByAnother } from '../connection/nats-errors.js';
+import { API, apiCode, ifExists, takenByAnother } from '../connection/nats-errors.js';
 import { snapshotSequence } from '../stores/snapshot-sequence.js';
 import { newestOf } from './newest-page.js';
 
@@ -164,7 +163,7 @@ async function createShared(
   highest: number,
   snapshot: () => Promise<number>,
 ): Promise<StreamInfo> {
-  const there = await infoOf(jsm, config.name);
+  const there = await ifExists(jsm.streams.info(config.name));
   return there ?? createBeyond(jsm, config, Math.max(highest, await snapshot()));
 }
 
@@ -235,7 +234,7 @@ async function highestSnapshot(
   isMeant: (key: string) => boolean,
 ): Promise<number> {
   const stream = `KV_${bucket}`;
-  const { state } = (await infoOf(jsm, stream, { subjects_filter: '>' })) ?? {};
+  const { state } = (await ifExists(jsm.streams.info(stream, { subjects_filter: '>' }))) ?? {};
   const before = `$KV.${bucket}.`.length;
   const subjects = Object.keys(state?.subjects ?? {}).filter((each) => isMeant(each.slice(before)));
   let highest = 0;
@@ -272,27 +271,13 @@ function fileStream(
 }
 
 async function exists(jsm: JetStreamManager, name: string, subjects: string): Promise<boolean> {
-  const info = await infoOf(jsm, name);
+  const info = await ifExists(jsm.streams.info(name));
   if (info === undefined) return false;
   if (info.config.subjects.includes(subjects) && info.config.allow_direct) return true;
   throw new ThroughlineError(
     'config_invalid',
     `stream ${name} exists, but must take ${subjects} and allow direct get: see "nats stream edit ${name}"`,
   );
-}
-
-/** Returns the info of a stream, or `undefined`. */
-async function infoOf(
-  jsm: JetStreamManager,
-  name: string,
-  options?: Partial<StreamInfoRequestOptions>,
-): Promise<StreamInfo | undefined> {
-  try {
-    return await jsm.streams.info(name, options);
-  } catch (error) {
-    if (apiCode(error) === API.streamNotFound) return undefined;
-    throw error;
-  }
 }
 
 async function create(

@@ -67,8 +67,8 @@ function spanOf({ subject, headers }: ServiceMsg, request: unknown) {
 }
 
 /**
- * Identifies the sender as far as NATS tells: its reply subject `_INBOX.<client>.<request>` without the last token. This is no
- * proof of identity, because a client may use any inbox.
+ * Identifies the sender as far as NATS tells: its reply subject `_INBOX.<client>.<request>` without the last token. It does not
+ * prove an identity, because a client may use any inbox.
  */
 export function callerOf(reply: string | undefined): string {
   const end = reply?.lastIndexOf('.') ?? -1;

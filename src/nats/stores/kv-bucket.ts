@@ -8,8 +8,8 @@ import {
 import { ThroughlineError } from '../../contracts/errors.js';
 import { LIFECYCLE_BUCKET } from '../../contracts/names.js';
 import type { Logger } from '../../engine/ports/logger.js';
-import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
-import { readStream, type StreamMessage } from '../jetstream/direct-get.js';
+import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
+import { readLast, readStream, type StreamMessage } from '../jetstream/direct-get.js';
 import { newestStored } from '../jetstream/newest-page.js';
 import type { TopologyOptions } from '../jetstream/topology.js';
 import { isDeletion } from './nats-snapshot-store.js';
@@ -45,6 +45,8 @@ interface WrittenRecord {
 
 export interface BucketKind {
   readonly name: string;
+  /** `any`: by direct get from any replica, which needs fewer permissions. Default: from the leader. */
+  readonly reads?: 'any';
   readonly config: () => Partial<StreamConfig> & { readonly allow_msg_ttl?: true };
 }
 
@@ -140,10 +142,16 @@ export class KvBucket {
     throw new ThroughlineError('conflict', `others keep writing ${key} of ${this.#kind.name}`);
   }
 
-  /** Reads from the leader. A replica may lag, and no write would reveal it if the decision is to keep the value. */
+  /** A replica may lag, and no write would reveal it if the decision is to keep the value: the leader does not. */
   async #newest(subject: string): Promise<StreamMessage | undefined> {
-    const jsm = await this.#manager(this.#options.timeoutMs);
-    return newestStored(jsm, this.#stream, subject);
+    const { timeoutMs } = this.#options;
+    if (this.#kind.reads === undefined)
+      return newestStored(await this.#manager(timeoutMs), this.#stream, subject);
+    return readLast(this.#connection, this.#stream, subject, timeoutMs).catch((error: unknown) => {
+      // The bucket was deleted.
+      if (isNoResponders(error)) return undefined;
+      throw error;
+    });
   }
 
   /** Purges a revision and returns it; `undefined` if the value has changed. */
@@ -181,14 +189,9 @@ export class KvBucket {
 
   /** Returns the number of messages; `undefined` without a bucket. */
   async #messages(timeoutMs: number): Promise<number | undefined> {
-    try {
-      const { state } = await (await this.#manager(timeoutMs)).streams.info(this.#stream);
-      this.#isThere = true;
-      return state.messages;
-    } catch (error) {
-      if (apiCode(error) === API.streamNotFound) return undefined;
-      throw error;
-    }
+    const info = await ifExists((await this.#manager(timeoutMs)).streams.info(this.#stream));
+    if (info !== undefined) this.#isThere = true;
+    return info?.state.messages;
   }
 
   #subjectOf(key: string): string {

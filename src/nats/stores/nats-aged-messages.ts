@@ -8,7 +8,7 @@ import {
   type Token,
 } from '../../contracts/names.js';
 import type { AgedKind, AgedMessages, AgedStream } from '../../engine/ports/retention-store.js';
-import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { type Begin, batchFrom } from '../jetstream/direct-get.js';
 
 interface AgedPorts {
@@ -48,11 +48,11 @@ export class NatsAgedMessages implements AgedMessages {
   async look(kind: AgedKind): Promise<AgedStream> {
     const { jsm } = this.#ports;
     try {
-      const { state } = await jsm.streams.info(STREAMS[kind].stream);
-      const last = { sequence: state.last_seq };
-      return this.#stream(kind, state, kind === 'dispatches' ? await this.#floor(state) : last);
+      const info = await ifExists(jsm.streams.info(STREAMS[kind].stream));
+      if (info === undefined) return NOTHING;
+      const last = { sequence: info.state.last_seq };
+      return this.#stream(kind, info.state, kind === 'dispatches' ? await this.#floor(info.state) : last);
     } catch (error) {
-      if (apiCode(error) === API.streamNotFound) return NOTHING;
       throw toThroughlineError(error, `looking at ${kind}`);
     }
   }
@@ -61,10 +61,7 @@ export class NatsAgedMessages implements AgedMessages {
   async #floor({ first_seq: first, last_seq: last, messages }: StreamState): Promise<Floor> {
     let floor: Floor = { sequence: last };
     for (const { consumer, service } of CONSUMERS) {
-      const info = await this.#ports.jsm.consumers.info(DISPATCH_STREAM, consumer).catch((error: unknown) => {
-        if (apiCode(error) === API.consumerNotFound) return undefined;
-        throw error;
-      });
+      const info = await ifExists(this.#ports.jsm.consumers.info(DISPATCH_STREAM, consumer));
       const fix = `start it with "throughline serve --only ${service}"`;
       if (info === undefined)
         return { sequence: 0, held: `the service ${service} has read no results: ${fix}` };

@@ -1,4 +1,4 @@
-import { AckPolicy, Events, type JetStreamManager, type NatsConnection, nanos } from 'nats';
+import { AckPolicy, type JetStreamManager, type NatsConnection, nanos } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM } from '../../contracts/names.js';
 import { traceHeaders } from '../../contracts/trace-context.js';
@@ -10,7 +10,8 @@ import type {
 } from '../../engine/ports/dispatch-source.js';
 import type { Logger } from '../../engine/ports/logger.js';
 import type { Tracing } from '../../engine/ports/tracing.js';
-import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { onReconnect } from '../connection/connection-states.js';
+import { API, apiCode, ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher, AckedPublishOptions } from '../jetstream/acked-publisher.js';
 import { NatsConsumption } from '../jetstream/dispatch-consumption.js';
 import { assertNumbers, highestKnown, type NumbersPorts } from '../jetstream/dispatch-numbers.js';
@@ -119,7 +120,7 @@ export class NatsDispatchSource implements DispatchSource {
   ): Promise<DispatchConsumption> {
     const { consumer, logger, maxInHand } = this.#options;
     const watch = new NumbersWatch(() => assertNumbers(this.#numbers), logger);
-    void this.#invalidateOnReconnect(watch);
+    onReconnect(this.#connection, () => watch.invalidate());
     try {
       const consumption = await NatsConsumption.open({
         connection: this.#connection,
@@ -142,20 +143,9 @@ export class NatsDispatchSource implements DispatchSource {
     }
   }
 
-  async #invalidateOnReconnect(watch: NumbersWatch): Promise<void> {
-    for await (const { type } of this.#connection.status()) if (type === Events.Reconnect) watch.invalidate();
-  }
-
   async #find(): Promise<number | undefined> {
-    try {
-      return Date.parse(
-        (await this.#jsm.consumers.info(DISPATCH_STREAM, this.#options.consumer.name)).created,
-      );
-    } catch (error) {
-      const code = apiCode(error);
-      if (code === API.consumerNotFound || code === API.streamNotFound) return undefined;
-      throw error;
-    }
+    const info = await ifExists(this.#jsm.consumers.info(DISPATCH_STREAM, this.#options.consumer.name));
+    return info && Date.parse(info.created);
   }
 
   /** Returns the consumer's creation time. */

@@ -150,7 +150,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
       case 'no_stream':
         throw new ThroughlineError(
           'unavailable',
-          `stream ${this.#layout.stream(key)} was made, but takes no events`,
+          `stream ${this.#layout.stream(key)} was created, but has no subject for events`,
         );
     }
   }

@@ -8,7 +8,7 @@ import {
   type Token,
 } from '../../contracts/names.js';
 import type { LearningLog } from '../../engine/ports/session-log.js';
-import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { ifExists } from '../connection/nats-errors.js';
 import { KeyStreams } from '../jetstream/key-streams.js';
 import { createLearningsStream, newestProjectSnapshot, type TopologyOptions } from '../jetstream/topology.js';
 import type { EventLogPorts } from './nats-event-log.js';
@@ -39,17 +39,9 @@ export class NatsLearningLog extends NatsSharedLog<LearningEvent> implements Lea
   }
 
   async projects(): Promise<Token[]> {
-    try {
-      const { state } = await this.#ports.jsm.streams.info(LEARNINGS_STREAM, {
-        subjects_filter: LEARNINGS_SUBJECTS,
-      });
-      const projects = Object.keys(state.subjects ?? {}).flatMap(
-        (subject) => projectOfSubject(subject) ?? [],
-      );
-      return [...new Set(projects)].sort();
-    } catch (error) {
-      if (apiCode(error) === API.streamNotFound) return [];
-      throw toThroughlineError(error, 'listing the projects');
-    }
+    const asked = this.#ports.jsm.streams.info(LEARNINGS_STREAM, { subjects_filter: LEARNINGS_SUBJECTS });
+    const { state } = (await ifExists(asked, 'listing the projects')) ?? {};
+    const projects = Object.keys(state?.subjects ?? {}).flatMap((subject) => projectOfSubject(subject) ?? []);
+    return [...new Set(projects)].sort();
   }
 }

@@ -72,6 +72,6 @@ export class NatsPromptRing implements PromptRing {
       make: () => ensurePromptsStream(this.#jsm, this.#options),
     });
     if (published.outcome === 'stored') return;
-    throw new ThroughlineError('unavailable', `stream ${PROMPTS_STREAM} does not take compiled prompts`);
+    throw new ThroughlineError('unavailable', `stream ${PROMPTS_STREAM} has no subject for compiled prompts`);
   }
 }

@@ -5,7 +5,6 @@ import {
   type NatsConnection,
   headers as newHeaders,
   type StoredMsg,
-  type StreamState,
 } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { isRole } from '../../contracts/kinds.js';
@@ -26,10 +25,10 @@ import type {
   WholeRejection,
 } from '../../engine/ports/rejected-store.js';
 import { clipText, oneLine } from '../../shared/text.js';
-import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher } from '../jetstream/acked-publisher.js';
-import { readNext, type StreamMessage } from '../jetstream/direct-get.js';
-import { newestPage } from '../jetstream/newest-page.js';
+import type { StreamMessage } from '../jetstream/direct-get.js';
+import { firstMessage, newestPage } from '../jetstream/newest-page.js';
 import { publishCreating } from '../jetstream/publish-creating.js';
 import { foreignBy } from '../jetstream/stored-replies.js';
 import { ensureRejectedStream, type TopologyOptions } from '../jetstream/topology.js';
@@ -37,9 +36,6 @@ import { ensureRejectedStream, type TopologyOptions } from '../jetstream/topolog
 /** Size of subject and headers: a body of the largest size does not fit one message together with its rejection. */
 const HEADER_ROOM = 8192;
 const MAX_REASON = 500;
-/** Limits of one read, in messages and bytes: the server disconnects a client with too much pending output. */
-const PAGE = 16;
-const PAGE_BYTES = 16 * 1024 * 1024;
 /** Used if the server does not announce its maximum payload. */
 const USUAL_PAYLOAD = 1024 * 1024;
 
@@ -81,7 +77,7 @@ export class NatsRejectedStore implements RejectedStore {
       const found = await newestPage(this.#connection, asked, this.#options.timeoutMs);
       const entries = [];
       for (const each of found.messages.map(readDirectly).filter(isFirst))
-        entries.push(describe(each, await this.#bytesOf(each)));
+        entries.push(describe(each, sizeOf(await this.#parts(each))));
       return { entries, total: found.total, ...(found.next !== undefined && { next: found.next }) };
     } catch (error) {
       throw toThroughlineError(error, 'reading rejected dispatches');
@@ -133,63 +129,23 @@ export class NatsRejectedStore implements RejectedStore {
     if (published.outcome !== 'stored') {
       throw new ThroughlineError(
         'unavailable',
-        `stream ${REJECTED_STREAM} does not take rejected dispatches`,
+        `stream ${REJECTED_STREAM} has no subject for rejected dispatches`,
       );
     }
-  }
-
-  /** Sums the sizes of all parts. */
-  async #bytesOf(first: Stored): Promise<number> {
-    const parts = partsOf(first);
-    let bytes = first.data.length;
-    for (let [part, from] = [2, first.seq + 1]; part <= parts; ) {
-      const { timeoutMs } = this.#options;
-      const next = await readNext(this.#connection, REJECTED_STREAM, first.subject, from, timeoutMs);
-      if (next === undefined) break;
-      from = next.sequence + 1;
-      if (!isPart(readDirectly(next), part, first)) continue;
-      bytes += next.data.length;
-      part += 1;
-    }
-    return bytes;
   }
 
   /** Returns all parts of a rejection, in order; other rejections may lie in between. */
   async #parts(first: Stored): Promise<Stored[]> {
     const found = [first];
     const wanted = partsOf(first);
-    if (wanted <= 1) return found;
-    for await (const message of this.#messages(first.seq + 1)) {
-      if (isPart(message, found.length + 1, first)) found.push(message);
-      if (found.length >= wanted) break;
+    for (let from = first.seq + 1; found.length < wanted; ) {
+      const next = await firstMessage(this.#jsm, REJECTED_STREAM, first.subject, from);
+      if (next === undefined) break;
+      from = next.seq + 1;
+      const part = readStored(next);
+      if (isPart(part, found.length + 1, first)) found.push(part);
     }
     return found;
-  }
-
-  /** Reads all messages from a sequence on, oldest first, in pages. */
-  async *#messages(from: number): AsyncGenerator<Stored> {
-    const atATime = Math.max(1, Math.min(PAGE, Math.floor(PAGE_BYTES / this.#maxPayload)));
-    let page: number[] = [];
-    const read = async () => {
-      const messages = await Promise.all(page.map((id) => this.#message(id)));
-      page = [];
-      return messages.filter((message) => message !== undefined);
-    };
-    for (const id of await this.#ids(from)) {
-      page.push(id);
-      if (page.length === atATime) yield* await read();
-    }
-    yield* await read();
-  }
-
-  async #ids(from: number): Promise<Iterable<number>> {
-    try {
-      const { state } = await this.#jsm.streams.info(REJECTED_STREAM, { deleted_details: true });
-      return idsOf(state, from);
-    } catch (error) {
-      if (apiCode(error) === API.streamNotFound) return [];
-      throw toThroughlineError(error, 'reading rejected dispatches');
-    }
   }
 
   /** Returns the first part of a rejection; `undefined` for any other message. */
@@ -199,23 +155,9 @@ export class NatsRejectedStore implements RejectedStore {
   }
 
   async #message(id: number): Promise<Stored | undefined> {
-    try {
-      const message = await this.#jsm.streams.getMessage(REJECTED_STREAM, { seq: id });
-      const { seq, subject, data, header, time } = message;
-      return storedOf({ seq, subject, data, header, at: time.toISOString() }, foreignBy(header, 'as_stored'));
-    } catch (error) {
-      const code = apiCode(error);
-      if (code === API.messageNotFound || code === API.streamNotFound) return undefined;
-      throw toThroughlineError(error, `reading rejected dispatch ${id}`);
-    }
-  }
-}
-
-/** Lazy: there may be very many. */
-function* idsOf({ first_seq, last_seq, deleted = [] }: StreamState, from: number): Generator<number> {
-  const gone = new Set(deleted);
-  for (let id = Math.max(first_seq, from); id <= last_seq; id += 1) {
-    if (!gone.has(id)) yield id;
+    const asked = this.#jsm.streams.getMessage(REJECTED_STREAM, { seq: id });
+    const message = await ifExists(asked, `reading rejected dispatch ${id}`);
+    return message && readStored(message);
   }
 }
 
@@ -241,6 +183,14 @@ function storedOf(message: Omit<Stored, 'foreign'>, foreign: string | undefined)
     ...message,
     foreign: 'not a rejected result: the reply to a request, or published by someone else',
   };
+}
+
+function readStored({ seq, subject, data, header, time }: StoredMsg): Stored {
+  return storedOf({ seq, subject, data, header, at: time.toISOString() }, foreignBy(header, 'as_stored'));
+}
+
+function sizeOf(parts: readonly Stored[]): number {
+  return parts.reduce((sum, { data }) => sum + data.length, 0);
 }
 
 function readDirectly({ headers = newHeaders(), sequence, subject, data, foreign }: StreamMessage): Stored {

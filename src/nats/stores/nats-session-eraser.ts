@@ -30,9 +30,10 @@ import {
   type RewrittenKind,
   type SessionEraser,
 } from '../../engine/ports/session-lifecycle.js';
-import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { apiCode, ifExists } from '../connection/nats-errors.js';
 import { readStream } from '../jetstream/direct-get.js';
 import { eraseMessages } from '../jetstream/erase-messages.js';
+import { newestMessage } from '../jetstream/newest-page.js';
 import { type RewritePorts, rewriteStream } from '../jetstream/rewrite-stream.js';
 import { newestSnapshot } from '../jetstream/topology.js';
 
@@ -160,15 +161,8 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
     return Object.fromEntries(counts) as Record<ErasedKind, number>;
   }
 
-  async #newest({ stream, subjects }: Place): Promise<StoredMsg | undefined> {
-    return this.#found(undefined, async () => {
-      try {
-        return await this.#ports.jsm.streams.getMessage(stream, { last_by_subj: subjects });
-      } catch (error) {
-        if (apiCode(error) === API.messageNotFound) return undefined;
-        throw error;
-      }
-    });
+  #newest({ stream, subjects }: Place): Promise<StoredMsg | undefined> {
+    return this.#found(undefined, () => newestMessage(this.#ports.jsm, stream, subjects));
   }
 
   async #last(stream: string): Promise<number> {
@@ -217,12 +211,7 @@ export class NatsSessionEraser implements SessionEraser, LearningEraser {
   }
 
   async #found<T>(none: T, ask: () => Promise<T>): Promise<T> {
-    try {
-      return await ask();
-    } catch (error) {
-      if (apiCode(error) === API.streamNotFound) return none;
-      throw toThroughlineError(error, 'erasing a session');
-    }
+    return (await ifExists(ask(), 'erasing a session')) ?? none;
   }
 }
 

@@ -1,4 +1,4 @@
-import { Events, type NatsConnection, type Subscription } from 'nats';
+import type { NatsConnection, Subscription } from 'nats';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
 import {
@@ -15,6 +15,7 @@ import type {
   NextRecord,
   SessionLifecycle,
 } from '../../engine/ports/session-lifecycle.js';
+import { onConnectionState } from '../connection/connection-states.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
 import {
@@ -47,7 +48,6 @@ const UNREADABLE =
  * user who may not read the bucket sees no records.
  */
 export class NatsSessionLifecycle implements SessionLifecycle {
-  readonly #connection: NatsConnection;
   readonly #options: LifecycleOptions;
   readonly #bucket: KvBucket;
   readonly #view = new LifecycleView();
@@ -63,9 +63,9 @@ export class NatsSessionLifecycle implements SessionLifecycle {
   #again = false;
   #timer: NodeJS.Timeout | undefined;
   #subscription: Subscription | undefined;
+  #unwatch: () => void = () => {};
 
   private constructor(connection: NatsConnection, options: LifecycleOptions) {
-    this.#connection = connection;
     this.#options = options;
     this.#bucket = new KvBucket(connection, options);
   }
@@ -78,7 +78,7 @@ export class NatsSessionLifecycle implements SessionLifecycle {
         if (error === null) lifecycle.#announced();
       },
     });
-    void lifecycle.#followConnection();
+    lifecycle.#unwatch = onConnectionState(connection, (is) => lifecycle.#connectionChanged(is));
     await lifecycle.#look().catch((error: unknown) => {
       lifecycle.close();
       throw error;
@@ -180,6 +180,7 @@ export class NatsSessionLifecycle implements SessionLifecycle {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    this.#unwatch();
     this.#subscription?.unsubscribe();
   }
 
@@ -197,17 +198,13 @@ export class NatsSessionLifecycle implements SessionLifecycle {
     }, ms);
   }
 
-  async #followConnection(): Promise<void> {
-    for await (const { type } of this.#connection.status()) {
-      if (this.#isClosed) return;
-      if (type === Events.Disconnect || type === Events.Reconnect)
-        this.#isConnected = type === Events.Reconnect;
-      if (type !== Events.Reconnect) continue;
-      // This may be another server, with another bucket and other permissions.
-      this.#isWholeDue = true;
-      this.#isDenied = false;
-      void this.#quietly();
-    }
+  #connectionChanged(isConnected: boolean): void {
+    this.#isConnected = isConnected;
+    if (!isConnected || this.#isClosed) return;
+    // This may be another server, with another bucket and other permissions.
+    this.#isWholeDue = true;
+    this.#isDenied = false;
+    void this.#quietly();
   }
 
   #isKnown(): boolean {

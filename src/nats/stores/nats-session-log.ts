@@ -24,7 +24,7 @@ import type {
   SessionLog,
   Unwatch,
 } from '../../engine/ports/session-log.js';
-import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
+import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { followSessions } from '../connection/resilient-subscription.js';
 import { eraseMessages } from '../jetstream/erase-messages.js';
 import { KeyStreams } from '../jetstream/key-streams.js';
@@ -143,12 +143,8 @@ export abstract class NatsSharedLog<Event extends { readonly type: string }> ext
 
   async #epoch(key: Token): Promise<string | undefined> {
     const { stream, format } = this.#layout;
-    try {
-      return String((await this.#ports.jsm.streams.info(stream(key))).created);
-    } catch (error) {
-      if (apiCode(error) === API.streamNotFound) return undefined;
-      throw toThroughlineError(error, `asking for the stream of ${format.kind} ${key}`);
-    }
+    const asked = this.#ports.jsm.streams.info(stream(key));
+    return (await ifExists(asked, `asking for the stream of ${format.kind} ${key}`))?.created;
   }
 }
 

@@ -9,7 +9,7 @@ import type {
   SaveOutcome,
   StoredSnapshot,
 } from '../../engine/ports/snapshot-store.js';
-import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
+import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import { readLast, readStream, type StreamMessage } from '../jetstream/direct-get.js';
 import type { TopologyOptions } from '../jetstream/topology.js';
 import { snapshotSequence } from './snapshot-sequence.js';
@@ -167,19 +167,10 @@ export class NatsSnapshotStore implements ReplacingSnapshotStore {
       return await work(this.#kv);
     } catch (error) {
       if (!isNoResponders(error) && apiCode(error) !== API.streamNotFound) throw error;
-      if (!this.#bucket.make || !(await this.#isGone())) throw error;
+      if (!this.#bucket.make || (await ifExists(this.#kv.status())) !== undefined) throw error;
       this.#written.clear();
       this.#kv = await this.#bucket.open();
       return work(this.#kv);
-    }
-  }
-
-  async #isGone(): Promise<boolean> {
-    try {
-      await this.#kv.status();
-      return false;
-    } catch (error) {
-      return apiCode(error) === API.streamNotFound;
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Archived, Forgotten } from '../../contracts/lifecycle-record.js';
-import type { ArchivedAs, DecideArchived } from '../../engine/ports/session-lifecycle.js';
+import type { DecideArchived } from '../../engine/ports/session-lifecycle.js';
 
 /** Decisions for `SessionLifecycle.change`. A record of an import in progress is changed only by that import. */
 
@@ -10,7 +10,7 @@ type Archiving = Pick<Archived, 'at' | 'reason' | 'idle_since'>;
 /** Archives a session whose log must still be compacted. A record of the same archiving stays. */
 export function archiving(archiving: Archiving): DecideArchived {
   return (there) => {
-    if (!isWhole(there) || there?.at === archiving.at) return 'keep';
+    if (there?.importing !== undefined || there?.at === archiving.at) return 'keep';
     return { ...archiving, pending: true };
   };
 }
@@ -24,12 +24,12 @@ export function archivedAgain(archiving: Archiving): DecideArchived {
 export function archivingDone(at: string): DecideArchived {
   return (there) => {
     if (there?.at !== at || there.pending === undefined) return 'keep';
-    const { pending: _, ...fields } = fieldsOf(there);
+    const { v: _, status: __, pending: ___, ...fields } = there;
     return fields;
   };
 }
 
-export const reopened: DecideArchived = (there) => (isWhole(there) ? 'remove' : 'keep');
+export const reopened: DecideArchived = (there) => (there?.importing === undefined ? 'remove' : 'keep');
 
 /** Ends an import: the name becomes a session, archived or not. */
 export function importDone(ownsRecord: OwnsRecord, archiving: Archiving | undefined): DecideArchived {
@@ -48,17 +48,9 @@ export function releaseName(ownsRecord: OwnsRecord): DecideArchived {
 export function importReady(ownsRecord: OwnsRecord): DecideArchived {
   return (there) => {
     if (there?.importing === undefined || !ownsRecord(there)) return 'keep';
-    return { ...fieldsOf(there), importing: { ...there.importing, ready: true } };
+    const { v: _, status: __, ...fields } = there;
+    return { ...fields, importing: { ...there.importing, ready: true } };
   };
-}
-
-/** Returns true unless the session is being imported. */
-export function isWhole(record: Archived | undefined): boolean {
-  return record?.importing === undefined;
-}
-
-export function fieldsOf({ v: _, status: __, ...fields }: Archived): ArchivedAs {
-  return fields;
 }
 
 /**

@@ -80,23 +80,25 @@ export class ProgressTracker {
   async refresh(session: Token, state: SessionState): Promise<Refreshed> {
     const { run, charter } = state;
     // The plan of an archived session is frozen.
-    const isFollowed = run?.source.kind === 'file' && charter.archived === undefined;
-    if (!isFollowed || run.source.kind !== 'file') return { outcome: 'unchanged' };
+    if (run?.source.kind !== 'file' || charter.archived !== undefined) return { outcome: 'unchanged' };
     const { path } = run.source;
     const known = run.document.fingerprint;
     const modified = await this.#options.files.modified(path);
     if ('fault' in modified) return { outcome: 'failed', message: `${path}: ${modified.fault}` };
-    if (modified.mtimeMs === this.#knownTime(session, path, known)) return { outcome: 'unchanged' };
+    const seen = this.#seen.get(session);
+    const { mtimeMs } = seen?.path === path && seen.hash === known.hash ? seen : known;
+    if (modified.mtimeMs === mtimeMs) return { outcome: 'unchanged' };
     const read = await this.readFile(path);
     if (!read.ok) return { outcome: 'failed', message: read.message };
     const { document } = read;
-    this.#remember(session, path, document.fingerprint);
+    this.#seen.set(session, { path, ...document.fingerprint });
     if (document.fingerprint.hash === known.hash) return { outcome: 'unchanged' };
     try {
       const { appended } = await this.#options.command(session, 'progress.rebuilt', (now) =>
-        isOf(path, now) &&
+        now.run?.source.kind === 'file' &&
+        now.run.source.path === path &&
         now.charter.archived === undefined &&
-        now.run?.document.fingerprint.hash !== document.fingerprint.hash
+        now.run.document.fingerprint.hash !== document.fingerprint.hash
           ? append({ type: 'progress.rebuilt', data: { document } }, () => ({}))
           : answer(() => ({})),
       );
@@ -108,15 +110,6 @@ export class ProgressTracker {
     this.#options.logger.info({ session, path, tasks: document.tasks.length }, 'progress ledger rebuilt');
     return { outcome: 'rebuilt', appended: true };
   }
-
-  #knownTime(session: Token, path: string, known: TasksDocument['fingerprint']): number {
-    const seen = this.#seen.get(session);
-    return seen?.path === path && seen.hash === known.hash ? seen.mtimeMs : known.mtimeMs;
-  }
-
-  #remember(session: Token, path: string, { hash, mtimeMs }: TasksDocument['fingerprint']): void {
-    this.#seen.set(session, { path, hash, mtimeMs });
-  }
 }
 
 /** Errors that prevent progress but not the prompt. */
@@ -124,11 +117,6 @@ const PASSING: ReadonlySet<string> = new Set([
   'too_large',
   'progress_ledger_missing_tasks',
 ] satisfies ErrorCode[]);
-
-/** Returns true if the session still follows this file. */
-function isOf(path: string, { run }: SessionState): boolean {
-  return run?.source.kind === 'file' && run.source.path === path;
-}
 
 /** Maximum number of lines, or of objects in JSON: parsing blocks other requests. */
 const MAX_LINES = 5000;

@@ -5,7 +5,6 @@ import type { Logger } from '../../engine/ports/logger.js';
 import { addCounts, redactJson, type SecretCounts } from '../../memory/redaction/redactor.js';
 import type { SecretScanner } from '../../memory/redaction/secret-scanner.js';
 
-/** Limits each session's request rate and redacts secrets before a handler stores anything. */
 interface GuardOptions {
   /** Requests per second and session, over all handlers; 0 for no limit. */
   readonly requestsPerSecond: number;
@@ -23,7 +22,10 @@ interface Guardable {
   readonly stats?: () => unknown;
 }
 
-/** Wraps endpoints with the guard. An endpoint without statistics gets the guard's: redacted secrets by rule. */
+/**
+ * Wraps endpoints: limits each session's request rate and redacts secrets before a handler stores anything. An endpoint without statistics gets the guard's:
+ * redacted secrets by rule.
+ */
 export function guarded<Endpoint extends Guardable>(
   { requestsPerSecond, secrets, logger, now = () => performance.now() }: GuardOptions,
   endpoints: readonly Endpoint[],
@@ -65,10 +67,6 @@ function nameOf(request: unknown): string | undefined {
   return 'project' in request && isToken(request.project) ? `${PROJECT}${request.project}` : undefined;
 }
 
-/**
- * Token buckets by key, with a capacity of two seconds. The number of keys is bounded: an evicted one starts again with a
- * full bucket.
- */
 interface BucketLimits {
   /** Refill rate; 0 for no limit. */
   readonly perSecond: number;
@@ -84,6 +82,10 @@ interface Bucket {
 const BURST_SECONDS = 2;
 const MAX_BUCKETS = 10_000;
 
+/**
+ * Token buckets by key, with a capacity of two seconds. The number of keys is bounded: an evicted one starts again with a
+ * full bucket.
+ */
 class TokenBuckets {
   readonly #limits: BucketLimits;
   readonly #buckets = new LRUCache<string, Bucket>({ max: MAX_BUCKETS });

@@ -101,7 +101,7 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
       try {
         const learnings = await withinDeadline(unaskedMs, found);
         if (learnings !== LATE) return { learnings };
-        throw new ThroughlineError('unavailable', `the learnings could not be read within ${unaskedMs} ms`);
+        throw new ThroughlineError('unavailable', `reading the learnings timed out after ${unaskedMs} ms`);
       } catch (error) {
         const code = codeOf(error);
         warn({ session, code, err: error }, 'prompt compiled without learnings');

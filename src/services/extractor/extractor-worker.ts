@@ -21,7 +21,6 @@ import { factsBeyond } from '../../memory/facts/event-facts.js';
 import { RuleBasedFactExtractor } from '../../memory/facts/fact-extractor.js';
 import { addCounts, redactJson, type SecretCounts } from '../../memory/redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../../memory/redaction/secret-scanner.js';
-import { recordOf } from '../../shared/is-object.js';
 import { admission, type Forgetting, generationGuard, HELD_BACK_MS } from '../common/forgotten-results.js';
 import { archivedResult } from '../lifecycle/archived-faults.js';
 import { LateGuard } from './late-guard.js';
@@ -104,19 +103,6 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     ...{ recordedBy: {}, rejectedFor: {}, redacted: {}, repaired: {} },
   };
   const guard = new LateGuard(ports);
-  const rulesFor = (session: Token, { sequence: dispatch }: DispatchDelivery) =>
-    new RuleBasedFactExtractor({
-      onRuleFailure: (rule, error) =>
-        logger.warn({ session, dispatch, code: codeOf(error), rule, err: error }, 'extraction rule failed'),
-    });
-
-  // Made once: nothing of its own is kept for a dispatch whose PubAck is pending.
-  const recorded = recordOf(ROLES, (role) => (): WorkOutcome => {
-    stats.recorded += 1;
-    stats.recordedBy[role] = (stats.recordedBy[role] ?? 0) + 1;
-    return DONE;
-  });
-
   // Not async in the usual case: while its PubAck is pending, nothing of a parsed dispatch should be kept.
   function process(held: Held): Promise<WorkOutcome> {
     const { delivery } = held;
@@ -141,8 +127,17 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     if (!parsed.ok) return reject(held, session, role, parsed);
     noteRepaired(delivery, session, parsed.repairs);
     const task = parsed.value.result.task_id;
-    const again = () => eventAgain(delivery, session, role);
-    const stored = logger.debug === undefined ? recorded[role] : () => recordedAs(session, role, delivery);
+    const again = () => {
+      const same = parse(delivery, session, role, false);
+      if (!same.ok) throw new ThroughlineError(same.code, same.reason);
+      return eventOf(delivery, session, same);
+    };
+    const stored = (): WorkOutcome => {
+      logger.debug?.({ session, dispatch: delivery.sequence }, 'dispatch recorded');
+      stats.recorded += 1;
+      stats.recordedBy[role] = (stats.recordedBy[role] ?? 0) + 1;
+      return DONE;
+    };
     return guard
       .record(session, eventOf(delivery, session, parsed), again, held.isNew)
       .then(stored, (error: unknown) => {
@@ -165,23 +160,15 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   }
 
   function eventOf(delivery: DispatchDelivery, session: Token, read: Accepted): FactRecorded {
-    return recordedEvent(delivery, read.value, rulesFor(session, delivery), read);
-  }
-
-  function eventAgain(delivery: DispatchDelivery, session: Token, role: Role): FactRecorded {
-    const same = parse(delivery, session, role, false);
-    if (!same.ok) throw new ThroughlineError(same.code, same.reason);
-    return eventOf(delivery, session, same);
+    const { sequence: dispatch } = delivery;
+    const onRuleFailure = (rule: string, error: unknown) =>
+      logger.warn({ session, dispatch, code: codeOf(error), rule, err: error }, 'extraction rule failed');
+    return recordedEvent(delivery, read.value, new RuleBasedFactExtractor({ onRuleFailure }), read);
   }
 
   /** Returns true if the log of its session has refused as many events in a row as one dispatch may fail. */
   function isGivenUp(held: Held): boolean {
     return lanes.refusals(held) + 1 >= options.maxDeliveries;
-  }
-
-  function recordedAs(session: Token, role: Role, { sequence }: DispatchDelivery): WorkOutcome {
-    logger.debug?.({ session, dispatch: sequence }, 'dispatch recorded');
-    return recorded[role]();
   }
 
   function noteRedacted(

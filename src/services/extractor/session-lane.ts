@@ -40,7 +40,7 @@ export function isRefusal(error: unknown): boolean {
 /** One session's queue and circuit breaker: dispatches held, dispatches put back, and the health of its log. */
 export class SessionLane {
   readonly session: string;
-  readonly waiting = new Fifo<Held>();
+  waiting: Held[] = [];
   active = 0;
   /** Started in the current round-robin turn. */
   inTurn = 0;
@@ -131,41 +131,6 @@ export class SessionLane {
 
   #goesAway(until: number): void {
     this.#away.set(until, (this.#away.get(until) ?? 0) + 1);
-  }
-}
-
-/** A FIFO queue with constant-time operations. */
-class Fifo<T> {
-  #items: T[] = [];
-  #taken = 0;
-
-  get length(): number {
-    return this.#items.length - this.#taken;
-  }
-
-  push(item: T): void {
-    this.#items.push(item);
-  }
-
-  shift(): T | undefined {
-    const item = this.#items[this.#taken];
-    if (item === undefined) return undefined;
-    this.#taken += 1;
-    // Compact when half of the array is consumed: `Array.shift` would copy a large array each time.
-    if (this.#taken * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#taken);
-      this.#taken = 0;
-    }
-    return item;
-  }
-
-  clear(): void {
-    this.#items = [];
-    this.#taken = 0;
-  }
-
-  [Symbol.iterator](): Iterator<T> {
-    return this.#items.slice(this.#taken).values();
   }
 }
 

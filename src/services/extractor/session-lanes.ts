@@ -73,7 +73,7 @@ export class SessionLanes {
   }
 
   waiting(): readonly Held[] {
-    return this.#waiting === 0 ? [] : [...this.#turns].flatMap((lane) => [...lane.waiting]);
+    return this.#waiting === 0 ? [] : [...this.#turns].flatMap((lane) => lane.waiting);
   }
 
   /** Sessions with dispatches in progress. */
@@ -195,8 +195,8 @@ export class SessionLanes {
 
   #letGo(lane: SessionLane) {
     const now = this.#options.now();
-    const waiting = [...lane.waiting];
-    lane.waiting.clear();
+    const { waiting } = lane;
+    lane.waiting = [];
     this.#turns.delete(lane);
     this.#waiting -= waiting.length;
     for (const { delivery } of waiting) this.#release(lane, delivery);

@@ -128,7 +128,7 @@ export async function processRoundRobin(
     const ended = lanes.took(held);
     if (ended === undefined) return;
     const { session, code, since } = ended;
-    logger.info({ session, since: isoOf(since), code }, 'the log of a session takes events again');
+    logger.info({ session, since: isoOf(since), code }, "the session's log accepts writes again");
   }
 
   function failed(held: Held, error: unknown): void {
@@ -139,7 +139,7 @@ export async function processRoundRobin(
     const fields = { ...about(delivery), ...fault, delivery: delivery.delivery };
     warnOfSession(fields, 'dispatch failed and will be delivered again', `failed ${session}`);
     if (openCircuit !== undefined) {
-      const message = 'the log of a session takes nothing: its dispatches are set aside';
+      const message = "the session's log rejects writes: its dispatches are set aside";
       warnOfSession({ session, since: isoOf(openCircuit.since), ...fault }, message, `set aside ${session}`);
     }
     answer(delivery, { kind: 'retry', delayMs: retryInMs });

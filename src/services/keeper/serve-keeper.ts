@@ -120,7 +120,7 @@ export class RetentionKeeper {
     const kind = {
       name: 'retention',
       failed: 'the rules of retention could not be followed',
-      left: async () => ((await this.#isDue(await ports.store.rules())) ? [''] : []),
+      unfinished: async () => ((await this.#isDue(await ports.store.rules())) ? [''] : []),
       run: (_: string, lease: HeldLease) => this.#follow(lease),
     };
     this.#jobs = new Jobs(kind, ports);

@@ -80,7 +80,7 @@ export function createArchiver(options: ArchiverOptions): Archiver {
     {
       name: 'archive',
       failed: 'a session is not archived to the end yet: it is tried again soon',
-      left: () => lifecycle.archiving(),
+      unfinished: () => lifecycle.archiving(),
       async run(job, { confirm: mayGoOn }) {
         const session = job as Token;
         const at = lifecycle.archived(session)?.at;

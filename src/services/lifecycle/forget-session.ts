@@ -118,7 +118,7 @@ export function forgetKind(
   return {
     name: 'forget',
     failed: 'sessions are not forgotten yet: it is tried again soon',
-    left: () => (lifecycle.unfinished().length === 0 ? [] : [FORGET_JOB]),
+    unfinished: () => (lifecycle.unfinished().length === 0 ? [] : [FORGET_JOB]),
     async run(_, lease) {
       const sessions = lifecycle.unfinished();
       const projects = new Set(sessions.flatMap((session) => lifecycle.forgotten(session)?.project ?? []));

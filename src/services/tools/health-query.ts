@@ -42,7 +42,7 @@ export function createHealthQuery(options: HealthQueryOptions) {
       try {
         const had = await withinDeadline(partMs, work);
         if (had !== LATE) return had;
-        throw new ThroughlineError('unavailable', `was not there within ${partMs} ms: ask again`);
+        throw new ThroughlineError('unavailable', `timed out after ${partMs} ms: ask again`);
       } catch (error) {
         missing.push({ part: name, code: codeOf(error), message: messageOf(error) });
         return undefined;

@@ -43,7 +43,6 @@ function embedder(options: Partial<HttpEmbedderOptions> = {}, retry: RetryOption
   return new HttpEmbedder({ ...defaults, ...options }, { pauseMs: 1, ...retry });
 }
 
-/** What the embedder throws for two texts. */
 async function failure(http = embedder()): Promise<ThroughlineError> {
   const thrown: unknown = await http.embed(['one', 'two']).then(
     () => undefined,
@@ -156,15 +155,15 @@ describe('the embedder of an endpoint', () => {
       vectors((items) => items.map((item) => ({ ...item, embedding: Array(item.index + 1).fill(1) }))),
       'of 1 and of 2 numbers',
     ],
-    ['no JSON', status(200, 'NaN, says the server'), 'gave no embeddings: the body is not JSON'],
-    ['an error with status 200', status(200, '{"error":"no such model"}'), 'gave no embeddings'],
+    ['no JSON', status(200, 'NaN, says the server'), 'returned no embeddings: the body is not JSON'],
+    ['an error with status 200', status(200, '{"error":"no such model"}'), 'returned no embeddings'],
   ];
   it.each(wrong)('the HTTP embedder refuses %s, and does not ask again', async (_, answer, message) => {
     server.next(answer);
     const error = await failure();
     expect(error.code).toBe('unavailable');
     expect(error.message).toContain(message);
-    // Vectors of two lengths say that the model changes, and nothing of the texts.
+    // Vectors of two lengths mean that the model has changed; they say nothing about the texts.
     expect(error instanceof TextsRefusedError).toBe(message !== 'of 1 and of 2 numbers');
     expect(server.requests).toHaveLength(1);
   });
@@ -215,7 +214,7 @@ describe('the embedder of an endpoint', () => {
     server.always(status(code, 'input too long'));
     const failed = await failure();
     expect(failed).toMatchObject({ code: error, message: expect.stringContaining(message) });
-    // Other texts may be taken where these were refused, and none where the set-up is wrong or something else is.
+    // Other texts may be accepted after these codes; after all others, the configuration or something else is wrong.
     expect(failed instanceof TextsRefusedError).toBe([400, 413, 422].includes(code));
     expect(server.requests).toHaveLength(1);
   });

@@ -18,7 +18,6 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 
 const USUAL = { 'config.json': '{}', 'tokenizer.json': '{}', 'tokenizer_config.json': '{}' };
 
-/** A directory with these files. */
 async function dirWith(files: Readonly<Record<string, string>>): Promise<string> {
   const dir = await mkdtemp(join(root, 'model-'));
   for (const [name, text] of Object.entries(files)) {
@@ -72,7 +71,7 @@ describe('a model directory', () => {
   });
 });
 
-/** Stands for the library where it is not installed: what is asked of it, and vectors that tell the texts apart. */
+/** Replaces the library where it is not installed; records requests and returns vectors that differ by text. */
 function recordingLibrary(give: (text: string) => number[] = (text) => [text.length, 1]) {
   const asked: unknown[] = [];
   const env = { allowRemoteModels: true, allowLocalModels: false };
@@ -146,7 +145,7 @@ describe('the local embedder', () => {
 });
 
 /**
- * With the real library and a real model, where both are given: the library installed beside the code or at
+ * Uses the real library and a real model if both are present: the library installed beside the code or at
  * THROUGHLINE_TEST_TRANSFORMERS (a folder with node_modules), and a copy of all-MiniLM-L6-v2, or any other English
  * sentence model, at THROUGHLINE_TEST_EMBED_DIR.
  */
@@ -188,7 +187,7 @@ describe.skipIf(realDir === undefined)(`the local embedder with a real model (${
     const { subfolder, file, dir } = await readModelDir(realDir ?? '');
     const options = { local_files_only: true, subfolder, model_file_name: file, dtype: 'fp32' };
     const extract = await library.pipeline('feature-extraction', dir, options);
-    // Without pooling the library gives a vector for each token.
+    // Without pooling the library returns a vector per token.
     const unpooled: Parameters<typeof extract>[1] = JSON.parse('{"pooling":"none","normalize":false}');
     const { dims, data } = await extract(['retry with a pause'], unpooled);
     const [, tokens = 0, dimension = 0] = dims;

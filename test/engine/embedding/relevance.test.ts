@@ -37,7 +37,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((relevance) => relevance.stop()));
 });
 
-/** Relevance on vectors of all learnings, and what it warned of. */
+/** Returns a relevance with vectors of all learnings, and its warnings. */
 async function withVectors(options: Partial<RelevanceOptions> & { embedder?: ScriptedEmbedder } = {}) {
   const { logger, warnings } = loggedWarnings();
   const embedder = options.embedder ?? scriptedEmbedder();
@@ -74,7 +74,7 @@ describe('relevance', () => {
     expect(both.method).toBe('hybrid');
     expect(numbersOf(both).slice(0, 2)).toEqual([2, 4]);
     expect(both.ranked[1]).not.toHaveProperty('similarity');
-    // Words that tell the index of words nothing, and are a part of the vector.
+    // These words are ignored by the word index, but contribute to the vector.
     const meant = await find('a and with');
     expect([meant.method, numbersOf(meant)[0]]).toEqual(['semantic', 2]);
     expect(meant.ranked[0]?.score).toBe(0.5);
@@ -200,7 +200,7 @@ describe('relevance', () => {
     let release = () => {};
     embedder.before = () => new Promise((resolve) => (release = resolve));
     expect((await find('retry')).method).toBe('lexical');
-    expect(warnings).toMatchObject([{ message: expect.stringContaining('late') }]);
+    expect(warnings).toMatchObject([{ message: expect.stringContaining('timed out') }]);
     release();
     await expect.poll(async () => (await find('retry')).method).toBe('hybrid');
     expect(embedder.calls).toHaveLength(1);
@@ -228,7 +228,7 @@ describe('relevance', () => {
     await find('retry again');
     expect(warnings[1]?.fields).toMatchObject({ silent: 4 });
     vectors.read = () => Promise.reject(new ThroughlineError('unavailable', 'no store'));
-    // What is known already still serves.
+    // Known vectors are still used.
     expect((await find('commit')).method).toBe('hybrid');
     expect(warnings).toHaveLength(3);
   });
@@ -269,7 +269,7 @@ describe('relevance on an endpoint', () => {
     expect((await find()).method).toBe('lexical');
     vectoriser.sync(project, LEARNINGS);
     await vectoriser.idle(project);
-    // The first may come at the deadline, on a busy machine.
+    // On a busy machine the first may time out.
     await expect.poll(async () => (await find()).method).toBe('hybrid');
     expect(numbersOf(await find())[0]).toBe(2);
     await close();

@@ -23,12 +23,10 @@ function started(options: Partial<VectoriserOptions> & { embedder?: ScriptedEmbe
   const vectors = options.vectors ?? new MemoryVectorStore();
   const vectoriser = new Vectoriser({ logger, pauseMs: 1, maxPauseMs: 2, ...options, embedder, vectors });
   running.push(vectoriser);
-  /** Waits until these are in step. */
   const inStep = async (learnings: ReadonlyMap<string, Learning>) => {
     vectoriser.sync(project, learnings);
     await vectoriser.idle(project);
   };
-  /** What is stored, by learning. */
   const stored = async () =>
     new Map((await vectors.read(project, 0)).vectors.map(({ learning, ...rest }) => [learning, rest]));
   return { vectoriser, embedder, vectors, warnings, inStep, stored };
@@ -48,7 +46,7 @@ describe('the vectoriser', () => {
     for (const learning of learnings.values()) {
       expect((await stored()).get(learningId(Number.parseInt(learning.id, 16)))).toEqual(vectorOf(learning));
     }
-    // One text first, which tells the dimension.
+    // The first call has one text, which yields the dimension.
     expect(embedder.calls.map((texts) => texts.length)).toEqual([1, 4, 4, 2]);
     await inStep(new Map(learnings));
     expect(embedder.calls).toHaveLength(4);
@@ -220,7 +218,7 @@ describe('the vectoriser', () => {
   });
 
   describe('meets a text that the embedder refuses, and', () => {
-    /** Refuses all calls that hold one of these texts. */
+    /** Rejects all calls that contain one of these texts. */
     const refusing =
       (...refused: string[]): ScriptedEmbedder['before'] =>
       async (texts) => {
@@ -317,7 +315,7 @@ describe('the vectoriser', () => {
       await inStep(mapOf(learningOf(1)));
       embedder.before = async () => {
         embedder.before = async () => {};
-        throw new TextsRefusedError('gave no embeddings');
+        throw new TextsRefusedError('returned no embeddings');
       };
       await inStep(mapOf(learningOf(1), learningOf(2)));
       expect((await stored()).size).toBe(2);

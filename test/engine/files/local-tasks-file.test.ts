@@ -122,7 +122,7 @@ describe('a fault', () => {
 
 describe('a file that is exchanged while it is read', () => {
   const FORBIDDEN = 'not for agents\n';
-  /** More turns of the event loop than a read takes. */
+  /** More event loop iterations than a read needs. */
   const TURNS = 25;
   const HANGS_MS = 5000;
   let place: string;
@@ -133,7 +133,7 @@ describe('a file that is exchanged while it is read', () => {
     await promisify(execFile)('mkfifo', [at('fifo')]);
   });
 
-  /** Reads the place, and puts something else there after so many turns of the event loop. */
+  /** Reads the file and replaces it after `turns` event loop iterations. */
   async function exchangedAfter(turns: number, put: () => void) {
     await writeFile(decoy, TEXT);
     renameSync(decoy, place);
@@ -160,7 +160,7 @@ describe('a file that is exchanged while it is read', () => {
           expect([TEXT, undefined]).toContain(found !== 'hangs' && 'text' in found ? found.text : undefined);
         }
       } finally {
-        // Lets go of a reader that waits for a writer.
+        // Unblocks a reader that waits for a writer.
         await (await open(at('fifo'), constants.O_RDWR | constants.O_NONBLOCK)).close();
       }
     },

@@ -4,10 +4,9 @@ import { caughtUp, Waiters } from '../../../src/engine/folding/caught-up.js';
 import { DEMO, spiedPorts, upTo } from '../../doubles/spied-ports.js';
 import { soon } from '../../support/soon.js';
 
-/** Long enough that a test which gets there has failed. */
+/** Long enough that a test which reaches it has failed. */
 const LONG_MS = 15_000;
 
-/** Ports with a reader, where it is known who still watches. */
 function watched() {
   const ports = spiedPorts();
   const watching = { now: 0 };
@@ -142,7 +141,7 @@ describe('caughtUp', () => {
   });
 });
 
-/** Announces what cannot be read yet, several times. */
+/** Announces events that are not readable yet, several times. */
 function spurious(onEvent: () => void) {
   for (let times = 0; times < 3; times += 1) queueMicrotask(onEvent);
   return () => {};

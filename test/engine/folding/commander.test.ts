@@ -17,7 +17,6 @@ import { timeOf } from '../../support/builders.js';
 
 const project = token('demo', 'project');
 
-/** A commander, and what it carried out in which order. */
 function commander() {
   const log = new MemoryLearningLog();
   const snapshots = new MemorySnapshotStore();
@@ -77,7 +76,6 @@ describe('commands in the background', () => {
   });
 });
 
-/** Commands on sessions whose ports are spied on, and the reader that they share with others. */
 function onSessions() {
   const ports = spiedPorts();
   const reader = ports.reader();
@@ -134,7 +132,7 @@ describe('the answer of a command', () => {
       return appended;
     });
     expect((await add('second')).reply).toMatchObject({ task: { id: 'TAS-2' } });
-    // This one reads the event before the command has folded it, and folds it after.
+    // This reader folds the event before the command does.
     const { opened, open } = gate();
     let late: Promise<unknown> = Promise.resolve();
     log.append.mockImplementationOnce(async (...args) => {

@@ -15,16 +15,16 @@ import { implementer, recorded, timeOf } from '../../support/builders.js';
 import { countedEvents } from '../../support/faults/clean-run.js';
 import * as fc from '../../support/properties.js';
 
-/** More than a command waits for. */
+/** More than the retries of a command. */
 const MANY = 40;
 
 const SESSION = token('crowded', 'session');
 
-/** A session's log into which results come between any two steps of commands, as `turn` lets them. */
+/** A session's log into which results arrive between any two steps of commands, controlled by `turn`. */
 class CrowdedLog {
   readonly memory = new MemorySessionLog();
   readonly #turn: (what: string) => Promise<void>;
-  /** Results that come before each append. */
+  /** Number of results before each append. */
   readonly #burst: () => number;
   results = 0;
 
@@ -38,7 +38,6 @@ class CrowdedLog {
     await this.memory.append(SESSION, recorded(this.results, implementer()));
   }
 
-  /** The log as a process sees it. */
   port(): SessionLog {
     const { memory } = this;
     return {
@@ -57,7 +56,6 @@ class CrowdedLog {
   }
 }
 
-/** A process with commands of its own. */
 function processOn(log: SessionLog, name: string) {
   const snapshots = new MemorySnapshotStore();
   const reader = createSessionReader({ log, snapshots, logger: silentLogger, maxSessions: 1 });
@@ -87,7 +85,6 @@ describe('commands while results come in', () => {
     const reply = await call('task-add', { content: 'first' });
     expect(reply).toMatchObject({ task: { id: 'TAS-1' }, sequence: 10 * MANY + 1 });
     expect(await call('note-add', { content: 'second' })).toMatchObject({ note: { id: 'NOT-1' } });
-    // What a query shows is whole.
     expect(await call('session-show', {})).toMatchObject({
       session: { dispatches: { implementer: 10 * MANY } },
     });
@@ -158,11 +155,11 @@ describe('commands while results come in', () => {
           for (const type of ['task.added', 'task.claimed']) {
             expect(new Set(tasks(type)).size, type).toBe(tasks(type).length);
           }
-          // What was answered is what the log says, once.
+          // Every acknowledged command is in the log exactly once.
           const answered = answers.flatMap((reply) => ('task' in reply && reply.task ? [reply.task] : []));
           expect(answered).toHaveLength(tasks('task.added').length + tasks('task.claimed').length);
           expect(tasks('task.added')).toHaveLength(work.flat().filter((kind) => kind === 'add').length);
-          // Everyone folds the same, from wherever they begin.
+          // The fold does not depend on the starting point.
           const whole = bytes(folded(events));
           for (let cut = 0; cut < events.length; cut += Math.ceil(events.length / 8)) {
             const snapshot = decodeSnapshot(SESSION, bytes(folded(events.slice(0, cut))));
@@ -173,7 +170,7 @@ describe('commands while results come in', () => {
       ),
       { numRuns: 40 },
     );
-    // Without a single race it would show nothing.
+    // Without a single conflict the test would prove nothing.
     expect(refused).toBeGreaterThan(0);
   });
 });

@@ -16,7 +16,7 @@ async function original(steps: readonly LogStep[]): Promise<MemorySessionLog> {
   return log;
 }
 
-/** A log that other sessions share, and that fails at an append. */
+/** A log shared with other sessions that fails at an append. */
 function target(failsAt = Number.POSITIVE_INFINITY) {
   const to = new MemorySessionLog({ sequenceStep: 2, shared: true });
   let appends = 0;
@@ -56,7 +56,7 @@ it('a copy that was cut short is gone on with, or said to differ', () =>
       const { to, failing } = target(failsAt);
       await copyLog({ from, to: failing }, SESSION).catch(() => undefined);
       const { outcome } = await copyLog({ from, to }, SESSION);
-      // What was on its way with the append that failed may have been stored behind the gap.
+      // Appends in flight with the failed one may have been stored after the gap.
       expect(await isSameSession({ from, to }, SESSION)).toBe(outcome === 'copied');
     }),
   ));

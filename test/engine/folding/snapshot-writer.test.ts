@@ -7,7 +7,6 @@ import { soon } from '../../support/soon.js';
 
 const CLOCK = () => '2026-01-01T00:00:00.000Z';
 
-/** A reader with a writer behind it, as the services have them. */
 function written(every: number) {
   const ports = spiedPorts();
   const writer = createSnapshotWriter({
@@ -55,7 +54,7 @@ describe('SnapshotWriter', () => {
     expect((await reader.load(DEMO)).replayed).toBe(2);
     open();
     await writer.stop();
-    // While one write of a session runs, no second one begins.
+    // Writes of one session do not overlap.
     expect(snapshots.save).toHaveBeenCalledTimes(1);
     await append(DEMO, 4);
     await reader.load(DEMO);

@@ -20,7 +20,6 @@ const TABLE: Readonly<Record<string, Metric>> = METRICS;
 /** Labels that Prometheus adds to each metric. */
 const ADDED = ['job', 'instance'];
 
-/** The metric that a series belongs to. */
 function metricOf(series: string): [name: string, metric: Metric | undefined] {
   const name = series.replace(/_(bucket|sum|count)$/, '');
   return TABLE[name]?.type === 'histogram' ? [name, TABLE[name]] : [series, TABLE[series]];
@@ -30,7 +29,7 @@ function seriesIn(expr: string): string[] {
   return [...expr.matchAll(/\bthroughline_\w+/g)].map(([series]) => series);
 }
 
-/** Each fault of a query in words. */
+/** Returns the errors of a query. */
 function faultsOf(expr: string): string[] {
   const grouped = [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/,\s*/));
   const selected = [...expr.matchAll(/(\w+)\s*(?:=~|!=|=)\s*"/g)].map(([, label = '']) => label);

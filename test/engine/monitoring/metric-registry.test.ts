@@ -4,7 +4,7 @@ import { METRICS, type Metric } from '../../../src/engine/monitoring/metric-tabl
 import { attacks } from '../../support/attacks.js';
 import * as fc from '../../support/properties.js';
 
-/** Lines of one metric, without those that every scrape has. */
+/** Returns the lines of one metric, without those in every scrape. */
 async function linesOf(registry: MetricRegistry, name: string): Promise<string[]> {
   return (await registry.text()).split('\n').filter((line) => line.startsWith(name));
 }

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Monitoring } from '../../../src/engine/monitoring/monitoring.js';
 import { startMonitoringServer } from '../../../src/engine/monitoring/monitoring-server.js';
 
-/** Starts a server, and returns what asks it by a Host header: the status and the text of the answer. */
+/** Starts a server and returns a function that requests it with a Host header and returns status and text. */
 async function served(options: { readonly host: string; readonly names?: readonly string[] }) {
   const server = await startMonitoringServer(new Monitoring(), { ...options, port: 0 });
   onTestFinished(() => server.stop());

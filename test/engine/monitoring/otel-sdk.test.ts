@@ -18,7 +18,7 @@ it('--otel names the package that is not installed, and the command that install
     ),
   };
   await expect(startOtelSdk({ env: {}, logger: silentLogger, load })).rejects.toMatchObject(refused);
-  // What `serve --check` does.
+  // Same call as `serve --check`.
   await expect(loadOtelSdk(load)).rejects.toMatchObject(refused);
 });
 

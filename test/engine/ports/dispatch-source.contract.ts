@@ -2,18 +2,16 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { DispatchDelivery, DispatchSource } from '../../../src/engine/ports/dispatch-source.js';
 import { bytes } from './opened.js';
 
-/** A dispatch source, and the time that it goes by. */
+/** A dispatch source with its clock. */
 export interface OpenedDispatchSource {
   readonly source: DispatchSource;
-  /** The same source as another process holds it. */
+  /** The same source in another process. */
   readonly other: DispatchSource;
-  /** Milliseconds of its time. */
   now(): number;
-  /** Lets time pass. */
   elapse(ms: number): Promise<void>;
-  /** Lets time pass until the assertion holds. */
+  /** Advances time until the assertion holds. */
   soon(assert: () => void): Promise<void>;
-  /** What the source holds under a sequence, delivered or not. */
+  /** Returns the stored dispatch with a sequence, delivered or not. */
   stored(sequence: number): Promise<{ readonly subject: string; readonly body: Uint8Array } | undefined>;
   close(): Promise<void>;
 }
@@ -23,13 +21,13 @@ export interface DispatchSourceSettings {
 }
 
 const LONG = { ackWaitMs: 30_000 };
-/** So long that a machine which stands still for a moment does not look like a consumer that forgets. */
+/** Long enough that a pause of the machine is not mistaken for a dead consumer. */
 const SHORT = { ackWaitMs: 1500 };
-/** Half of it is longer than a machine stands still. */
+/** Half of it is longer than a pause of the machine. */
 const HALVED = { ackWaitMs: 6000 };
 const SUBJECT = 'dispatch.demo.implementer';
 
-/** What `src/ports/dispatch-source.ts` promises, of any implementation. `open` gives an empty source. */
+/** The contract of `src/engine/ports/dispatch-source.ts`. `open` returns an empty source. */
 export function dispatchSourceContract(
   name: string,
   open: (settings: DispatchSourceSettings) => Promise<OpenedDispatchSource>,
@@ -45,7 +43,7 @@ export function dispatchSourceContract(
       closers.push(() => under.close());
       return under;
     };
-    /** Consumes, and keeps what was delivered as `sequence/delivery`. */
+    /** Consumes and records deliveries as `sequence/delivery`. */
     const consumed = async (source: DispatchSource, then: (delivery: DispatchDelivery) => void) => {
       const delivered: string[] = [];
       const consumption = await source.consume((delivery) => {
@@ -85,7 +83,7 @@ export function dispatchSourceContract(
       expect(Buffer.from(got[0]?.body ?? [])).toEqual(Buffer.from(body));
       const at = Date.parse(got[0]?.at ?? '');
       expect(new Date(at).toISOString()).toBe(got[0]?.at);
-      // Two clocks may be a little apart.
+      // Two clocks may differ a little.
       expect(at).toBeGreaterThan(before - 1000);
       expect(at).toBeLessThan(after + 1000);
     });
@@ -160,7 +158,7 @@ export function dispatchSourceContract(
       expect(deliveries.map((each) => each.delivery)).toEqual([1, 2, 3]);
       expect(new Set(deliveries.map((each) => `${each.sequence} ${each.at}`)).size).toBe(1);
       expect(first?.sequence).toBe(sequence);
-      // A timer of the machine may be a little early.
+      // A system timer may fire a little early.
       expect((second?.now ?? 0) - (first?.now ?? 0)).toBeGreaterThan(280);
       expect((third?.now ?? 0) - (second?.now ?? 0)).toBeGreaterThan(280);
     });
@@ -199,7 +197,7 @@ export function dispatchSourceContract(
       const said = now();
       await soon(() => expect(delivered).toEqual([`${sequence}/1`, `${sequence}/2`]));
       expect(now() - said).toBeGreaterThan(HALVED.ackWaitMs * 0.75);
-      // Of one that was let go, nothing more is said.
+      // A released delivery ignores further answers.
       inHand[1]?.ack();
       inHand[1]?.working();
     });

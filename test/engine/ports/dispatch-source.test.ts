@@ -98,7 +98,7 @@ describe('on NATS', () => {
   });
   afterAll(() => nats.close());
 
-  /** An empty source: the consumer of an earlier test is gone, and so is what it left. */
+  /** Opens an empty source: the consumer and the messages of an earlier test are deleted. */
   dispatchSourceContract('on NATS', async ({ ackWaitMs }) => {
     const jsm = await nats.connection.jetstreamManager();
     await jsm.consumers.delete(DISPATCH_STREAM, EXTRACTOR_CONSUMER).catch(() => false);

@@ -4,29 +4,27 @@ import type { Appended, EventLog, EventRemoval, ReadRange } from '../../../src/e
 import { soon } from '../../support/soon.js';
 import { bytes, newSession } from './opened.js';
 
-/** An event log, and what only its maker can do with it. */
+/** An event log and operations that only its opener can do. */
 export interface OpenedEventLog<Event> {
   readonly log: EventLog<Event> & EventRemoval;
-  /** The same log as another process holds it. */
+  /** The same log in another process. */
   readonly other: EventLog<Event>;
-  /** All keys that have an event, as `other` lists them. */
+  /** Returns all keys that have an event, as `other` lists them. */
   keys(): Promise<Token[]>;
-  /** Stores bytes on the key that are not an event, as a stranger would. */
+  /** Stores bytes on the key that are not an event, like a foreign publisher. */
   injected(key: Token, data: Uint8Array): Promise<number>;
   close(): Promise<void>;
 }
 
-/** What is logged. */
 export interface LoggedEvents<Event> {
-  /** An event that is like no other one. */
+  /** Returns a unique event. */
   event(number: number): Event;
-  /** Events of several types. */
   readonly several: readonly Event[];
-  /** JSON of events that are not valid. */
+  /** JSON of invalid events. */
   readonly invalid: readonly string[];
 }
 
-/** What `src/ports/event-log.ts` promises, of any implementation. */
+/** The contract of `src/engine/ports/event-log.ts`. */
 export function eventLogContract<Event extends { readonly type: string }>(
   name: string,
   { event, several, invalid }: LoggedEvents<Event>,
@@ -295,7 +293,7 @@ export function eventLogContract<Event extends { readonly type: string }>(
           opened.log.watch(another, told.there),
           opened.log.watch(key, told.here),
         ];
-        // What another connection appends comes after what this one has subscribed and appended.
+        // An append on another connection arrives after the subscription and the append of this one.
         await append(key, 1);
         await soon(() => expect(told.here.mock.calls.length).toBeGreaterThanOrEqual(2));
         const before = told.here.mock.calls.length;

@@ -80,7 +80,7 @@ describe('on NATS', () => {
     const second = await append(two, 2, 0);
     expect(second).toBe(first + 1);
     const third = await append(one, 3, first);
-    // Of another type, so another subject: it counts as well.
+    // Another type has another subject, which counts as well.
     const decision = eventAt(4, accepted('Learning 1'));
     const fourth = await opened.nats.learnings.append(one, decision, { expectedSequence: third });
     expect(fourth).toMatchObject({ outcome: 'appended' });
@@ -116,7 +116,7 @@ describe('on NATS', () => {
     await deleteStream();
     expect(await opened.nats.learnings.projects()).toEqual([]);
     expect((await opened.nats.learnings.read(project, { after: 0 })).events).toEqual([]);
-    // States in memory count older numbers as known.
+    // States in memory treat lower sequences as already folded.
     expect(await append(project, 2, 0)).toBeGreaterThan(1);
     expect((await opened.other.learnings.read(project, { after: 0 })).events).toHaveLength(1);
   });
@@ -148,7 +148,7 @@ describe('on NATS', () => {
     const before = (await reader.load(project)).folded.state.sequence;
     await deleteStream();
     expect(await append(project, 4)).toBeGreaterThan(before);
-    // At once: a snapshot of both together would bring back what is lost, for those alone who load it.
+    // Otherwise a snapshot of both would restore the lost event, only for readers that load it.
     const { state } = (await reader.load(project)).folded;
     expect([...state.entries.values()].map(({ proposal }) => proposal.content)).toEqual(['Learning 4']);
   });
@@ -159,7 +159,7 @@ describe('on NATS', () => {
     const overheard = opened.nats.connection.subscribe('>', { callback: () => {} });
     await ports.learnings.append(project, event(1));
     await deleteStream();
-    // Nobody answers the first attempt, and the next one makes sure of the stream.
+    // The first attempt gets no responder, and the next one checks the stream.
     const unavailable = expect.objectContaining({ code: 'unavailable' });
     await expect(ports.learnings.append(project, event(2))).rejects.toEqual(unavailable);
     expect(await ports.learnings.append(project, event(2))).toMatchObject({ outcome: 'appended' });

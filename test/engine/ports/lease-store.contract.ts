@@ -7,7 +7,7 @@ const AT = '2026-01-01T00:00:00.000Z';
 const LATER = '2026-01-01T00:01:00.000Z';
 const LONG = { ttlMs: 60_000, at: AT };
 
-/** What `src/ports/lease-store.ts` promises. */
+/** The contract of `src/engine/ports/lease-store.ts`. */
 export function leaseStoreContract(
   name: string,
   open: () => { readonly leases: LeaseStore; readonly other: LeaseStore },

@@ -10,17 +10,17 @@ import {
   type TestNatsOptions,
 } from '../../support/nats-server.js';
 
-/** Ports on a real server, and the server. */
+/** Ports on a real server, with the server. */
 export interface OpenedNats<Server extends TestNats = TestNats> extends NatsPorts {
   readonly server: Server;
 }
 
-/** Opens all ports on a server with nothing in it; `close` ends both. */
+/** Opens all ports on an empty server; `close` ends both. */
 export async function startNatsPorts(options: Partial<NatsOptions> = {}): Promise<OpenedNats> {
   return opened(await startTestNats(), options);
 }
 
-/** The same on a server of its own. */
+/** Opens all ports on a dedicated server. */
 export async function startPrivatePorts(options: TestNatsOptions = {}) {
   return opened(await startPrivateNats(options));
 }
@@ -40,12 +40,12 @@ async function opened<Server extends TestNats>(
   };
 }
 
-/** A server for the tests of a `describe`, and the ports of two processes on it; all end with the tests. */
+/** Shares a server, and the ports of two processes on it, among the tests of a `describe`; all close after the tests. */
 export function twoOnNats(options: Partial<NatsOptions> = {}) {
   return twoOn(() => startNatsPorts(options));
 }
 
-/** The same on a server that is started for it. */
+/** Does the same on a server that `start` starts. */
 export function twoOn<Server extends TestNats>(
   start: () => Promise<OpenedNats<Server>>,
 ): { readonly nats: OpenedNats<Server>; readonly other: NatsPorts } {
@@ -69,7 +69,7 @@ export function twoOn<Server extends TestNats>(
   };
 }
 
-/** Ports of their own on a server, as another process would have them. */
+/** Opens separate ports on a server, like another process. */
 export function openPorts(url: string, options: Partial<NatsOptions> = {}): Promise<NatsPorts> {
   return openNats({
     url,
@@ -83,13 +83,13 @@ export function openPorts(url: string, options: Partial<NatsOptions> = {}): Prom
   });
 }
 
-/** Each layout of session logs, as the settings choose it; with few shards, so that sessions do share them. */
+/** All layouts of session logs, as set in the settings; few shards, so that sessions share them. */
 export const LAYOUTS: readonly (readonly [name: string, wanted: WantedLayout])[] = [
   ['a stream per session', { layout: 'per-session' }],
   ['sharded', { layout: 'sharded', shards: 2 }],
 ];
 
-/** A session name that no other test of the file has. */
+/** Returns a session name that no other test of the file has. */
 export function newSession(name = 'session'): Token {
   sessions += 1;
   return token(`${name}-${sessions}`, 'session');

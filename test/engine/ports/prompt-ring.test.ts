@@ -19,7 +19,7 @@ function kept(session: Token, number: number): KeptPrompt {
   };
 }
 
-/** What `src/ports/prompt-traces.ts` promises, of any implementation. */
+/** The contract of `src/engine/ports/prompt-traces.ts`. */
 function promptRingContract(
   name: string,
   open: () => { readonly ring: PromptRing; readonly other: PromptRing },
@@ -95,7 +95,7 @@ describe('on NATS', () => {
   });
 
   it('a missing stream of prompts is noticed and made although someone listens to its subjects', async () => {
-    // To anyone who publishes, a listener looks like a stream that takes its time.
+    // To a publisher, a listener looks like a slow stream.
     const { connection } = opened.other;
     connection.subscribe(PROMPTS_SUBJECTS, { callback: () => undefined });
     await connection.flush();

@@ -8,14 +8,14 @@ import { allRejected } from '../../support/all-rejected.js';
 import { timeOf } from '../../support/builders.js';
 import { bytes, newSession } from './opened.js';
 
-/** A rejected store, and the same one as another process holds it. */
+/** A rejected store, also opened as another process. */
 export interface OpenedRejectedStore {
   readonly store: RejectedStore;
   readonly other: RejectedStore;
   close(): Promise<void>;
 }
 
-/** What `src/ports/rejected-store.ts` promises, of any implementation. */
+/** The contract of `src/engine/ports/rejected-store.ts`. */
 export function rejectedStoreContract(name: string, open: () => Promise<OpenedRejectedStore>): void {
   describe(`the rejected store, ${name}`, () => {
     let opened: OpenedRejectedStore;
@@ -24,7 +24,7 @@ export function rejectedStoreContract(name: string, open: () => Promise<OpenedRe
     });
     afterAll(() => opened.close());
 
-    /** Puts a rejection of the next dispatch and gives it as a page then shows it. */
+    /** Stores a rejection of the next dispatch and returns its entry on a page. */
     const put = async (overrides: Partial<Rejection> = {}) => {
       const rejection = rejectionOf(overrides);
       await opened.store.put(rejection);
@@ -218,7 +218,7 @@ function rejectionOf(overrides: Partial<Rejection> = {}): Rejection {
   };
 }
 
-/** Bytes without a pattern, the same at every run. */
+/** Returns pseudorandom bytes, the same in every run. */
 function randomBytes(length: number): Uint8Array {
   let state = 42;
   return Uint8Array.from({ length }, () => {

@@ -12,7 +12,7 @@ export function entry(session: Token, sequence: number): SessionIndexEntry {
   return { v: 1, sequence, at: '2026-01-01T00:00:00.000Z', figures };
 }
 
-/** What `src/ports/session-index.ts` promises. */
+/** The contract of `src/engine/ports/session-index.ts`. */
 export function sessionIndexContract(
   name: string,
   open: () => { readonly index: SessionIndex; readonly other: SessionIndex },
@@ -59,7 +59,7 @@ export function sessionIndexContract(
       written: (each) => each.figures.session === session && heard.push(each.sequence),
       removed: (gone) => gone === session && heard.push('removed'),
     });
-    // A subscription may come after what is written on another connection.
+    // A subscription may take effect after a write on another connection.
     await index.epoch();
     await other.put(entry(session, 1));
     await soon(() => expect(heard).toContain(1));

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { LifecycleChange, SessionLifecycle } from '../../../src/engine/ports/session-lifecycle.js';
 import { newSession } from './opened.js';
 
-/** Lifecycle records, and the same as another process sees them. */
+/** Lifecycle records, also as seen by another process. */
 export interface OpenedLifecycle {
   readonly store: SessionLifecycle;
   readonly other: SessionLifecycle;
-  /** As a process that starts now sees them. */
+  /** Opens them in a process that starts now. */
   reopened(): Promise<SessionLifecycle>;
   close(): Promise<void>;
 }
@@ -14,7 +14,7 @@ export interface OpenedLifecycle {
 const AT = '2026-01-31T12:00:00.000Z';
 const LATER = '2026-02-01T12:00:00.000Z';
 
-/** What `src/ports/session-lifecycle.ts` promises, of any implementation. */
+/** The contract of `src/engine/ports/session-lifecycle.ts`. */
 export function sessionLifecycleContract(name: string, open: () => Promise<OpenedLifecycle>): void {
   describe(`the lifecycle records, ${name}`, () => {
     let opened: OpenedLifecycle;
@@ -22,7 +22,7 @@ export function sessionLifecycleContract(name: string, open: () => Promise<Opene
       opened = await open();
     });
     afterAll(() => opened.close());
-    /** Within a second, however long the machine takes for the answer itself. */
+    /** Waits a second, plus the time the machine needs for the answer itself. */
     const soon = (check: () => void) => vi.waitFor(check, { timeout: 2000, interval: 10 });
 
     it('the lifecycle records hold nothing of most sessions', async () => {
@@ -111,7 +111,7 @@ export function sessionLifecycleContract(name: string, open: () => Promise<Opene
       await opened.store.forgot(recent, LATER);
       await soon(() => expect(opened.other.forgotten(old)).toMatchObject({ status: 'forgotten' }));
       expect(await opened.store.expire('2026-01-20T00:00:00.000Z')).toBe(1);
-      // What another process has removed is not counted again.
+      // Records removed by another process are not counted again.
       expect(await opened.other.expire('2026-01-20T00:00:00.000Z')).toBe(0);
       for (const seen of [opened.store, await opened.reopened()]) {
         expect(seen.forgotten(old)).toBeUndefined();

@@ -75,7 +75,7 @@ describe('on NATS', () => {
     await opened.nats.server.restart();
     await vi.waitFor(() => expect(lifecycle.store.archived(lost)).toBeUndefined(), 5000);
     expect(lifecycle.store.archived(kept)).toBeDefined();
-    // A request that was lost in the restart is waited for until its time is over.
+    // A request lost in the restart is awaited until its timeout.
     await vi.waitFor(() => lifecycle.other.change(late, () => ({ at: AT })), 15_000);
     await vi.waitFor(() => expect(lifecycle.store.archived(late)).toBeDefined(), 2000);
   });

@@ -37,7 +37,7 @@ eventLogContract('of sessions, in memory', EVENTS, () => inMemory());
 eventLogContract('of sessions, in memory, with gaps', EVENTS, () => inMemory({ sequenceStep: 7 }));
 eventLogContract('of sessions, in memory, in one run of sequences', EVENTS, () => inMemory({ shared: true }));
 
-/** Commands among results, on either log. */
+/** Checks commands among results, on either log. */
 async function expectCommandsAlone(log: SessionLog, other: SessionLog): Promise<void> {
   const session = newSession('commands');
   const none = { events: [], through: 0, skipped: 0 };
@@ -82,7 +82,7 @@ it('the session log in memory reads commands alone, with what each was decided o
   await expectCommandsAlone(log, log);
 });
 
-/** What `src/ports/session-activity.ts` promises, of either log. */
+/** Checks the contract of `src/engine/ports/session-activity.ts`. */
 async function expectActivity(
   log: SessionLog & SessionActivity,
   other: SessionLog & SessionActivity,
@@ -118,7 +118,7 @@ describe.each(LAYOUTS)('on NATS, %s', (name, wanted) => {
     return appended.sequence;
   };
   const publish = async (session: Token, data: Uint8Array, head = headers()) =>
-    // By a bare request, since the client's own publish leaves out a status among the headers.
+    // A bare request, since the client's own publish drops a status among the headers.
     (
       await opened.nats.connection.request(publishedOn(opened.nats.layout, session, 'x'), data, {
         headers: head,
@@ -279,7 +279,7 @@ describe('in shards', () => {
     const last = await append(one, 1);
     await opened.nats.snapshots.save(one, { sequence: last, text: snapshotAt(last) });
     await (await jsmOf()).streams.delete(shardStream(shardOf(one, 2)));
-    // By a neighbour, in a process that knows neither of them.
+    // Appended by a neighbour, in a process that knows neither.
     const fresh = await openPorts(opened.nats.server.url);
     const appended = await fresh.log.append(two, event(1));
     expect(appended).toMatchObject({ outcome: 'appended' });
@@ -287,7 +287,7 @@ describe('in shards', () => {
     expect({ through, events }).toEqual({ through: last, events: [] });
     const next = await fresh.log.append(one, event(2), { expectedSequence: last });
     expect(next).toMatchObject({ outcome: 'appended' });
-    // The stream was made beyond the snapshots of all its sessions.
+    // The stream starts above the snapshots of all its sessions.
     expect(sequenceOf(appended)).toBeGreaterThan(last);
     expect(sequenceOf(next)).toBeGreaterThan(sequenceOf(appended));
     expect(await fresh.log.append(one, event(3), { expectedSequence: last })).toEqual({
@@ -336,7 +336,7 @@ describe('in shards', () => {
       { seq: first + 1, next_by_subj: `session.${one}.>` },
     ]);
     const second = await append(one, 2);
-    // Of what this process has appended it knows that it is there.
+    // This process knows the streams to which it has appended.
     expect(await asking(() => opened.nats.log.read(one, { after: first }))).toMatchObject([
       { seq: first + 1, batch: expect.any(Number) },
     ]);
@@ -366,7 +366,7 @@ describe('in shards', () => {
     expect(again).toEqual([{ multi_last: [`session.${moved}.>`] }]);
   });
 
-  /** What is asked of streams by direct get while `work` runs. */
+  /** Returns the direct get requests during `work`. */
   async function asking(work: () => Promise<unknown>): Promise<unknown[]> {
     const { connection } = opened.nats;
     const asked: unknown[] = [];
@@ -380,7 +380,7 @@ describe('in shards', () => {
     return asked;
   }
 
-  /** Two new sessions of one shard. */
+  /** Returns two new sessions of one shard. */
   function neighbours(): [Token, Token] {
     const one = newSession('neighbour');
     let two = newSession('neighbour');
@@ -399,7 +399,7 @@ describe('on a closed connection', () => {
     await expect(ports.log.read(session, { after: 0 })).rejects.toEqual(unavailable);
     await expect(ports.log.append(session, recorded(1, implementer()))).rejects.toEqual(unavailable);
     await expect(ports.log.sessions()).rejects.toEqual(unavailable);
-    // Longer than the deadline of the read: a timer that it left behind would end this process with an error.
+    // Longer than the deadline of the read: a leaked timer would end this process with an error.
     await new Promise((resolve) => setTimeout(resolve, 1600));
     await nats.close();
   });

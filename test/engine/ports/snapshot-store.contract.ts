@@ -5,19 +5,19 @@ import type { ReplacingSnapshotStore, StoredSnapshot } from '../../../src/engine
 import * as fc from '../../support/properties.js';
 import { newSession } from './opened.js';
 
-/** A snapshot store, and what only its maker can do with it. */
+/** A snapshot store and operations that only its opener can do. */
 export interface OpenedSnapshotStore {
   readonly store: ReplacingSnapshotStore;
-  /** The same store as another process holds it. */
+  /** The same store in another process. */
   readonly other: ReplacingSnapshotStore;
-  /** The largest text that it takes, in bytes. */
+  /** Maximum text size in bytes. */
   readonly maxBytes: number;
-  /** Puts any text in the place of a session's newest snapshot. */
+  /** Replaces a session's newest snapshot with any text. */
   damaged(session: Token, text: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What `src/ports/snapshot-store.ts` promises, of any implementation. */
+/** The contract of `src/engine/ports/snapshot-store.ts`. */
 export function snapshotStoreContract(name: string, open: () => Promise<OpenedSnapshotStore>): void {
   describe(`the snapshot store, ${name}`, () => {
     let opened: OpenedSnapshotStore;
@@ -114,7 +114,7 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
       await save(session, 10);
       const text = `${snapshot(20).text}${noise(opened.maxBytes)}`;
       expect(await opened.store.save(session, { sequence: 20, text })).toBe('too_large');
-      // Bytes count, not characters.
+      // The limit is in bytes, not characters.
       const wide = `${snapshot(20).text}${wideNoise(opened.maxBytes / 2)}`;
       expect(await opened.store.save(session, { sequence: 20, text: wide })).toBe('too_large');
       expect(await opened.store.load(session)).toEqual(snapshot(10));
@@ -161,19 +161,19 @@ export function snapshotStoreContract(name: string, open: () => Promise<OpenedSn
   });
 }
 
-/** Characters of one byte that do not get shorter by packing. */
+/** Returns incompressible characters of one byte. */
 function noise(length: number): string {
   return randomBytes(length).toString('base64').slice(0, length);
 }
 
-/** The same of three bytes each. */
+/** Returns incompressible characters of three bytes. */
 function wideNoise(length: number): string {
   return [...randomBytes(length * 2).toString('ucs2')]
     .map((character) => String.fromCharCode(0x1000 + ((character.codePointAt(0) ?? 0) % 0xc000)))
     .join('');
 }
 
-/** A text as snapshots are written, which the sequence opens. */
+/** Returns a text like that of a snapshot, which begins with the sequence. */
 function snapshot(sequence: number, rest = 'state'): StoredSnapshot {
   return { sequence, text: `{"after_sequence":${sequence},"rest":${JSON.stringify(rest)}}` };
 }

@@ -8,7 +8,7 @@ import { newSession, type OpenedNats, openPorts, startPrivatePorts } from './ope
 import { snapshotStoreContract } from './snapshot-store.contract.js';
 
 const MAX_PAYLOAD = 32 * 1024;
-/** What one message of that size holds besides its subject and headers. */
+/** Payload of a message of that size, without subject and headers. */
 const MAX_BYTES = MAX_PAYLOAD - 4096;
 
 snapshotStoreContract('in memory', async () => {
@@ -73,7 +73,7 @@ describe('on NATS', () => {
     ]) {
       const begun = performance.now();
       await expect(ask()).rejects.toMatchObject({ code: 'unavailable' });
-      // By default it would take five seconds.
+      // The default would take five seconds.
       expect(performance.now() - begun).toBeLessThan(4900);
     }
     server.thaw();
@@ -89,7 +89,7 @@ describe('on NATS', () => {
     const stored = (await kv.get(session))?.string() ?? '';
     expect(stored).toMatch(/^\{"after_sequence":7,"gzip":"/);
     expect(stored.length).toBeLessThan(MAX_BYTES);
-    // Compare and set goes on as ever.
+    // Compare-and-set still works.
     expect(await other.snapshots.save(session, { sequence: 7, text })).toBe('older');
     expect(await other.snapshots.save(session, { sequence: 8, text: '{"after_sequence":8}' })).toBe('saved');
   });

@@ -7,7 +7,7 @@ import {
 import type { TelemetryStore } from '../../../src/engine/ports/telemetry-store.js';
 import { newSession } from './opened.js';
 
-/** A telemetry store, and the same store as another process holds it. */
+/** A telemetry store, also opened as another process. */
 export interface OpenedTelemetryStore {
   readonly store: TelemetryStore;
   readonly other: TelemetryStore;
@@ -18,7 +18,7 @@ export function batch(number: number, counts: Partial<SessionTelemetry> = { comp
   return { number, counts: { ...noTelemetry().counts, ...counts } };
 }
 
-/** What `src/ports/telemetry-store.ts` promises, of any implementation. */
+/** The contract of `src/engine/ports/telemetry-store.ts`. */
 export function telemetryStoreContract(name: string, open: () => Promise<OpenedTelemetryStore>): void {
   describe(`the telemetry store, ${name}`, () => {
     let opened: OpenedTelemetryStore;

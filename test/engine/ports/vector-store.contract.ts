@@ -4,7 +4,7 @@ import { learningId } from '../../support/learning-maps.js';
 import * as fc from '../../support/properties.js';
 import { newSession } from './opened.js';
 
-/** A vector store, and the same store as another process holds it. */
+/** A vector store, also opened as another process. */
 export interface OpenedVectorStore {
   readonly store: VectorStore;
   readonly other: VectorStore;
@@ -13,7 +13,7 @@ export interface OpenedVectorStore {
 
 const newProject = () => newSession('project');
 
-/** What `src/ports/vector-store.ts` promises, of any implementation. */
+/** The contract of `src/engine/ports/vector-store.ts`. */
 export function vectorStoreContract(name: string, open: () => Promise<OpenedVectorStore>): void {
   describe(`the vector store, ${name}`, () => {
     let opened: OpenedVectorStore;

@@ -69,7 +69,7 @@ describe('on NATS', () => {
     const { through } = await opened.nats.vectors.read(project, 0);
     const before = opened.nats.connection.stats().outMsgs;
     await opened.nats.vectors.read(project, through);
-    // Subscription and unsubscription are not messages.
+    // Subscribing and unsubscribing do not count as messages.
     expect(opened.nats.connection.stats().outMsgs - before).toBe(1);
   });
 
@@ -82,7 +82,7 @@ describe('on NATS', () => {
     expect(await opened.other.vectors.epoch()).toBeUndefined();
     expect(await opened.other.vectors.read(project, 0)).toEqual({ vectors: [], through: 0 });
     await opened.nats.vectors.put(project, learningId(1), one);
-    // Also for those who had read the one before.
+    // Also for readers of the previous vector.
     expect((await opened.other.vectors.read(project, through)).vectors).toHaveLength(1);
     expect(await opened.other.vectors.epoch()).not.toBe(epoch);
   });

@@ -3,7 +3,6 @@ import { Shutdown } from '../../../src/engine/runtime/shutdown.js';
 
 const NEVER = new Promise<void>(() => {});
 
-/** Work that goes on until it is finished. */
 function work(): { busy: Promise<void>; finish: () => void } {
   let finish: () => void = () => {};
   const busy = new Promise<void>((resolve) => {
@@ -16,7 +15,7 @@ describe('Shutdown', () => {
   let shutdown: Shutdown;
   let stopped: string[];
 
-  /** Adds something that notes its stop, after what it has to wait for. */
+  /** Adds a component that records its stop, after its dependencies. */
   function add(name: string, stop: () => Promise<void> = async () => {}): void {
     shutdown.add(name, async () => {
       await stop();
@@ -30,7 +29,7 @@ describe('Shutdown', () => {
     stopped = [];
   });
   afterEach(() => {
-    // Whatever the outcome, no deadline is left behind to hold the process.
+    // No deadline timer remains to keep the process alive.
     expect(vi.getTimerCount()).toBe(0);
     vi.useRealTimers();
   });
@@ -85,7 +84,7 @@ describe('Shutdown', () => {
     add('worker', () => NEVER);
     const released = expect(shutdown.release(500)).rejects.toMatchObject({
       message: 'could not be stopped properly: worker',
-      cause: expect.objectContaining({ message: 'not done within 500 ms' }),
+      cause: expect.objectContaining({ message: 'timed out after 500 ms' }),
     });
     await vi.advanceTimersByTimeAsync(499);
     expect(stopped).toEqual([]);

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A log that can fail, and shows an event only some time after it was announced. */
+/** Returns a log that can fail, and whose events are readable some time after their announcement. */
 function followed(page: number) {
   const stored: number[] = [];
   const told: number[] = [];

@@ -10,7 +10,7 @@ const NOTHING = { sessions: [], isArchiving: true, forgetting: [], isForgotten: 
 
 type Stored = readonly [key: string, json: object | undefined];
 
-/** A look at these records, stored one after the other from a sequence on; `undefined` is a mark of deletion. */
+/** Returns the records stored one by one from a sequence on; `undefined` is a deletion marker. */
 function look(from: number, ...stored: readonly Stored[]): LifecycleLook {
   const records = new Map(
     stored.map(([key, json], at) => {
@@ -46,7 +46,7 @@ describe('what has become of sessions between two looks', () => {
       ...NOTHING,
       sessions: [DEMO],
     });
-    // Recorded and removed in between: perhaps an import.
+    // Recorded and removed in between: perhaps by an import.
     expect(lifecycleChanges(look(1), look(2, demo(undefined)))).toMatchObject({
       sessions: [DEMO],
       isArchiving: false,

@@ -6,7 +6,7 @@ import { isOwnStream, OWN_STREAMS } from '../../../src/nats/backup/backup-manife
 describe('what a backup holds', () => {
   it('every stream and bucket that has a name is part of a backup', () => {
     const streams = Object.entries(names).flatMap(([key, value]) => {
-      // Leases are of processes that run, and streams of probes are removed again.
+      // Leases belong to running processes, and probe streams are removed again.
       if (['LEASE_BUCKET', 'PROBE_STREAM'].includes(key)) return [];
       if (key.endsWith('_BUCKET')) return [`KV_${value}`];
       return key.endsWith('_STREAM') ? [String(value)] : [];

@@ -6,7 +6,7 @@ const begin: RestoreBegin = {
   ...{ there: ['DISPATCH', 'KV_throughline'], marked: 'mine' },
 };
 const said = (more: Partial<RestoreBegin>) => restoreRefusal({ ...begin, ...more })?.message ?? '';
-/** The command that stands on a line of its own. */
+/** A command on its own line. */
 const REMOVES = /\n {2}nats stream ls --names --all \| grep -E '\S+' \| xargs -n 1 nats stream rm --force$/;
 
 describe('a restore', () => {

@@ -6,7 +6,7 @@ import { restoreStream } from '../../../src/nats/backup/stream-restore.js';
 import { readStream } from '../../../src/nats/jetstream/direct-get.js';
 import { plainConnection, startTestNats, type TestNats } from '../../support/nats-server.js';
 
-/** More than one window, in messages that cannot be compressed. */
+/** More than one flow-control window, in incompressible messages. */
 const MESSAGES = 120;
 const BODY_BYTES = 50_000;
 
@@ -33,11 +33,10 @@ async function filled(name: string): Promise<void> {
     return js.publish(`${name}.${index % 3}`, randomBytes(BODY_BYTES), { headers: head });
   });
   await Promise.all(publishing);
-  // Holes, and an end that has moved on.
+  // Gaps, and a removed tail.
   for (const sequence of [5, 6, MESSAGES]) await jsm.streams.deleteMessage(name, sequence);
 }
 
-/** All that can be seen of a stream. */
 async function seen(name: string) {
   const { config, state } = await jsm.streams.info(name);
   const messages = await readStream(connection, name, '>', { from: 1 }, 5000);

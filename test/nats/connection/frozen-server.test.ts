@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 const INDEX = new URL('../../../dist/index.js', import.meta.url).href;
 
-/** Sockets of this process that are open or on their way. */
+/** Counts open or connecting sockets of this process. */
 const sockets = () =>
   process.getActiveResourcesInfo().filter((kind) => /^(TCP|TCPSocket)Wrap$|^TCPConnectWrap$/.test(kind))
     .length;
@@ -26,7 +26,7 @@ function open(url: string, timeoutMs: number, tlsFirst = false): Promise<NatsCon
   return connectNats({ url, name: 'frozen', logger: silentLogger, timeoutMs, access: { tlsFirst } });
 }
 
-/** Resolves after so many attempts to connect again. */
+/** Resolves after `count` reconnect attempts. */
 async function attempts(connection: NatsConnection, count: number): Promise<void> {
   let made = 0;
   for await (const { type } of connection.status()) {
@@ -53,12 +53,12 @@ it('a frozen server ends a process that connects to it with an error and nothing
 it.each([false, true])(
   'a failed attempt to connect leaves no socket, with TLS first: %s',
   async (tlsFirst) => {
-    // It hears, so that it sees the end of each; it only says nothing.
+    // It reads, so that it sees the end of each connection, but never answers.
     await using silent = await startListener((socket) => socket.resume());
     for (let time = 0; time < 2; time += 1) {
       await expect(open(silent.url, 100, tlsFirst)).rejects.toMatchObject({ code: 'unavailable' });
     }
-    // Those that the listener has taken in this same process are gone when the others are.
+    // Sockets accepted in this same process close with the others.
     await soon(() => expect(sockets()).toBe(0));
   },
 );

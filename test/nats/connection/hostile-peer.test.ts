@@ -8,7 +8,7 @@ import { type OpenedNats, openPorts, startNatsPorts } from '../../engine/ports/o
 import { startPrivateNats, startTestNats } from '../../support/nats-server.js';
 import { soon } from '../../support/soon.js';
 
-/** Headers that the server passes on, and that the client cannot read. */
+/** Headers that the server forwards and the client cannot parse. */
 const BAD_HEADERS = [
   ['a value of two lines', 'NATS/1.0\r\nA: one\nline\r\nB: two\r\n\r\n'],
   ['a lone carriage return', 'NATS/1.0\r\nA: \rb\r\n\r\n'],
@@ -18,7 +18,7 @@ const BAD_HEADERS = [
   ['a line of 4,000 characters', `NATS/1.0\r\n${'x'.repeat(4000)}\r\n\r\n`],
 ] as const;
 
-/** Publishes with headers as they are: the client would not send these. */
+/** Publishes raw headers, which the client would not send. */
 async function publishRaw(url: string, subject: string, head: string, body: string): Promise<void> {
   const { hostname, port, username: user, password: pass } = new URL(url);
   const socket = openSocket(Number(port), hostname);
@@ -29,7 +29,7 @@ async function publishRaw(url: string, subject: string, head: string, body: stri
   socket.destroy();
 }
 
-/** Whether the connection hears what it is sent. */
+/** Returns what the connection receives. */
 async function hears(connection: NatsConnection): Promise<string> {
   const reply = await connection.request('heard', 'here', { timeout: 3000 });
   return reply.string();

@@ -18,7 +18,7 @@ import { nativeSource } from '../../support/nats-native.js';
 import { type PrivateNats, startPrivateNats } from '../../support/nats-server.js';
 import { soon } from '../../support/system.js';
 
-/** Every way to say who connects, each with its wrong counterpart, against a server that asks for it. */
+/** Tests every authentication method, right and wrong, against a server that requires it. */
 
 const SECRET = 'a-secret-that-nobody-sees';
 let files: CredentialsFolder;
@@ -32,7 +32,7 @@ let paths: Record<'nkey' | 'otherNkey' | 'creds' | 'otherCreds' | 'expired' | 'g
 let mine: { cert: string; key: string };
 let stranger: { cert: string; key: string };
 
-/** Certificates lie on this machine: the server must see them. */
+/** Certificates are files of this machine: the server must see them. */
 const start = (extraConfig: string) => startPrivateNats({ extraConfig, backing: 'native' });
 
 beforeAll(async () => {
@@ -73,7 +73,7 @@ afterAll(async () => {
 const connect = (url: string, access: NatsAccess) =>
   connectNats({ url, name: 'throughline test', logger: silentLogger, timeoutMs: 3000, access });
 
-/** The code of the fault that connecting ends with, whose message must not give a secret away. */
+/** Returns the code of the connect error, whose message must not reveal a secret. */
 async function faultOf(url: string, access: NatsAccess): Promise<unknown> {
   const fault = await connect(url, access).then(
     async (connection) => connection.close().then(() => ({ code: 'connected' })),
@@ -83,7 +83,7 @@ async function faultOf(url: string, access: NatsAccess): Promise<unknown> {
   return fault;
 }
 
-/** What a server lets in, as access and as environment variables. */
+/** Accepted credentials per server, as access and as environment variables. */
 const RIGHT: readonly (readonly [keyof typeof servers, () => NatsAccess, () => Record<string, string>])[] = [
   ['password', () => ({ user: 'me', password: SECRET }), () => ({ NATS_USER: 'me', NATS_PASSWORD: SECRET })],
   ['token', () => ({ token: SECRET }), () => ({ NATS_TOKEN: SECRET })],
@@ -99,7 +99,7 @@ describe('a server that asks who comes, or wants TLS', () => {
     async (name, access) => {
       const { url } = servers[name];
       await using client = await connectThroughline({ url, ...access() });
-      // Throughline was never started there: JetStream itself answers.
+      // Throughline never ran there: JetStream itself answers.
       const published = client.publishText('demo', 'implementer', 'x', { timeoutMs: 500 });
       await expect(published).rejects.toMatchObject({ code: 'unavailable' });
       const code = name === 'tls' || name === 'mutual' ? 'tls_failed' : 'auth_failed';
@@ -114,7 +114,7 @@ describe('a server that asks who comes, or wants TLS', () => {
       const inside = await cli(['health', '--only', 'extractor', '--json'], {
         env: { NATS_URL: url, ...env() },
       });
-      // It gets in, and nobody answers there.
+      // The connection succeeds, but no service answers.
       expect(inside).toMatchObject({
         code: 1,
         stdout: expect.stringContaining('service extractor'),
@@ -179,7 +179,7 @@ describe('a server that asks who comes, or wants TLS', () => {
     const options = { source: await nativeSource(), storeDir };
     const running = await startNatsServer({ ...options, extraConfig: tls(false) });
     try {
-      // Started without it, since what waits for the server to be ready waits for its greeting.
+      // Started without it, since the readiness check waits for the server's greeting.
       const { readFile, writeFile } = await import('node:fs/promises');
       const config = `${storeDir}/nats-server.conf`;
       await writeFile(config, (await readFile(config, 'utf8')).replace(tls(false), tls(true)));

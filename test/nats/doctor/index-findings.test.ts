@@ -30,7 +30,6 @@ describe('the index of sessions, to the doctor', () => {
   const found = (later = 0): Promise<Finding[]> =>
     indexFindings({ index: system.ports.index, log: system.ports.log, now: Date.now() + later });
 
-  /** Resolves when its entry is written. */
   async function kept(session: Token): Promise<Token> {
     await system.client.publishImplementer(session, implemented('1'));
     await allDealtWith(system.ports);

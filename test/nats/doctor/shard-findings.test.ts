@@ -8,7 +8,7 @@ import { rejected } from '../../support/builders.js';
 import { bad, of } from '../../support/doctor.js';
 import { newSession, startSystem } from '../../support/system.js';
 
-/** A command, which names no dispatch. */
+/** A command, which has no dispatch. */
 const OPENED = {
   v: 1,
   type: 'session.opened',

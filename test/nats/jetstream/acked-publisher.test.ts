@@ -68,7 +68,7 @@ describe('AckedPublisher', () => {
 
   it('a publish fails with unavailable when no answer comes in time, and holds up no other', async () => {
     const hasty = new AckedPublisher(nats.connection, 2000);
-    // A listener that is not a stream: it takes the message and acknowledges nothing.
+    // A listener that is not a stream: it receives the message and acknowledges nothing.
     const silent = nats.connection.subscribe('silent', { callback: () => {} });
     const [lost, stored] = await Promise.allSettled([
       hasty.publish('silent', 'x'),

@@ -40,7 +40,7 @@ it('a consumption takes a body that is larger than what the server takes now', a
     delivery.ack();
   });
   await soon(() => expect(delivered).toEqual([MIB / 2]));
-  // By ids: one whose PubAck got lost with a connection comes again.
+  // By message ids: a dispatch whose PubAck was lost is published again.
   await soon(() => ports.source.publish(SUBJECT, bytes('x'), 'small'));
   await server.restart({ extraConfig: 'max_payload: 2MB' });
   await soon(() => ports.source.publish(SUBJECT, new Uint8Array(1.5 * MIB), 'large'));

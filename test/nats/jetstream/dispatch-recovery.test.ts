@@ -104,7 +104,7 @@ describe('a consumer that was made with another configuration', () => {
         const ports = await openPorts(nats.server.url, { maxInHand, ackWaitMs });
         const consumption = await ports[name].consume(() => {});
         const { config } = await jsm.consumers.info(DISPATCH_STREAM, consumer);
-        // Extractors bound by themselves what they hold.
+        // Extractors limit their unacknowledged dispatches themselves.
         const max_ack_pending = name === 'source' ? -1 : maxInHand;
         expect(config).toMatchObject({ max_ack_pending, ack_wait: nanos(ackWaitMs) });
         await consumption.close();
@@ -181,7 +181,7 @@ describe('a consumption that is closed', () => {
     await close();
     const { num_pending } = await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
     expect(num_pending).toBeGreaterThan(0);
-    // The process that takes over has all the rest at once.
+    // The process that takes over receives all the rest at once.
     const heir = await consumed();
     await soon(async () => {
       expect(await jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER)).toMatchObject({
@@ -200,7 +200,7 @@ describe('a consumption that is closed', () => {
     };
     const other = await openPorts(nats.server.url, { logger: { ...silentLogger, warn } });
     const { close } = await other.source.consume(() => {});
-    // Now it is not what a dispatch stream must be.
+    // Now the stream has the wrong configuration.
     await jsm.streams.update(DISPATCH_STREAM, { allow_direct: false });
     await jsm.consumers.delete(DISPATCH_STREAM, EXTRACTOR_CONSUMER);
     await paused.opened;

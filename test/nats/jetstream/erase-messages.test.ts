@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const PADDING = 'p'.repeat(1000);
 
-/** A stream with messages on some subjects, in this order. */
+/** Creates a stream with messages on these subjects, in this order. */
 async function filled(name: string, sessions: readonly string[], padding = PADDING): Promise<void> {
   await jsm.streams.add({ name, subjects: [`${name}.*`], storage: StorageType.File, allow_direct: true });
   const body = (session: string, at: number) => `${session}-canary ${at} ${padding}`;
@@ -164,7 +164,7 @@ test('messages that are purged have a block of others of the session on both sid
   );
 });
 
-/** Bytes of the messages that follow each other without a gap from one on, without it. */
+/** Returns the size of the messages from `from` up to the next gap, without `step`. */
 function runBytes(found: readonly { sequence: number; bytes: number }[], from: number, step: number): number {
   const bytes = new Map(found.map((each) => [each.sequence, each.bytes]));
   let sum = 0;

@@ -13,7 +13,7 @@ const wrong = (...parts: string[]) => ({
   message: expect.stringMatching(new RegExp(parts.join('.*'))),
 });
 
-/** An installation for each test: accounts of one server see nothing of each other. */
+/** One account per test: accounts of one server see nothing of each other. */
 const ACCOUNTS = Array.from({ length: 30 }, (_, index) => `a${index}`);
 const extraConfig = `accounts {
 ${ACCOUNTS.map((name) => `${name} { jetstream: enabled, users: [{ user: ${name}, password: secret }] }`).join('\n')}
@@ -31,7 +31,7 @@ beforeEach(() => {
 
 const open = (wanted?: WantedLayout, options: Partial<NatsOptions> = {}) =>
   openPorts(url, { ...options, ...(wanted && { wanted }) });
-/** The layout that a process finds, which ends at once. */
+/** Returns the layout that a new process detects. */
 async function layoutFor(wanted?: WantedLayout, options?: Partial<NatsOptions>): Promise<SessionLayout> {
   const ports = await open(wanted, options);
   await ports.close();

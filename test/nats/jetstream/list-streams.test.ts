@@ -7,7 +7,7 @@ function refused(code: number, err_code: number, description: string): NatsError
   return Object.assign(new NatsError(description, `${code}`), { api_error: { code, err_code, description } });
 }
 
-/** What a server answers about a stream by its name; of any other it says who leads it. */
+/** Answers of the server for these streams; for others it returns the leader. */
 const ANSWERS: Readonly<Record<string, NatsError>> = {
   REMOVED: refused(404, API.streamNotFound, 'stream not found'),
   SILENT: NatsError.errorForCode(ErrorCode.Timeout),
@@ -16,7 +16,7 @@ const ANSWERS: Readonly<Record<string, NatsError>> = {
   HIDDEN: NatsError.errorForCode(ErrorCode.PermissionsViolation),
 };
 
-/** Of a stream whose servers are known to be down a list shows this: without a leader, and as if it were empty. */
+/** Streams whose servers are known to be down are listed without a leader and as empty. */
 const listedAs = (name: string, isAlone = false) =>
   ({
     config: { name },
@@ -24,7 +24,7 @@ const listedAs = (name: string, isAlone = false) =>
     ...(!isAlone && { cluster: name === 'OFFLINE' ? { name: 'c' } : { name: 'c', leader: 'node-1' } }),
   }) as StreamInfo;
 
-/** A server that names all streams, lists some of them, some twice, and is asked for the others. */
+/** Returns a server that names all streams, lists some, some of them twice, and can be asked for the others. */
 function serverWith(names: readonly string[], listed: readonly string[], isAlone = false) {
   const seen = { named: 0, atOnce: 0, most: 0 };
   const streams = {

@@ -52,7 +52,7 @@ describe('a deleted session stream', () => {
     await snapshot(readerOn(nats), session);
     await append(nats, session, 3);
     await remove(session);
-    // By a process that has never heard of the session.
+    // Read by a process that does not know the session.
     const newcomer = await openPorts(nats.server.url);
     expect(await append(newcomer, session, 4)).toBeGreaterThan(3);
     expect(await dispatchesOf(readerOn(newcomer), session)).toEqual([1, 2, 4]);
@@ -117,7 +117,7 @@ describe('many sessions that begin at once', () => {
       if (!made) answered += 1;
     }
     await making;
-    // Where more are asked for than the server has hands, it answers when all are made: 28 here, rather than 400 and more.
+    // The server answers excess requests when all streams are created: 28 here, rather than 400 and more.
     expect(answered).toBeGreaterThan(many.length / 2);
   });
 });

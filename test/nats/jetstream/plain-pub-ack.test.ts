@@ -4,7 +4,7 @@ import { plainSequence } from '../../../src/nats/jetstream/publish-outcome.js';
 it.each([
   ['{"stream":"SESSION_a","seq":17}', 17],
   ['{"stream":"SESSION_a","seq":999999999999999}', 999_999_999_999_999],
-  // Anything else is left to the parser.
+  // Everything else is left to the parser.
   ['{"stream":"SESSION_a", "seq":17}', undefined],
   ['{"stream":"SESSION_b","seq":17}', undefined],
   ['{"stream":"SESSION_a","seq":17,"duplicate": true}', undefined],

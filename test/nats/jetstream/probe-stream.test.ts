@@ -22,7 +22,7 @@ const removed = expect.objectContaining({
   message: expect.stringContaining(PROBE_STREAM),
 });
 
-/** Another process that probes at the same moment removes the stream whenever it was made. */
+/** Simulates another process that removes the probe stream right after each creation. */
 function overtaken(): JetStreamManager {
   const streams: JetStreamManager['streams'] = Object.create(jsm.streams, {
     add: {
@@ -74,7 +74,7 @@ it.each([
   const { sealed, ...made } = { sealed: false, ...config };
   await jsm.streams.add({ name: 'OTHER', subjects: ['other'], ...made });
   try {
-    // The client's types leave `sealed` out.
+    // The client's types omit `sealed`.
     const change = { max_age: 0, sealed };
     if (sealed) await jsm.streams.update('OTHER', change);
     expect(await hasStuckStream(nats.connection)).toBe(false);

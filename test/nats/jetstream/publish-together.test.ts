@@ -5,7 +5,7 @@ import { type OpenedNats, startPrivatePorts } from '../../engine/ports/opened.js
 import { tampered } from '../../support/tampered-connection.js';
 
 const MAX_PAYLOAD = 64 * 1024;
-/** Larger than one message of the streams may be. */
+/** Exceeds the maximum message size of the streams. */
 const TOO_LARGE = 'x'.repeat(200);
 
 let nats: OpenedNats;
@@ -20,7 +20,7 @@ afterAll(async () => {
   await nats.close();
 });
 
-/** A stream with messages of up to 100 bytes. */
+/** Creates a stream with messages of up to 100 bytes. */
 async function newStream(options: object = { allow_batched: true }) {
   made += 1;
   const name = `TOGETHER_${made}`;
@@ -41,11 +41,11 @@ const words = (count: number) => Array.from({ length: count }, (_, index) => `wo
 const STORED: PubOutcome = { outcome: 'stored', sequence: 1, duplicate: false };
 const sequenceOf = (outcome: PubOutcome) => (outcome.outcome === 'stored' ? outcome.sequence : 0);
 
-/** Publishes together with others, and by itself what does not go that way. */
+/** Publishes in a batch, and singly where that is impossible. */
 const together = (by: AckedPublisher, stream: string, subject: string, word: string) =>
   by.publishTogether(stream, subject, word, () => by.publish(subject, word, { stream }));
 
-/** How many answers come to a publisher while it publishes. */
+/** Counts the answers to a publisher while it publishes. */
 async function answersDuring(publish: () => Promise<unknown>): Promise<number> {
   const before = nats.connection.stats().inMsgs;
   await publish();
@@ -141,7 +141,7 @@ describe('messages that are published together', () => {
           }),
         ),
       );
-      // One of them may have been stored by its batch, and is not begun again.
+      // One of them may have been stored by its batch, and is not started again.
       const failed = outcomes.filter(({ status }) => status === 'rejected');
       expect(failed).toHaveLength('allow_batched' in options ? 1 : 2);
       expect(outcomes[1]).toMatchObject({ status: 'fulfilled' });

@@ -9,11 +9,11 @@ import { newSession, startSystem } from '../../support/system.js';
 type Publisher = RepairPorts['publisher'];
 
 const TIMEOUT_MS = 5000;
-/** The session has seen it; the stream, which was restored, has not come so far. */
+/** The session has this dispatch; the restored stream is behind it. */
 const SEEN = 50;
 const RESULTS = Array.from({ length: 10 }, (_, index) => `{"result":${index}}`);
 
-/** Repairs a stream with ten results under numbers that were used before; gives all messages for the session after that. */
+/** Repairs a stream with ten results under reused numbers; returns all later messages for the session. */
 async function repaired(
   before: (publisher: Publisher, elsewhere: string) => Promise<unknown>,
   repairing: (publisher: Publisher) => Publisher = (publisher) => publisher,

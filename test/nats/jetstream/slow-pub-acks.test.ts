@@ -28,7 +28,7 @@ it('a PubAck that comes late is not taken for a stream that cannot write', async
   await publisher.publish('s.0', 'first');
   await server.freeze();
   const published = Array.from({ length: 500 }, (_, index) => publisher.publish(`s.${index % 7}`, 'late'));
-  // Long enough for the streams to be asked about.
+  // Long enough for the stream requests to be sent.
   setTimeout(() => server.thaw(), 2000);
   for (const outcome of await Promise.all(published)) expect(outcome.outcome).toBe('stored');
   expect(await messages()).toBe(501);

@@ -4,7 +4,7 @@ import { silentLogger } from '../../../src/engine/ports/logger.js';
 import { startService } from '../../../src/nats/micro/micro-service.js';
 import { type PrivateNats, startPrivateNats } from '../../support/nats-server.js';
 
-/** Services of a user who may not listen to everything. */
+/** Services of a user who may not subscribe to everything. */
 
 let server: PrivateNats;
 beforeAll(async () => {

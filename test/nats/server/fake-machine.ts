@@ -4,24 +4,24 @@ import { join } from 'node:path';
 import { executablesOnPath } from '../../../src/nats/server/probe-binary.js';
 import type { FindOptions } from '../../../src/nats/server/server-search.js';
 
-/** A machine with nothing on its PATH but the programs that a test puts there. */
+/** A machine whose PATH has only the programs added by a test. */
 export interface FakeMachine extends AsyncDisposable {
   readonly root: string;
   /** Search options for this machine; `progress` collects into `lines`. */
   readonly options: FindOptions;
   readonly lines: readonly string[];
-  /** Puts a shell script on PATH, or at another path under the root, and answers with where it is. */
+  /** Adds a shell script to PATH, or at another path under the root, and returns its path. */
   program(name: string, body: string): Promise<string>;
-  /** Makes a program of the real machine available under its own name. */
+  /** Links a program of the real machine under its own name. */
   borrow(name: string): Promise<void>;
 }
 
-/** The body of a script that passes for a nats-server of that version. */
+/** Returns a script that acts as a nats-server of that version. */
 export function serverOfVersion(version: string): string {
   return `echo "nats-server: v${version}"`;
 }
 
-/** A fresh fake machine, a Linux on amd64 without network. Removed on disposal. */
+/** Creates a fake machine, a Linux on amd64 without network. Removed on disposal. */
 export async function fakeMachine(overrides: Partial<FindOptions> = {}): Promise<FakeMachine> {
   const root = await mkdtemp(join(tmpdir(), 'throughline-find-'));
   const bin = join(root, 'bin');
@@ -32,7 +32,7 @@ export async function fakeMachine(overrides: Partial<FindOptions> = {}): Promise
     platform: 'linux',
     arch: 'x64',
     progress: (line) => lines.push(line),
-    // Port 9 refuses at once on any machine that tests run on: no test reaches the network.
+    // Port 9 is closed on any test machine: no test reaches the network.
     releaseBaseUrl: 'http://127.0.0.1:9',
     ...overrides,
     env: { PATH: bin, ...overrides.env },

@@ -8,7 +8,7 @@ import { fakeMachine, serverOfVersion } from './fake-machine.js';
 
 const PINNED = NATS_SERVER_PIN.version;
 const CACHED = `../cache/nats-server-${PINNED}/nats-server`;
-/** Passes for Go: installs a server of a version, and logs what it was asked for. */
+/** Acts as Go: installs a server of a version, and logs its arguments. */
 const goThatInstalls = (version: string) => `
   echo "$* CGO_ENABLED=$CGO_ENABLED GOOS=$GOOS" >> "$GO_LOG"
   printf '#!/bin/sh\\n${serverOfVersion(version)}\\n' > "$GOBIN/nats-server"

@@ -11,7 +11,7 @@ import { type FakeMachine, fakeMachine, serverOfVersion } from './fake-machine.j
 
 const TARGET = 'linux-amd64';
 
-/** The release archive as GitHub serves it, with a script in the server's place. */
+/** Packs a release archive like GitHub's, with a script instead of the server. */
 async function packRelease(machine: FakeMachine): Promise<Buffer> {
   const folder = releaseName(TARGET);
   await machine.program(`../release/${folder}/nats-server`, serverOfVersion(NATS_SERVER_PIN.version));
@@ -20,7 +20,7 @@ async function packRelease(machine: FakeMachine): Promise<Buffer> {
   return readFile(archive);
 }
 
-/** A web server that has one file. */
+/** Starts a web server with one file. */
 async function serve(path: string, body: Buffer): Promise<{ url: string } & AsyncDisposable> {
   const server = createServer((request, response) => {
     response.statusCode = request.url === path ? 200 : 404;

@@ -108,7 +108,7 @@ describe('faults', () => {
 
   it('a server start looks for another port when another process takes the free one first', async () => {
     await using machine = await fakeMachine();
-    // The first run gives way until the test has taken its port, and then ends as the server does on a clash.
+    // The first run waits until the test has bound its port, and then exits as the server does on a conflict.
     const path = await machine.program(
       'nats-server',
       `if [ -e "${root}/taken" ]; then exec "${source.path}" "$@"; fi
@@ -123,7 +123,7 @@ describe('faults', () => {
   });
 });
 
-/** Waits for the first run, listens on the port of its configuration, and lets it end. */
+/** Waits for the first run, binds its configured port, and lets it exit. */
 async function takeConfiguredPort(root: string): Promise<{ port: number; close(): Promise<void> }> {
   const started = () =>
     access(join(root, 'started')).then(

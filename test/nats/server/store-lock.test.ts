@@ -129,7 +129,7 @@ describe('a store', () => {
       expect(won, `round ${round}: ${outcomes.join(', ')}`).toHaveLength(1);
       const winner = all[outcomes.indexOf('locked')];
       expect(outcomes.filter((outcome) => outcome === `store_in_use ${winner?.pid}`)).toHaveLength(2);
-      // The next round finds the lock of a process that is gone.
+      // The next round finds the lock of a dead process.
       if (round % 10 === 9) {
         await winner?.kill();
         const [fresh] = await contenders(1);

@@ -10,7 +10,7 @@ const backings: { backing: Backing; skipped: string }[] = [
   { backing: 'container', skipped: noContainer === undefined ? '' : ` (skipped: ${noContainer})` },
 ];
 
-/** One connection for one step: a server that is killed takes its connections with it. */
+/** Opens a connection for one step: killing the server closes its connections. */
 async function withManager(
   url: string,
   use: (manager: JetStreamManager, nc: NatsConnection) => Promise<void>,

@@ -16,7 +16,7 @@ it('what a batch did not store is not stored behind the end of a session that is
   let record: Forgotten | undefined;
   const publisher = new AckedPublisher(
     tampered(nats.connection, (nth, send) => {
-      // The first event makes the stream. That of the batch gets lost, so that nothing of it is stored.
+      // The first event creates the stream. The event of the batch is dropped, so that nothing of it is stored.
       if (nth !== 2) send();
       else record = { v: 1, status: 'forgetting', at: new Date().toISOString(), dispatches: 9, sequence: 1 };
     }),

@@ -7,11 +7,11 @@ import { newSession, twoOnNats } from '../../engine/ports/opened.js';
 const opened = twoOnNats();
 const OPTIONS = { replicas: 1, timeoutMs: 5000 };
 
-/** Buckets of two processes; to one of them a replica answers that still shows what was stored when it began to lag. */
+/** Returns buckets of two processes; one reads from a replica that lags from some point on. */
 async function lagging(key: string, first: object | undefined, then: object) {
   const { connection } = opened.nats;
   const leader = new KvBucket(opened.other.connection, OPTIONS);
-  // The stream is there, whatever is stored under the key.
+  // Creates the stream.
   await leader.write('before', () => ({ any: 1 }));
   if (first !== undefined) await leader.write(key, () => first);
   const subject = `$JS.API.DIRECT.GET.${LIFECYCLE_STREAM}.$KV.session_lifecycle.${key}`;

@@ -4,7 +4,7 @@ import { byteBudget, type RawRequest } from '../../../src/services/common/reques
 
 const MIB = 1024 * 1024;
 
-/** A budget of 1 MiB a second, with a clock of its own. */
+/** Returns a budget of 1 MiB a second, with a fake clock. */
 function budget() {
   const clock = { ms: 0 };
   const admit = byteBudget({ requestKbPerSecond: 1024, now: () => clock.ms });

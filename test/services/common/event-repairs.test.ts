@@ -7,7 +7,7 @@ import { implementer, recorded } from '../../support/builders.js';
 
 const REPAIRS = [{ kind: 'list', field: 'files_modified' }];
 
-/** A log in which every second result was repaired, and the facts of its events. */
+/** Returns a log in which every second result was repaired, and the facts of its events. */
 async function logOf(length: number) {
   const log = new MemorySessionLog();
   for (let at = 1; at <= length; at += 1) {

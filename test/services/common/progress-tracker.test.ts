@@ -30,11 +30,8 @@ class Scene {
   readonly state: SessionState = emptyState('demo');
   readonly events: SessionEvent[] = [];
   readonly file: FakeFile = { text: ONE, mtimeMs: 1000 };
-  /** What was asked of the file. */
   readonly asked = { modified: 0, read: 0 };
-  /** Runs before a modification time is handed over. */
   whileLooking: () => void = () => {};
-  /** Runs before a text that was read is handed over. */
   whileReading: () => void = () => {};
   refusal: ThroughlineError | undefined;
   readonly tracker: ProgressTracker;
@@ -71,7 +68,7 @@ class Scene {
     evolve(this.state, { sequence: this.state.sequence + 1, event });
   }
 
-  /** What `run.init` appends. */
+  /** Appends the events of `run.init`. */
   follow(path: string | undefined, text: string, mtimeMs: number): void {
     const outcome = read(text, path ?? 'tasksText', mtimeMs);
     if (!outcome.ok) throw new Error(outcome.message);
@@ -234,7 +231,7 @@ describe('a file that cannot be used', () => {
     scene.refusal = new ThroughlineError('too_large', 'more than the server takes');
     const message = `${PATH}: more than the server takes`;
     expect(await scene.refresh()).toEqual({ outcome: 'failed', message });
-    // Not taken for one that was dealt with.
+    // It is not mistaken for one that was processed.
     expect(await scene.refresh()).toEqual({ outcome: 'failed', message });
     scene.refusal = undefined;
     expect(await scene.refresh()).toEqual({ outcome: 'rebuilt', appended: true });

@@ -3,7 +3,6 @@ import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { RateLimiter } from '../../../src/services/common/request-guard.js';
 import * as fc from '../../support/properties.js';
 
-/** A limiter with a clock of its own. */
 function limiterOf(perSecond: number) {
   const clock = { ms: 0 };
   const limiter = new RateLimiter({ perSecond, now: () => clock.ms });
@@ -70,7 +69,7 @@ describe('a rate limiter', () => {
         let through = 0;
         let waited = 0;
         for (const { wait, asks } of asked) {
-          // A clock that is set back gives nothing for it.
+          // A clock that is set back adds no tokens.
           clock.ms += wait;
           waited += Math.max(0, wait);
           through += times(asks, () => admitted('a'));

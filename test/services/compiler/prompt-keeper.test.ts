@@ -63,7 +63,7 @@ describe('what is kept of a prompt', () => {
     });
     expect(trace).not.toHaveProperty('cut');
     expect(Object.keys(trace.request)).not.toEqual(expect.arrayContaining(['after']));
-    // It can be sent as it is.
+    // The stored request is valid as it is.
     expect(checkedRequest(pastPromptRequest, trace.request)).toMatchObject({ asOf: 7, learningsAsOf: 4 });
   });
 

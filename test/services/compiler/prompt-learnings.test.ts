@@ -24,7 +24,7 @@ const TEXTS = [
   'Name each parser after its format',
 ];
 
-/** Learnings of the default project with these texts, and what asks for them. */
+/** Returns learnings of the default project with these texts, and a query for them. */
 async function withLearnings(texts: readonly string[] = TEXTS) {
   const log = new MemoryLearningLog();
   const project = token('default', 'project');
@@ -133,7 +133,7 @@ describe('the learnings of a prompt', () => {
 
   it.each([
     ['fails', () => Promise.reject(new ThroughlineError('unavailable', 'no store')), 'no store'],
-    ['hangs', () => new Promise<never>(() => {}), 'the learnings could not be read within 20 ms'],
+    ['hangs', () => new Promise<never>(() => {}), 'reading the learnings timed out after 20 ms'],
   ])(
     'a prompt comes without learnings that it did not ask for when their log %s, and says so',
     async (_, read, message) => {

@@ -169,7 +169,7 @@ function unwritten(telemetry: Telemetry, session: string) {
   return (telemetry.toJSON().unwritten[session] ?? []).map(({ counts }) => counts);
 }
 
-/** A writer that writes when it is told to, on a log with the session `a`. */
+/** Returns a writer with manual writes, on a log with the session `a`. */
 async function writing() {
   const [telemetry, store, log] = [new Telemetry(), new MemoryTelemetryStore(), new MemorySessionLog()];
   await log.append(A, {

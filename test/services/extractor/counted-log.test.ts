@@ -7,10 +7,10 @@ import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { implementer, recorded, rejected, timeOf } from '../../support/builders.js';
 
 const SESSION = token('moved', 'session');
-/** Sequences of a log that took the place of another one are above this. */
+/** Sequences of a replaced log are above this. */
 const ABOVE = 1000;
 
-/** So little that the first of ten dispatches is forgotten. */
+/** Small enough to forget the first of ten dispatches. */
 const SMALL = { maxBytes: 8, surely: 8, maxLate: 2 };
 
 it('what was forgotten is looked for again where another log takes the place of this one meanwhile', async () => {
@@ -20,7 +20,7 @@ it('what was forgotten is looked for again where another log takes the place of 
   let reads = 0;
   const read: MemorySessionLog['read'] = async (session, range) => {
     reads += 1;
-    // The first read finds what is remembered, the second one looks for what is not.
+    // The first read finds remembered dispatches, the second one searches for the others.
     const isOther = reads > 1;
     const page = await (isOther ? after : before).read(session, range);
     return { ...page, epoch: isOther ? 'after' : 'before' };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Disposition, dispose, retryDelay } from '../../../src/services/extractor/session-lane.js';
 import * as fc from '../../support/properties.js';
 
-/** What a delivery was told, in order. */
+/** Returns the answers to a delivery, in order. */
 function told(disposition: Disposition): readonly unknown[] {
   const calls: unknown[] = [];
   const delivery = {

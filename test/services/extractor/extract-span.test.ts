@@ -21,7 +21,7 @@ function held(more: Partial<DispatchDelivery> = {}) {
   return { session: 'demo', delivery, isNew: true, round: 0 };
 }
 
-/** Spans as they were started, with what was set on each. */
+/** Returns started spans with their attributes. */
 function recording() {
   const started: (SpanStart & { set: object; code?: string })[] = [];
   const spans: Spans = {

@@ -13,7 +13,7 @@ import { allRejected } from '../../support/all-rejected.js';
 const MAX_DELIVERIES = 2;
 const HOUR_MS = 3_600_000;
 
-/** An extractor whose rejected store, or log, fails so many times at first, or whose log is down for so long. */
+/** Returns an extractor whose rejected store, or log, first fails so many times, or whose log is down for so long. */
 async function extractorOn(failing: { put?: number; append?: number; downMs?: number }) {
   const scheduler = new ManualScheduler();
   const source = new MemoryDispatchSource({ scheduler });

@@ -8,7 +8,7 @@ import { implementer, recorded, rejected } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 
 const SESSION = token('hot', 'session');
-/** So little that a dispatch is forgotten after nine newer ones. */
+/** Small enough to forget a dispatch after nine newer ones. */
 const SMALL: CountedMemory = { maxBytes: 8, surely: 8, maxLate: 2 };
 const BODY = implementer();
 
@@ -20,7 +20,7 @@ class World {
   appends = 0;
   reads = 0;
 
-  /** A worker whose next appends have these faults, one for each. */
+  /** Returns a worker whose next appends have these faults, one each. */
   worker(faults: Fault[] = []): LateGuard {
     const log: LateGuardPorts['log'] = {
       append: async (session, event, options) => {
@@ -43,7 +43,7 @@ class World {
     );
   }
 
-  /** How often each dispatch counts in the fold of the log. */
+  /** Counts each dispatch in the fold of the log. */
   async counted(): Promise<Map<number, number>> {
     const found = new Map<number, number>();
     const counted = new CountedDispatches(undefined, SMALL);
@@ -70,12 +70,11 @@ describe('dispatches of a session', () => {
   it('dispatches of a session count once each, however late and often they come, whatever is cut off on the way', async () => {
     const turn = fc.record({
       publish: fc.nat(12),
-      /** Of those not acknowledged yet, the newest or one that has waited. */
+      /** Selects among the unacknowledged: an old one or the newest. */
       oldest: fc.boolean(),
       picks: fc.array(fc.nat(200), { maxLength: 10 }),
       worker: fc.nat(1),
       fault: fc.constantFrom<Fault[]>('none', 'none', 'none', 'refused', 'unanswered', 'killed'),
-      /** Delivered to both workers at once. */
       twice: fc.boolean(),
     });
     await fc.assert(
@@ -132,7 +131,7 @@ describe('dispatches of a session', () => {
     for (let dispatch = 11; dispatch <= 300; dispatch += 1) await record(guard, dispatch);
     const { reads, appends } = world;
     await Promise.all(Array.from({ length: 10 }, (_, index) => record(guard, index + 1)));
-    // Two at a time can be proven, by so small a memory: five passes, of two looks and a search each.
+    // So small a memory can prove two at a time: five passes, of two looks and a search each.
     expect(world.reads - reads).toBeLessThanOrEqual(15);
     expect(world.appends - appends).toBeLessThanOrEqual(10 + 8 + 6 + 4 + 2);
     expect(sorted(await world.counted())).toEqual(once(300));

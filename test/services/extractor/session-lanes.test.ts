@@ -31,7 +31,7 @@ function lanesOf(maxActive: number) {
     if (held === undefined) throw new Error('none may begin');
     return held;
   };
-  /** All that may begin now, by session. */
+  /** Begins everything that may begin now, by session. */
   const beginAll = () => {
     const begun = [];
     for (let held = lanes.next(); held !== undefined; held = lanes.next()) begun.push(held);
@@ -40,7 +40,7 @@ function lanesOf(maxActive: number) {
   return { time, lanes, delivery, arrive, begin, beginAll };
 }
 
-/** Fails a session's attempts until its dispatches are set aside. */
+/** Fails a session's attempts until its circuit is open. */
 function troubled(maxActive = 10) {
   const under = lanesOf(maxActive);
   for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -150,7 +150,7 @@ describe('what waits in memory', () => {
       expect(lanes.held).toBe(most);
       const back = delays.slice(most);
       expect(Math.min(...back)).toBeGreaterThan(0);
-      // In their order, for as long as it takes.
+      // In order, however long it takes.
       expect(back).toEqual(back.toSorted((one, other) => one - other));
       beginAll();
       expect(arrive('other', bytes)).toBeUndefined();

@@ -22,7 +22,7 @@ function deliveryOf(sequence: number) {
   };
 }
 
-/** Turns on a source that delivers what it is told to, also when it is closed. */
+/** Returns turns on a source that delivers manually, also when it is closed. */
 function turnsOn(
   work: () => Promise<WorkOutcome>,
   {

@@ -28,7 +28,7 @@ function opened() {
   return { transport, feed };
 }
 
-/** Reads what has come so far, as `event data`. */
+/** Returns the events so far, as `event data`. */
 function reading(stream: ReadableStream<Uint8Array>): () => string[] {
   let text = '';
   void (async () => {
@@ -89,7 +89,7 @@ describe('the live feed', () => {
     socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
     socket.pause();
     await soon(() => expect(feed.size).toBe(1));
-    // What this process holds of the 20 MB and more: other tests may run in it, so that its memory says nothing.
+    // Bytes buffered by this feed, of 20 MB and more; process memory would include other tests.
     let most = 0;
     for (let sent = 0; sent < 200; sent += 1) {
       for (let each = 0; each < 1000; each += 1) transport.send('rejected.some-session.implementer');
@@ -108,7 +108,7 @@ describe('the live feed', () => {
     await soon(() => expect(feed.size).toBe(0));
     server.close();
     console.log(`a browser that does not read: ${(most / 1e6).toFixed(2)} MB at most`);
-    // What waits, at most 1 MiB, and what was taken from there before the browser stopped reading.
+    // The buffer of at most 1 MiB, plus what was read before the browser stopped reading.
     expect(most).toBeLessThan(3 * 1024 * 1024);
   });
 });

@@ -20,7 +20,7 @@ function opened(goal: string): SessionEvent {
   return { v: EVENT_VERSION, type: 'session.opened', at: '2026-01-01T00:00:00.000Z', data: { goal } };
 }
 
-/** The parts that stay when a keeper ends, and a clock. */
+/** Returns the stores, which outlive a keeper, and a clock. */
 function installation() {
   const parts = {
     log: new MemorySessionLog(),
@@ -31,7 +31,6 @@ function installation() {
   return parts;
 }
 
-/** A keeper as a process has it. */
 async function keeperOn(parts: ReturnType<typeof installation>) {
   const { log, index, snapshots } = parts;
   const now = () => parts.now;
@@ -83,7 +82,7 @@ describe('the keeper', () => {
     await pass(TIMES.quietMs);
     expect([...index.kept.keys()]).toEqual([DEMO]);
     expect(table.get(DEMO)).toMatchObject({ sequence: 1, known: { goal: 'parse' } });
-    // As one that has just moved: no rule takes it for an old one.
+    // It counts as just moved: no rule considers it old.
     expect(table.get(fresh)).toMatchObject({ known: undefined, at: parts.now - TIMES.quietMs });
     expect(table.stale.size).toBe(0);
     await stop();
@@ -182,7 +181,7 @@ describe('the keeper', () => {
     expect(keeper.counts).toMatchObject({ entries: 0, failed: 1 });
     await pass(5000);
     expect(keeper.counts).toMatchObject({ entries: 0, failed: 2 });
-    // Each pause is twice as long: what the keeper may not write is not tried all the time.
+    // Each pause is twice as long: writes without permission are not retried all the time.
     await pass(1999);
     expect(keeper.counts).toMatchObject({ failed: 2 });
     parts.index.put = put;

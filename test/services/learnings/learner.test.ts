@@ -14,7 +14,7 @@ import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { soon } from '../../support/soon.js';
 
-/** A learner that is handed one review, and whose log stores nothing before `release` is called. */
+/** Returns a learner with one review, whose log blocks until `release` is called. */
 async function learning(ackWaitMs: number, more: object = {}, published = [1]) {
   const [log, learnings, snapshots] = [
     new MemorySessionLog(),

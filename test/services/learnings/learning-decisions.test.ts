@@ -28,7 +28,7 @@ afterAll(async () => {
   await nats.close();
 });
 
-/** One who decides, as a process of their own: a commander with a reader on its own connection. */
+/** Returns a commander of its own process, with a reader on its own connection. */
 function worker(
   ports: NatsPorts,
   append: LearningLog['append'] = (...args) => ports.learnings.append(...args),
@@ -59,7 +59,7 @@ function worker(
     input: LearningInput<Name>,
   ) => {
     const args = LEARNING_REQUESTS[name].arguments.parse(input);
-    // The schema of a request gives the arguments of that request; the index type cannot say so.
+    // The request schema defines the arguments; the index type cannot express that.
     const { reply } = await command(project, name, (state) =>
       decideLearning(name, state, args as LearningArguments<Name>),
     );
@@ -71,7 +71,7 @@ function worker(
 const eventsOf = async (project: Token) =>
   (await nats.learnings.read(project, { after: 0 })).events.map(({ event }) => event);
 
-/** What each of two came to at once: the error of the one who was told, the reply of the one who won. */
+/** Returns the results of two concurrent runs: the error of the loser, the reply of the winner. */
 async function race<T>(...runs: (() => Promise<T>)[]) {
   const settled = await Promise.allSettled(runs.map((run) => run()));
   return {

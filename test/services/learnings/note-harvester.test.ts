@@ -19,7 +19,7 @@ import { soon } from '../../support/soon.js';
 const SESSION = token('demo', 'session');
 const PROJECT = token('default', 'project');
 
-/** A session with one note, and a harvester on a project's log that fails so many times. */
+/** Returns a session with one note, and a harvester on a project's log that first fails so many times. */
 async function harvesterAfter(failures: number, pauseMs = 1) {
   const [log, learnings, snapshots] = [
     new MemorySessionLog(),

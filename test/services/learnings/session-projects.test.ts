@@ -21,7 +21,7 @@ const opened = (data: Extract<SessionEvent, { type: 'session.opened' }>['data'])
   data,
 });
 
-/** The projects of sessions in a log that can be taken away, and how often a session was folded for them. */
+/** Returns the projects of sessions in a log that can be removed, and a count of folds per session. */
 function projects() {
   let memory = new MemorySessionLog();
   let epoch = 1;

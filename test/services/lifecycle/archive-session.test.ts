@@ -16,10 +16,10 @@ import { implementer, recorded, reviewer } from '../../support/builders.js';
 const DEMO = token('demo', 'session');
 const NOW = '2026-03-01T00:00:00.000Z';
 
-/** What a kill leaves: everything stored so far, and nothing in memory. */
+/** Simulates a kill: stored data remains, memory is lost. */
 class Killed extends Error {}
 
-/** Stores that outlive processes, with one session of a few results. */
+/** Returns stores that outlive processes, with one session of a few results. */
 async function stored() {
   const [log, snapshots, lifecycle] = [
     new MemorySessionLog({ sequenceStep: 2, shared: true }),
@@ -38,9 +38,9 @@ type Stores = Awaited<ReturnType<typeof stored>>;
 let ids = 0;
 
 /**
- * A process on these stores.
+ * Starts a process on these stores.
  *
- * @param killedAt the step at which it is killed, counted from 0: before it for even numbers, right after it for odd ones
+ * @param killedAt index of the step of the kill, from 0: even numbers before it, odd ones right after it
  */
 function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.POSITIVE_INFINITY, max = 1e6) {
   let step = 0;
@@ -104,7 +104,7 @@ function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.P
   };
 }
 
-/** What the session says, wherever its events stand. */
+/** Returns the session's state, wherever its events are stored. */
 async function saidBy(stores: Stores): Promise<string> {
   const fresh = createSessionReader({
     ...{ log: stores.log, snapshots: new MemorySnapshotStore(), logger: silentLogger, maxSessions: 1 },
@@ -193,7 +193,7 @@ describe('session-archive', () => {
     for (let removed = 0; removed < 9; removed += 1) {
       const stores = await stored();
       const removeBefore = stores.log.removeBefore.bind(stores.log);
-      // A result came in between, so that one event stands behind the one that says it is archived.
+      // A result arrived in between, so that one event follows `session.archived`.
       const append = stores.log.append.bind(stores.log);
       stores.log.append = async (session, event, options) => {
         const appended = await append(session, event, options);

@@ -17,7 +17,7 @@ const DEMO = token('demo', 'session');
 
 async function started(events = 300, maxReplyBytes = 20_000) {
   const log = new MemorySessionLog({ sequenceStep: 2, shared: true });
-  // As in a shard, where the first event of a session has any number.
+  // In a shard the first event of a session has any number.
   await log.append(token('other', 'session'), recorded(1, implementer()));
   for (let n = 1; n <= events; n += 1) await log.append(DEMO, recorded(n, implementer({ task_id: `${n}` })));
   const snapshots = new MemorySnapshotStore();
@@ -41,7 +41,7 @@ async function started(events = 300, maxReplyBytes = 20_000) {
       pages.push(await page(next));
     return pages.flatMap((each) => each.events) as unknown as StoredEvent[];
   };
-  /** Keeps a snapshot of all that is there now. */
+  /** Stores a snapshot of the current state. */
   const keep = async (changed: (text: string) => string = (text) => text) => {
     const kept = folded((await log.read(DEMO, { after: 0 })).events);
     const text = changed(encodeSnapshot(kept, timeOf(1)));
@@ -51,7 +51,7 @@ async function started(events = 300, maxReplyBytes = 20_000) {
   return { log, page, all, keep, read, lines };
 }
 
-/** What people see of the state that events add up to. */
+/** Returns the visible state that events add up to. */
 function seen(events: readonly StoredEvent[]) {
   const { counts, tasks, notes, last_event_at } = stateToJson(folded(events));
   return { counts, tasks, notes, last_event_at };
@@ -68,7 +68,7 @@ describe('session-export', () => {
     const { log, page } = await started();
     const pages = [await page()];
     for (let next = pages[0]?.next; next !== undefined; next = pages.at(-1)?.next) {
-      // What comes meanwhile is of the next export.
+      // Later events belong to the next export.
       if (pages.length === 1) await log.append(DEMO, recorded(1000, implementer()));
       pages.push(await page(next));
     }
@@ -98,7 +98,7 @@ describe('session-export', () => {
   it('session-export of a log whose first events are gone brings what the snapshot knows', async () => {
     const { log, keep, page, all } = await started(120);
     const kept = await keep();
-    // Decided on what the checkpoint stands for, and read with a later page.
+    // Decided from the checkpoint, and read with a later page.
     for (let n = 121; n <= 220; n += 1) await log.append(DEMO, recorded(n, implementer({ task_id: `${n}` })));
     await log.append(DEMO, noteAdded(1), { decidedOn: kept.sequence - 4 });
     const whole = seen((await log.read(DEMO, { after: 0 })).events);

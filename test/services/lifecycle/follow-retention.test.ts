@@ -7,7 +7,7 @@ import { forgetPorts, NOW } from '../../support/forget-ports.js';
 
 const never = () => Promise.reject(new Error('not asked for here'));
 
-/** Has a keeper follow the rules once, in memory. Gives the run. */
+/** Runs a keeper's retention rules once, in memory. Returns the run. */
 async function followed(ports: ReturnType<typeof forgetPorts>, rules: RetentionRules) {
   let run: RetentionRun | undefined;
   const all: RetentionPorts = {

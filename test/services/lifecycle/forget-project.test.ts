@@ -13,7 +13,7 @@ import { forgetPorts } from '../../support/forget-ports.js';
 
 const PARSER = token('parser', 'project');
 
-/** The state of a session with one result, opened for a project or for none. */
+/** Returns the state of a session with one result, with or without a project. */
 function stateOf(session: string, project?: string) {
   const state = emptyState(session);
   evolve(state, { sequence: 1, event: recorded(1, implementer()) });

@@ -8,7 +8,6 @@ import { forgetPorts } from '../../support/forget-ports.js';
 
 const OURS = token('ours', 'session');
 
-/** Processes that share their stores. */
 function processes() {
   const ports = { ...forgetPorts(['ours'], { ours: 'parser' }), leases: new MemoryLeaseStore() };
   let ids = 0;
@@ -87,7 +86,7 @@ test('a process that has lost its lease records nothing more, also once the sess
   let other: Forgotten | undefined;
   const rewrite = async () => {
     if (other !== undefined) return;
-    // Another process takes over, and is at it when this one goes on.
+    // Another process takes over, and is running when this one continues.
     const by = 'another process';
     await leases.claim('forget', { holder: by, ttlMs: 60_000, at: ports.clock(), ended: ['holder 1'] });
     await lifecycle.forgetting(OURS, (there) => there && { ...there, by });

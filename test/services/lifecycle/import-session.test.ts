@@ -16,7 +16,6 @@ const session = token('demo', 'session');
 const OF = { session, file: 'f', dispatches: 1 };
 const NEWEST = 5_000_000;
 
-/** Services that share their stores. */
 async function services() {
   const [log, snapshots, lifecycle] = [
     new MemorySessionLog({ sequenceStep: 2, shared: true }),

@@ -53,7 +53,7 @@ async function kept() {
   await keeper.tick();
 }
 
-/** What writes the record of a session beside an import, and what comes before. */
+/** Writers of a session's record besides an import, with their preparation. */
 const writers: Readonly<Record<string, () => Promise<() => Promise<unknown>>>> = {
   'a session is archived': async () => {
     await archived();
@@ -92,7 +92,7 @@ it.each(Object.entries(writers))('an import that begins while %s stays recorded'
 
   expect(wasBetween).toBe(true);
   expect(lifecycle.archived(DEMO)).toEqual({ v: 1, status: 'archived', ...IMPORTING });
-  // Nor is its log made shorter under the import.
+  // The log is not truncated during the import either.
   expect((await log.read(DEMO, { after: 0 })).events).toHaveLength(before);
 });
 

@@ -4,7 +4,7 @@ import * as fc from '../../support/properties.js';
 
 const SMALL = 16_384 + 6 * 64;
 
-/** A body put together from its parts, as a caller does. */
+/** Joins the parts of a body, as a caller does. */
 function together(body: Uint8Array, maxReplyBytes: number): Buffer {
   const parts: Buffer[] = [];
   for (let offset = 0; ; ) {

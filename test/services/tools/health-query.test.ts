@@ -53,7 +53,7 @@ describe('health-show', () => {
     const health = await Promise.race([asked, Promise.resolve('not there')]);
     expect(health).toMatchObject({ services: [], rejected: 2, sessions: 3 });
     expect(health).not.toHaveProperty('server');
-    const late = expect.stringMatching(/within 1500 ms: ask again/);
+    const late = expect.stringMatching(/timed out after 1500 ms: ask again/);
     expect(health).toMatchObject({
       missing: expect.arrayContaining([
         { part: 'server', code: 'permission_denied', message: 'may not ask' },

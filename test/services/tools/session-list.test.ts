@@ -70,7 +70,7 @@ describe('the list of sessions', () => {
     await log.append(...opened('a', at(4)));
     expect(names(await list())).toEqual(['a', 'c', 'b']);
     expect(loaded.slice(3)).toEqual(['a']);
-    // What was heard of a moment ago may not have been read: it is read until it must have been.
+    // A recent announcement may not be readable yet: it is read until it must have been.
     clock.now += 3000;
     await list();
     await list();

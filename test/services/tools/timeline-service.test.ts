@@ -4,16 +4,14 @@ import type { Token } from '../../../src/contracts/names.js';
 import type { TimelineEntry } from '../../../src/contracts/replies/timeline-reply.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import type { ToolInput } from '../../../src/contracts/tool-requests.js';
-import {
-  NO_PROMPTS,
-  type PromptTraces,
-  type RecentPrompt,
-} from '../../../src/engine/ports/telemetry-store.js';
+import type { PromptTraces, RecentPrompt } from '../../../src/engine/ports/telemetry-store.js';
 import { createTimelineService } from '../../../src/services/tools/timeline-service.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { DEMO } from '../../doubles/spied-ports.js';
 import { implementer, recorded, rejected, reviewer } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
+
+const NO_PROMPTS: PromptTraces = { recent: async () => [] };
 
 type Asked = Omit<ToolInput<'timeline-list'>, 'session'>;
 
@@ -44,7 +42,7 @@ const trace: SessionEvent = {
   },
 };
 
-/** The newest first, as a ring gives them. */
+/** Returns a ring's traces, newest first. */
 function ring(...sequences: readonly number[]): PromptTraces {
   const prompts = sequences.map(
     (sequence, index): RecentPrompt => ({
@@ -148,7 +146,7 @@ describe('the timeline of a session', () => {
     const list = createTimelineService({ log: counting, prompts: NO_PROMPTS });
     expect((await list({ session: DEMO })).entries).toHaveLength(100);
     expect(read).toBeLessThan(150);
-    // Where nothing fits, a page ends early and says where to go on.
+    // Without a match, a page ends early and returns a cursor.
     const none = await list({ session: DEMO, task: 'x' });
     expect(none).toMatchObject({ entries: [], next: expect.any(String) });
     expect(read).toBeLessThan(150 + 2500);
