@@ -16,6 +16,7 @@ export interface ExtractionRule {
 export const CONVENTION =
   /\b(always|never|conventions?|naming|consistent(?:ly)?|must not|should not|do not|don't|avoid|prefer|everywhere|across the (?:code ?base|repo(?:sitory)?))\b/i;
 
+/** The built-in rules, in order. */
 export const EXTRACTION_RULES: readonly ExtractionRule[] = [
   {
     name: 'verdict',

@@ -3,6 +3,7 @@ import type { RecordedEntry } from '../../contracts/trace-entry.js';
 import type { OutcomeDigest } from '../../ledger/outcome-digest.js';
 import { type StallThresholds, stallThresholds } from '../../ledger/stall.js';
 import { foldDispatch, type TaskLedger } from '../../ledger/task-ledger.js';
+import { dropOldest } from '../../shared/collections.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import { InMemorySessionFactStore, MAX_FACT_BYTES } from '../facts/fact-store.js';
 import type { RecordedFact, SessionFact } from '../facts/fact-types.js';
@@ -250,8 +251,7 @@ function foldLedger(
   if (ledger === undefined) return;
   ledgers.delete(task);
   ledgers.set(task, ledger);
-  const oldest = ledgers.keys().next();
-  if (ledgers.size > MAX_LEDGERS && !oldest.done) ledgers.delete(oldest.value);
+  dropOldest(ledgers, MAX_LEDGERS);
 }
 
 /** Limit of distinct words per result: a summary has ten, a review some more. */

@@ -155,7 +155,7 @@ describe('the scanner', () => {
 
   it('the scanner comes from a rule set without dependencies of its own', () => {
     const file = new URL(
-      '../../node_modules/@secretlint/secretlint-rule-preset-recommend/package.json',
+      '../../../node_modules/@secretlint/secretlint-rule-preset-recommend/package.json',
       import.meta.url,
     );
     expect(JSON.parse(readFileSync(file, 'utf8'))).not.toHaveProperty('dependencies');
