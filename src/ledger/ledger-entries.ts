@@ -1,4 +1,6 @@
-import type { NextAction, Role } from '../contracts/kinds.js';
+import type { NextAction } from '../contracts/kinds.js';
+import type { Told } from '../contracts/replies/page-fields.js';
+import type { unreadable } from '../contracts/replies/run-reply.js';
 import type { TasksDocument } from '../contracts/run-request.js';
 import { distinctTexts } from '../shared/text.js';
 import { driftOf, outlookOf, type PlanDrift, type TaskResults } from './next-task.js';
@@ -36,15 +38,7 @@ interface LedgerEntries {
 }
 
 /** The last result of a task, if it could not be read. */
-export interface UnreadableResult {
-  readonly dispatch: number;
-  readonly role?: Role;
-  readonly code: string;
-  readonly reason: string;
-  readonly fix?: string;
-  /** The role that it seems to belong to, if it was published with another. */
-  readonly meant?: Role;
-}
+export type UnreadableResult = Omit<Told<typeof unreadable>, 'task'>;
 
 export function tasksLeft(document: TasksDocument | undefined, task: string): boolean {
   if (document === undefined) return true;

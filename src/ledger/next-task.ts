@@ -1,4 +1,6 @@
+import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import type { ProgressTask } from '../contracts/run-request.js';
+import { addTo } from '../shared/collections.js';
 import { isAnswered, type TaskLedger } from './task-ledger.js';
 
 /**
@@ -115,9 +117,7 @@ function doneTasks(tasks: readonly ProgressTask[], results: TaskResults): Readon
     const isApproved = results.get(id)?.last.verdict === 'approved';
     if (isApproved || (parent !== undefined && done.has(parent))) done.add(id);
     if (parent === undefined || cancelled === true) continue;
-    const siblings = parts.get(parent);
-    if (siblings === undefined) parts.set(parent, [task]);
-    else siblings.push(task);
+    addTo(parts, parent, task);
   }
   // Subtasks come after their parent.
   for (const { id, status, cancelled } of [...tasks].reverse()) {
@@ -139,11 +139,7 @@ function isWithin(byId: ReadonlyMap<string, ProgressTask>, id: string, whole: st
 }
 
 /** A contradiction between the plan and a task's results. */
-export interface PlanDrift {
-  readonly task: string;
-  readonly kind: 'approved_but_open' | 'ticked_but_needs_changes';
-  readonly message: string;
-}
+export type PlanDrift = NonNullable<NonNullable<RunStatusReply['run']>['drift']>[number];
 
 export function driftOf(tasks: readonly ProgressTask[], results: TaskResults): PlanDrift[] {
   return tasks.flatMap(({ id, status, cancelled, group }): PlanDrift[] => {

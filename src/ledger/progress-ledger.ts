@@ -1,3 +1,5 @@
+import type { Told } from '../contracts/replies/page-fields.js';
+import type { planTotals } from '../contracts/replies/session-reply.js';
 import type { ProgressTask, TasksDocument, TasksSource } from '../contracts/run-request.js';
 import { outlookOf, type PlannedTask, type TaskResults } from './next-task.js';
 
@@ -26,12 +28,7 @@ interface CurrentTask {
   readonly requirements?: readonly string[];
 }
 
-export interface ProgressTotals {
-  readonly total: number;
-  readonly completed: number;
-  readonly inProgress: number;
-  readonly pending: number;
-}
+export type ProgressTotals = Told<typeof planTotals>;
 
 /** Excludes cancelled tasks and groups. */
 function countedTasks(tasks: readonly ProgressTask[]): ProgressTask[] {

@@ -14,7 +14,7 @@ export interface Heading {
   readonly says?: Mark;
   /** Has a mark besides the word. */
   readonly isMarked: boolean;
-  /** Consists of a status word, so it is no task. */
+  /** Consists of a status word, so it is not a task. */
   readonly isStatus: boolean;
   /** Set if it has an id, a box or a mark; `settle` decides whether it is a task. */
   readonly draft?: Draft;

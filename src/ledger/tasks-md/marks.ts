@@ -1,3 +1,4 @@
+import { addTo } from '../../shared/collections.js';
 import { narrow } from './ids.js';
 import type { PlanTaskStatus } from './parsed-tasks.js';
 
@@ -78,9 +79,7 @@ const WORDS = table([
 /** By first character, the longest first. */
 const WORDS_FROM = new Map<string, string[]>();
 for (const word of [...WORDS.keys()].sort((left, right) => right.length - left.length)) {
-  const words = WORDS_FROM.get(word.charAt(0));
-  if (words === undefined) WORDS_FROM.set(word.charAt(0), [word]);
-  else words.push(word);
+  addTo(WORDS_FROM, word.charAt(0), word);
 }
 /** No emoji has a smaller code. */
 const FIRST_EMOJI = 0x2000;

@@ -1,3 +1,4 @@
+import { addTo } from '../../shared/collections.js';
 import { addAll, type Draft, type Heading } from './draft.js';
 import type { Mark } from './marks.js';
 
@@ -17,9 +18,7 @@ export function withoutRepeats(
     for (let each = under; each !== undefined && !holders.has(each); each = each.outer) holders.add(each);
     if (owner !== undefined || (origin !== 'checkbox' && origin !== 'list')) continue;
     if (under !== undefined && confirmed.has(under)) continue;
-    const list = lists.get(under);
-    if (list === undefined) lists.set(under, [draft]);
-    else list.push(draft);
+    addTo(lists, under, draft);
   }
   const named = new Map<string, Heading>();
   // The first of several headings with one name counts.

@@ -58,7 +58,7 @@ export interface ParsedTask {
 /**
  * - `unknown_marker`: an unknown box or status cell; read as pending.
  * - `unknown_mark`: an unknown status of an unknown task; NOT read.
- * - `unknown_dependency`: a dependency that is no task of the file.
+ * - `unknown_dependency`: a dependency that is not a task of the file.
  * - `duplicate_id`: a later task with a known id; renamed `<id>~2`.
  * - `checkbox_without_id`: tasks without an id, named by ordinal or text; one report for all of them.
  * - `status_contradicts_children`: completed with open children, or pending with completed ones.
@@ -125,7 +125,7 @@ const BLOCK_SCALAR = /^[|>][+-]?$/;
 
 /**
  * Follows an open `_Prompt: …` to the last closing underscore before `end`, the next field, or a `stop` line. Dedents;
- * a lone `|`, as in YAML, is no text.
+ * a lone `|`, as in YAML, is not text.
  */
 export function followSpan(
   lines: readonly string[],

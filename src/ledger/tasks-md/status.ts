@@ -1,3 +1,4 @@
+import { addTo } from '../../shared/collections.js';
 import { type Draft, problem } from './draft.js';
 import { type Legend, type Mark, wholeWord } from './marks.js';
 import type { StatusSource, TaskProblem } from './parsed-tasks.js';
@@ -22,11 +23,7 @@ export function settleStatuses(
 ): Map<Draft, Settled> {
   const settled = new Map<Draft, Settled>();
   const children = new Map<Draft, Draft[]>();
-  for (const [child, parent] of parents) {
-    const siblings = children.get(parent);
-    if (siblings === undefined) children.set(parent, [child]);
-    else siblings.push(child);
-  }
+  for (const [child, parent] of parents) addTo(children, parent, child);
   // Parents come before their children.
   for (const draft of drafts.toReversed()) {
     const id = names.get(draft) ?? '';

@@ -1,3 +1,4 @@
+import { addTo } from '../../shared/collections.js';
 import { knownAs } from '../search/touched-files.js';
 import { type Candidate, type FaintFact, isHeld } from './fact-hits.js';
 import {
@@ -238,9 +239,8 @@ export class Sayings {
   add(entry: IndexedFact): void {
     if (this.#size >= this.#most) return;
     this.#size += 1;
-    const alike = this.#alike(entry);
-    if (alike === undefined) this.#byNumbers.set(entry.numbers, [entry]);
-    else alike.push(entry);
+    if (entry.group === 'files') this.#files.push(entry);
+    else addTo(this.#byNumbers, entry.numbers, entry);
   }
 
   sameAs(entry: IndexedFact): IndexedFact | undefined {

@@ -1,3 +1,4 @@
+import { addTo } from '../../shared/collections.js';
 import { knownAs } from '../search/touched-files.js';
 import type { FactGroup } from './fact-groups.js';
 import type { IFactIndex, IndexedFact, SessionFact, WeighedFact } from './fact-types.js';
@@ -133,9 +134,7 @@ export class FactHits {
     const summaries = new Map<string, Hit[]>();
     for (const hit of this.#hits) {
       if (!hit.entry.isSummary || hit.words < ENOUGH) continue;
-      const known = summaries.get(hit.entry.fact.sourceTaskId);
-      if (known === undefined) summaries.set(hit.entry.fact.sourceTaskId, [hit]);
-      else known.push(hit);
+      addTo(summaries, hit.entry.fact.sourceTaskId, hit);
     }
     const said = new Float64Array(this.#words.length);
     for (const [task, hits] of summaries) {

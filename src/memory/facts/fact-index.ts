@@ -1,3 +1,4 @@
+import { addTo, lowerBound } from '../../shared/collections.js';
 import type { FactGroup } from './fact-groups.js';
 import type { IFactIndex, IndexedFact, SessionFact } from './fact-types.js';
 import { KnownFact } from './known-fact.js';
@@ -36,10 +37,10 @@ export class FactIndex implements IFactIndex {
     const postings = this.#postingsOf(entry);
     for (const word of entry.words) {
       if (!postings.has(word)) this.#addToFamily(word);
-      post(postings, word, entry);
+      addTo(postings, word, entry);
     }
-    for (const path of entry.paths) post(this.#byFile, path, entry);
-    post(this.#byTask, fact.sourceTaskId, entry);
+    for (const path of entry.paths) addTo(this.#byFile, path, entry);
+    addTo(this.#byTask, fact.sourceTaskId, entry);
     this.byAge(entry.isDull).add(entry);
     this.#count(entry, 1);
   }
@@ -142,30 +143,13 @@ function areKin(one: string, other: string): boolean {
   return shared >= least;
 }
 
-function post(postings: Postings, key: string, entry: IndexedFact): void {
-  const posted = postings.get(key);
-  if (posted === undefined) postings.set(key, [entry]);
-  else posted.push(entry);
-}
-
 function unpost(postings: Postings, key: string, entry: IndexedFact): void {
   const posted = postings.get(key);
-  const at = posted === undefined ? -1 : placeOf(posted, entry.slot);
+  // Postings are sorted by slot.
+  const at = posted === undefined ? -1 : lowerBound(posted, entry.slot, ({ slot }) => slot);
   if (posted === undefined || posted[at] !== entry) return;
   if (posted.length === 1) postings.delete(key);
   else posted.splice(at, 1);
-}
-
-/** Postings are sorted by slot. */
-function placeOf(posted: readonly IndexedFact[], slot: number): number {
-  let low = 0;
-  let high = posted.length - 1;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((posted[middle]?.slot ?? 0) < slot) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** The facts of one dispatch, in the order of its rules. */
@@ -212,15 +196,8 @@ class FactsByAge {
 
   /** Returns the index of a dispatch, or its insertion point. */
   #placeOf(sequence: number): number {
-    const { length } = this.#dispatches;
-    let low = 0;
-    let high = length;
-    if (length > 0 && (this.#dispatches[length - 1] as OfDispatch).sequence < sequence) return length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#dispatches[middle] as OfDispatch).sequence < sequence) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const newest = this.#dispatches.at(-1)?.sequence ?? 0;
+    if (newest < sequence) return this.#dispatches.length;
+    return lowerBound(this.#dispatches, sequence, (each) => each.sequence);
   }
 }

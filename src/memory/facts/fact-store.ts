@@ -1,5 +1,6 @@
 import { kindOf } from '../../contracts/kinds.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
+import { lowerBound } from '../../shared/collections.js';
 import { FactIndex } from './fact-index.js';
 import {
   bytesOfFact,
@@ -236,15 +237,8 @@ function groupName({ subject, relation }: Pick<SessionFact, 'subject' | 'relatio
 }
 
 /** Returns the index of the dispatch's first saying, or its insertion point. */
-function placeOf(sayings: readonly Saying[], sequence: number): number {
-  let low = 0;
-  let high = sayings.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sayings[middle] as Saying).fact.sourceSequence < sequence) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+function placeOf(sayings: readonly Saying[], dispatch: number): number {
+  return lowerBound(sayings, dispatch, ({ fact }) => fact.sourceSequence);
 }
 
 function index(map: Index, name: string, saying: Saying): void {

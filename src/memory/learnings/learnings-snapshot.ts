@@ -11,6 +11,7 @@ import {
   PROPOSAL_METHODS,
   PROPOSAL_STATUSES,
 } from '../../contracts/learning-events.js';
+import { ordered } from '../../shared/collections.js';
 import {
   type Entry,
   type Learning,
@@ -113,33 +114,17 @@ export function encodeLearnings(state: LearningState, createdAt: string): string
 
 function entryToJson({ proposal, learning, retired }: Entry) {
   return {
-    proposal: proposalToJson(proposal),
+    proposal: ordered(proposal, PROPOSAL_KEYS),
     ...(learning && { learning: changedWords(proposal, learning) }),
     ...(retired && { retired }),
   };
 }
 
 /** Keys in schema order, so that equal states have equal bytes. */
-function proposalToJson(proposal: Proposal) {
-  const { id, type, content, tags, evidence, method, source, extractedAt, status } = proposal;
-  const { confidence, decidedAt, decidedBy, reason, mergedInto } = proposal;
-  return {
-    id,
-    type,
-    content,
-    tags,
-    evidence,
-    method,
-    source,
-    extractedAt,
-    status,
-    confidence,
-    decidedAt,
-    decidedBy,
-    reason,
-    mergedInto,
-  };
-}
+const PROPOSAL_KEYS = [
+  ...(['id', 'type', 'content', 'tags', 'evidence', 'method', 'source', 'extractedAt', 'status'] as const),
+  ...(['confidence', 'decidedAt', 'decidedBy', 'reason', 'mergedInto'] as const),
+];
 
 function changedWords(proposal: Proposal, { type, content, tags, evidence }: Learning) {
   return {

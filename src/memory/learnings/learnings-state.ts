@@ -1,10 +1,5 @@
-import type {
-  DEMAND_KINDS,
-  LearningEvidence,
-  LearningSource,
-  LearningType,
-  ProposalMethod,
-} from '../../contracts/learning-events.js';
+import type { DEMAND_KINDS, LearningEvidence } from '../../contracts/learning-events.js';
+import type { LearningReply, ProposalView } from '../../contracts/replies/learning-reply.js';
 
 /** The fold of a project's events. Only `evolve` changes it. */
 export interface LearningState {
@@ -32,19 +27,10 @@ export interface Entry {
 }
 
 /** Why a learning was retired. */
-export interface Retirement {
-  readonly how: 'superseded' | 'retracted';
-  readonly at: string;
-  readonly by: string;
-  /** The learning that replaced it. */
-  readonly replacement?: string;
-  readonly reason?: string;
-}
+export type Retirement = NonNullable<ListedLearning['retired']>;
 
 /** An active learning, or a retired one with the reason. */
-export interface ListedLearning extends Learning {
-  readonly retired?: Retirement;
-}
+export type ListedLearning = LearningReply<'learning.list'>['learnings'][number];
 
 interface RetiredLearning extends Learning {
   readonly retired: Retirement;
@@ -132,42 +118,10 @@ export function viewOf(state: LearningState): LearningsView {
 export type { RelevanceMethod } from '../../contracts/learning-events.js';
 
 /** An accepted proposal: one sentence that is valid across the sessions of a project. */
-export interface Learning {
-  /** That of its proposal. */
-  readonly id: string;
-  readonly type: LearningType;
-  /** One quoted line of at most 200 characters. */
-  readonly content: string;
-  readonly tags: readonly string[];
-  readonly source: LearningSource;
-  /** Results that support it, the newest last. */
-  readonly evidence: readonly LearningEvidence[];
-  /** ISO 8601, as all times. */
-  readonly extractedAt: string;
-  readonly confirmedAt: string;
-  /** 0 to 1. */
-  readonly confidence?: number;
-}
+export type Learning = RankedLearning['learning'];
 
 /** A learning proposed for a person to decide on and, once decided, the decision. */
-export interface Proposal extends Omit<Learning, 'confirmedAt'> {
-  readonly status: 'pending' | 'accepted' | 'rejected';
-  readonly method: ProposalMethod;
-  readonly decidedAt?: string;
-  readonly decidedBy?: string;
-  readonly reason?: string;
-  /** Accepted into a learning that says the same. */
-  readonly mergedInto?: string;
-}
+export type Proposal = ProposalView['proposal'];
 
 /** A learning with its relevance for one query. */
-export interface RankedLearning {
-  readonly learning: Learning;
-  /**
-   * Sum of two ranks, by words and by meaning: a half for the first place, a quarter for the second, and so on. 1 is
-   * first in both, 0 was selected by recency alone.
-   */
-  readonly score: number;
-  /** Cosine of its vector and the query's, 0 to 1; only if found by meaning. */
-  readonly similarity?: number;
-}
+export type RankedLearning = LearningReply<'learning.search'>['results'][number];

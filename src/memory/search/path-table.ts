@@ -1,3 +1,4 @@
+import { addTo } from '../../shared/collections.js';
 import { FILE_CLASSES, fileClass } from './file-class.js';
 import { plainWords, tokens } from './tokens.js';
 
@@ -87,8 +88,8 @@ export class PathTable {
       this.#inFolder[folder.id] = beside;
       beside.push(id);
       this.#weights.push(1 / (0.5 + 0.5 * Math.sqrt(folder.length + plainWords(file).length)));
-      for (const token of union(folder.tokens, wordsOf(file))) post(this.#byToken, token, id);
-      for (const name of union(folder.names, namesOf(file))) post(this.#byName, name, id);
+      for (const token of union(folder.tokens, wordsOf(file))) addTo(this.#byToken, token, id);
+      for (const name of union(folder.names, namesOf(file))) addTo(this.#byName, name, id);
     }
   }
 
@@ -116,12 +117,6 @@ interface Folder {
 }
 
 const NONE: readonly number[] = [];
-
-function post(postings: Map<string, number[]>, key: string, id: number): void {
-  const posted = postings.get(key);
-  if (posted === undefined) postings.set(key, [id]);
-  else posted.push(id);
-}
 
 // The slash prevents a first word from being read as a verb.
 function wordsOf(path: string): readonly string[] {

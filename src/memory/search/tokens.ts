@@ -151,26 +151,6 @@ function stemOf(word: string): string {
   return stem;
 }
 
-// Includes quotes and backticks, since prompts quote names that facts have plain.
-const SEPARATORS = /[\s/\-_.,:;()[\]{}"'`]+/;
-
-const STOPWORDS: ReadonlySet<string> = new Set(
-  (
-    'a an the is are was were be been being have has had do does did will would shall should may might can could ' +
-    'of in to for with on at by from as or and but not no this that it its'
-  ).split(' '),
-);
-
-/** Returns the distinct lower-case words without stopwords. */
-export function words(text: string): ReadonlySet<string> {
-  return new Set(
-    text
-      .toLowerCase()
-      .split(SEPARATORS)
-      .filter((word) => word !== '' && !STOPWORDS.has(word)),
-  );
-}
-
 /** Words common to all texts, which do not indicate a common subject. */
 const COMMON: ReadonlySet<string> = new Set(
   // The dash prevents the first word from being read as a verb.

@@ -2,6 +2,7 @@ import { kindOf } from '../../contracts/kinds.js';
 import { taskKey } from '../../contracts/task-events.js';
 import type { OutcomeDigest } from '../../ledger/outcome-digest.js';
 import { type LastOutcome, type OutcomeName, outcomeName } from '../../ledger/task-ledger.js';
+import { dropOldest } from '../../shared/collections.js';
 import { clipText } from '../../shared/text.js';
 import { statusAt, type Task, type TaskBoard } from './task-board.js';
 
@@ -33,8 +34,7 @@ export function addBoardResult(
   const why = whyOf(digest);
   results.delete(task);
   results.set(task, { task, sequence, at, role, verdict, ...(why !== undefined && { why }) });
-  const oldest = results.keys().next();
-  if (results.size > MAX_RESULTS && !oldest.done) results.delete(oldest.value);
+  dropOldest(results, MAX_RESULTS);
 }
 
 function whyOf({ verdict, blockers, fixes, issues, summary }: OutcomeDigest): string | undefined {

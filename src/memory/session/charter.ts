@@ -1,6 +1,12 @@
 import type { EventOf } from '../../contracts/session-events.js';
-import type { SessionSettings, StallSignal, TokenizerName } from '../../contracts/session-meta-events.js';
+import {
+  type SessionSettings,
+  type StallSignal,
+  sessionSettings,
+  type TokenizerName,
+} from '../../contracts/session-meta-events.js';
 import { stallThresholds } from '../../ledger/stall.js';
+import { ordered } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
 
 /** The purpose and status of a session. */
@@ -87,6 +93,7 @@ export interface ResolvedSettings {
   readonly stallThresholds: Readonly<Record<StallSignal, number>>;
 }
 
+const SETTINGS_KEYS = Object.keys(sessionSettings.shape) as (keyof SessionSettings)[];
 type GivenSettings = { [Name in keyof SessionSettings]?: NonNullable<SessionSettings[Name]> };
 
 const DEFAULT_SETTINGS: ResolvedSettings = {
@@ -110,15 +117,8 @@ export function resolvedSettings(settings: SessionSettings = {}): ResolvedSettin
 /** Merges settings with keys in schema order, so that equal settings have equal bytes. */
 export function mergedSettings(before: SessionSettings = {}, more: SessionSettings): GivenSettings {
   const given = { ...before, ...more };
-  const { implementerTokens, reviewerTokens, maxOutputTokens, tokenizer, boardFollowsResults } = given;
   const thresholds = { ...before.stallThresholds, ...more.stallThresholds };
-  const ordered = Object.fromEntries(Object.entries(thresholds).sort());
-  return {
-    ...(implementerTokens !== undefined && { implementerTokens }),
-    ...(reviewerTokens !== undefined && { reviewerTokens }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-    ...(tokenizer !== undefined && { tokenizer }),
-    ...(boardFollowsResults !== undefined && { boardFollowsResults }),
-    ...(Object.keys(ordered).length > 0 && { stallThresholds: ordered }),
-  };
+  const sorted = Object.fromEntries(Object.entries(thresholds).sort());
+  const stall = Object.keys(sorted).length === 0 ? undefined : sorted;
+  return ordered({ ...given, stallThresholds: stall }, SETTINGS_KEYS) as GivenSettings;
 }

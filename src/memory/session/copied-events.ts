@@ -1,5 +1,6 @@
 import type { DecidedOn } from '../../contracts/event.js';
 import type { SessionEvent, StoredEvent } from '../../contracts/session-events.js';
+import { lowerBound } from '../../shared/collections.js';
 import { evolve } from './evolve-session.js';
 import { encodeSnapshot } from './session-snapshot.js';
 import { emptyState, type SessionLimits } from './session-state.js';
@@ -35,14 +36,7 @@ export class CopiedSequences {
 
   /** Returns the copied sequence of the newest event at or before `sequence`; 0 for none. */
   of(sequence: number): number {
-    let low = 0;
-    let high = this.#from.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#from[middle] ?? 0) <= sequence) low = middle + 1;
-      else high = middle;
-    }
-    return this.#to[low - 1] ?? 0;
+    return this.#to[lowerBound(this.#from, sequence + 1, (each) => each) - 1] ?? 0;
   }
 }
 
@@ -62,12 +56,6 @@ export function copiedEvent(stored: StoredEvent, sequences: CopiedSequences): Co
       ...(decidedOn !== undefined && { decidedOn: decidedOn < sequence ? before(decidedOn) : NEVER }),
     },
   };
-}
-
-/** Renumbers events to 1, 2, 3 …, so that two logs with the same events compare equal. */
-export function renumbered(events: Iterable<StoredEvent>): StoredEvent[] {
-  const ranks = new CopiedSequences();
-  return Array.from(events, (stored) => rankedNext(stored, ranks));
 }
 
 /** The state of a session without its name and sequences: two logs with equal texts have equal states. */
@@ -90,12 +78,6 @@ export class CanonicalState {
   text(): string {
     return encodeSnapshot(this.#state, '');
   }
-}
-
-export function canonicalState(events: Iterable<StoredEvent>, limits?: SessionLimits): string {
-  const state = new CanonicalState(limits);
-  state.add(events);
-  return state.text();
 }
 
 /** Renumbers the next event of a log; `ranks` has those before it. */

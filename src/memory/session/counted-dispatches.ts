@@ -1,6 +1,7 @@
 import { RESULT_KEY_LENGTH } from '../../contracts/accepted-result.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { SESSION_EVENTS, type StoredEvent } from '../../contracts/session-events.js';
+import { dropOldest, lowerBound } from '../../shared/collections.js';
 import { readNumber, writeNumber, writtenLength } from '../../shared/varint.js';
 
 /**
@@ -121,11 +122,8 @@ export class CountedDispatches {
     }
     if (checked === undefined || checked < this.#lateFloor) return false;
     this.#late.set(sequence, event);
-    const oldest = this.#late.entries().next();
-    if (this.#late.size > this.#memory.maxLate && !oldest.done) {
-      this.#late.delete(oldest.value[0]);
-      this.#lateFloor = oldest.value[1];
-    }
+    const [oldest] = this.#late.values();
+    if (dropOldest(this.#late, this.#memory.maxLate) !== undefined) this.#lateFloor = oldest ?? 0;
     return true;
   }
 
@@ -154,14 +152,7 @@ export class CountedDispatches {
 
   /** Returns -1 if the sequence is before the first chunk. */
   #chunkOf(sequence: number): number {
-    let low = 0;
-    let high = this.#chunks.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#chunks[middle]?.first ?? 0) <= sequence) low = middle + 1;
-      else high = middle;
-    }
-    return low - 1;
+    return lowerBound(this.#chunks, sequence + 1, ({ first }) => first) - 1;
   }
 
   #add(sequence: number): void {
@@ -247,8 +238,7 @@ export const REMEMBERED_RESULTS = 2000;
 export function countResult(counted: Set<string>, key: string): boolean {
   if (counted.has(key)) return false;
   counted.add(key);
-  const oldest = counted.values().next();
-  if (counted.size > REMEMBERED_RESULTS && !oldest.done) counted.delete(oldest.value);
+  dropOldest(counted, REMEMBERED_RESULTS);
   return true;
 }
 

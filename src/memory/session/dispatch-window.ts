@@ -1,3 +1,4 @@
+import { lowerBound } from '../../shared/collections.js';
 /**
  * Folds dispatches in the order of the `DISPATCH` stream, whatever the order in which their events arrive.
  *
@@ -142,16 +143,4 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
     if (newest === undefined || newest.sequence < sequence) return this.#recent.length;
     return lowerBound(this.#recent, sequence, (entry) => entry.sequence);
   }
-}
-
-function lowerBound<T>(sorted: readonly T[], key: number, keyOf: (item: T) => number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const item = sorted[middle];
-    if (item !== undefined && keyOf(item) < key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -1,20 +1,10 @@
+import type { Told } from '../../contracts/replies/page-fields.js';
+import type { iterationView } from '../../contracts/replies/session-reply.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import type { TaskEvent } from './task-board.js';
 
 /** A round of an agent's work. */
-export interface Iteration {
-  readonly number: number;
-  readonly started_at: string;
-  /** Absent while it runs. */
-  readonly ended_at?: string;
-  /** Started implicitly by the first write of an agent. */
-  readonly implied?: true;
-  /** False if the next iteration started before it ended. */
-  readonly complete: boolean;
-  readonly summary?: string;
-  /** Tasks whose status changed in it, or that its summary names. */
-  readonly tasks_worked: readonly string[];
-}
+export type Iteration = Told<typeof iterationView>;
 
 /** Iterations in order; the oldest are evicted beyond `MAX_ITERATIONS`, their events remain. */
 export interface IterationHistory {

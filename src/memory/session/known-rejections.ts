@@ -2,6 +2,7 @@ import { KEPT } from '../../contracts/kept.js';
 import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
 import type { DispatchRejected } from '../../contracts/session-events.js';
 import type { UnreadableResult } from '../../ledger/ledger-entries.js';
+import { dropOldest } from '../../shared/collections.js';
 import { clipText } from '../../shared/text.js';
 
 /** A rejected dispatch as the fold keeps it. */
@@ -82,8 +83,7 @@ export function answerRejections(known: KnownRejection[], reads: NewestReads, re
   const before = reads.get(key);
   reads.delete(key);
   reads.set(key, { task, role, sequence: Math.max(sequence, before?.sequence ?? 0) });
-  const oldest = reads.keys().next();
-  if (reads.size > MAX_READS && !oldest.done) reads.delete(oldest.value);
+  dropOldest(reads, MAX_READS);
   for (const [index, rejection] of known.entries()) {
     if (rejection.task !== task || rejection.answered === true || rejection.sequence > sequence) continue;
     if (rolesThatAnswer(rejection).includes(role)) known[index] = { ...rejection, answered: true };

@@ -1,24 +1,13 @@
+import type { Told } from '../../contracts/replies/page-fields.js';
+import type { inboxMessage, note } from '../../contracts/replies/session-reply.js';
 import type { EventOf } from '../../contracts/session-events.js';
-import type { NoteType } from '../../contracts/session-meta-events.js';
 import { numberOf } from './task-board.js';
 
 /** A note for later agents. */
-export interface Note {
-  readonly id: string;
-  readonly content: string;
-  readonly type: NoteType;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly iteration: number;
-}
+export type Note = Told<typeof note>;
 
 /** A message for the next agent. */
-export interface InboxMessage {
-  readonly id: string;
-  readonly content: string;
-  readonly created_at: string;
-  readonly read: boolean;
-}
+export type InboxMessage = Told<typeof inboxMessage>;
 
 /** An answer to a question of an agent. */
 export interface Answer {

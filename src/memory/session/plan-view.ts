@@ -1,58 +1,20 @@
-import type { NextAction } from '../../contracts/kinds.js';
-import type { LedgerShown, LedgersListed } from '../../contracts/replies/run-reply.js';
-import type { PlanProblem, ProgressTask, TasksDocument } from '../../contracts/run-request.js';
+import type { Told } from '../../contracts/replies/page-fields.js';
+import type { LedgerShown, LedgersListed, planShown } from '../../contracts/replies/run-reply.js';
 import type { ToolArguments } from '../../contracts/tool-requests.js';
 import { ledgerEntries } from '../../ledger/ledger-entries.js';
 import { outlookOf, type PlannedTask } from '../../ledger/next-task.js';
-import type { OutcomeName } from '../../ledger/task-ledger.js';
 import { nearIdsHint } from '../../shared/near-ids.js';
 import { oneLine } from '../../shared/text.js';
 import { resolvedSettings } from './charter.js';
 import { unreadableResult, unreadableTasks, unreadOf } from './known-rejections.js';
-import { planInNumbers, progressOf, type RunStatus } from './run-status.js';
+import { planInNumbers, progressOf } from './run-status.js';
 import { ledgersOf, rejectionsOf, type SessionState, seenState } from './session-state.js';
 
 /** The plan of a session with the results of each task: the reply of `plan-show`. */
-export interface PlanView {
-  /** Null before `run.init`. */
-  readonly plan: RunStatus['run'];
-  /** In the order of the plan, subtasks after their parent. */
-  readonly tasks: readonly PlanTaskView[];
-  /** The first problems of the plan; `plan` counts all. */
-  readonly problems: readonly PlanProblem[];
-  /** Number of further problems. */
-  readonly more_problems?: number;
-  /** Counts of tasks shortened because the plan is so large. */
-  readonly shortened?: NonNullable<TasksDocument['shortened']>;
-}
+export type PlanView = Omit<Told<typeof planShown>, 'sequence' | 'degraded'>;
 
 /** A task of a plan with its results. */
-export interface PlanTaskView {
-  readonly id: string;
-  readonly text: string;
-  /** Depth in the tree of tasks. */
-  readonly depth: number;
-  /** Status in the plan. */
-  readonly status: ProgressTask['status'];
-  readonly parent?: string;
-  /** Its status derives from its subtasks. */
-  readonly group?: true;
-  readonly blocked?: true;
-  readonly optional?: true;
-  readonly cancelled?: true;
-  readonly depends_on?: readonly string[];
-  /** Unfinished dependencies, its own and those of its parents. */
-  readonly waits_for?: readonly string[];
-  /** Dependencies that the plan does not have, which are ignored. */
-  readonly unknown_dependencies?: readonly string[];
-  readonly requirements?: readonly string[];
-  /** Only if the request names the task. */
-  readonly prompt?: string;
-  /** Of its newest result. */
-  readonly last_outcome?: OutcomeName;
-  readonly next_action?: NextAction;
-  readonly dispatches?: number;
-}
+export type PlanTaskView = PlanView['tasks'][number];
 
 /** Builds the plan view, for all tasks or those that the request selects. */
 export function planView(state: SessionState, { id, status }: ToolArguments<'plan-show'>): PlanView {

@@ -1,75 +1,19 @@
-import type { NextAction } from '../../contracts/kinds.js';
+import type { RunStatusReply } from '../../contracts/replies/run-reply.js';
 import type { Figures } from '../../contracts/replies/session-reply.js';
-import type { Question } from '../../contracts/results.js';
-import type { ProgressTask, TasksDocument, TasksSource } from '../../contracts/run-request.js';
-import { replanHint, tasksLeft, type UnreadableResult } from '../../ledger/ledger-entries.js';
-import {
-  driftOf,
-  outlookOf,
-  type PlanDrift,
-  type PlanOutlook,
-  type TaskResults,
-} from '../../ledger/next-task.js';
-import { type ProgressTotals, totalsOf } from '../../ledger/progress-ledger.js';
-import {
-  nextAction,
-  type OutcomeName,
-  outcomeName,
-  signalsOf,
-  type TaskLedger,
-} from '../../ledger/task-ledger.js';
+import { replanHint, tasksLeft } from '../../ledger/ledger-entries.js';
+import { driftOf, outlookOf, type PlanOutlook, type TaskResults } from '../../ledger/next-task.js';
+import { totalsOf } from '../../ledger/progress-ledger.js';
+import { nextAction, outcomeName, signalsOf, type TaskLedger } from '../../ledger/task-ledger.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { resolvedSettings } from './charter.js';
-import { overview, type SessionOverview } from './commands/lifecycle-commands.js';
+import { overview } from './commands/lifecycle-commands.js';
 import { unreadableTasks } from './known-rejections.js';
 import type { Run } from './session-run.js';
 import { ledgersOf, rejectionsOf, type SessionState, seenState } from './session-state.js';
 import type { Task } from './task-board.js';
 
-export interface RunStatus {
-  readonly session: SessionOverview;
-  /** Null before `run.init`. */
-  readonly run: {
-    readonly spec: string;
-    readonly goal?: string;
-    readonly source: TasksSource;
-    readonly fingerprint: TasksDocument['fingerprint'];
-    readonly totals: ProgressTotals;
-    /** The task in progress, else the next one. Never one that is blocked, or optional while required ones are open. */
-    readonly active_task_id: string | null;
-    /** The first open task that is not blocked and waits for nothing. */
-    readonly next_task_id: string | null;
-    /** Why there is no next task though some are open: `2 blocked, 1 optional`. */
-    readonly held?: string;
-    /** Lines of the plan that could not be read, and lines read by a guess. */
-    readonly problems: number;
-    readonly guesses: number;
-    /** Tasks without an id, named by their position or text. */
-    readonly unnamed: number;
-    /** Contradictions between plan and results, if any. */
-    readonly drift?: readonly PlanDrift[];
-  } | null;
-  /** Tasks with a result. */
-  readonly tasks: readonly TaskProgress[];
-  /** Tasks whose last result could not be read; the newest rejections of the session are remembered. */
-  readonly unreadable: readonly (UnreadableResult & { readonly task: string })[];
-}
-
-export interface TaskProgress {
-  readonly task: string;
-  /** Its status on the board and in the plan. */
-  readonly board?: Task['status'];
-  readonly plan?: ProgressTask['status'];
-  readonly dispatches: number;
-  readonly last_outcome: OutcomeName;
-  readonly next_action: NextAction;
-  readonly required_fixes: number;
-  /** Questions that no one has answered. */
-  readonly questions?: readonly Question[];
-  readonly stalled: boolean;
-  /** Why it is stalled. */
-  readonly replan_hint?: string;
-}
+export type RunStatus = Omit<RunStatusReply, 'sequence' | 'degraded'>;
+export type TaskProgress = RunStatus['tasks'][number];
 
 export function runStatus(state: SessionState): RunStatus {
   const seen = seenState(state);

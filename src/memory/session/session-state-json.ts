@@ -1,4 +1,5 @@
 import { type OutcomeName, outcomeName, type TaskLedger } from '../../ledger/task-ledger.js';
+import { ordered } from '../../shared/collections.js';
 import type { SessionFact } from '../facts/fact-types.js';
 import { PastResults, type PastResultsJson } from '../search/past-results.js';
 import { type TracesJson, tracesFromJson, tracesToJson } from '../traces/session-traces.js';
@@ -76,15 +77,15 @@ export function stateToJson(state: SessionState): SessionStateJson {
     past: settled.past.toJSON(),
     board_results: [...settled.boardResults.values()],
     window: state.dispatches.toJSON(),
-    charter: orderedCharter(charter),
-    tasks: [...board.tasks.values()].map(orderedTask),
+    charter: ordered(charter, CHARTER_KEYS),
+    tasks: [...board.tasks.values()].map((task) => ordered(task, TASK_KEYS)),
     notes: [...notebook.notes.values()],
     inbox: [...notebook.inbox.values()],
     answers: notebook.answers,
-    iterations: history.iterations.map(orderedIteration),
+    iterations: history.iterations.map((iteration) => ordered(iteration, ITERATION_KEYS)),
     traces: tracesToJson(settled.traces),
     results: resultsToJson(settled.results),
-    ...(run !== undefined && { run: orderedRun(run) }),
+    ...(run !== undefined && { run: ordered(run, RUN_KEYS) }),
     last: { task: board.lastNumber, note: notebook.lastNote, message: notebook.lastMessage },
   };
 }
@@ -146,69 +147,24 @@ function byId<T extends { readonly id: string }>(items: readonly T[]): Map<strin
 }
 
 // Optional fields come last in a fixed order, whatever came first.
-
-function orderedCharter({
-  status,
-  title,
-  goal,
-  spec,
-  spec_path,
-  project,
-  completed_reason,
-  settings,
-  archived,
-}: Charter): Charter {
-  return {
-    status,
-    ...(title !== undefined && { title }),
-    ...(goal !== undefined && { goal }),
-    ...(spec !== undefined && { spec }),
-    ...(spec_path !== undefined && { spec_path }),
-    ...(project !== undefined && { project }),
-    ...(completed_reason !== undefined && { completed_reason }),
-    ...(settings !== undefined && { settings }),
-    ...(archived !== undefined && { archived }),
-  };
-}
-
-function orderedRun({ spec, source, document, goal }: Run): Run {
-  return { spec, source, document, ...(goal !== undefined && { goal }) };
-}
-
-function orderedTask(task: Task): Task {
-  const { id, content, status, priority, depends_on, created_at, updated_at, iteration } = task;
-  const { status_at, claimed_by, reason } = task;
-  return {
-    id,
-    content,
-    status,
-    priority,
-    depends_on,
-    created_at,
-    updated_at,
-    iteration,
-    ...(status_at !== undefined && { status_at }),
-    ...(claimed_by !== undefined && { claimed_by }),
-    ...(reason !== undefined && { reason }),
-  };
-}
-
-function orderedIteration({
-  number,
-  started_at,
-  complete,
-  tasks_worked,
-  implied,
-  ended_at,
-  summary,
-}: Iteration): Iteration {
-  return {
-    number,
-    started_at,
-    complete,
-    tasks_worked,
-    ...(implied !== undefined && { implied }),
-    ...(ended_at !== undefined && { ended_at }),
-    ...(summary !== undefined && { summary }),
-  };
-}
+const CHARTER_KEYS = [
+  ...(['status', 'title', 'goal', 'spec', 'spec_path', 'project', 'completed_reason'] as const),
+  ...(['settings', 'archived'] as const),
+];
+const RUN_KEYS = ['spec', 'source', 'document', 'goal'] as const;
+const TASK_KEYS = [
+  ...([
+    'id',
+    'content',
+    'status',
+    'priority',
+    'depends_on',
+    'created_at',
+    'updated_at',
+    'iteration',
+  ] as const),
+  ...(['status_at', 'claimed_by', 'reason'] as const),
+];
+const ITERATION_KEYS = [
+  ...(['number', 'started_at', 'complete', 'tasks_worked', 'implied', 'ended_at', 'summary'] as const),
+];

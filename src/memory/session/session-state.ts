@@ -4,6 +4,7 @@ import type { RecordedEntry } from '../../contracts/trace-entry.js';
 import type { OutcomeDigest } from '../../ledger/outcome-digest.js';
 import { type StallThresholds, stallThresholds } from '../../ledger/stall.js';
 import { foldDispatch, type QuestionAnswer, questionKey, type TaskLedger } from '../../ledger/task-ledger.js';
+import { dropOldest } from '../../shared/collections.js';
 import { clipText } from '../../shared/text.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import { InMemorySessionFactStore, MAX_FACT_BYTES } from '../facts/fact-store.js';
@@ -283,8 +284,7 @@ function foldLedger(
   if (ledger === undefined) return undefined;
   ledgers.delete(task);
   ledgers.set(task, ledger);
-  const oldest = ledgers.keys().next();
-  if (ledgers.size > MAX_LEDGERS && !oldest.done) ledgers.delete(oldest.value);
+  dropOldest(ledgers, MAX_LEDGERS);
   return ledger;
 }
 

@@ -1,29 +1,10 @@
+import type { Told } from '../../contracts/replies/page-fields.js';
+import type { taskView } from '../../contracts/replies/session-reply.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import type { TaskStatus } from '../../contracts/task-events.js';
-import type { OutcomeName } from '../../ledger/task-ledger.js';
 
-/** A task of the board. Immutable; an event replaces it. */
-export interface Task {
-  readonly id: string;
-  readonly content: string;
-  readonly status: TaskStatus;
-  /** 0 critical, 1 high, 2 medium, 3 low, 4 backlog. */
-  readonly priority: number;
-  readonly depends_on: readonly string[];
-  /** ISO 8601 in UTC. */
-  readonly created_at: string;
-  readonly updated_at: string;
-  /** Time of the last command on its status, if something else has changed since. */
-  readonly status_at?: string;
-  /** Iteration in which its status last changed; 0 before the first one. */
-  readonly iteration: number;
-  /** Agent that claimed it. */
-  readonly claimed_by?: string;
-  /** Reason given for its status. */
-  readonly reason?: string;
-  /** The result that changed it after the last command: on the shown board only, not stored. */
-  readonly result?: { readonly dispatch: number; readonly at: string; readonly outcome: OutcomeName };
-}
+/** A task of the board. Immutable; an event replaces it. `result` is on the shown board only, and not stored. */
+export type Task = Omit<Told<typeof taskView>, 'unresolved'>;
 
 /** In the order of addition. */
 export interface TaskBoard {

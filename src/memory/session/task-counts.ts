@@ -1,21 +1,19 @@
-import type { TaskStatus } from '../../contracts/task-events.js';
-import { type ProgressTotals, totalsOf } from '../../ledger/progress-ledger.js';
+import type { Told } from '../../contracts/replies/page-fields.js';
+import type { sessionView } from '../../contracts/replies/session-reply.js';
+import { totalsOf } from '../../ledger/progress-ledger.js';
 import { counted } from '../../shared/text.js';
 import type { SessionState } from './session-state.js';
 import type { TaskBoard } from './task-board.js';
 import { isBlocked, isReady } from './task-dependencies.js';
 
 /**
- * Counts by status; `ready` tasks are pending without unfinished dependencies, `waiting` ones open but blocked or
- * behind a dependency.
+ * Counts by status; `ready` tasks are pending without unfinished dependencies, `waiting` ones open but blocked or behind
+ * a dependency.
  */
-export type BoardCounts = Readonly<Record<TaskStatus | 'total' | 'ready' | 'waiting', number>>;
+export type BoardCounts = TaskCounts['board'];
 
 /** Counts of board and plan; no plan before `run.init`. */
-export interface TaskCounts {
-  readonly board: BoardCounts;
-  readonly plan: ProgressTotals | null;
-}
+export type TaskCounts = Pick<Told<typeof sessionView>, 'board' | 'plan'>;
 
 export function taskCounts({ board, run }: Pick<SessionState, 'board' | 'run'>): TaskCounts {
   return { board: boardCounts(board), plan: run === undefined ? null : totalsOf(run.document.tasks) };

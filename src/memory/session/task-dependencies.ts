@@ -1,11 +1,10 @@
+import type { Told } from '../../contracts/replies/page-fields.js';
+import type { taskView } from '../../contracts/replies/session-reply.js';
 import { isSentBack } from './board-results.js';
 import { byPriority, isOpen, type Task, type TaskBoard } from './task-board.js';
 
 /** An unfinished dependency, and why. */
-export interface Unresolved {
-  readonly id: string;
-  readonly why: 'missing' | Exclude<Task['status'], 'completed'>;
-}
+export type Unresolved = Told<typeof taskView>['unresolved'][number];
 
 /** Returns the dependencies that are not completed; missing or cancelled ones never will be. */
 export function unresolved(board: TaskBoard, task: Task): Unresolved[] {

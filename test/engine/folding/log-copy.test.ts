@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { Token } from '../../../src/contracts/names.js';
 import { copyLog, isSameSession, PagedCopy } from '../../../src/engine/folding/log-copy.js';
-import { renumbered } from '../../../src/memory/session/copied-events.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { implementer, recorded } from '../../support/builders.js';
+import { renumbered } from '../../support/canonical.js';
 import { type LogStep, logSteps, played } from '../../support/generated-logs.js';
 import * as fc from '../../support/properties.js';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionEvent, StoredEvent } from '../../../src/contracts/session-events.js';
 import { carriedBy, checkpointOf } from '../../../src/memory/session/checkpoint.js';
-import { canonicalState } from '../../../src/memory/session/copied-events.js';
 import { WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
@@ -12,6 +11,7 @@ import {
   type SessionState,
 } from '../../../src/memory/session/session-state.js';
 import { implementer, recorded, rejected, reviewer, timeOf } from '../../support/builders.js';
+import { canonicalState } from '../../support/canonical.js';
 import * as fc from '../../support/properties.js';
 import { type DispatchEvent, folded, jittered, permuted, said } from './arrivals.js';
 

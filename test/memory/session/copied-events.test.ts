@@ -1,16 +1,12 @@
 import { expect, it } from 'vitest';
 import type { Token } from '../../../src/contracts/names.js';
 import type { StoredEvent } from '../../../src/contracts/session-events.js';
-import {
-  CopiedSequences,
-  canonicalState,
-  copiedEvent,
-  renumbered,
-} from '../../../src/memory/session/copied-events.js';
+import { CopiedSequences, copiedEvent } from '../../../src/memory/session/copied-events.js';
 import { CountedDispatches, type CountedMemory } from '../../../src/memory/session/counted-dispatches.js';
 import { DEFAULT_LIMITS } from '../../../src/memory/session/session-state.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { stored as inOrder, recorded, rejected, reviewer } from '../../support/builders.js';
+import { canonicalState, renumbered } from '../../support/canonical.js';
 import { type LogStep, logSteps, played } from '../../support/generated-logs.js';
 import * as fc from '../../support/properties.js';
 import { folded, said } from './arrivals.js';

@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
 import { silentLogger } from '../../../src/engine/ports/logger.js';
-import { renumbered } from '../../../src/memory/session/copied-events.js';
 import { createSessionImport } from '../../../src/services/lifecycle/import-session.js';
 import { hashOf } from '../../../src/shared/hash.js';
 import { MemoryLeaseStore } from '../../doubles/memory-lease-store.js';
@@ -11,6 +10,7 @@ import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.j
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { implementer, recorded } from '../../support/builders.js';
+import { renumbered } from '../../support/canonical.js';
 
 const session = token('demo', 'session');
 const OF = { session, file: 'f', dispatches: 1 };

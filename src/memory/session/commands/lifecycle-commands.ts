@@ -1,14 +1,16 @@
 import { noSuchSession } from '../../../contracts/errors.js';
 import { projectOf, type Token } from '../../../contracts/names.js';
 import { RELATIONS } from '../../../contracts/relations.js';
+import type { Told } from '../../../contracts/replies/page-fields.js';
+import type { sessionView } from '../../../contracts/replies/session-reply.js';
 import type { ToolArguments } from '../../../contracts/tool-requests.js';
 import { clipText, counted, named, oneLine } from '../../../shared/text.js';
 import { archivedText, type Charter } from '../charter.js';
 import { currentNumber } from '../iterations.js';
 import { unread } from '../notebook.js';
-import { type DispatchCounts, factsOf, type SessionState } from '../session-state.js';
+import { factsOf, type SessionState } from '../session-state.js';
 import { isOpen } from '../task-board.js';
-import { type TaskCounts, taskCounts } from '../task-counts.js';
+import { taskCounts } from '../task-counts.js';
 import { answer, append, type Decision, refuse } from './session-decision.js';
 
 export function openSession(state: SessionState, args: ToolArguments<'session-open'>): Decision {
@@ -113,23 +115,8 @@ export function showSession(): Decision {
   return answer(overview);
 }
 
-export interface SessionOverview extends Readonly<Charter>, TaskCounts {
-  readonly name: string;
-  /** Sequence of its newest event; 0 for a session without events. */
-  readonly sequence: number;
-  /** Time of its oldest event, ISO 8601 in UTC; `null` without one. */
-  readonly started_at: string | null;
-  /** Time of its newest event, ISO 8601 in UTC; `null` without one. */
-  readonly last_event_at: string | null;
-  /** Number of the newest iteration; 0 before the first. */
-  readonly iteration: number;
-  readonly notes: number;
-  /** Unread messages. */
-  readonly unread: number;
-  /** Valid facts. */
-  readonly facts: number;
-  readonly dispatches: Readonly<DispatchCounts>;
-}
+/** The figures of a session. */
+export type SessionOverview = Told<typeof sessionView>;
 
 /** @param state as shown */
 export function overview(state: SessionState): { readonly session: SessionOverview } {

@@ -1,8 +1,10 @@
+import type { Told } from '../../../contracts/replies/page-fields.js';
+import type { taskView } from '../../../contracts/replies/session-reply.js';
 import { MAX_IDS, type ToolArguments } from '../../../contracts/tool-requests.js';
 import { isHeldBy } from '../board-results.js';
 import type { SessionState } from '../session-state.js';
 import { isOpen, type Task, type TaskBoard, taskIdOf } from '../task-board.js';
-import { cycleThrough, first, nextTask, type Unresolved, unresolved } from '../task-dependencies.js';
+import { cycleThrough, first, nextTask, unresolved } from '../task-dependencies.js';
 import { resolveId } from './resolve-id.js';
 import {
   answer,
@@ -170,10 +172,7 @@ export function listTasks(_state: SessionState, { status }: ToolArguments<'task-
 }
 
 /** A task as replies show it. */
-export interface TaskView extends Task {
-  /** Unfinished dependencies, and why. */
-  readonly unresolved: readonly Unresolved[];
-}
+export type TaskView = Told<typeof taskView>;
 
 export function shown(board: TaskBoard, task: Task): TaskView {
   return { ...task, unresolved: unresolved(board, task) };

@@ -1,0 +1,39 @@
+/** Appends to the list of a key. */
+export function addTo<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
+/** Removes the first entry, which is the oldest, from a map or set larger than `most`, and returns its key. */
+export function dropOldest<Key>(
+  entries: { readonly size: number; keys(): Iterator<Key>; delete(key: Key): boolean },
+  most: number,
+): Key | undefined {
+  const oldest = entries.keys().next();
+  if (entries.size <= most || oldest.done) return undefined;
+  entries.delete(oldest.value);
+  return oldest.value;
+}
+
+/** Returns the index of the first item whose key is not below `key`, in a list sorted by key. */
+export function lowerBound<Item>(
+  sorted: readonly Item[],
+  key: number,
+  keyOf: (item: Item) => number,
+): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (keyOf(sorted[middle] as Item) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Copies an object with its keys in this order, without undefined values, so that equal objects have equal JSON. */
+export function ordered<Value extends object>(value: Value, keys: readonly (keyof Value)[]): Value {
+  const entries = keys.flatMap((key) => (value[key] === undefined ? [] : [[key, value[key]]]));
+  return Object.fromEntries(entries);
+}
