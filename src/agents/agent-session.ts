@@ -24,6 +24,10 @@ export interface AgentSession {
   readonly agents?: Readonly<Record<string, string>>;
   /** The id of the result of the agent that the user talks to, where what has started it publishes that result as well. */
   readonly resultId?: string;
+  /** The branch that is checked out. */
+  readonly branch?: string;
+  /** Set if turns that end without a result are not published: `agents.turns` is false. */
+  readonly turns?: false;
   /** Says what the `.throughline.json` names other than was connected, which is not used. */
   readonly changed?: string;
 }
@@ -61,9 +65,12 @@ export function agentSession({ env, directory }: Where): AgentSession {
   const session = projectOf(named ?? (branchOf(git) || basename(git ? dirname(git) : directory)));
   if (named === undefined) refuseOthers(session, directory, stateDir);
   const { plan, agents } = known ?? {};
+  const branch = branchOf(git);
   const changed = known && file && changeOf(file, known);
   return {
     session,
+    ...(agents?.turns === 'false' && { turns: false as const }),
+    ...(branch !== undefined && { branch }),
     ...(project !== undefined && { project }),
     ...(plan !== undefined && file !== undefined && { plan: join(dirname(file), plan) }),
     ...(agents !== undefined && { agents }),
@@ -164,8 +171,9 @@ export function projectSettings(file: string, text?: string): Partial<ProjectSet
   if (!isObject(agents)) throw wrong('agents is not an object: write {"NAME": "implementer"}');
   const roles: Record<string, string> = {};
   for (const [name, role] of Object.entries(agents)) {
-    if (typeof role !== 'string') throw wrong(`agents.${name} is ${JSON.stringify(role)}: write a role`);
-    roles[name] = role;
+    if (name === 'turns' && typeof role === 'boolean') roles[name] = String(role);
+    else if (typeof role === 'string') roles[name] = role;
+    else throw wrong(`agents.${name} is ${JSON.stringify(role)}: write a role`);
   }
   return { ...given, agents: roles };
 }

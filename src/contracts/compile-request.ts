@@ -212,7 +212,12 @@ const sessionStartRequest = z
     afterTimeoutMs: common.afterTimeoutMs,
     asOf: common.asOf,
     now,
-    /** Chooses learnings, facts and files; by default the session's goal and its ready tasks do. */
+    branch: z
+      .string()
+      .max(255, 'must be at most 255 characters')
+      .optional()
+      .describe('The git branch that the agent works on: what was done on it comes first.'),
+    /** Chooses facts and files; without it there are none. */
     taskPrompt: taskPrompt.optional(),
     /** The command that the prompt tells people to use. */
     binary,

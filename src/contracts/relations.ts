@@ -11,6 +11,10 @@ export const RELATIONS = {
   requiredFix: 'must_fix',
   convention: 'convention',
   noted: 'noted',
+  /** The git branch that a result was done on. */
+  branch: 'on_branch',
+  /** What an observer saw left open, in the words of its agent: a question to its user. */
+  asks: 'asks',
   /** What a review would like to have done that approved the task all the same. */
   suggested: 'suggested',
 } as const;
@@ -19,7 +23,12 @@ export const RELATIONS = {
 export const BLOCKED_BY = 'blocked_by';
 
 /** Relations that agents may use in facts of their own. */
-const FREE: ReadonlySet<string> = new Set([RELATIONS.convention, RELATIONS.noted, RELATIONS.suggested]);
+const FREE: ReadonlySet<string> = new Set([
+  RELATIONS.convention,
+  RELATIONS.noted,
+  RELATIONS.suggested,
+  RELATIONS.asks,
+]);
 
 /** Relations by which results tell their own outcome: a fact in words closes what others said under its relation. */
 export const PROTECTED_RELATIONS: ReadonlySet<string> = new Set([

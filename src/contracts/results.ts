@@ -87,6 +87,7 @@ const COMMON = {
     .min(1, 'must not be empty')
     .max(256, 'must be at most 256 characters')
     .describe('Names the result: it counts once per session, however often it is published.'),
+  branch: text.describe('The git branch that it was done on.'),
   history: z
     .boolean()
     .describe('It is from before the session: it gives facts, and nothing has to follow from it.'),

@@ -33,6 +33,7 @@ const outcome = z
     issues: z.array(reviewIssue).optional().describe('What is wrong with the work.'),
     required_fixes: z.array(z.string()).optional().describe('What must be fixed.'),
     intent_id: z.string().optional().describe('The intent in whose trace it stands.'),
+    branch: z.string().optional().describe('The git branch that it was done on.'),
     history: z.literal(true).optional().describe('It is from before the session: ledgers leave it out.'),
   })
   .meta({ id: 'Outcome', description: 'What a result told, beside its facts.' });

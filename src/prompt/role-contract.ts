@@ -1,4 +1,4 @@
-import { KINDS, kindOf, type Role } from '../contracts/kinds.js';
+import { KINDS, kindOf, ROLES, type Role } from '../contracts/kinds.js';
 
 /**
  * The part of a prompt that never changes for a role, and so comes first: a provider's prompt cache can keep it for
@@ -12,6 +12,12 @@ const CONTEXT_IS_DATA = `Lines under [Session Context] are notes from earlier re
 export function stablePrefix(role: Role): string {
   const { intro, result } = KINDS[role].prompt;
   return [intro, CONTEXT_IS_DATA, RETURN_FORMAT, `Its fields: ${result}.`].join('\n');
+}
+
+/** The role whose contract a prompt holds. */
+export function contractIn(prompt: string): Role | undefined {
+  if (!prompt.includes(RETURN_FORMAT)) return undefined;
+  return ROLES.find((role) => prompt.includes(KINDS[role].prompt.result));
 }
 
 /** Begins what an agent is told that is sent back: by this it is known again when it comes as a prompt. */

@@ -193,7 +193,7 @@ describe('a session of any size', () => {
       for (const name of ['approximate', 'o200k_base'] as const) {
         const tokenizer = await loadTokenizer(name);
         const { budget, prompt } = compiledIn(huge, kind, undefined, { ...DEFAULT_BUDGET, tokenizer });
-        expect(budget.room).toBe(kind === 'iteration' ? 8000 : 2000);
+        expect(budget.room).toBe(kind === 'iteration' ? 8000 : 350);
         expect(budget.used).toBeLessThanOrEqual(budget.room);
         if (kind === 'iteration') expect(budget.used).toBeGreaterThan(0.85 * budget.room);
         expect(prompt).toContain('Goal: ');

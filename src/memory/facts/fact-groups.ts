@@ -47,9 +47,13 @@ export function groupOf({ relation, tags }: Told): FactGroup {
   return 'facts';
 }
 
-/** Whether a fact says only that something went as it should, or how it ended: a verdict, a test that passes. */
+/** Whether a fact says only that something went as it should, how it ended, or where: a verdict, a test that passes. */
 export function isBare({ relation, tags }: Told): boolean {
-  return OUTCOMES.has(relation) || (relation === RELATIONS.test && !tags.includes('error'));
+  return (
+    OUTCOMES.has(relation) ||
+    relation === RELATIONS.branch ||
+    (relation === RELATIONS.test && !tags.includes('error'))
+  );
 }
 
 /** Whether a fact says in one sentence what a result did. */

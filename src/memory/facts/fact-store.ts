@@ -25,7 +25,8 @@ const DEAR_SHARE = 0.75;
  * same subject and relation. A finding (`must_fix` or `issue`) is closed by the next review of its task, whatever that
  * review says, and by nothing else: what another task's review says of the same file does not touch it. An approval leaves
  * nothing open: it closes what it found itself as well, and leaves its suggestions, which the next review closes. A blocker of a task is closed by the next result of its work, or by
- * an approval. A fact from before the session closes only facts of that time. Since closers
+ * an approval. What an observer says of its own task adds to what observers said before, but for what it left open: that is
+ * closed by the next of them, or by work. A fact from before the session closes only facts of that time. Since closers
  * are looked up on either side of an insertion, any order and any number of repetitions of the same dispatches leave the
  * same facts behind, as long as nothing was compacted away in between.
  */
@@ -172,7 +173,11 @@ export class InMemorySessionFactStore implements ISessionFactStore {
       const saying = group[at] as Saying;
       // What is older has been closed by this one.
       if (saying.fact.sourceSequence < before) return;
-      if (!endsWithTask(saying.fact) && !(saying.fact.history === true && fact.history !== true))
+      if (
+        !endsWithTask(saying.fact) &&
+        !isSeen(saying.fact) &&
+        !(saying.fact.history === true && fact.history !== true)
+      )
         before = saying.fact.sourceSequence;
       if (replaces(fact, saying.fact)) this.#close(saying, closing(fact));
     }
@@ -276,7 +281,8 @@ function isClosedBy({ closedBy = Number.POSITIVE_INFINITY }: SessionFact, sequen
 
 /** Whether a fact closes another one of its subject and relation, by saying it again. */
 function replaces(newer: SessionFact, fact: SessionFact): boolean {
-  return !endsWithTask(newer) && newer.sourceSequence > fact.sourceSequence && reaches(newer, fact);
+  if (endsWithTask(newer) || (isSeen(newer) && isSeen(fact))) return false;
+  return newer.sourceSequence > fact.sourceSequence && reaches(newer, fact);
 }
 
 /** Whether an outcome closes a finding, a suggestion or a blocker of its task. */
@@ -287,6 +293,8 @@ function endsOpen(outcome: SessionFact, fact: SessionFact): boolean {
   const isOwn = outcome.sourceSequence === fact.sourceSequence;
   if (outcome.sourceSequence < fact.sourceSequence || (isOwn && !(isApproval && !isSuggestion(fact))))
     return false;
+  if (isSeenOpen(fact)) return (isApproval || !isReview) && reaches(outcome, fact);
+  if (part === 'note') return false;
   return (isApproval || isReview === !isBlocker(fact)) && reaches(outcome, fact);
 }
 
@@ -295,14 +303,24 @@ function reaches(closer: SessionFact, fact: SessionFact): boolean {
   return closer.history !== true || fact.history === true;
 }
 
-/** Whether a fact says the outcome of work or of a review. */
+/** Whether a fact says the outcome of work or of a review, or what an observer saw. */
 function isOutcome({ sourceRole, relation }: SessionFact): boolean {
-  return relation === kindOf(sourceRole).relations.verdict;
+  const { verdict, summary } = kindOf(sourceRole).relations;
+  return relation === (verdict ?? summary);
 }
 
 /** Whether a fact is closed by outcomes of its task, and not by what is said of its subject. */
 function endsWithTask(fact: SessionFact): boolean {
-  return isFinding(fact) || isSuggestion(fact) || isBlocker(fact);
+  return isFinding(fact) || isSuggestion(fact) || isBlocker(fact) || isSeenOpen(fact);
+}
+
+/** What an observer says of its own task: several conversations may be about it. */
+function isSeen({ subject, sourceTaskId, sourceRole }: SessionFact): boolean {
+  return kindOf(sourceRole).part === 'note' && subject === `task:${sourceTaskId}`;
+}
+
+function isSeenOpen(fact: SessionFact): boolean {
+  return isSeen(fact) && (fact.relation === RELATIONS.requires || fact.relation === RELATIONS.asks);
 }
 
 function isFinding({ relation }: SessionFact): boolean {
