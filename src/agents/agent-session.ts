@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -46,23 +47,25 @@ export const MAX_PROJECT_FILE = 64 * 1024;
 const MAX_GIT_FILE = 16 * 1024;
 
 /**
- * The session is the first of these that is there: `THROUGHLINE_SESSION`, that of the project which the user has connected, its
- * git branch, the name of its folder. It is cleaned as a project's name is, so that `feature/login` becomes `feature-login`.
+ * The session is the first of these that is there: `THROUGHLINE_SESSION`, that of the project which the user has connected,
+ * `owner-repo` of the git remote, the name of the folder with a short hash of its path. The branch does not count: all
+ * branches and work trees of a repository share one memory.
  *
- * A repository can bring a `.throughline.json`, a branch and the name of a folder: none of them leads to the session of another
- * project.
+ * A repository can bring a `.throughline.json`, a remote and the name of a folder: none of them leads to the session of
+ * another project that the user has connected.
  *
  * @throws ThroughlineError `config_invalid` for a `.throughline.json` that cannot be used; `not_connected` for one in a folder
- * that the user has not connected, and for a branch or folder that is named after the session of another project
+ * that the user has not connected, and for a remote that is named after the session of another project
  */
 export function agentSession({ env, directory }: Where): AgentSession {
   const { file, git } = projectAt(directory);
   const stateDir = stateDirOf(env);
-  const known = file === undefined ? undefined : connectedProject(stateDir, dirname(file));
+  const known =
+    file === undefined ? workTreeOf(stateDir, directory, git) : connectedProject(stateDir, dirname(file));
   const named = env.THROUGHLINE_SESSION || known?.session;
   if (named === undefined && file !== undefined) throw notConnected(file);
-  const project = env.THROUGHLINE_PROJECT || known?.project;
-  const session = projectOf(named ?? (branchOf(git) || basename(git ? dirname(git) : directory)));
+  const session = projectOf(named ?? ownName(directory, git));
+  const project = env.THROUGHLINE_PROJECT || (known?.project ?? (named === undefined ? session : undefined));
   if (named === undefined) refuseOthers(session, directory, stateDir);
   const { plan, agents } = known ?? {};
   const branch = branchOf(git);
@@ -72,11 +75,65 @@ export function agentSession({ env, directory }: Where): AgentSession {
     ...(agents?.turns === 'false' && { turns: false as const }),
     ...(branch !== undefined && { branch }),
     ...(project !== undefined && { project }),
-    ...(plan !== undefined && file !== undefined && { plan: join(dirname(file), plan) }),
+    ...(plan !== undefined && known !== undefined && { plan: planIn(known.folder, plan, file) }),
     ...(agents !== undefined && { agents }),
     ...(env.THROUGHLINE_RESULT_ID && { resultId: env.THROUGHLINE_RESULT_ID }),
     ...(changed && { changed }),
   };
+}
+
+/** The project of a git work tree beside a connected one: `.throughline.json` need not be committed. */
+function workTreeOf(
+  stateDir: string,
+  directory: string,
+  git: string | undefined,
+): ConnectedProject | undefined {
+  if (git === undefined || kindAt(git) !== 'file') return undefined;
+  for (let folder = resolve(directory); ; folder = dirname(folder)) {
+    const known = connectedProject(stateDir, folder);
+    if (known !== undefined || folder === dirname(git)) return known;
+  }
+}
+
+/** The plan of this work tree, or the one in the main work tree where this one has none. */
+function planIn(main: string, plan: string, file: string | undefined): string {
+  const here = file === undefined ? undefined : join(dirname(file), plan);
+  return here !== undefined && (dirname(file ?? '') === main || kindAt(here) === 'file')
+    ? here
+    : join(main, plan);
+}
+
+/** What a project is called that nobody has named. */
+function ownName(directory: string, git: string | undefined): string {
+  const common = git === undefined ? undefined : commonFolder(git);
+  const remote = common === undefined ? undefined : remoteIn(gitText(join(common, 'config')));
+  if (remote !== undefined) return remote;
+  const top = common ?? git;
+  const folder = realpathSync(top === undefined ? directory : dirname(top));
+  return `${basename(folder)}-${createHash('sha256').update(folder).digest('hex').slice(0, 6)}`;
+}
+
+/** What comes before the path of an address with a host: what names a folder of this machine does not name a project. */
+const HOST = /^(?:[a-z+]+:\/\/[^/]+\/|[^/:]+:(?!\/))/;
+
+/** `owner-repo` of `origin`, or of the first remote. */
+function remoteIn(config: string): string | undefined {
+  const urls = new Map<string, string>();
+  let remote: string | undefined;
+  for (const line of config.split('\n').map((each) => each.trim())) {
+    if (line.startsWith('[')) remote = /^\[remote "([^"]+)"\]$/.exec(line)?.[1];
+    const url = /^url *= *(\S+)$/.exec(line)?.[1];
+    if (remote !== undefined && url !== undefined && !urls.has(remote)) urls.set(remote, url);
+  }
+  const [first] = urls.values();
+  const url = urls.get('origin') ?? first ?? '';
+  const host = HOST.exec(url)?.[0];
+  if (host === undefined) return undefined;
+  const path = url
+    .slice(host.length)
+    .replace(/\/$/, '')
+    .replace(/\.git$/, '');
+  return path.split('/').slice(-2).join('-');
 }
 
 function notConnected(file: string): ThroughlineError {
@@ -181,17 +238,30 @@ export function projectSettings(file: string, text?: string): Partial<ProjectSet
 /** The branch that is checked out; undefined without one. Read from the files: to start git takes longer than all else. */
 function branchOf(git: string | undefined): string | undefined {
   if (git === undefined) return undefined;
-  // A work tree of its own, or a submodule, has a file that says where its folder is.
-  const folder =
-    kindAt(git) === 'folder'
-      ? git
-      : resolve(
-          dirname(git),
-          gitText(git)
-            .replace(/^gitdir:\s*/, '')
-            .trim(),
-        );
-  return /^ref: refs\/heads\/(\S+)/.exec(gitText(join(folder, 'HEAD')))?.[1];
+  return /^ref: refs\/heads\/(\S+)/.exec(gitText(join(gitFolder(git), 'HEAD')))?.[1];
+}
+
+/** The folder that `.git` is, or that it names: a work tree of its own and a submodule have a file there. */
+function gitFolder(git: string): string {
+  if (kindAt(git) === 'folder') return git;
+  return resolve(
+    dirname(git),
+    gitText(git)
+      .replace(/^gitdir:\s*/, '')
+      .trim(),
+  );
+}
+
+/**
+ * The `.git` that all work trees of a repository share. A `.git` file may have come with an archive: the repository must name
+ * this work tree as well.
+ */
+function commonFolder(git: string): string | undefined {
+  const own = gitFolder(git);
+  if (own === git) return git;
+  const common = gitText(join(own, 'commondir')).trim();
+  const isLinked = common !== '' && resolve(own, gitText(join(own, 'gitdir')).trim()) === git;
+  return isLinked ? resolve(own, common) : undefined;
 }
 
 function gitText(path: string): string {

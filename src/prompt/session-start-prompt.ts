@@ -9,7 +9,7 @@ import { resolvedSettings } from '../memory/session/charter.js';
 import { unread } from '../memory/session/notebook.js';
 import { factsOf, type SessionState } from '../memory/session/session-state.js';
 import { nextTask } from '../memory/session/task-dependencies.js';
-import { age, clipText, distinctTexts, named, oneSpelling, quoted } from '../shared/text.js';
+import { age, clipText, distinctTexts, named, oneSpelling, quoted, withoutEnd } from '../shared/text.js';
 import { learningsCommand } from './iteration-sections.js';
 import {
   beginnings,
@@ -230,7 +230,7 @@ function lastLine(
   ];
   const what = clipText(object, MAX_LINE);
   const where = files.length === 0 ? '' : `: ${named(files, FILES_NAMED)}`;
-  return `${where === '' ? what : what.replace(/[.:!\s]+$/, '')}${where} (${who.join(', ')})`;
+  return `${where === '' ? what : withoutEnd(what)}${where} (${who.join(', ')})`;
 }
 
 /** What was decided and what is a rule, the newest first: facts of results, and notes. */
@@ -284,12 +284,15 @@ function openOf(state: SessionState, results: readonly PastResult[]): string[] {
   return [...distinctTexts([...waiting, ...failing, ...points])];
 }
 
-/** Where the plan stands, and what is next on the board. */
+/** Whether the session is over, where the plan stands, and what is next on the board. */
 function nextOf(state: SessionState): string[] {
   const plan = planProgress(state.run, state.dispatches.current().ledgers);
   const board = nextTask(state.board);
   const isPlanned = board !== undefined && oneSpelling(plan).includes(oneSpelling(board.content));
+  const { status, archived } = state.charter;
   return [
+    ...(archived === undefined ? [] : ['Archived: the session takes no results until it is reopened']),
+    ...(status === 'completed' ? ['The session is completed'] : []),
     ...(plan === '' ? [] : [plan]),
     ...(board === undefined || isPlanned ? [] : [`Next: ${board.id} ${quoted(board.content)}`]),
   ];

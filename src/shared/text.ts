@@ -132,6 +132,13 @@ export function oneSpelling(text: string): string {
     .replace(CAPITAL, (letter) => letter.toLowerCase());
 }
 
+/** A text without the marks and spaces that end it. */
+export function withoutEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && '.:! \n\t'.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
+
 /** The first of those that differ in spelling alone. */
 export function distinctTexts(texts: readonly string[]): readonly string[] {
   if (texts.length < 2) return texts;

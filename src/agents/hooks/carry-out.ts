@@ -353,7 +353,7 @@ async function stopped(call: HookCall, tools: HookTools): Promise<HookAnswer> {
     if ('text' in found && !goesBack) {
       const given = call.agent === '' ? at.resultId : undefined;
       const id = given ?? resultId({ ...call, client: name }, found.text);
-      const text = withResultId(found.text, id, given !== undefined);
+      const text = withResultId(found.text, id, given !== undefined, at.branch);
       messageId = `${at.session}:${id}`;
       const result = { kind: 'result', session: at.session, role: found.role, text, messageId } as const;
       unkept = await keepOrGive(result, tools);

@@ -131,7 +131,7 @@ const COMMIT = /\[[\w./-]+(?: \(root-commit\))? ([0-9a-f]{7,40})\] ([^"\\\n]{1,1
 
 /** The commit that a tool made, as git says it: `abc1234 Make the package private`. */
 export function commitIn(command: string | undefined, response: unknown): string | undefined {
-  if (command === undefined || !/\bgit\b.*\bcommit\b/s.test(command)) return undefined;
+  if (command === undefined || !/\bgit\b/.test(command) || !/\bcommit\b/.test(command)) return undefined;
   const text = (typeof response === 'string' ? response : (JSON.stringify(response) ?? '')).slice(
     0,
     MAX_MESSAGE,

@@ -225,7 +225,7 @@ export function needed<Input extends { readonly action: string }, Field extends 
 }
 
 /** What the tools of an agent work on. */
-export interface Memory extends Pick<AgentSession, 'session' | 'project' | 'plan'> {
+export interface Memory extends Pick<AgentSession, 'session' | 'project' | 'plan' | 'branch'> {
   /** The client: connected at the first call, and again after a failure. */
   readonly client: () => Promise<ThroughlineClient>;
 }

@@ -1,5 +1,5 @@
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
-import { clipText, distinctTexts, oneLine } from '../../shared/text.js';
+import { clipText, distinctTexts, oneLine, withoutEnd } from '../../shared/text.js';
 import { paragraphsOf, sentencesOf } from './sentences.js';
 import { baseOf, changedFiles, changeOf, commandParts, effectOfPart, isOfShell } from './tool-effects.js';
 
@@ -36,6 +36,8 @@ const MAX_SAID = 3;
 const MAX_REQUEST = 120;
 const MAX_SENTENCE = 200;
 const MAX_COMMAND = 100;
+const LABEL_WORDS = 4;
+const MAX_LABEL = 80;
 
 /** The turn; undefined for one that only read or chatted, and asks nothing. */
 export function finishedTurn(parts: TurnParts): FinishedTurn | undefined {
@@ -79,16 +81,17 @@ function filesOf(entries: readonly RecordedEntry[]) {
   return { files: [...changed].slice(0, MAX_FILES), scratch: [...scratch] };
 }
 
-/** A command that builds, tests or checks. */
+/** A command that builds, tests or checks, by its first words: the program and what it runs. */
 const CHECKS =
-  /(?:^|[\s:/-])(?:tests?|pytest|unittest|jest|vitest|mocha|ava|tap|rspec|phpunit|ctest|tox|nox|build|compile|tsc|vue-tsc|eslint|lint|biome|oxlint|ruff|mypy|pyright|clippy|typecheck|type-check|checks?|vet|make|gradlew?|mvn|verify|ci)(?=$|[\s:.-])/;
-const REDIRECTED = /\s*\d?>{1,2}\s*(?:&\d|\S+)/g;
+  /(?:^|[\s:/-])(?:tests?|pytest|unittest|jest|vitest|mocha|ava|tap|rspec|phpunit|ctest|tox|nox|build|compile|tsc|vue-tsc|eslint|lint|biome|oxlint|ruff|mypy|pyright|clippy|typecheck|type-check|checks?|vet|verify)(?=$|[\s:.-])|^(?:make|gradle|\.\/gradlew|mvn)\b/;
+const FIRST_WORDS = 3;
+const REDIRECTED = /\d?>>? ?(?:&\d|[^\s>]+)/g;
 
 function testsOf(entries: readonly RecordedEntry[], hidesFailures: boolean): FinishedTurn['tests'] {
   const found = new Map<string, boolean>();
   for (const entry of entries) {
     const { command = '', status } = entry;
-    const parts = ranOf(entry).filter((part) => CHECKS.test(part));
+    const parts = ranOf(entry).filter((part) => CHECKS.test(part.split(/\s+/, FIRST_WORDS).join(' ')));
     const passed = status === 'SUCCESS';
     // Of a pipe only the last command's exit code is known.
     if (passed && (hidesFailures || /[^|]\|[^|]/.test(command))) continue;
@@ -109,15 +112,19 @@ function ranOf({ command, tool, action }: RecordedEntry): string[] {
 
 /** The first sentence of a request that says something, and does not only say that something follows. */
 export function requestIn(request: string): string {
+  const lines = request.split('\n').map((line) => line.trimEnd());
   // The line below a label is a title.
-  const titled = request.replace(/^([^\n]{1,80}:)[ \t]*\r?\n([^\n]+)$/gm, '$1\n\n$2\n\n');
-  const sentences = paragraphsOf(titled)
+  const titled = lines.flatMap((line, at) => {
+    const label = lines[at - 1] ?? '';
+    return label.endsWith(':') && label.length <= MAX_LABEL ? ['', line, ''] : [line];
+  });
+  const sentences = paragraphsOf(titled.join('\n'))
     .flatMap(({ text }) => sentencesOf(text))
     .map(plainText);
-  const says = (sentence: string) => /\p{L}{3}.*\s\S/u.test(sentence);
+  const says = (sentence: string) => /\p{L}{3}/u.test(sentence) && /\S\s\S/.test(sentence);
   const introduces = (sentence: string) => sentence.endsWith(':') || /\bfollowing\b/i.test(sentence);
   const first = sentences.find((sentence) => says(sentence) && !introduces(sentence)) ?? sentences.find(says);
-  return clipText((first ?? plainText(request)).replace(/[.:!\s]+$/, ''), MAX_REQUEST);
+  return clipText(withoutEnd(first ?? plainText(request)), MAX_REQUEST);
 }
 
 const DECISION_LABEL = /^(?:key |main |design )?(?:decisions?|decided|choices?)\b/i;
@@ -127,17 +134,21 @@ const OPEN_LABEL =
 const LABELLED = /^(?:[*_]{0,3})([A-Za-z][A-Za-z -]{2,30}?)(?:[*_]{0,3}):(?:[*_]{0,3})\s*(.*)$/s;
 
 const DECIDES =
-  /\b(?:(?:I|we)(?:['’]ve| have)? (?:decided|chose|chosen|opted|settled on|went with|picked|deliberately|intentionally)|decided (?:to|on|against|not)|(?:I|we) (?:kept|left|used|use|made) .{3,80}\b(?:because|since|instead of|rather than)|(?:from now on|by convention))\b/i;
+  /\b(?:(?:I|we)(?:['’]ve| have)? (?:decided|chose|chosen|opted|settled on|went with|picked|deliberately|intentionally)|decided (?:to|on|against|not)|from now on|by convention)\b/i;
+/** A choice that is given a reason. */
+const CHOOSES = /\b(?:I|we) (?:kept|left|used|use|made)\b/i;
+const REASON = /\b(?:because|since|instead of|rather than)\b/i;
 const LEFT_OPEN =
-  /\b(?:TODO|still (?:needs?|fails?|failing|missing|open|to be|have to|has to)|remains? (?:to be|open|unclear|unsolved|failing)|left (?:to do|open|for later)|not yet (?:\w+)|(?:I|we) (?:could not|couldn['’]t|was not able|wasn['’]t able|were unable|was unable|did not (?:run|test|verify|change|touch)|didn['’]t (?:run|test|verify|change|touch)|have not|haven['’]t)|(?:is|are|was|were) not (?:covered|implemented|tested|verified|handled)|pre-?existing failures?|out of scope)\b/i;
+  /\b(?:TODO|still (?:needs?|fails?|failing|depends?|uses?|relies|requires?|missing|open|to be|have to|has to)|remains? (?:to be|open|unclear|unsolved|failing)|left (?:to do|open|for later)|not yet (?:\w+)|(?:I|we) (?:could not|couldn['’]t|was not able|wasn['’]t able|were unable|was unable|did not (?:run|test|verify|change|touch)|didn['’]t (?:run|test|verify|change|touch)|have not|haven['’]t)|(?:is|are|was|were) not (?:covered|implemented|tested|verified|handled)|(?:is|are|was|were)(?:n['’]t| not) available|only ran|pre-?existing failures?|out of scope)\b/i;
 /** An offer of more work does not ask about this one. */
 const OFFERS =
   /\b(?:would you like|do you want|want me|shall i|should i (?:go|proceed|also|continue|start|do|make|commit|push)|may i|can i (?:help|do)|let me know|anything else|sound good|ready to|how does (?:that|this)|what would you like|what do you think|makes sense|feel free|if you(?:['’]d)? (?:like|want|prefer))\b/i;
 /** Says only that something was done. */
 const EMPTY =
-  /^(?:(?:all )?(?:done|set|finished|complete[d]?|good|great|perfect|ok(?:ay)?|sure|yes|no|certainly|absolutely)\b[^a-z]*|(?:i(?:['’]ve| have)|that['’]s|everything is|all (?:is|tests?)|the (?:task|change|work|issue)s? (?:is|are|has been|have been)) [^,;:]{0,30}(?:done|complete[d]?|finished|fixed|passing|passe?s?)[^a-z]*|(?:summary|changes|what (?:i|was) (?:did|done|changed)|result)s?[^a-z]*|(?:here(?:['’]s| is| are)|below) .*|(?:you(?:['’]re| are) (?:right|welcome)).*|(?:now,? |next,? |so )?(?:let me|let['’]s|(?:i|we)(?:['’]ll| will| can now| are going to)) .*)$/i;
-/** A guess says less than what comes after it. */
-const SEEMS = /^(?:it|this|that) (?:seems|appears|looks)\b/i;
+  /^(?:(?:all )?(?:done|set|finished|complete[d]?|good|great|perfect|ok(?:ay)?|sure|yes|no|certainly|absolutely)\b[^a-z]*|(?:i(?:['’]ve| have)|that['’]s|everything is|all (?:is|tests?)|the (?:task|change|work|issue)s? (?:is|are|has been|have been)) [^,;:]{0,30}(?:done|complete[d]?|finished|fixed|passing|passe?s?)(?: now)?[^a-z]*|(?:summary|changes|what (?:i|was) (?:did|done|changed)|result)s?[^a-z]*|(?:here(?:['’]s| is| are)|below) .*|(?:you(?:['’]re| are) (?:right|welcome)).*|(?:now,? |next,? |so )?(?:let me|let['’]s|(?:i|we)(?:['’]ll| will| can now| are going to)) .*)$/i;
+/** A guess, or that something was looked at, says less than what comes after it. */
+const SEEMS =
+  /^(?:(?:it|this|that) (?:seems|appears|looks)|(?:i(?:['’]ve| have)? )?(?:looked|checked|reviewed|investigated|read|examined|searched|went through|committed))\b/i;
 /** What is still to come was not done. */
 const INTENDS = /\b(?:let me|let['’]s|i(?:['’]ll| will) now)\b/i;
 const PREAMBLE = /^(?:(?:done|great|perfect|ok(?:ay)?|sure|yes|all set|fixed|finished)\s*[.!,:;–—-]+\s+)+/i;
@@ -165,6 +176,8 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
     const named = sectionOf(kind === 'heading' || isBold(text) ? plainText(text) : label);
     if (kind === 'heading' || isBold(text) || (label !== '' && rest === '' && kind === 'text')) {
       section = named;
+      // "Moved the parser into its own file:" says more than the list below it.
+      if (kind === 'text' && named === undefined && !isBold(text)) done ??= doneIn(label, LABEL_WORDS);
       continue;
     }
     if (kind === 'text' && named === undefined) section = undefined;
@@ -176,7 +189,7 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
         if (!OFFERS.test(sentence)) found.questions.push(sentence);
       } else if (OFFERS.test(sentence)) continue;
       else if (isFirst) found[within].push(sentence);
-      else if (within === undefined && DECIDES.test(sentence)) found.decisions.push(sentence);
+      else if (within === undefined && decides(sentence)) found.decisions.push(sentence);
       else if (within === undefined && LEFT_OPEN.test(sentence)) found.open.push(sentence);
       else if (within === undefined && !scratch.some((file) => sentence.includes(file))) {
         if (SEEMS.test(sentence)) seems ??= doneIn(sentence);
@@ -203,6 +216,10 @@ function decided(text: string): string {
   return `${what.slice(0, 1).toUpperCase()}${what.slice(1)}`;
 }
 
+function decides(sentence: string): boolean {
+  return DECIDES.test(sentence) || (CHOOSES.test(sentence) && REASON.test(sentence));
+}
+
 function sectionOf(label: string): Section {
   if (DECISION_LABEL.test(label)) return 'decisions';
   return OPEN_LABEL.test(label) ? 'open' : undefined;
@@ -212,18 +229,18 @@ function isBold(text: string): boolean {
   return /^\*\*[^*]+\*\*:?$/.test(text);
 }
 
-function doneIn(sentence: string): string | undefined {
-  const text = sentence.replace(PREAMBLE, '').replace(/\s*:$/, '');
-  return EMPTY.test(text) || INTENDS.test(text) || sentence.endsWith(':') || !/\s/.test(text)
-    ? undefined
-    : clipText(text, MAX_SENTENCE);
+function doneIn(sentence: string, words = 2): string | undefined {
+  const whole = sentence.replace(PREAMBLE, '');
+  const text = whole.endsWith(':') ? whole.slice(0, -1) : whole;
+  const isShort = text.split(/\s+/).length < words || /\bfollowing\b/i.test(text);
+  return isShort || EMPTY.test(text) || INTENDS.test(text) ? undefined : clipText(text, MAX_SENTENCE);
 }
 
 /** A text without the marks of Markdown. */
 function plainText(text: string): string {
   return oneLine(
     text
-      .replace(/\[([^\]]+)\]\([^)]*\)/g, '$1')
+      .replace(/\[([^\][]*)\]\([^()\s]*\)/g, '$1')
       .replace(/(\*\*|__)(?=\S)([^*]+?)\1/g, '$2')
       .replace(/`+/g, '')
       .replace(/^[#>*\-\s]+/, ''),
