@@ -3,24 +3,33 @@
 //   npm run eval                              # the histories in test/fixtures/history
 //   npm run eval -- --data FOLDER             # your own: one {"sha","subject","files"} a line, oldest first
 //   npm run eval -- --dist FOLDER --json      # another build, as JSON
+//   npm run eval -- turns                     # what the next session gets after a recorded run: see turns.mjs
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { historiesIn, mean, measureFiles, measurePlants, measureUse, productIn, seeded } from './replay.mjs';
+import { replayTurns } from './turns.mjs';
 
 const ROOT = new URL('../../', import.meta.url);
 const DISTANCES = [5, 20, 50, 100, 200, 500];
 
-const { values: options } = parseArgs({
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
-    data: { type: 'string', default: new URL('test/fixtures/history', ROOT).pathname },
+    data: { type: 'string' },
     dist: { type: 'string', default: new URL('dist', ROOT).pathname },
     seed: { type: 'string', default: '16' },
     json: { type: 'boolean', default: false },
   },
 });
 
+if (positionals[0] === 'turns') {
+  const folder = options.data ?? new URL('../shared/data/traces', ROOT).pathname;
+  for (const { name, prompt, tokens } of await replayTurns(options.dist, folder))
+    console.log(`== ${name}${prompt === '' ? ': nothing' : `, ${tokens} tokens\n${prompt}`}\n`);
+  process.exit();
+}
 const product = await productIn(pathToFileURL(`${options.dist}/`));
-const histories = historiesIn(options.data);
+const histories = historiesIn(options.data ?? new URL('test/fixtures/history', ROOT).pathname);
 const random = seeded(Number(options.seed));
 const files = [];
 const plants = [];

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -23,6 +24,10 @@ export interface AgentSession {
   readonly agents?: Readonly<Record<string, string>>;
   /** Id of the main agent's result, if the program that started the agent publishes that result too. */
   readonly resultId?: string;
+  /** The branch that is checked out. */
+  readonly branch?: string;
+  /** Set if turns that end without a result are not published: `agents.turns` is false. */
+  readonly turns?: false;
   /** Describes changes of the `.throughline.json` since it was connected, which are ignored. */
   readonly changed?: string;
 }
@@ -40,34 +45,93 @@ export const MAX_PROJECT_FILE = 64 * 1024;
 const MAX_GIT_FILE = 16 * 1024;
 
 /**
- * Returns the session of an agent: `THROUGHLINE_SESSION`, the session of the connected project, the git branch, or the name of
- * the folder. Names are cleaned like project names, so that `feature/login` becomes `feature-login`.
+ * Returns the session of an agent, the first of these that exists: `THROUGHLINE_SESSION`, the session of the connected
+ * project, `owner-repo` of the git remote, the name of the folder with a short hash of its path. All branches and work trees
+ * of a repository share one memory.
  *
- * A repository chooses its `.throughline.json`, branches and folder names, so none of them may select the session of another
- * project.
+ * A repository chooses its `.throughline.json`, remote and folder names, so none of them may select the session of another
+ * connected project.
  *
  * @throws ThroughlineError `config_invalid` for an invalid `.throughline.json`; `not_connected` for one in a folder that the user
- * has not connected, and for a branch or folder with the name of another project's session
+ * has not connected, and for a remote with the name of another project's session
  */
 export function agentSession({ env, directory }: Where): AgentSession {
   const { file, git } = projectAt(directory);
   const stateDir = stateDirOf(env);
-  const known = file === undefined ? undefined : connectedProject(stateDir, dirname(file));
+  const known =
+    file === undefined ? workTreeOf(stateDir, directory, git) : connectedProject(stateDir, dirname(file));
   const named = env.THROUGHLINE_SESSION || known?.session;
   if (named === undefined && file !== undefined) throw notConnected(file);
-  const project = env.THROUGHLINE_PROJECT || known?.project;
-  const session = projectOf(named ?? (branchOf(git) || basename(git ? dirname(git) : directory)));
+  const session = projectOf(named ?? ownName(directory, git));
+  const project = env.THROUGHLINE_PROJECT || (known?.project ?? (named === undefined ? session : undefined));
   if (named === undefined) refuseOthers(session, directory, stateDir);
   const { plan, agents } = known ?? {};
+  const branch = branchOf(git);
   const changed = known && file && changeOf(file, known);
   return {
     session,
+    ...(agents?.turns === 'false' && { turns: false as const }),
+    ...(branch !== undefined && { branch }),
     ...(project !== undefined && { project }),
-    ...(plan !== undefined && file !== undefined && { plan: join(dirname(file), plan) }),
+    ...(plan !== undefined && known !== undefined && { plan: planIn(known.folder, plan, file) }),
     ...(agents !== undefined && { agents }),
     ...(env.THROUGHLINE_RESULT_ID && { resultId: env.THROUGHLINE_RESULT_ID }),
     ...(changed && { changed }),
   };
+}
+
+/** The project of a git work tree beside a connected one: `.throughline.json` need not be committed. */
+function workTreeOf(
+  stateDir: string,
+  directory: string,
+  git: string | undefined,
+): ConnectedProject | undefined {
+  if (git === undefined || kindAt(git) !== 'file') return undefined;
+  for (let folder = resolve(directory); ; folder = dirname(folder)) {
+    const known = connectedProject(stateDir, folder);
+    if (known !== undefined || folder === dirname(git)) return known;
+  }
+}
+
+/** The plan of this work tree, or the one in the main work tree where this one has none. */
+function planIn(main: string, plan: string, file: string | undefined): string {
+  const here = file === undefined ? undefined : join(dirname(file), plan);
+  return here !== undefined && (dirname(file ?? '') === main || kindAt(here) === 'file')
+    ? here
+    : join(main, plan);
+}
+
+/** What a project is called that nobody has named. */
+function ownName(directory: string, git: string | undefined): string {
+  const common = git === undefined ? undefined : commonFolder(git);
+  const remote = common === undefined ? undefined : remoteIn(gitText(join(common, 'config')));
+  if (remote !== undefined) return remote;
+  const top = common ?? git;
+  const folder = realpathSync(top === undefined ? directory : dirname(top));
+  return `${basename(folder)}-${createHash('sha256').update(folder).digest('hex').slice(0, 6)}`;
+}
+
+/** What comes before the path of an address with a host: what names a folder of this machine does not name a project. */
+const HOST = /^(?:[a-z+]+:\/\/[^/]+\/|[^/:]+:(?!\/))/;
+
+/** `owner-repo` of `origin`, or of the first remote. */
+function remoteIn(config: string): string | undefined {
+  const urls = new Map<string, string>();
+  let remote: string | undefined;
+  for (const line of config.split('\n').map((each) => each.trim())) {
+    if (line.startsWith('[')) remote = /^\[remote "([^"]+)"\]$/.exec(line)?.[1];
+    const url = /^url *= *(\S+)$/.exec(line)?.[1];
+    if (remote !== undefined && url !== undefined && !urls.has(remote)) urls.set(remote, url);
+  }
+  const [first] = urls.values();
+  const url = urls.get('origin') ?? first ?? '';
+  const host = HOST.exec(url)?.[0];
+  if (host === undefined) return undefined;
+  const path = url
+    .slice(host.length)
+    .replace(/\/$/, '')
+    .replace(/\.git$/, '');
+  return path.split('/').slice(-2).join('-');
 }
 
 function notConnected(file: string): ThroughlineError {
@@ -162,8 +226,9 @@ export function projectSettings(file: string, text?: string): Partial<ProjectSet
   if (!isObject(agents)) throw wrong('agents is not an object: write {"NAME": "implementer"}');
   const roles: Record<string, string> = {};
   for (const [name, role] of Object.entries(agents)) {
-    if (typeof role !== 'string') throw wrong(`agents.${name} is ${JSON.stringify(role)}: write a role`);
-    roles[name] = role;
+    if (name === 'turns' && typeof role === 'boolean') roles[name] = String(role);
+    else if (typeof role === 'string') roles[name] = role;
+    else throw wrong(`agents.${name} is ${JSON.stringify(role)}: write a role`);
   }
   return { ...given, agents: roles };
 }
@@ -171,17 +236,30 @@ export function projectSettings(file: string, text?: string): Partial<ProjectSet
 /** Returns the current branch, if any. Reads the files, because starting git would take longer than everything else. */
 function branchOf(git: string | undefined): string | undefined {
   if (git === undefined) return undefined;
-  // In a linked work tree or submodule, .git is a file with the path of its folder.
-  const folder =
-    kindAt(git) === 'folder'
-      ? git
-      : resolve(
-          dirname(git),
-          gitText(git)
-            .replace(/^gitdir:\s*/, '')
-            .trim(),
-        );
-  return /^ref: refs\/heads\/(\S+)/.exec(gitText(join(folder, 'HEAD')))?.[1];
+  return /^ref: refs\/heads\/(\S+)/.exec(gitText(join(gitFolder(git), 'HEAD')))?.[1];
+}
+
+/** Returns the folder of `.git`. In a linked work tree or submodule, `.git` is a file with its path. */
+function gitFolder(git: string): string {
+  if (kindAt(git) === 'folder') return git;
+  return resolve(
+    dirname(git),
+    gitText(git)
+      .replace(/^gitdir:\s*/, '')
+      .trim(),
+  );
+}
+
+/**
+ * Returns the `.git` folder that all work trees of a repository share. A `.git` file may come with an archive, so the
+ * repository must name this work tree as well.
+ */
+function commonFolder(git: string): string | undefined {
+  const own = gitFolder(git);
+  if (own === git) return git;
+  const common = gitText(join(own, 'commondir')).trim();
+  const isLinked = common !== '' && resolve(own, gitText(join(own, 'gitdir')).trim()) === git;
+  return isLinked ? resolve(own, common) : undefined;
 }
 
 function gitText(path: string): string {

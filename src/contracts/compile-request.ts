@@ -156,6 +156,11 @@ const sessionStartRequest = z
     afterTimeoutMs: common.afterTimeoutMs,
     asOf: common.asOf,
     now,
+    branch: z
+      .string()
+      .max(255, 'must be at most 255 characters')
+      .optional()
+      .describe('The git branch of the agent: results on it rank first.'),
     taskPrompt: taskPrompt.optional(),
     binary,
     explain: common.explain,

@@ -120,7 +120,7 @@ Judge the work against its task and against what earlier tasks decided. Ask only
   observer: {
     part: 'note',
     next: {},
-    fields: ['summary'],
+    fields: ['summary', 'files_modified', 'tests', 'follow_up_actions'],
     relations: { summary: 'observed' },
     tokens: 'implementerTokens',
     prompt: {

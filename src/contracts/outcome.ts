@@ -21,7 +21,7 @@ export function outcomeOf(
 
 function kept(result: AnyResult): Outcome {
   const { status, assessment, summary, files_modified, tests, follow_up_actions, blockers } = result;
-  const { strengths, issues, required_fixes, questions, intent_id, history } = result;
+  const { strengths, issues, required_fixes, questions, intent_id, branch, history } = result;
   const outcome: Outcome = {};
   if (status !== undefined) outcome.status = status;
   if (assessment !== undefined) outcome.assessment = assessment;
@@ -36,6 +36,7 @@ function kept(result: AnyResult): Outcome {
   if (questions !== undefined && questions.length > 0)
     outcome.questions = questions.slice(0, KEPT.question.list).map(keptQuestion);
   if (intent_id !== undefined) outcome.intent_id = line(intent_id);
+  if (branch !== undefined) outcome.branch = line(branch);
   if (history === true) outcome.history = true;
   return outcome;
 }

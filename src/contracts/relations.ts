@@ -11,6 +11,10 @@ export const RELATIONS = {
   requiredFix: 'must_fix',
   convention: 'convention',
   noted: 'noted',
+  /** The git branch of a result. */
+  branch: 'on_branch',
+  /** A question of an agent to its user, which an observer saw left open. */
+  asks: 'asks',
   /** A wish of a review that approved the task. */
   suggested: 'suggested',
 } as const;
@@ -19,7 +23,12 @@ export const RELATIONS = {
 export const BLOCKED_BY = 'blocked_by';
 
 /** Relations that agents may use in their own facts. */
-const FREE: ReadonlySet<string> = new Set([RELATIONS.convention, RELATIONS.noted, RELATIONS.suggested]);
+const FREE: ReadonlySet<string> = new Set([
+  RELATIONS.convention,
+  RELATIONS.noted,
+  RELATIONS.suggested,
+  RELATIONS.asks,
+]);
 
 /** Relations reserved for outcomes: a fact with one closes earlier facts. */
 export const PROTECTED_RELATIONS: ReadonlySet<string> = new Set([

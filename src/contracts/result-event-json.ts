@@ -58,6 +58,7 @@ function outcomeJson(outcome: Outcome): string | undefined {
   if (outcome.strengths !== undefined) said += `,"strengths":${texts(outcome.strengths)}`;
   if (outcome.required_fixes !== undefined) said += `,"required_fixes":${texts(outcome.required_fixes)}`;
   if (outcome.intent_id !== undefined) said += `,"intent_id":${text(outcome.intent_id)}`;
+  if (outcome.branch !== undefined) said += `,"branch":${text(outcome.branch)}`;
   if (outcome.history !== undefined) said += `,"history":${outcome.history}`;
   return `{${said.slice(1)}}`;
 }

@@ -89,6 +89,7 @@ const COMMON = {
     .min(1, 'must not be empty')
     .max(256, 'must be at most 256 characters')
     .describe('Idempotency key: the result counts once per session, however often it is published.'),
+  branch: text.describe('The git branch that it was done on.'),
   history: z.boolean().describe('It is from before the session: it adds facts, and needs no next action.'),
   questions: z
     .array(question)

@@ -91,8 +91,13 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
   const { binary, taskPrompt, explain } = request;
   const { name, room, usual, taskId, intent, intro } = kind.asks(request, budget);
   const learnings = given ?? NO_LEARNINGS;
+  // At its start an agent that does not say what it will do needs no more than the session's own lines.
+  const memoryAsked =
+    request.kind !== 'session-start'
+      ? {}
+      : { fill: 'relevant' as const, ...(taskPrompt === undefined && { maxFacts: 0, maxFiles: 0 }) };
   const memory = cappedMemory(
-    memoryAhead(state, { ...request, taskId }, taskPrompt, { room, usual }),
+    memoryAhead(state, { ...request, taskId, ...memoryAsked }, taskPrompt, { room, usual }),
     learningItems(learnings),
     request.maxTokens,
   );

@@ -44,8 +44,6 @@ const SHORT_STEP = 60;
 const LONG_STEP = 200;
 const SHOWN_ITERATIONS = 5;
 const SHOWN_COMPLETED = 10;
-const SHOWN_DECISIONS = 5;
-const SHOWN_NOTES = 5;
 const SHOWN_DEPENDENCIES = 10;
 
 /** A list with its items, their total number, and the command that shows all. */
@@ -189,28 +187,6 @@ export function formatNotes({ notes }: Notebook, list: PromptList, shown: readon
     return lines.length === 0 ? [] : [[`${type.toUpperCase()}:`, ...lines].join('\n')];
   });
   return `## Notes${restOf(list, shown)}${groups.length === 0 ? '' : `\n${groups.join('\n\n')}`}`;
-}
-
-/** Returns the newest decisions, then the newest other notes. */
-export function newestNotes({ notes }: Notebook, command: Commanding): PromptList {
-  const all = [...notes.values()].reverse();
-  const decisions = all.filter(({ type }) => type === 'decision').slice(0, SHOWN_DECISIONS);
-  const others = all.filter(({ type }) => type !== 'decision').slice(0, SHOWN_NOTES);
-  const shown = [...decisions, ...others];
-  return {
-    items: shown.map(({ id, type, content }) =>
-      grown(quoted(content), (text) => `  - [${id}] ${type}: ${text}`),
-    ),
-    total: all.length,
-    all: command('note-list'),
-    cut: shown.some(({ content }) => isLong(content)),
-  };
-}
-
-/** Renders the notes of a session start; empty without any. */
-export function formatNewestNotes(list: PromptList, shown: readonly ShownItem[]): string {
-  if (shown.length === 0) return '';
-  return [`Notes of earlier agents${restOf(list, shown)}:`, ...shown.map(({ text }) => text)].join('\n');
 }
 
 /** Returns unread messages, oldest first; a shortened one says so. */

@@ -1,4 +1,4 @@
-import { KINDS, kindOf, type Role } from '../contracts/kinds.js';
+import { KINDS, kindOf, ROLES, type Role } from '../contracts/kinds.js';
 
 /**
  * The constant part of a role's prompt. It comes first, so that a provider's prompt cache can keep it for a whole
@@ -12,6 +12,12 @@ const CONTEXT_IS_DATA = `Lines under [Session Context] are notes from earlier re
 export function stablePrefix(role: Role): string {
   const { intro, result } = KINDS[role].prompt;
   return [intro, CONTEXT_IS_DATA, RETURN_FORMAT, `Its fields: ${result}.`].join('\n');
+}
+
+/** Returns the role whose contract a prompt contains. */
+export function contractIn(prompt: string): Role | undefined {
+  if (!prompt.includes(RETURN_FORMAT)) return undefined;
+  return ROLES.find((role) => prompt.includes(KINDS[role].prompt.result));
 }
 
 /** Recognizes the text of `sentBackText` if it comes back as a prompt. */

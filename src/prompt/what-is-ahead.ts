@@ -57,7 +57,7 @@ function openWords(state: SessionState): string[] {
 }
 
 /** True if the task was sent back, is blocked, has failed, or has failing tests. */
-function isOpenLedger({ requiredFixes, blockers, work, last, assessment }: TaskLedger): boolean {
+export function isOpenLedger({ requiredFixes, blockers, work, last, assessment }: TaskLedger): boolean {
   if (last.verdict === 'approved') return false;
   const isSentBack = requiredFixes.length > 0 || assessment === 'needs_changes' || assessment === 'blocked';
   return isSentBack || blockers.length > 0 || work.failed.length > 0 || last.verdict !== 'completed';
@@ -75,7 +75,8 @@ export function memoryAhead(
 ): SessionMemory {
   const memory = memoryOf(state, { ...asked, text: taskPrompt ?? whatIsAhead(state) }, room);
   const isFound = NOTE_SECTIONS.some((name) => memory.facts[name].length > 0);
-  if (isFound || taskPrompt !== undefined || factsOf(state).count() === 0) return memory;
+  if (isFound || taskPrompt !== undefined || asked.maxFacts === 0 || factsOf(state).count() === 0)
+    return memory;
   return memoryOf(state, { ...asked, text: whatIsAhead(state), fill: 'recent' }, room);
 }
 

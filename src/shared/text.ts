@@ -131,6 +131,13 @@ export function oneSpelling(text: string): string {
     .replace(CAPITAL, (letter) => letter.toLowerCase());
 }
 
+/** Removes punctuation and spaces at the end. */
+export function withoutEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && '.:! \n\t'.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
+
 /** Removes texts that differ in spelling alone, keeping the first. */
 export function distinctTexts(texts: readonly string[]): readonly string[] {
   if (texts.length < 2) return texts;

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { agentSession } from '../../src/agents/agent-session.js';
 import { recordConnected } from '../../src/engine/files/connected-projects.js';
@@ -26,40 +27,75 @@ const connect = (session: string, project: string, under = '', more = {}) =>
   recordConnected(join(state, 'throughline'), join(folder, under), { session, project, ...more });
 
 describe('the session of an agent', () => {
-  it('the session is the variable, else the file of the project, else the branch, else the folder', async () => {
-    expect(at()).toEqual({ session: basename(folder) });
+  const own = (name: string, under = name) => ({
+    session:
+      `${name}-${createHash('sha256').update(join(folder, under)).digest('hex').slice(0, 6)}`.toLowerCase(),
+  });
+
+  it('the session is the variable, else the file of the project, else owner and name of the remote', async () => {
     await write('.git/HEAD', 'ref: refs/heads/feature/login\n');
-    expect(at()).toEqual({ session: 'feature-login' });
+    await write(
+      '.git/config',
+      '[core]\n\tbare = false\n[remote "origin"]\n\turl = git@github.com:acme/shop.git\n',
+    );
+    const project = { session: 'acme-shop', project: 'acme-shop' };
+    expect(at()).toEqual({ ...project, branch: 'feature/login' });
+    await write('.git/HEAD', 'ref: refs/heads/main\n');
+    expect(at()).toEqual({ ...project, branch: 'main' });
     await write('.throughline.json', '{"session":"my app","project":"shop","plan":"specs/tasks.md"}');
     connect('my app', 'shop', '', { plan: 'specs/tasks.md' });
-    expect(at()).toEqual({ session: 'my-app', project: 'shop', plan: join(folder, 'specs/tasks.md') });
+    const plan = join(folder, 'specs/tasks.md');
+    expect(at()).toEqual({ session: 'my-app', project: 'shop', plan, branch: 'main' });
     expect(at({ THROUGHLINE_SESSION: 'given', THROUGHLINE_PROJECT: 'other' })).toMatchObject({
       session: 'given',
       project: 'other',
     });
   });
 
-  it('file and branch are found from a folder inside the project', async () => {
-    await write('.git/HEAD', 'ref: refs/heads/main\n');
-    await mkdir(join(folder, 'src/deep'), { recursive: true });
-    expect(at({}, 'src/deep')).toEqual({ session: 'main' });
-    await write('.throughline.json', '{"project":"shop"}');
-    connect('app', 'shop');
-    expect(at({}, 'src/deep')).toEqual({ session: 'app', project: 'shop' });
+  it.each([
+    ['https://gitlab.com/group/sub/shop.git', 'sub-shop'],
+    ['ssh://git@host:22/acme/shop', 'acme-shop'],
+    ['git@host:acme/shop.git', 'acme-shop'],
+    ['/srv/git/shop.git', undefined],
+    ['../shop', undefined],
+    ['file:///srv/shop', undefined],
+  ])('of the remote %s the session is %s', async (url, session) => {
+    await write('p/.git/HEAD', 'ref: refs/heads/main\n');
+    await write('p/.git/config', `[remote "up"]\n  fetch = x\n  url = ${url}\n`);
+    expect(at({}, 'p').session).toBe(session ?? own('p').session);
   });
 
-  it('a work tree has the branch of its own, and without a branch the name of its folder', async () => {
-    await write('.git/worktrees/w/HEAD', 'ref: refs/heads/w-branch\n');
-    await write('tree/.git', `gitdir: ${join(folder, '.git/worktrees/w')}\n`);
-    expect(at({}, 'tree')).toEqual({ session: 'w-branch' });
-    await write('.git/worktrees/w/HEAD', '5f1a0c\n');
-    expect(at({}, 'tree')).toEqual({ session: 'tree' });
+  it('without a remote the session is the name of the folder with a hash of its path, for each folder inside', async () => {
+    await mkdir(join(folder, 'plain'));
+    expect(at({}, 'plain')).toMatchObject(own('plain'));
+    await write('app/.git/HEAD', 'ref: refs/heads/main\n');
+    await mkdir(join(folder, 'app/src/deep'), { recursive: true });
+    expect(at({}, 'app/src/deep')).toMatchObject({ ...own('app'), branch: 'main' });
+  });
+
+  it('a work tree shares session and settings of its repository, and has the branch of its own', async () => {
+    await write('app/.git/HEAD', 'ref: refs/heads/main\n');
+    await write('app/.git/worktrees/w/HEAD', 'ref: refs/heads/w-branch\n');
+    await write('app/.git/worktrees/w/commondir', '../..\n');
+    await write('app/.git/worktrees/w/gitdir', `${join(folder, 'tree/.git')}\n`);
+    await write('tree/.git', `gitdir: ${join(folder, 'app/.git/worktrees/w')}\n`);
+    await mkdir(join(folder, 'tree/src'));
+    expect(at({}, 'tree')).toMatchObject({ ...own('app'), branch: 'w-branch' });
+    await write('app/.throughline.json', '{}');
+    connect('shop', 'shop', 'app', { plan: 'tasks.md' });
+    const settings = { session: 'shop', project: 'shop', branch: 'w-branch' };
+    expect(at({}, 'tree/src')).toEqual({ ...settings, plan: join(folder, 'app/tasks.md') });
+    // A file that only claims to be a work tree gets neither.
+    await write('claim/.git', `gitdir: ${join(folder, 'app/.git/worktrees/w')}\n`);
+    expect(at({}, 'claim')).toMatchObject(own('claim'));
+    await write('claim/.git', `gitdir: ${join(folder, 'app/.git')}\n`);
+    expect(at({}, 'claim')).toMatchObject(own('claim'));
   });
 
   it('the file of another project further up is not used', async () => {
     await write('.throughline.json', '{"session":"outer"}');
     await write('inner/.git/HEAD', 'ref: refs/heads/main\n');
-    expect(at({}, 'inner')).toEqual({ session: 'main' });
+    expect(at({}, 'inner')).toMatchObject(own('inner'));
   });
 
   it('the file of a project that is not connected is not used, and a session that is named needs none', async () => {
@@ -87,12 +123,12 @@ describe('the session of an agent', () => {
     expect(at()).not.toHaveProperty('changed');
   });
 
-  it('a branch or folder that is named after the session of another project does not lead to it', async () => {
+  it('a remote that is named after the session of another project does not lead to it', async () => {
     await write('app/.throughline.json', '{}');
-    connect('app', 'shop', 'app');
-    await write('clone/.git/HEAD', 'ref: refs/heads/app\n');
+    connect('acme-app', 'shop', 'app');
+    await write('clone/.git/config', '[remote "origin"]\nurl = https://host/acme/app\n');
     expect(() => at({}, 'clone')).toThrow(`belongs to ${join(folder, 'app')}`);
-    expect(at({ THROUGHLINE_SESSION: 'app' }, 'clone')).toEqual({ session: 'app' });
+    expect(at({ THROUGHLINE_SESSION: 'acme-app' }, 'clone')).toEqual({ session: 'acme-app' });
   });
 
   it('a work tree of a connected project is connected, and a file that only claims to be one is not', async () => {
@@ -127,6 +163,13 @@ describe('the session of an agent', () => {
     expect(at({}, 'tree/inner')).toEqual({ session: 'app', project: 'shop' });
     await write('tree/inner/.git/HEAD', 'ref: refs/heads/main\n');
     expect(() => at({}, 'tree/inner')).toThrow('you have not connected this project');
+  });
+
+  it('turns are switched off by agents.turns, in the file as in the record', async () => {
+    await write('.throughline.json', '{"agents":{"turns":false}}');
+    connect('app', 'shop', '', { agents: { turns: 'false' } });
+    expect(at()).toMatchObject({ turns: false });
+    expect(at()).not.toHaveProperty('changed');
   });
 
   it.each([

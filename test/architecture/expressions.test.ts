@@ -27,9 +27,9 @@ const BOUNDED: readonly (readonly [path: string, begins: string, why: string])[]
     String.raw`[\p{L}\p{N}][`,
     'each way to read on fails within two characters',
   ],
-  ['agents/hooks/carry-out.ts', '[.-]+$', 'it sees an id of at most 64 characters'],
+  ['agents/hooks/hook-call.ts', '[.-]+$', 'it sees an id of at most 64 characters'],
   [
-    'agents/hooks/carry-out.ts',
+    'agents/hooks/hook-call.ts',
     String.raw`\b(?<board>`,
     'each try ends within 150 characters: every repeat in it is bounded',
   ],

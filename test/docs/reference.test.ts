@@ -125,9 +125,9 @@ ${Object.entries(MOMENTS)
 ## Which session
 
 The first of these that is there: \`THROUGHLINE_SESSION\`, the session of the project that \`throughline connect\` has recorded,
-the git branch, the name of the folder. A \`.throughline.json\` in a folder that is not connected is not used: the hook at the
-start of a session says to run \`throughline connect\` once. Signs that a name cannot hold become \`-\`: the branch \`feature/login\` is the session
-\`feature-login\`. \`.throughline.json\` lies at the top of the project, or in a folder of it:
+\`owner-repo\` of the git remote, the name of the folder with a short hash of its path. All branches and work trees of a
+repository share it. A \`.throughline.json\` in a folder that is not connected is not used: the hook at the start of a session
+says to run \`throughline connect\` once. Signs that a name cannot hold become \`-\`. \`.throughline.json\` lies at the top of the project, or in a folder of it:
 
 \`\`\`json
 {
@@ -143,6 +143,18 @@ has, by its name; \`main\` is the agent that the user talks to. Agents named \`i
 without it, also as \`plugin:reviewer\`. An agent that only looks is a \`reader\`, and owes no result: those that a client
 brings for that, such as \`Explore\`, are readers without it.
 
+## Turns
+
+A turn that ends without a result is published as that of an observer, if it changed a file, made a commit, ran a program and
+said what came of it, decided something or asked a question. Its task is the one that the prompt names, otherwise a name for
+the conversation, such as \`claude-2d7116\`. It says what was asked, in one sentence, and the first sentence of the last message
+that says what was done; files, commits, branch, and builds, tests and linters with their newest outcome (not behind a pipe,
+which hides it); decisions, open points and questions, by the labels and words that announce them. An offer of more work is
+left out. The user's short answer to a question is kept with the question. A later turn of the same conversation, or a result of
+the task, closes what was left open. \`"agents": {"turns": false}\` switches turns off.
+
+Text between \`<private>\` and \`</private>\` in prompts, messages and commands is taken out first, and so are secrets.
+
 ## Results
 
 An agent ends with one JSON object between the lines \`BEGIN_DISPATCH_RESULT\` and \`END_DISPATCH_RESULT\`. The last such
@@ -150,7 +162,7 @@ block of its last message is published, of every agent. It gets a \`result_id\` 
 its text, so that it counts once however often the client sends the event. Where \`throughline work\` has started the
 agent, it is the id of \`THROUGHLINE_RESULT_ID\`, under which that publishes the result as well.
 
-An agent with the role implementer or reviewer that returns no result, or one that cannot be read, is sent back once, and
+An agent with the role implementer or reviewer, or of any name that was given the contract of a role by a compiled prompt, that returns no result, or one that cannot be read, is sent back once, and
 told why and what to return. It is not sent back a second time, nor when another hook has sent it back, nor when no
 server answers; nor is a sub-agent that has handed its result in by the MCP tool \`report\`. A block that cannot be read the second time either is published as it is: the next prompt of the task
 says so.

@@ -51,7 +51,7 @@ describe('an archived session', () => {
       ...{ stalled: [], waiting: [] },
     });
     const start = await system.client.compile({ session, kind: 'session-start' });
-    expect(start.prompt).toContain('archived: it takes no results until it is reopened');
+    expect(start.prompt).toContain('Archived: the session takes no results until it is reopened');
     // Asked again, it is the same answer.
     expect(await run('session', 'archive', session)).toMatchObject({ code: 0, stdout: archived.stdout });
   });

@@ -103,7 +103,6 @@ describe('board and plan', () => {
     expect(status.stdout).toContain('\nplan: 2 of 5 tasks completed, 1 in progress, 2 pending');
     expect(show.stdout).toMatch(/\nboard +4 total, 1 ready, 1 waiting, 2 remaining, 1 in_progress, /);
     expect(show.stdout).toMatch(/\nplan +5 total, 2 completed, 1 inProgress, 2 pending/);
-    expect(start.prompt).toContain(`  - ${board}\n`);
     expect(start.prompt).toContain('\nPlan: 2 of 5 done, next 2.2 ');
     expect(iteration.prompt).toContain('\nBoard: 1 ready | 1 waiting | 1 completed\nPlan: 2 of 5 done, ');
     // A result of a plan task stands beside it.

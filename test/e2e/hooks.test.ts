@@ -73,7 +73,7 @@ describe('hooks of an agent', () => {
     const [intent] = tracesOf(folded).intents.keys();
     expect(intent).toMatch(/^claude-3f8c0a52/);
     expect(tracesOf(folded).intents.get(intent ?? '')).toMatchObject({
-      total: 5,
+      total: 6,
       recent: expect.arrayContaining([
         expect.objectContaining({ state: 'REQUEST', reasoning: 'Please do task 2.1: write the printer' }),
       ]),
@@ -353,7 +353,7 @@ describe('what hooks leave on the disk', () => {
     );
     const texts = await Promise.all(files.map((each) => readFile(join(each.parentPath, each.name), 'utf8')));
     const kept = texts.join('\n');
-    expect(kept.match(/<redacted:bearer-token>/g)).toHaveLength(5);
+    expect(kept.match(/<redacted:bearer-token>/g)).toHaveLength(6);
     expect(kept).toContain('the rest may hold a secret');
     expect(kept).not.toContain(bearer);
     expect(kept).not.toContain(`me:${secret}`);

@@ -35,7 +35,7 @@ describe('throughline mcp', () => {
 
     const { tools } = await agent.client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(['context', 'report', 'task', 'note', 'recall', 'explain']);
-    expect((await agent.call('context', {})).text).toContain(`Session: ${session}`);
+    expect((await agent.call('context', {})).text).toContain(`in session ${session}`);
     await agent.call('task', { action: 'add', content: 'Write the parser' });
     const claimed = await agent.call('task', { action: 'claim', id: 'TAS-1', agent: 'me' });
     expect(claimed).toMatchObject({ isError: true, text: expect.stringContaining('id is not for claim') });
@@ -190,7 +190,7 @@ describe('throughline mcp', () => {
     const session = newSession('project');
     connectFolder(project, { session, plan: 'tasks.md' });
     await using agent = await connectMcp(STDIO, { env, cwd: project });
-    expect((await agent.call('context', {})).text).toContain(`Session: ${session}`);
+    expect((await agent.call('context', {})).text).toContain(`in session ${session}`);
     for (const action of ['next', 'claim'])
       expect(await agent.call('task', { action })).toMatchObject({
         text: [
@@ -215,7 +215,7 @@ describe('what agents leave for each other by MCP', () => {
     await using agent = await connectMcp(STDIO, { session: newSession('noted'), env, cwd });
     await agent.call('note', { action: 'decision', content: 'Errors carry line and column, from 1' });
     await agent.call('note', { action: 'note', content: 'The CI machine has no docker' });
-    const line = '[NOT-1] decision: Errors carry line and column, from 1';
+    const line = 'Decided: Errors carry line and column, from 1';
     expect((await agent.call('context', {})).text).toContain(line);
     const { contents } = await agent.client.readResource({ uri: 'throughline://session' });
     expect(contents).toMatchObject([{ text: expect.stringContaining(line) }]);

@@ -58,14 +58,19 @@ export function readCall(client: HookClient, text: string): HookCall | { readonl
     agent: field('agent'),
     agentName: field('agentName'),
     source: field('source'),
-    prompt: field('prompt').replace(CONTEXT, ''),
+    prompt: withoutPrivate(field('prompt').replace(CONTEXT, '')),
     tool: field('tool'),
     input: objectOf(payload[fields.input]),
     response: payload[fields.response],
-    error: field('error'),
-    message: typeof said === 'string' ? said : undefined,
+    error: withoutPrivate(field('error')),
+    message: typeof said === 'string' ? withoutPrivate(said) : undefined,
     again: again === true || (typeof again === 'number' && again > 0),
   };
+}
+
+/** A text without what a person marked as private. An unclosed mark hides all that follows. */
+export function withoutPrivate(text: string): string {
+  return text.replace(/<private>[\s\S]*?(?:<\/private>|$(?![\s\S]))/gi, '');
 }
 
 function textOf(value: unknown): string {
@@ -142,3 +147,24 @@ export interface HookTools {
   /** Milliseconds that are left. */
   readonly leftMs: () => number;
 }
+
+/** Names an agent of a conversation. */
+export function agentKey(
+  { conversation, agent }: Pick<HookCall, 'conversation' | 'agent'>,
+  { name }: Pick<HookTools, 'name'>,
+): string {
+  return JSON.stringify([name, conversation, agent]);
+}
+
+/**
+ * The task that a text names first: `TAS-12` of a board, or the id after the word task, as in `task 2.1`, `Task ID: T014`
+ * or `task_id: "api-3"`. An id holds a digit. Undefined for a text that names none.
+ */
+export function namedTask(text: string): string | undefined {
+  const match = NAMED.exec(text);
+  const id = match?.groups?.board?.toUpperCase() ?? match?.groups?.id;
+  return id?.replace(/[.-]+$/, '');
+}
+
+const NAMED =
+  /\b(?<board>TAS-\d{1,9})\b|\btask(?:[ _-]?(?:id|number|no\.?))?(?![a-z])[\s"'`:#=]{0,8}(?<id>(?=[A-Za-z._-]{0,40}\d)[A-Za-z0-9][A-Za-z0-9._-]{0,63})/i;

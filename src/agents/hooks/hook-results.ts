@@ -20,7 +20,7 @@ export function plainRole({ text, marked }: ResultText, expected: Role | undefin
   return (expected === undefined ? ROLES : [expected]).find((role) => {
     const { verdictField, fields } = kindOf(role);
     if (verdictField === undefined) return false;
-    const own: readonly string[] = ['task_id', verdictField, ...fields, 'facts', 'result_id'];
+    const own: readonly string[] = ['task_id', verdictField, ...fields, 'facts', 'result_id', 'branch'];
     const said = result[verdictField];
     return (
       verdictsOf(role).some((verdict) => verdict === said) &&
@@ -56,14 +56,16 @@ export function resultId({ client, conversation, turn, agent }: ReturnedBy, text
 }
 
 /**
- * The body with its `result_id`. One that has its own keeps it, unless the id is given; one that is not plain JSON goes as it
+ * The body with its branch and its `result_id`. One that has its own keeps it, unless the id is given; one that is not plain JSON goes as it
  * is.
  */
-export function withResultId(text: string, id: string, isGiven = false): string {
+export function withResultId(text: string, id: string, isGiven = false, branch?: string): string {
   const found = objectIn(text);
-  if (found === undefined || (found.value.result_id !== undefined && !isGiven)) return text;
+  if (found === undefined) return text;
   const { value, from, to } = found;
-  return `${text.slice(0, from)}${JSON.stringify({ ...value, result_id: id })}${text.slice(to)}`;
+  const named = { ...(branch !== undefined && { branch }), ...value };
+  const known = value.result_id !== undefined && !isGiven ? named : { ...named, result_id: id };
+  return `${text.slice(0, from)}${JSON.stringify(known)}${text.slice(to)}`;
 }
 
 /** What a sub-agent said, in what the tool answered that called it. */

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { systemCode } from '../../contracts/errors.js';
+import { codeOf, messageOf, systemCode } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import { writePrivateFile } from '../../engine/files/user-state.js';
@@ -30,7 +30,10 @@ export type Waiting =
       readonly messageId: string;
     };
 
-/** What hooks keep between two of them. Every method throws the file system's error. */
+/**
+ * What hooks keep between two of them. `keep`, `markSentBack` and all that reads throw the file system's error; what is only
+ * remembered is lost then, and the log says so.
+ */
 export interface HookState {
   /** Keeps something to be sent later; how many things wait then. */
   keep(waiting: Waiting): number;
@@ -44,11 +47,29 @@ export interface HookState {
   /** Remembers a text, and gives it back once. */
   remember(key: string, text: string): void;
   recall(key: string): string | undefined;
+  /** Adds to the notes of an agent's turn, and reads them: what `finishedTurn` is made of. */
+  note(key: string, note: TurnNote): void;
+  notes(key: string): TurnNote[];
+  clearNotes(key: string): void;
+}
+
+/** One thing that happened in a turn, without secrets. */
+export interface TurnNote {
+  readonly request?: string;
+  readonly entry?: TraceEntryInput;
+  readonly commit?: string;
+  /** Its result was handed in. */
+  readonly reported?: true;
+  /** The sub-agent, by its name, that was given the contract of a role. */
+  readonly owes?: { readonly name: string; readonly role: Role };
 }
 
 /** Most things that wait: beyond that nothing more is kept, since no server has been there for long. */
 export const MAX_WAITING = 2000;
 const PRIVATE = 0o700;
+/** Bytes of the notes of one turn: of a longer one the beginning counts. */
+const MAX_NOTES = 512 * 1024;
+const DAY_MS = 86_400_000;
 const MAX_LOG = 1_000_000;
 const MAX_LINE = 1000;
 
@@ -56,10 +77,11 @@ const MAX_LINE = 1000;
  * @param folder where it lies; made with the first thing that is kept
  * @param server the address of the server: what waits for one is never sent to another
  */
-export function hookState(folder: string, server: string): HookState {
+export function hookState(folder: string, server: string, log: (line: string) => void = () => {}): HookState {
   const spool = join(folder, 'hooks', keyOf(server));
   const marks = join(folder, 'hooks', 'sent-back');
   const texts = join(folder, 'hooks', 'said');
+  const turns = join(folder, 'hooks', 'turns');
   const isSentBack = (key: string) =>
     statSync(join(marks, keyOf(key)), { throwIfNoEntry: false }) !== undefined;
   return {
@@ -95,10 +117,11 @@ export function hookState(folder: string, server: string): HookState {
     unmark(key) {
       if (isSentBack(key)) rmSync(join(marks, keyOf(key)), { force: true });
     },
-    remember(key, text) {
-      mkdirSync(texts, { recursive: true, mode: PRIVATE });
-      writeFileSync(join(texts, keyOf(key)), text, { mode: 0o600 });
-    },
+    remember: (key, text) =>
+      attempt(log, () => {
+        mkdirSync(texts, { recursive: true, mode: PRIVATE });
+        writeFileSync(join(texts, keyOf(key)), text, { mode: 0o600 });
+      }),
     recall(key) {
       const file = join(texts, keyOf(key));
       try {
@@ -110,7 +133,59 @@ export function hookState(folder: string, server: string): HookState {
         throw error;
       }
     },
+    note: (key, note) =>
+      attempt(log, () => {
+        mkdirSync(turns, { recursive: true, mode: PRIVATE });
+        const file = join(turns, keyOf(key));
+        if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) < MAX_NOTES)
+          appendFileSync(file, `${JSON.stringify(note)}\n`, { mode: 0o600 });
+      }),
+    notes(key) {
+      try {
+        const lines = readFileSync(join(turns, keyOf(key)), 'utf8').split('\n');
+        return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as TurnNote);
+      } catch (error) {
+        if (isMissing(error)) return [];
+        throw error;
+      }
+    },
+    clearNotes: (key) => attempt(log, () => rmSync(join(turns, keyOf(key)), { force: true })),
   };
+}
+
+function attempt(log: (line: string) => void, act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    log(`${codeOf(error)}: not remembered: ${messageOf(error)}`);
+  }
+}
+
+/** Counts the tokens that hooks gave to agents, four characters each: a file for each day, a line for each answer. */
+export function countInjected(
+  folder: string,
+  characters: number,
+  at: Date,
+  log: (line: string) => void,
+): void {
+  attempt(log, () => {
+    const days = join(folder, 'hooks', 'injected');
+    mkdirSync(days, { recursive: true, mode: PRIVATE });
+    const file = join(days, at.toISOString().slice(0, 10));
+    if (statSync(file, { throwIfNoEntry: false }) === undefined)
+      for (const day of readdirSync(days).sort().slice(0, -1)) rmSync(join(days, day), { force: true });
+    appendFileSync(file, `${at.toISOString()} ${Math.ceil(characters / 4)}\n`, { mode: 0o600 });
+  });
+}
+
+/** Returns the tokens that hooks gave to agents within the last day. */
+export function injectedTokens(folder: string, now: Date): number {
+  const days = join(folder, 'hooks', 'injected');
+  const since = new Date(now.getTime() - DAY_MS).toISOString();
+  const lines = readFolder(days).flatMap((day) => readFileSync(join(days, day), 'utf8').split('\n'));
+  return lines
+    .filter((line) => line > since)
+    .reduce((sum, line) => sum + (Number(line.split(' ')[1]) || 0), 0);
 }
 
 /** Adds one line to the log of hooks, `<folder>/hook.log`, without secrets. Never throws: a full disk must not stop the agent. */
@@ -146,10 +221,14 @@ function withoutSecret(line: string): string {
 }
 
 function namesIn(folder: string): string[] {
+  return readFolder(folder)
+    .filter((name) => name.endsWith('.json'))
+    .sort();
+}
+
+function readFolder(folder: string): string[] {
   try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith('.json'))
-      .sort();
+    return readdirSync(folder);
   } catch (error) {
     if (isMissing(error)) return [];
     throw error;

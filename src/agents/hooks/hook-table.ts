@@ -8,13 +8,14 @@ export const MOMENTS = {
   'session-start':
     'gives the `session-start` prompt as context; after a compaction also the compacted history of this conversation. A new session gets its project and plan',
   prompt:
-    'keeps the prompt as a REQUEST in the trace; one that names a task gets what the dispatch prompt of that task knows',
+    'keeps the prompt as a REQUEST in the trace; one that names a task gets what the dispatch prompt of that task knows, any other at most six lines that fit it',
   'before-agent':
     'replaces the prompt of a sub-agent that names a task by the dispatch prompt of that task; one that only looks keeps its prompt, followed by what is known of the task',
   'after-tool': 'keeps tool, files, command and status for the trace, without a connection to the server',
   said: 'remembers the message, for a client whose stop event does not have it',
   text: 'publishes the last result block of a text, if it can be read: the agent may still go on',
-  'agent-stop': 'publishes the last result block of the last message; without one, sends the agent back once',
+  'agent-stop':
+    'publishes the last result block of the last message. An agent that was given the contract and returns none is sent back once. Without a result, what its turn did, decided and left open is published by rule',
   stop: 'the same for the agent that the user talks to',
   'before-compaction': 'sends what is kept, so that nothing is lost',
   'session-end': 'sends what is kept',
@@ -84,6 +85,8 @@ export interface HookClient {
   readonly maxAnswer: number;
   /** How an answer is written: exactly the keys that the client knows. */
   readonly write: Readonly<Record<AnswerKind, (value: unknown, event: string) => object>>;
+  /** It never says that a command has failed. */
+  readonly hidesFailures?: true;
   /** What the client cannot do. */
   readonly cannot: readonly string[];
 }
@@ -158,6 +161,7 @@ export const HOOK_CLIENTS = {
     fields: { ...FIELDS, turn: 'turn_id' },
     agentTools: { spawn_agent: { prompt: 'message', agentName: 'agent_type' } },
     readers: ['explorer'],
+    hidesFailures: true,
     // It keeps about 2500 tokens of a context; more goes into a file.
     contextTokens: 2000,
     maxContext: 9000,

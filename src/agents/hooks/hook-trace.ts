@@ -2,7 +2,7 @@ import { isAbsolute, relative } from 'node:path';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import { redactedStart } from '../../memory/redaction/redacted.js';
 import { isObject } from '../../shared/is-object.js';
-import type { HookCall, HookTools } from './hook-call.js';
+import { type HookCall, type HookTools, withoutPrivate } from './hook-call.js';
 
 /**
  * Trace entries of what an agent is asked and does, without secrets. Everything is bounded: a tool may be given a whole file.
@@ -50,7 +50,7 @@ export async function toolEntry(
   { id, at, intent }: Named,
   { redact }: Redacting,
 ): Promise<TraceEntryInput> {
-  const start = (text: string, most: number) => redactedStart(text, most, redact);
+  const start = (text: string, most: number) => redactedStart(withoutPrivate(text), most, redact);
   const files = filesOf(call);
   const command = commandOf(call.input);
   const fault = faultOf(call);

@@ -5,7 +5,7 @@ import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { agentSession } from '../agent-session.js';
 import { carryOut, type HookAnswer } from './carry-out.js';
 import { type HookCall, readCall } from './hook-call.js';
-import { hookState } from './hook-state.js';
+import { countInjected, hookState } from './hook-state.js';
 import type { HookClient } from './hook-table.js';
 
 /** Where a hook runs. */
@@ -48,16 +48,27 @@ export async function runHook(
       { ...call, directory },
       {
         ...{ name, client, at, connect, log, leftMs },
-        state: hookState(stateDir, url),
+        state: hookState(stateDir, url, log),
         redact: (value) => (config.redact ? redacted(value) : Promise.resolve(value)),
       },
     );
-    return written(call, client, answer, log);
+    const text = written(call, client, answer, log);
+    if (call.event.answer !== 'again' && text !== '')
+      countInjected(stateDir, injectedIn(call, answer), new Date(), log);
+    return text;
   } catch (error) {
     log(`${codeOf(error)}: ${messageOf(error)}`);
     const asks = codeOf(error) === 'not_connected' && call.event.moment === 'session-start';
     return asks ? written(call, client, ASK_TO_CONNECT, log) : '';
   }
+}
+
+/** Characters that an answer adds to what the agent reads. */
+function injectedIn({ input }: HookCall, answer: HookAnswer): number {
+  return Math.max(
+    0,
+    JSON.stringify(answer ?? '').length - JSON.stringify(typeof answer === 'string' ? '' : input).length,
+  );
 }
 
 /** Names neither the session nor the folder: both come from a repository that nobody has looked at. */

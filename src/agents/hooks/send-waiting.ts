@@ -1,4 +1,5 @@
 import { codeOf, messageOf, withRemedy } from '../../contracts/errors.js';
+import { kindOf } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import type { HookTools } from './hook-call.js';
@@ -65,7 +66,9 @@ export async function flush(
     const options = { messageId, timeoutMs: Math.max(1, leftMs()) };
     const onRefused = (error: unknown) => {
       refused.push(messageId);
-      tellLater(session, `The result of your ${role} was not stored: ${why(error)}`);
+      // No agent has written a turn.
+      if (kindOf(role).part !== 'note')
+        state.remember(refusalKey(session), `The result of your ${role} was not stored: ${why(error)}`);
     };
     await settled(() => client.publishText(session, role, text, options), [name], { onRefused });
   }
@@ -88,15 +91,6 @@ export async function flush(
       some.map(({ name }) => name),
       some.length > 1 ? { smaller: inTwo } : {},
     );
-  }
-
-  /** Leaves it to the next hook that can tell the agent. */
-  function tellLater(session: string, text: string): void {
-    try {
-      state.remember(refusalKey(session), text);
-    } catch (error) {
-      log(`${codeOf(error)}: the agent is not told: ${messageOf(error)}`);
-    }
   }
 
   /**

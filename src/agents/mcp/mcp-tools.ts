@@ -219,7 +219,7 @@ export function needed<Input extends { readonly action: string }, Field extends 
 }
 
 /** The session of an agent's tools. */
-export interface Memory extends Pick<AgentSession, 'session' | 'project' | 'plan'> {
+export interface Memory extends Pick<AgentSession, 'session' | 'project' | 'plan' | 'branch'> {
   /** Connects at the first call, and again after a failure. */
   readonly client: () => Promise<ThroughlineClient>;
 }

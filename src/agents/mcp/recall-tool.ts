@@ -100,7 +100,8 @@ export const contextTool: McpTool<'context'> = async (memory, input) => {
   const known =
     input.task === undefined ? {} : await knownTask(await memory.client(), memory.session, input.task);
   const { kind, prompt: made, tokenEstimate: tokens, sequence } = await compiled(memory, input, known);
-  const told = known.unknown === undefined ? made : `${known.unknown}\n\n${made}`;
+  const what = made === '' ? `Nothing is known yet in session ${memory.session}.` : made;
+  const told = known.unknown === undefined ? what : `${known.unknown}\n\n${what}`;
   const prompt = kind === 'dispatch' ? `${told.trimEnd()}\n\n${HAND_IN}` : told;
   return { text: prompt, data: { prompt, tokens, sequence } };
 };

@@ -13,13 +13,13 @@ import { knownTask, type McpAnswer, type McpTool } from './mcp-tools.js';
 const PATIENCE_MS = 15_000;
 
 /** `report`: publishes a result, waits, and returns its outcome. A result that cannot be read is not sent. */
-export const reportTool: McpTool<'report'> = async ({ session, client: connect }, input) => {
+export const reportTool: McpTool<'report'> = async ({ session, branch, client: connect }, input) => {
   const { role = input.assessment === undefined ? 'implementer' : 'reviewer', ...given } = input;
   if (!isRole(role)) {
     throw new ThroughlineError('schema_invalid', `role is ${JSON.stringify(role)}: use ${ROLES.join(', ')}`);
   }
   const id = given.result_id || randomUUID();
-  const text = JSON.stringify({ ...given, result_id: id });
+  const text = JSON.stringify({ ...(branch !== undefined && { branch }), ...given, result_id: id });
   const read = parseDispatchBody(new TextEncoder().encode(text), role, Number.POSITIVE_INFINITY);
   if (!read.ok) throw unreadable(`nothing was stored: ${read.reason}`, read.fix, read.meant);
   const client = await connect();

@@ -1,7 +1,7 @@
 import { isObject } from '../../shared/is-object.js';
 import { explainIssues } from '../explain-issues.js';
 import { kindOf, ROLES, type Role, verdictsOf } from '../kinds.js';
-import { namedOnce, RESULTS } from '../results.js';
+import { namedOnce, RESULTS, taskId } from '../results.js';
 import { type Clear, readTask, readVerdict } from './clear-fields.js';
 import { kept, MAX_ITEMS, readFields } from './field-values.js';
 import { elsewhere, otherRole, resultOfOther, verdictOfOther } from './misplaced-result.js';
@@ -34,7 +34,10 @@ export function readResult(json: unknown, role: Role): Reading {
     const reason = explainIssues(RESULTS[role], body);
     return { ok: false, reason, fix: 'send one JSON object with the fields of a result' };
   }
-  const task = readTask(body, shape);
+  const named = readTask(body, shape);
+  // What only records may have come from no task.
+  const intent = kindOf(role).part === 'note' ? taskId.safeParse(body.intent_id).data : undefined;
+  const task = named.value === undefined && intent !== undefined ? { ...named, value: intent } : named;
   const verdict = readVerdict(body, shape);
   const known = typeof task.value === 'string' ? { task: task.value } : {};
   const other = task.contradiction === undefined ? resultOfOther(body, role) : undefined;

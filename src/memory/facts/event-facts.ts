@@ -58,6 +58,7 @@ const NO_FACTS: readonly RecordedFact[] = Object.freeze([]);
 function isWhole(result: AnyResult, outcome: Outcome): boolean {
   return (
     isSameText(result.summary, outcome.summary) &&
+    isSameText(result.branch, outcome.branch) &&
     areSameTexts(result.files_modified, outcome.files_modified) &&
     areSameRuns(result.tests, outcome.tests) &&
     areSameTexts(result.follow_up_actions, outcome.follow_up_actions) &&
@@ -120,7 +121,7 @@ function mayBeConvention(...messages: readonly string[]): boolean {
 /** An upper bound. An issue with a fix may be twice as long. */
 function factsAtMost(result: AnyResult): number {
   const { files_modified, tests, follow_up_actions, blockers, issues, required_fixes, facts } = result;
-  let most = 2 + lengthOf(files_modified) + lengthOf(follow_up_actions) + lengthOf(blockers);
+  let most = 3 + lengthOf(files_modified) + lengthOf(follow_up_actions) + lengthOf(blockers);
   most += 3 * lengthOf(issues) + 2 * lengthOf(required_fixes) + lengthOf(facts);
   for (const { failures } of tests ?? []) most += Math.max(1, lengthOf(failures));
   return most;

@@ -99,6 +99,11 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
         : [],
   },
   {
+    name: 'branch',
+    extract: ({ branch }, taskId) =>
+      branch === undefined ? [] : facts(task(taskId), RELATIONS.branch, [branch], []),
+  },
+  {
     name: 'blockers',
     field: 'blockers',
     extract: (result, taskId) => facts(task(taskId), BLOCKED_BY, result.blockers, ['dependency', 'error']),

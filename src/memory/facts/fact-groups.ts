@@ -50,7 +50,11 @@ export function groupOf({ relation, tags }: Told): FactGroup {
 export function isBare({ relation, tags, object }: Told & { readonly object: string }): boolean {
   if (relation === REVIEW_SUMMARY)
     return object.split(/\s+/, BARE_WORDS).length < BARE_WORDS && !NAMES.test(object);
-  return OUTCOMES.has(relation) || (relation === RELATIONS.test && !tags.includes('error'));
+  return (
+    OUTCOMES.has(relation) ||
+    relation === RELATIONS.branch ||
+    (relation === RELATIONS.test && !tags.includes('error'))
+  );
 }
 
 const REVIEW_SUMMARY = kindOf('reviewer').relations.summary;

@@ -25,7 +25,8 @@ const DEAR_SHARE = 0.75;
  * The next dispatch (in stream order, whatever the order of arrival) with the same subject and relation closes a fact.
  * A finding (`must_fix` or `issue`) is closed only by the next review of its task. An approval also closes its own
  * findings, and leaves suggestions, which the next review closes. A blocker of a task is closed by the task's next work
- * result or an approval. A fact from before the session closes only facts of that time. Closers are searched on both
+ * result or an approval. An observer's facts about its own task add to earlier ones, except open points, which the next
+ * observer or work result closes. A fact from before the session closes only facts of that time. Closers are searched on both
  * sides of an insertion, so any order and repetition of dispatches results in the same facts, as long as compaction
  * dropped nothing in between.
  */
@@ -172,7 +173,11 @@ export class InMemorySessionFactStore implements ISessionFactStore {
       const saying = group[at] as Saying;
       // Older facts have been closed by this one.
       if (saying.fact.sourceSequence < before) return;
-      if (!endsWithTask(saying.fact) && !(saying.fact.history === true && fact.history !== true))
+      if (
+        !endsWithTask(saying.fact) &&
+        !isSeen(saying.fact) &&
+        !(saying.fact.history === true && fact.history !== true)
+      )
         before = saying.fact.sourceSequence;
       if (replaces(fact, saying.fact)) this.#close(saying, closing(fact));
     }
@@ -267,7 +272,8 @@ function isClosedBy({ closedBy = Number.POSITIVE_INFINITY }: SessionFact, sequen
 }
 
 function replaces(newer: SessionFact, fact: SessionFact): boolean {
-  return !endsWithTask(newer) && newer.sourceSequence > fact.sourceSequence && reaches(newer, fact);
+  if (endsWithTask(newer) || (isSeen(newer) && isSeen(fact))) return false;
+  return newer.sourceSequence > fact.sourceSequence && reaches(newer, fact);
 }
 
 function endsOpen(outcome: SessionFact, fact: SessionFact): boolean {
@@ -277,6 +283,8 @@ function endsOpen(outcome: SessionFact, fact: SessionFact): boolean {
   const isOwn = outcome.sourceSequence === fact.sourceSequence;
   if (outcome.sourceSequence < fact.sourceSequence || (isOwn && !(isApproval && !isSuggestion(fact))))
     return false;
+  if (isSeenOpen(fact)) return (isApproval || !isReview) && reaches(outcome, fact);
+  if (part === 'note') return false;
   return (isApproval || isReview === !isBlocker(fact)) && reaches(outcome, fact);
 }
 
@@ -285,13 +293,24 @@ function reaches(closer: SessionFact, fact: SessionFact): boolean {
   return closer.history !== true || fact.history === true;
 }
 
+/** True for the outcome of work or of a review, and for an observer's summary. */
 function isOutcome({ sourceRole, relation }: SessionFact): boolean {
-  return relation === kindOf(sourceRole).relations.verdict;
+  const { verdict, summary } = kindOf(sourceRole).relations;
+  return relation === (verdict ?? summary);
 }
 
 /** True if outcomes of its task close the fact, rather than facts about its subject. */
 function endsWithTask(fact: SessionFact): boolean {
-  return isFinding(fact) || isSuggestion(fact) || isBlocker(fact);
+  return isFinding(fact) || isSuggestion(fact) || isBlocker(fact) || isSeenOpen(fact);
+}
+
+/** What an observer says of its own task: several conversations may be about it. */
+function isSeen({ subject, sourceTaskId, sourceRole }: SessionFact): boolean {
+  return kindOf(sourceRole).part === 'note' && subject === `task:${sourceTaskId}`;
+}
+
+function isSeenOpen(fact: SessionFact): boolean {
+  return isSeen(fact) && (fact.relation === RELATIONS.requires || fact.relation === RELATIONS.asks);
 }
 
 function isFinding({ relation }: SessionFact): boolean {

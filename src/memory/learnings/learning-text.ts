@@ -178,12 +178,6 @@ export const NO_LEARNINGS: LearningsInPrompt = {
   sequence: 0,
 };
 
-const SHOWN_PROPOSALS = 5;
-const ID_CHARACTERS = 5;
-const PROPOSAL_CHARACTERS = 40;
-/** Column width of the type. */
-const TYPE_COLUMN = 8;
-
 /**
  * Renders `Relevant learnings (3/15):`, the best first, or `Recent learnings (5/15):` if selected by recency alone.
  * Scores are not shown, because they depend on whether vectors arrived in time.
@@ -197,24 +191,4 @@ export function formatRelevantLearnings({ method, ranked, total }: LearningsInPr
 
 export function formatLearning({ learning }: RankedLearning): string {
   return `  - ${learning.type}: ${learningText(learning.content)}`;
-}
-
-/** Lists the newest proposals: id, type, the beginning of the text, and confidence. */
-export function formatCompactProposals(pending: readonly Proposal[], reviewCommand: string): string {
-  if (pending.length === 0) return '';
-  const lines = pending.slice(0, SHOWN_PROPOSALS).map((proposal) => `  ${proposalLine(proposal)}`);
-  const more = pending.length > SHOWN_PROPOSALS ? ['  ...'] : [];
-  return [
-    `Pending proposals (${pending.length}):`,
-    ...[...lines, ...more],
-    '',
-    `Review: \`${reviewCommand}\``,
-  ].join('\n');
-}
-
-/** `abc12 pattern  "Prefers explicit error handling..." (0.82)` */
-function proposalLine({ id, type, content, confidence }: Proposal): string {
-  const text = clipText(quoted(content), PROPOSAL_CHARACTERS);
-  const sure = confidence === undefined ? 'N/A' : confidence.toFixed(2);
-  return `${id.slice(0, ID_CHARACTERS)} ${type.padEnd(TYPE_COLUMN)} "${text}" (${sure})`;
 }

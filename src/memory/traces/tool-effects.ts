@@ -43,7 +43,7 @@ export function effectOf({ action, tool, command, target, files }: RecordedEntry
   // A dispatch changed what it says it did.
   if (target !== undefined) return files === undefined ? 'run' : 'change';
   if (command !== undefined && isOfShell(tool, command)) {
-    const effects = partsOf(command).map(effectOfPart);
+    const effects = commandParts(command).map(effectOfPart);
     if (effects.includes('run')) return 'run';
     return effects.includes('change') ? 'change' : 'read';
   }
@@ -74,7 +74,7 @@ export function changedFiles(entry: RecordedEntry): readonly string[] {
   const { tool, command } = entry;
   const files = ownFiles(entry);
   if (command === undefined || !isOfShell(tool, command)) return effectOf(entry) === 'change' ? files : [];
-  return partsOf(command)
+  return commandParts(command)
     .filter((part) => effectOfPart(part) === 'change')
     .flatMap((part) => {
       const named = files.filter((file) => namesFile(part, file));
@@ -100,14 +100,15 @@ export function isOfShell(tool: string | undefined, command: string): boolean {
   );
 }
 
-function effectOfPart(part: string): ToolEffect {
+export function effectOfPart(part: string): ToolEffect {
   const program = part.split(/\s/, 1)[0] ?? '';
   if (CHANGING_PROGRAMS.has(program) || CHANGING_WORDS.test(part)) return 'change';
   if (!READS.has(program) && !READING_WORDS.test(part)) return 'run';
   return REDIRECTION.test(part) ? 'change' : 'read';
 }
 
-function partsOf(command: string): string[] {
+/** The commands of a line for a shell, without what goes before their programs. */
+export function commandParts(command: string): string[] {
   return command
     .split(/&&|\|\||[;|\n]/)
     .map((part) => part.trim().replace(PREFIX, ''))
@@ -118,7 +119,8 @@ function namesFile(part: string, file: string): boolean {
   return part.includes(baseOf(file));
 }
 
-function baseOf(file: string): string {
+/** The name of a file without its folders. */
+export function baseOf(file: string): string {
   return file.slice(file.lastIndexOf('/', file.length - 2) + 1);
 }
 

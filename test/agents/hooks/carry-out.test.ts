@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BATCH } from '../../../src/agents/hooks/carry-out.js';
+import { injectedTokens } from '../../../src/agents/hooks/hook-state.js';
 import { HOOK_CLIENTS } from '../../../src/agents/hooks/hook-table.js';
+import { stablePrefix } from '../../../src/prompt/role-contract.js';
 import { connectFolder } from '../../support/connected.js';
 import { CLIENT_NAMES, hookPlace, payloadsOf } from './hooks.js';
 
@@ -189,7 +191,11 @@ describe('an agent at work', () => {
       { subject: 'trace.append.demo', body: { session: 'demo', entries: expect.any(Array) } },
     ]);
     expect(JSON.stringify(place.asked).split('"TOOL_EXECUTION"')).toHaveLength(BATCH + 1);
-    expect(onDisk(place.stateDir)).toBe('');
+    // What is left are the notes of the turn.
+    expect(readdirSync(join(place.stateDir, 'hooks')).filter((name) => name !== 'turns')).toHaveLength(1);
+    expect(
+      readdirSync(place.stateDir, { recursive: true }).filter((name) => /json$/.test(String(name))),
+    ).toEqual([]);
   });
 
   it('an entry says tool, files, command and status, and nothing of what the tool was given or gave', async () => {
@@ -393,5 +399,144 @@ describe('payloads recorded from real clients', () => {
     expect(await place.run('gemini', { ...called, tool_response })).toBe('');
     expect(place.published).toEqual([]);
     expect(onDisk(place.stateDir)).toContain('invoke_agent');
+  });
+});
+
+describe('a turn without a result', () => {
+  const prompt = (text: string, more: object = {}) => ({
+    ...base,
+    hook_event_name: 'UserPromptSubmit',
+    prompt: text,
+    prompt_id: text,
+    ...more,
+  });
+  const edit = (file: string, more: object = {}) => ({
+    ...tool('x'),
+    tool_name: 'Edit',
+    tool_input: { file_path: `/p/${file}` },
+    ...more,
+  });
+  const mainStop = (last_assistant_message: string, more: object = {}) => ({
+    ...base,
+    hook_event_name: 'Stop',
+    stop_hook_active: false,
+    last_assistant_message,
+    ...more,
+  });
+  const turns = (place: ReturnType<typeof hookPlace>) =>
+    place.asked
+      .filter(({ subject }) => subject === 'dispatch.demo.observer')
+      .map(({ body }) => JSON.parse(String(body)));
+
+  it('is published with what was asked, done, decided and left open, under a name of its conversation', async () => {
+    const place = hookPlace();
+    await place.run('claude', prompt('Make it private'));
+    await place.run('claude', edit('package.json'));
+    await place.run('claude', tool('npm test'));
+    const commit = { tool_response: { stdout: '[main abc1234] Private package\n 1 file changed' } };
+    await place.run('claude', { ...tool('git commit -am "Private package"'), ...commit });
+    await place.run('claude', mainStop('It is private now. I decided to use node:test.\n\nWhich port?'));
+    const [turn] = turns(place);
+    expect(turn).toMatchObject({
+      task_id: expect.stringMatching(/^claude-[0-9a-f]{6}$/),
+      intent_id: 'claude-s1',
+      summary: 'Make it private: It is private now.',
+      files_modified: ['package.json'],
+      tests: [{ command: 'npm test', passed: true }],
+      result_id: expect.stringMatching(/^claude-/),
+    });
+    expect(turn.facts.map(({ relation, object }: Record<string, string>) => `${relation} ${object}`)).toEqual(
+      ['decided Use node:test.', 'asks Which port?', 'committed abc1234 Private package'],
+    );
+    // The next prompt answers the question.
+    await place.run('claude', prompt('Port 4000, as before'));
+    await place.run('claude', mainStop('Noted.'));
+    expect(turns(place)[1].facts[0].object).toBe('Which port? The user: "Port 4000, as before"');
+  });
+
+  it('is not published where a result was handed in, published, or belongs to what started the agent', async () => {
+    const place = hookPlace();
+    await place.run('claude', prompt('Make it private'));
+    await place.run('claude', edit('package.json'));
+    const report = { ...tool('x'), tool_name: 'mcp__throughline__report', tool_input: {} };
+    await place.run('claude', report);
+    await place.run('claude', mainStop('It is private now.'));
+    await place.run('claude', prompt('Make it public'));
+    await place.run('claude', edit('package.json'));
+    await place.run('claude', mainStop(RESULT));
+    expect(turns(place)).toEqual([]);
+    expect(place.published).toHaveLength(1);
+    const started = hookPlace({ env: { THROUGHLINE_RESULT_ID: 'run-1' } });
+    await started.run('claude', edit('package.json'));
+    await started.run('claude', mainStop('It is private now.'));
+    expect(started.published).toEqual([]);
+  });
+
+  it('is switched off by agents.turns', async () => {
+    const place = hookPlace();
+    connectFolder(place.stateDir, { agents: { turns: 'false' } }, { XDG_STATE_HOME: place.stateDir });
+    await place.run('claude', { ...edit('package.json'), cwd: place.stateDir });
+    await place.run('claude', { ...mainStop('It is private now.'), cwd: place.stateDir });
+    expect(place.published).toEqual([]);
+  });
+
+  it('an agent of any name that was given the contract is sent back once; after that its turn counts', async () => {
+    const place = hookPlace({ context: 'the slice of 2.1' });
+    const call = (subagent_type: string, text: string) => ({
+      ...base,
+      hook_event_name: 'PreToolUse',
+      tool_name: 'Agent',
+      tool_input: { description: 'x', prompt: text, subagent_type },
+    });
+    await place.run('claude', call('general-purpose', 'Do task 2.1: write the printer'));
+    const general = (message: string, id: string) =>
+      place.run('claude', stop(message, { agent_type: 'general-purpose', agent_id: id }));
+    await place.run('claude', edit('src/printer.ts', { agent_id: 'a7' }));
+    expect(await general('The printer is written.', 'a7')).toContain('your result is missing');
+    expect(await general('The printer is written.', 'a7')).toBe('');
+    expect(turns(place)).toEqual([
+      expect.objectContaining({ summary: 'The printer is written.', files_modified: ['src/printer.ts'] }),
+    ]);
+    // Another of that name was given nothing.
+    expect(await general('I looked around.', 'a8')).toBe('');
+  });
+
+  it('the agent that a person hands the contract to owes a result as well', async () => {
+    const place = hookPlace();
+    await place.run('claude', prompt(`Do it.\n${stablePrefix('implementer')}`));
+    expect(await place.run('claude', mainStop('Done, all of it.'))).toContain('that of the implementer');
+    expect(await place.run('claude', mainStop('Done, all of it.'))).toBe('');
+  });
+
+  it('what a person marks as private, and secrets, reach neither the disk nor the server', async () => {
+    const place = hookPlace();
+    const secret = 'Bearer abcdefghijklmnopqrstuvwxyz0123456789';
+    await place.run('claude', prompt(`Make it private <private>for Ada's salary</private> with ${secret}`));
+    await place.run('claude', edit('package.json'));
+    await place.run('claude', tool('echo "<private>salary</private>" && npm test'));
+    expect(onDisk(place.stateDir)).not.toMatch(/salary|abcdefghij/);
+    await place.run('claude', mainStop(`Private with ${secret} <private>salary`));
+    expect(JSON.stringify(place.asked)).not.toMatch(/salary|abcdefghij/);
+    expect(turns(place)).toHaveLength(1);
+  });
+
+  it('a prompt that names no task is told at most six lines, each once, and none of its own conversation', async () => {
+    const facts = Array.from({ length: 9 }, (_, index) => ({
+      ...{ id: `f${index}`, subject: 'task:7', relation: 'decided', object: `Decision ${index}` },
+      ...{ taskId: '7', eventSequence: 1 },
+    }));
+    const considered = { facts: facts.map(({ id }) => ({ id, words: ['a', 'b'] })) };
+    const place = hookPlace({ reply: { facts, considered } });
+    const { additionalContext } = JSON.parse(
+      await place.run('claude', prompt('Change the server port')),
+    ).hookSpecificOutput;
+    expect(additionalContext.split('\n')).toHaveLength(6);
+    expect(additionalContext).toContain('- Decision 0 (7)');
+    const next = await place.run('claude', prompt('Change the server port again'));
+    expect(next).not.toContain('Decision 0');
+    expect(injectedTokens(place.stateDir, new Date())).toBeGreaterThan(additionalContext.length / 4);
+    const none = hookPlace();
+    expect(await none.run('claude', prompt('Change the server port'))).toBe('');
+    expect(injectedTokens(none.stateDir, new Date())).toBe(0);
   });
 });

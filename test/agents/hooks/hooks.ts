@@ -30,6 +30,8 @@ export function hookPlace(
   options: {
     readonly context?: string;
     readonly recent?: readonly string[];
+    /** Further fields of a compiled prompt. */
+    readonly reply?: object;
     readonly env?: Record<string, string>;
     /** Longest request that the server takes. */
     readonly maxBytes?: number;
@@ -61,7 +63,17 @@ export function hookPlace(
       asked.push({ subject, body });
       const messages = [{ content: 'system' }, { content: `${context}\n\nTask prompt:\nthe task` }];
       const kind = isObject(body) ? body.kind : undefined;
-      return { kind, prompt: context, messages, sequence: 1, summary: 'so far', recent, appended: 1 };
+      return {
+        facts: [],
+        ...options.reply,
+        kind,
+        prompt: context,
+        messages,
+        sequence: 1,
+        summary: 'so far',
+        recent,
+        appended: 1,
+      };
     },
     send() {},
     async close() {},

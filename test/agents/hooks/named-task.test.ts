@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { namedTask } from '../../../src/agents/hooks/carry-out.js';
+import { namedTask } from '../../../src/agents/hooks/hook-call.js';
 
 describe('the task that a text names', () => {
   it.each([

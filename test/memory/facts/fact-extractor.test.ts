@@ -128,6 +128,7 @@ describe('the extractor', () => {
       'conventions',
       'facts',
       'suggestions',
+      'branch',
       'blockers',
     ]);
   });

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  formatCompactProposals,
-  formatRelevantLearnings,
-} from '../../../src/memory/learnings/learning-text.js';
-import { inPrompt, proposal, ranked } from '../../support/learnings.js';
+import { formatRelevantLearnings } from '../../../src/memory/learnings/learning-text.js';
+import { inPrompt, ranked } from '../../support/learnings.js';
 import * as fc from '../../support/properties.js';
 
 const THREE = [
@@ -61,47 +58,5 @@ describe('formatRelevantLearnings', () => {
         },
       ),
     );
-  });
-});
-
-describe('formatCompactProposals', () => {
-  const REVIEW = 'throughline proposals review';
-
-  it('T-22.4: the compact proposals are an index: five characters of the id, type, text, confidence, and how to review', () => {
-    const pending = [
-      proposal({ id: 'abc12def4567', content: 'Prefers explicit errors', confidence: 0.8249 }),
-      proposal({ id: 'def45abc1234', type: 'insight', content: 'TypeScript strict mode', confidence: 0.7 }),
-      proposal({ id: '012345678901', type: 'self_knowledge', content: 'Forgets tests' }),
-    ];
-    expect(formatCompactProposals(pending, REVIEW)).toBe(
-      [
-        'Pending proposals (3):',
-        '  abc12 pattern  "Prefers explicit errors" (0.82)',
-        '  def45 insight  "TypeScript strict mode" (0.70)',
-        '  01234 self_knowledge "Forgets tests" (N/A)',
-        '',
-        'Review: `throughline proposals review`',
-      ].join('\n'),
-    );
-  });
-
-  it('T-22.5: the text of no proposals is empty', () => {
-    expect(formatCompactProposals([], REVIEW)).toBe('');
-  });
-
-  it('T-22.6: the compact proposals cut a long text to 40 characters, the ellipsis among them', () => {
-    const content = 'Prefers explicit error handling over silent failures, '.repeat(3);
-    const [, line] = formatCompactProposals([proposal({ content })], REVIEW).split('\n');
-    const text = /"(.*)"/.exec(line ?? '')?.[1] ?? '';
-    expect(text).toBe('Prefers explicit error handling over ...');
-    expect(text).toHaveLength(40);
-  });
-
-  it('the compact proposals show five of many, and how many there are', () => {
-    const pending = Array.from({ length: 12 }, (_, index) => proposal({ content: `number ${index}` }));
-    const lines = formatCompactProposals(pending, REVIEW).split('\n');
-    expect(lines[0]).toBe('Pending proposals (12):');
-    expect(lines.filter((line) => line.includes('"number'))).toHaveLength(5);
-    expect(lines[6]).toBe('  ...');
   });
 });

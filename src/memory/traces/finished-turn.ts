@@ -1,0 +1,248 @@
+import type { RecordedEntry } from '../../contracts/trace-entry.js';
+import { clipText, distinctTexts, oneLine, withoutEnd } from '../../shared/text.js';
+import { paragraphsOf, sentencesOf } from './sentences.js';
+import { baseOf, changedFiles, changeOf, commandParts, effectOfPart, isOfShell } from './tool-effects.js';
+
+/**
+ * What a finished turn leaves for the next agent, by rule: what was asked, what the tools changed and ran, and what the
+ * last message says was done, decided and left open.
+ */
+export interface FinishedTurn {
+  /** What was asked, then what was done, one line. */
+  readonly summary: string;
+  readonly files: readonly string[];
+  /** Runs of builds, tests and linters: the newest of each command. */
+  readonly tests: readonly { readonly command: string; readonly passed: boolean }[];
+  readonly decisions: readonly string[];
+  readonly open: readonly string[];
+  readonly questions: readonly string[];
+}
+
+interface TurnParts {
+  /** What the person asked; empty for an agent that was asked by another. */
+  readonly request: string;
+  /** The last message of the agent. */
+  readonly message: string;
+  readonly entries: readonly RecordedEntry[];
+  /** Commits that it made: then something has changed whatever the tools say. */
+  readonly commits: readonly string[];
+  /** The client never says that a command has failed. */
+  readonly hidesFailures?: boolean | undefined;
+}
+
+const MAX_FILES = 50;
+const MAX_TESTS = 10;
+const MAX_SAID = 3;
+const MAX_REQUEST = 120;
+const MAX_SENTENCE = 200;
+const MAX_COMMAND = 100;
+const LABEL_WORDS = 4;
+const MAX_LABEL = 80;
+
+/** The turn; undefined for one that only read or chatted, and asks nothing. */
+export function finishedTurn(parts: TurnParts): FinishedTurn | undefined {
+  const { request, message, entries, commits, hidesFailures } = parts;
+  const { files, scratch } = filesOf(entries.filter(({ status }) => status === 'SUCCESS'));
+  const tests = testsOf(entries, hidesFailures === true);
+  const { done, ...said } = saidIn(message, scratch);
+  const isRun = done !== undefined && entries.some((entry) => ranOf(entry).length > 0);
+  const isWork = files.length > 0 || commits.length > 0 || tests.length > 0 || isRun;
+  if (!isWork && said.decisions.length === 0 && said.questions.length === 0) return undefined;
+  const told = [requestIn(request), done ?? (isWork ? '' : (said.decisions[0] ?? ''))];
+  const summary = told.filter((text) => text !== '').join(': ');
+  return {
+    summary: summary === '' ? (commits[0] ?? `Changed ${files.slice(0, MAX_SAID).join(', ')}`) : summary,
+    ...{ files, tests, ...said },
+    // What was only talked about leaves its decision and its question, and nothing that may be open for long.
+    open: isWork ? said.open : [],
+  };
+}
+
+/** The files that the turn changed, and the names of those that it made for itself and removed again. */
+function filesOf(entries: readonly RecordedEntry[]) {
+  const changed = new Set<string>();
+  const made = new Set<string>();
+  const scratch = new Set<string>();
+  for (const entry of entries) {
+    const words = (entry.command ?? '').split(/\s+/);
+    const did = changeOf(entry.tool);
+    const isRemoval = did === 'removed' || words.includes('rm');
+    const files = changedFiles(entry);
+    // Some tools name what they make in their command alone.
+    if (did === 'created' || did === 'wrote')
+      for (const file of files.length > 0 ? files : words.slice(1)) made.add(baseOf(file));
+    for (const file of files) changed.add(file);
+    if (!isRemoval) continue;
+    for (const name of [...words, ...files].map(baseOf).filter((each) => made.has(each))) {
+      scratch.add(name);
+      for (const file of changed) if (baseOf(file) === name) changed.delete(file);
+    }
+  }
+  return { files: [...changed].slice(0, MAX_FILES), scratch: [...scratch] };
+}
+
+/** A command that builds, tests or checks, by its first words: the program and what it runs. */
+const CHECKS =
+  /(?:^|[\s:/-])(?:tests?|pytest|unittest|jest|vitest|mocha|ava|tap|rspec|phpunit|ctest|tox|nox|build|compile|tsc|vue-tsc|eslint|lint|biome|oxlint|ruff|mypy|pyright|clippy|typecheck|type-check|checks?|vet|verify)(?=$|[\s:.-])|^(?:make|gradle|\.\/gradlew|mvn)\b/;
+const FIRST_WORDS = 3;
+const REDIRECTED = /\d?>>? ?(?:&\d|[^\s>]+)/g;
+
+function testsOf(entries: readonly RecordedEntry[], hidesFailures: boolean): FinishedTurn['tests'] {
+  const found = new Map<string, boolean>();
+  for (const entry of entries) {
+    const { command = '', status } = entry;
+    const parts = ranOf(entry).filter((part) => CHECKS.test(part.split(/\s+/, FIRST_WORDS).join(' ')));
+    const passed = status === 'SUCCESS';
+    // Of a pipe only the last command's exit code is known.
+    if (passed && (hidesFailures || /[^|]\|[^|]/.test(command))) continue;
+    for (const part of parts) {
+      const name = clipText(oneLine(part.replace(REDIRECTED, '')), MAX_COMMAND);
+      found.delete(name);
+      found.set(name, passed);
+    }
+  }
+  return [...found].map(([command, passed]) => ({ command, passed })).slice(-MAX_TESTS);
+}
+
+/** The programs that an entry ran, and neither read nor changed anything by it. */
+function ranOf({ command, tool, action }: RecordedEntry): string[] {
+  if (action !== 'TOOL_EXECUTION' || command === undefined || !isOfShell(tool, command)) return [];
+  return commandParts(command).filter((part) => effectOfPart(part) === 'run');
+}
+
+/** The first sentence of a request that says something, and does not only say that something follows. */
+export function requestIn(request: string): string {
+  const lines = request.split('\n').map((line) => line.trimEnd());
+  // The line below a label is a title.
+  const titled = lines.flatMap((line, at) => {
+    const label = lines[at - 1] ?? '';
+    return label.endsWith(':') && label.length <= MAX_LABEL ? ['', line, ''] : [line];
+  });
+  const sentences = paragraphsOf(titled.join('\n'))
+    .flatMap(({ text }) => sentencesOf(text))
+    .map(plainText);
+  const says = (sentence: string) => /\p{L}{3}/u.test(sentence) && /\S\s\S/.test(sentence);
+  const introduces = (sentence: string) => sentence.endsWith(':') || /\bfollowing\b/i.test(sentence);
+  const first = sentences.find((sentence) => says(sentence) && !introduces(sentence)) ?? sentences.find(says);
+  return clipText(withoutEnd(first ?? plainText(request)), MAX_REQUEST);
+}
+
+const DECISION_LABEL = /^(?:key |main |design )?(?:decisions?|decided|choices?)\b/i;
+const OPEN_LABEL =
+  /^(?:still )?(?:open(?: points?| questions?| issues?| items?)?|questions?(?: for you)?|to-?dos?|left(?: to do| open)?|remaining(?: work| issues?)?|not (?:done|yet done|covered|verified|tested)|follow-?ups?|known (?:issues?|limitations?|gaps?)|blocked(?: by)?)\b/i;
+/** "Label: text", the label perhaps in bold. */
+const LABELLED = /^(?:[*_]{0,3})([A-Za-z][A-Za-z -]{2,30}?)(?:[*_]{0,3}):(?:[*_]{0,3})\s*(.*)$/s;
+
+const DECIDES =
+  /\b(?:(?:I|we)(?:['’]ve| have)? (?:decided|chose|chosen|opted|settled on|went with|picked|deliberately|intentionally)|decided (?:to|on|against|not)|from now on|by convention)\b/i;
+/** A choice that is given a reason. */
+const CHOOSES = /\b(?:I|we) (?:kept|left|used|use|made)\b/i;
+const REASON = /\b(?:because|since|instead of|rather than)\b/i;
+const LEFT_OPEN =
+  /\b(?:TODO|still (?:needs?|fails?|failing|depends?|uses?|relies|requires?|missing|open|to be|have to|has to)|remains? (?:to be|open|unclear|unsolved|failing)|left (?:to do|open|for later)|not yet (?:\w+)|(?:I|we) (?:could not|couldn['’]t|was not able|wasn['’]t able|were unable|was unable|did not (?:run|test|verify|change|touch)|didn['’]t (?:run|test|verify|change|touch)|have not|haven['’]t)|(?:is|are|was|were) not (?:covered|implemented|tested|verified|handled)|(?:is|are|was|were)(?:n['’]t| not) available|only ran|pre-?existing failures?|out of scope)\b/i;
+/** An offer of more work does not ask about this one. */
+const OFFERS =
+  /\b(?:would you like|do you want|want me|shall i|should i (?:go|proceed|also|continue|start|do|make|commit|push)|may i|can i (?:help|do)|let me know|anything else|sound good|ready to|how does (?:that|this)|what would you like|what do you think|makes sense|feel free|if you(?:['’]d)? (?:like|want|prefer))\b/i;
+/** Says only that something was done. */
+const EMPTY =
+  /^(?:(?:all )?(?:done|set|finished|complete[d]?|good|great|perfect|ok(?:ay)?|sure|yes|no|certainly|absolutely)\b[^a-z]*|(?:i(?:['’]ve| have)|that['’]s|everything is|all (?:is|tests?)|the (?:task|change|work|issue)s? (?:is|are|has been|have been)) [^,;:]{0,30}(?:done|complete[d]?|finished|fixed|passing|passe?s?)(?: now)?[^a-z]*|(?:summary|changes|what (?:i|was) (?:did|done|changed)|result)s?[^a-z]*|(?:here(?:['’]s| is| are)|below) .*|(?:you(?:['’]re| are) (?:right|welcome)).*|(?:now,? |next,? |so )?(?:let me|let['’]s|(?:i|we)(?:['’]ll| will| can now| are going to)) .*)$/i;
+/** A guess, or that something was looked at, says less than what comes after it. */
+const SEEMS =
+  /^(?:(?:it|this|that) (?:seems|appears|looks)|(?:i(?:['’]ve| have)? )?(?:looked|checked|reviewed|investigated|read|examined|searched|went through|committed))\b/i;
+/** What is still to come was not done. */
+const INTENDS = /\b(?:let me|let['’]s|i(?:['’]ll| will) now)\b/i;
+const PREAMBLE = /^(?:(?:done|great|perfect|ok(?:ay)?|sure|yes|all set|fixed|finished)\s*[.!,:;–—-]+\s+)+/i;
+
+type Section = 'decisions' | 'open' | undefined;
+
+interface Said extends Pick<FinishedTurn, 'decisions' | 'open' | 'questions'> {
+  /** What was done, its first sentence; undefined where the message does not say. */
+  readonly done: string | undefined;
+}
+
+/**
+ * What a last message says was done, decided and left open: its labelled lines, and sentences with the words for it.
+ *
+ * @param scratch names of files that are gone again: what is said of them is not what was done
+ */
+export function saidIn(message: string, scratch: readonly string[] = []): Said {
+  const found = { decisions: [] as string[], open: [] as string[], questions: [] as string[] };
+  let done: string | undefined;
+  let seems: string | undefined;
+  let section: Section;
+  for (const { text, kind } of paragraphsOf(message)) {
+    if (kind === 'row') continue;
+    const [, label = '', rest = ''] = LABELLED.exec(text) ?? [];
+    const named = sectionOf(kind === 'heading' || isBold(text) ? plainText(text) : label);
+    if (kind === 'heading' || isBold(text) || (label !== '' && rest === '' && kind === 'text')) {
+      section = named;
+      // "Moved the parser into its own file:" says more than the list below it.
+      if (kind === 'text' && named === undefined && !isBold(text)) done ??= doneIn(label, LABEL_WORDS);
+      continue;
+    }
+    if (kind === 'text' && named === undefined) section = undefined;
+    const within = named ?? section;
+    const sentences = sentencesOf(named === undefined ? text : rest).map(plainText);
+    for (const [at, sentence] of sentences.entries()) {
+      const isFirst = within !== undefined && at === 0;
+      if (sentence.endsWith('?')) {
+        if (!OFFERS.test(sentence)) found.questions.push(sentence);
+      } else if (OFFERS.test(sentence)) continue;
+      else if (isFirst) found[within].push(sentence);
+      else if (within === undefined && decides(sentence)) found.decisions.push(sentence);
+      else if (within === undefined && LEFT_OPEN.test(sentence)) found.open.push(sentence);
+      else if (within === undefined && !scratch.some((file) => sentence.includes(file))) {
+        if (SEEMS.test(sentence)) seems ??= doneIn(sentence);
+        else done ??= doneIn(sentence);
+      }
+    }
+  }
+  const kept = (texts: readonly string[]) =>
+    distinctTexts(texts.map((text) => clipText(text, MAX_SENTENCE))).slice(0, MAX_SAID);
+  return {
+    done: done ?? seems,
+    ...{ decisions: kept(found.decisions.map(decided)), open: kept(found.open) },
+    // What an agent asks last is what it waits for.
+    questions: kept(found.questions.reverse()).toReversed(),
+  };
+}
+
+/** A decision without who made it: "I decided to use node:test" says "Use node:test". */
+function decided(text: string): string {
+  const what = text.replace(
+    /^(?:(?:so|and|here|also),? )?(?:(?:I|we)(?:['’]ve| have)? )?(?:decided|chosen?|chose|opted)(?: to| on| for)? /i,
+    '',
+  );
+  return `${what.slice(0, 1).toUpperCase()}${what.slice(1)}`;
+}
+
+function decides(sentence: string): boolean {
+  return DECIDES.test(sentence) || (CHOOSES.test(sentence) && REASON.test(sentence));
+}
+
+function sectionOf(label: string): Section {
+  if (DECISION_LABEL.test(label)) return 'decisions';
+  return OPEN_LABEL.test(label) ? 'open' : undefined;
+}
+
+function isBold(text: string): boolean {
+  return /^\*\*[^*]+\*\*:?$/.test(text);
+}
+
+function doneIn(sentence: string, words = 2): string | undefined {
+  const whole = sentence.replace(PREAMBLE, '');
+  const text = whole.endsWith(':') ? whole.slice(0, -1) : whole;
+  const isShort = text.split(/\s+/).length < words || /\bfollowing\b/i.test(text);
+  return isShort || EMPTY.test(text) || INTENDS.test(text) ? undefined : clipText(text, MAX_SENTENCE);
+}
+
+/** A text without the marks of Markdown. */
+function plainText(text: string): string {
+  return oneLine(
+    text
+      .replace(/\[([^\][]*)\]\([^()\s]*\)/g, '$1')
+      .replace(/(\*\*|__)(?=\S)([^*]+?)\1/g, '$2')
+      .replace(/`+/g, '')
+      .replace(/^[#>*\-\s]+/, ''),
+  );
+}

@@ -1,0 +1,44 @@
+/** A block of code. */
+const CODE = /^ {0,3}(```|~~~)[\s\S]*?(^ {0,3}\1|$(?![\s\S]))/gm;
+/** A line that begins an item, a heading or a row of a table. */
+const BEGINNING = /^\s*(?:[-*+#>|]|\d+[.)]|[A-Z][A-Z ]+:)\s/;
+const SENTENCE = /(?<=[.!?]["')*_]{0,3})\s+(?=\S)|(?<=[。！？])/;
+const MARK = /^\s*(?:[-*+#>]+|\d+[.)])\s+/;
+
+/** A paragraph, an item or a heading of a text in Markdown, as one line without its mark. */
+export interface Paragraph {
+  readonly text: string;
+  readonly kind: 'text' | 'item' | 'heading' | 'row';
+}
+
+/** The paragraphs of a text in their order, without code. */
+export function paragraphsOf(text: string): Paragraph[] {
+  return text
+    .replaceAll('\r', '')
+    .replace(CODE, '\n\n')
+    .split('\n')
+    .reduce(intoParagraphs, [''])
+    .filter((line) => line.trim() !== '' && !RULE.test(line))
+    .map((line) => ({ text: line.replace(MARK, '').trim(), kind: kindOfLine(line) }));
+}
+
+const RULE = /^\s*[-=*_]{3,}\s*$/;
+
+function kindOfLine(line: string): Paragraph['kind'] {
+  if (/^\s*#/.test(line)) return 'heading';
+  if (/^\s*\|/.test(line)) return 'row';
+  return MARK.test(line) ? 'item' : 'text';
+}
+
+/** The sentences of one paragraph. */
+export function sentencesOf(paragraph: string): string[] {
+  return paragraph.split(SENTENCE).filter((sentence) => sentence.trim() !== '');
+}
+
+/** Lines that belong together in one text: an empty line ends it, and an item begins a new one. */
+function intoParagraphs(paragraphs: string[], line: string): string[] {
+  const follows = paragraphs.at(-1) ?? '';
+  if (line.trim() === '' || BEGINNING.test(line) || /^\s*#/.test(follows)) paragraphs.push(line);
+  else paragraphs.push(`${paragraphs.pop()} ${line.trim()}`);
+  return paragraphs;
+}

@@ -1,0 +1,91 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { cli } from '../support/cli.js';
+import { allDealtWith, freshState, newSession, systemOfFile } from '../support/system.js';
+
+const system = await systemOfFile();
+
+const releases: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const release of releases.splice(0).reverse()) await release();
+});
+
+/** A conversation with Claude Code, each hook a process, as the client runs them. */
+async function conversation(session: string, id = 'c0ffee00-0000') {
+  const state = await mkdtemp(join(tmpdir(), 'throughline-turns-'));
+  releases.push(() => rm(state, { recursive: true, force: true, maxRetries: 5 }));
+  const env = { NATS_URL: system.url, THROUGHLINE_SESSION: session, XDG_STATE_HOME: state };
+  const hook = async (hook_event_name: string, more: object = {}) => {
+    const payload = { session_id: id, cwd: '/shop', prompt_id: 'p1', hook_event_name, ...more };
+    const input = JSON.stringify(payload);
+    const { code, stdout, stderr } = await cli(['hook', 'claude', '--within', '20000'], { env, input });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return stdout;
+  };
+  const contextOf = (answer: string): string =>
+    answer === '' ? '' : JSON.parse(answer).hookSpecificOutput.additionalContext;
+  return {
+    hook,
+    say: async (prompt: string, more: object = {}) =>
+      contextOf(await hook('UserPromptSubmit', { prompt, ...more })),
+    edit: (file: string) =>
+      hook('PostToolUse', {
+        tool_name: 'Edit',
+        tool_input: { file_path: `/shop/${file}` },
+        tool_response: {},
+      }),
+    run: (command: string, tool_response: object = { stdout: 'ok' }) =>
+      hook('PostToolUse', { tool_name: 'Bash', tool_input: { command }, tool_response }),
+    stop: (last_assistant_message: string, more: object = {}) =>
+      hook('Stop', { last_assistant_message, stop_hook_active: false, ...more }),
+    start: async () => contextOf(await hook('SessionStart', { source: 'startup' })),
+  };
+}
+
+const ANSWER = `The package is private now: \`package.json\` has \`"private": true\`, and the tests pass.
+
+I decided to use node:test, no jest.
+
+Open question: should generated files end with a semicolon?`;
+
+describe('an everyday turn', () => {
+  it('the next session starts with what was done, decided and left open', async () => {
+    const session = newSession('turn');
+    const first = await conversation(session);
+    expect(await first.start()).toBe('');
+    await first.say('Make the package private');
+    await first.edit('package.json');
+    await first.run('npm test');
+    expect(await first.stop(ANSWER)).toBe('');
+    await allDealtWith(system.ports);
+
+    const next = await conversation(session, 'another');
+    const text = await next.start();
+    const [head, ...lines] = text.split('\n');
+    expect(head).toMatch(/^\[Memory of [\w-]+, \d{1,2} \w{3}\]$/);
+    expect(lines.join('\n')).toMatch(
+      /^Last: Make the package private: The package is private now[^\n]* package\.json[^\n]*\(claude, [^)]+\)/m,
+    );
+    expect(text).toMatch(/^Decided: .*node:test, no jest/m);
+    expect(text).toMatch(/^Open: .*should generated files end with a semicolon\?/m);
+    expect(text).not.toMatch(/proposals|Session state|iteration|[{}]/);
+    expect(text.length).toBeLessThanOrEqual(350 * 4);
+  });
+
+  it('the same turn sent twice counts once, and one that only chatted leaves nothing', async () => {
+    const session = newSession('turn');
+    const { say, edit, stop, run } = await conversation(session);
+    await say('Make the package private');
+    await edit('package.json');
+    await stop(ANSWER);
+    await stop(ANSWER);
+    await say('What is a package?', { prompt_id: 'p2' });
+    await run('cat package.json');
+    await stop('A package is a folder. Would you like me to explain more?');
+    await allDealtWith(system.ports);
+    const { counts } = (await freshState(system, session)).dispatches.current();
+    expect(counts).toMatchObject({ observer: 1, implementer: 0, rejected: 0 });
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import type { RecordedEntry } from '../../../src/contracts/trace-entry.js';
+import { finishedTurn, requestIn, saidIn } from '../../../src/memory/traces/finished-turn.js';
+
+const did = (tool: string, more: Partial<RecordedEntry> = {}): RecordedEntry => ({
+  ...{ id: tool, intent: 'i', action: 'TOOL_EXECUTION', status: 'SUCCESS', size: 0, tool },
+  ...more,
+});
+const ran = (command: string, more: Partial<RecordedEntry> = {}) => did('Bash', { command, ...more });
+const turn = (entries: readonly RecordedEntry[], message = '', request = 'Make it private', more = {}) =>
+  finishedTurn({ entries, message, request, commits: [], ...more });
+
+describe('what a finished turn leaves', () => {
+  it('the request, what was done, the files, and the newest outcome of each check', () => {
+    const entries = [
+      did('Read', { files: ['README.md'] }),
+      did('Edit', { files: ['package.json'] }),
+      did('Write', { files: ['src/x.ts'], status: 'FAILURE' }),
+      ran('cd app && npm test 2>&1', { status: 'FAILURE' }),
+      ran('cd app && npm test 2>&1'),
+      ran('npm run lint', { status: 'FAILURE' }),
+    ];
+    expect(turn(entries, 'Done! The package is private now. It stays so.')).toEqual({
+      summary: 'Make it private: The package is private now.',
+      files: ['package.json'],
+      tests: [
+        { command: 'npm test', passed: true },
+        { command: 'npm run lint', passed: false },
+      ],
+      ...{ decisions: [], open: [], questions: [] },
+    });
+  });
+
+  it('nothing of a turn that only read, talked, or offers more', () => {
+    const read = [did('Read', { files: ['a.ts'] }), ran('cat a.ts | head'), ran('git log')];
+    expect(turn(read, 'A package is a folder. Would you like me to explain more?')).toBeUndefined();
+    expect(turn([], 'Hello! How can I help? Let me know.')).toBeUndefined();
+  });
+
+  it('a question and a decision of a turn that only talked', () => {
+    expect(turn([], 'There are two ports. Which port should the server use?', 'Start it')).toMatchObject({
+      summary: 'Start it: There are two ports.',
+      questions: ['Which port should the server use?'],
+      open: [],
+    });
+    expect(turn([], 'We decided to keep one port because both clients know it.')).toMatchObject({
+      decisions: ['Keep one port because both clients know it.'],
+    });
+  });
+
+  it('a success behind a pipe, or of a client that hides failures, does not count as an outcome', () => {
+    expect(turn([ran('npm test | tail -5')])).toBeUndefined();
+    expect(turn([ran('npm test')], '', '', { hidesFailures: true })).toBeUndefined();
+    expect(turn([ran('npm test | tail -5', { status: 'FAILURE' })])?.tests).toEqual([
+      { command: 'npm test', passed: false },
+    ]);
+  });
+
+  it('a request is cut at its first sentence that says something', () => {
+    expect(requestIn('Hi!\n\nPlease **fix** the parser. It crashes.')).toBe('Please fix the parser');
+    expect(requestIn('yes')).toBe('yes');
+  });
+});
+
+describe('what a last message says', () => {
+  it.each([
+    ['a labelled line', 'Moved it.\n\n**Open question:** semicolon?', { questions: ['semicolon?'] }],
+    [
+      'a labelled list',
+      'Moved it.\n\n## Decisions\n- node:test, no jest\n- one port\n\n## Changes\n- a.ts',
+      { done: 'Moved it.', decisions: ['Node:test, no jest', 'One port'] },
+    ],
+    ['a list in bold', 'Moved it.\n\n**Not done:**\n- the docs\n', { open: ['the docs'] }],
+    [
+      'words for it',
+      'Moved it. The docs still need an update.',
+      { open: ['The docs still need an update.'] },
+    ],
+    [
+      'what could not be run',
+      'Moved it. I could not run the tests here.',
+      { open: ['I could not run the tests here.'] },
+    ],
+    [
+      'an offer, which is none',
+      'Moved it.\n\nIf you like, I can also commit it.\n\nShall I commit?',
+      { open: [], questions: [] },
+    ],
+    [
+      'code and tables, which are none',
+      '```\nTODO: x\n```\n| TODO: y | z |\n\nMoved it.',
+      { done: 'Moved it.', open: [] },
+    ],
+    [
+      'a heading first',
+      '## Summary\n\nHere is what I did:\n\n- Moved the parser\n',
+      { done: 'Moved the parser' },
+    ],
+    ['nothing', 'Done.', { done: undefined }],
+  ])('%s', (_, message, said) => {
+    expect(saidIn(message)).toMatchObject(said);
+  });
+});
