@@ -7,7 +7,7 @@ export { isLearningRequest, LEARNING_REQUEST_SUBJECTS, type LearningRequest } fr
 
 /**
  * The requests of the service `learnings`: one subject each, JSON in and out. The same table makes its endpoints, the
- * SDK's methods and the commands `throughline learnings` and `throughline proposals`.
+ * SDK's methods and the commands `throughline learning`.
  */
 const text = (max: number) =>
   z.string().trim().min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
@@ -52,7 +52,7 @@ interface Help {
   /** An example, behind the words of the command. */
   readonly example: string;
   /** Fields that are typed as arguments, in this order; the others are options. */
-  readonly places?: Readonly<Record<string, string>>;
+  readonly places?: readonly string[];
 }
 
 /** One request: what it takes, and what its help says. */
@@ -64,8 +64,6 @@ function request<const Shape extends z.ZodRawShape>(summary: string, help: Help,
   return { summary, help, shape, arguments: z.object(shape) };
 }
 
-const ID = 'its id, or a prefix of at least 3 characters';
-
 /** The requests by subject: a summary, and the input. */
 export const LEARNING_REQUESTS = {
   'learning.propose': request(
@@ -73,7 +71,7 @@ export const LEARNING_REQUESTS = {
     {
       about: 'Proposes a learning. It reaches prompts only after a person accepts it.',
       example: '"Run the linter before you hand in" --type pattern --tags lint',
-      places: { content: 'one sentence of at most 200 characters' },
+      places: ['content'],
     },
     {
       content: content.describe('One sentence of at most 200 characters.'),
@@ -116,7 +114,7 @@ export const LEARNING_REQUESTS = {
     {
       about: 'Finds the learnings that are relevant to a text, as prompts do.',
       example: '"handle errors in the parser"',
-      places: { query: 'what they should be about' },
+      places: ['query'],
     },
     {
       query: text(10_000).describe('What they should be about.'),
@@ -131,7 +129,7 @@ export const LEARNING_REQUESTS = {
     {
       about: 'Changes a learning, or a pending proposal.',
       example: 'abc12 --content "Run the linter and the tests"',
-      places: { id: ID },
+      places: ['id'],
     },
     {
       id,
@@ -146,7 +144,7 @@ export const LEARNING_REQUESTS = {
     {
       about: 'Replaces a learning by another one.',
       example: 'abc12 def45',
-      places: { id: 'the learning that is replaced', replacement: 'the learning that takes its place' },
+      places: ['id', 'replacement'],
     },
     { id, replacement: id.describe('The learning that takes its place.'), by },
   ),
@@ -155,7 +153,7 @@ export const LEARNING_REQUESTS = {
     {
       about: 'Retracts a learning: it stays on record, but no longer reaches prompts.',
       example: 'abc12 --reason "We use biome now"',
-      places: { id: ID },
+      places: ['id'],
     },
     { id, reason, by },
   ),
@@ -179,7 +177,7 @@ export const LEARNING_REQUESTS = {
     {
       about: 'Shows a proposal with its evidence, and the learning that says nearly the same.',
       example: 'abc12',
-      places: { id: ID },
+      places: ['id'],
     },
     { id },
   ),
@@ -188,7 +186,7 @@ export const LEARNING_REQUESTS = {
     {
       about: 'Makes a proposal a learning. One that says nearly the same as a learning is not added twice.',
       example: 'abc12 --merge',
-      places: { id: ID },
+      places: ['id'],
     },
     {
       id,
@@ -202,7 +200,7 @@ export const LEARNING_REQUESTS = {
     {
       about: 'Rejects a proposal. It stays on record; only a person can propose the same again.',
       example: 'abc12 --reason "True of one module only"',
-      places: { id: ID },
+      places: ['id'],
     },
     { id, reason, by },
   ),

@@ -62,9 +62,9 @@ export function toolCommand(binary: string, session: string, words: string): str
   return `${binary} tool ${words.replace(/^\S+/, (name) => `${name} --session ${session}`)}`;
 }
 
-/** `throughline learnings ls --project app`: a command that lists what a project has learned. */
+/** `throughline learning ls --project app`: a command that lists what a project has learned. */
 export function learningsCommand(binary: string, project: string | undefined): string {
-  return `${binary} learnings ls${projectOption(project)}`;
+  return `${binary} learning ls${projectOption(project)}`;
 }
 
 type Commanding = (words: string) => string;

@@ -103,7 +103,7 @@ export const SESSION_START: PromptDescriptor<
     const noted = newestNotes(state.notebook, command);
     const plan = planProgress(state.run, state.dispatches.current().ledgers);
     const project = request.project ?? charter.project;
-    const review = `${binary} proposals review${projectOption(project)}`;
+    const review = `${binary} learning review${projectOption(project)}`;
     const sections = {
       ...memory.sections,
       goal: goal.items,
@@ -123,7 +123,7 @@ export const SESSION_START: PromptDescriptor<
         shown: some.flatMap((section) => shown[section]),
       });
       return leftOutLine([
-        listed('the plan', ['plan'], `${binary} plan ${session}`),
+        listed('the plan', ['plan'], `${binary} plan show ${session}`),
         listed('the session state', ['project', 'roles', 'state'], command('session-show --json')),
         listed('the learnings', ['learnings'], learningsCommand(binary, project)),
         ...(shown.notes.length > 0 ? [] : [{ ...noted, name: 'the notes', shown: [], command: noted.all }]),

@@ -31,7 +31,7 @@ import { serveTools } from './tools/serve-tools.js';
 
 /** All services, in the order in which they start. */
 export const SERVICES = ['extractor', 'compiler', 'tools', 'learnings', 'keeper'] as const;
-/** The name of a service, as `throughline serve --only` takes it. */
+/** The name of a service, as `throughline admin serve --only` takes it. */
 export type ServiceName = (typeof SERVICES)[number];
 
 /**

@@ -276,7 +276,7 @@ class PlanRunner {
     if (times <= MOST_IN_VAIN) return;
     throw new ThroughlineError(
       'internal',
-      `task ${id}: its results do not count in session ${this.#session}; see "throughline rejected ls"`,
+      `task ${id}: its results do not count in session ${this.#session}; see "throughline result ls"`,
     );
   }
 

@@ -100,7 +100,7 @@ async function longRepository(): Promise<string> {
 }
 
 const importing = (session: string, repo: string, ...args: string[]) =>
-  cli(['import', 'git', '-s', session, '--repo', repo, ...args], { env: { NATS_URL: system.url } });
+  cli(['result', 'import-git', '-s', session, '--repo', repo, ...args], { env: { NATS_URL: system.url } });
 
 interface Imported {
   readonly commits: number;
@@ -275,7 +275,7 @@ describe('import git', () => {
 
   it('import git waits for Throughline, says so once, and goes on', async () => {
     await using nats = await startTestNats();
-    const args = ['import', 'git', '-s', 'demo', '--repo', odd];
+    const args = ['result', 'import-git', '-s', 'demo', '--repo', odd];
     const child = spawn(process.execPath, [BIN, ...args], { env: cleanEnv({ NATS_URL: nats.url }) });
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (words: string) => {
@@ -302,7 +302,7 @@ describe('import git', () => {
   it.skipIf(PTY_MISSING !== undefined)(
     'import git tells its progress in one line of a terminal',
     async () => {
-      const args = ['import', 'git', '-s', newSession('terminal'), '--repo', long, '--limit', '300'];
+      const args = ['result', 'import-git', '-s', newSession('terminal'), '--repo', long, '--limit', '300'];
       await using terminal = await onTerminal(args, { NATS_URL: system.url });
       expect(await terminal.ended()).toMatchObject({ code: 0 });
       const [, progress = ''] = /pid:\d+\r\n([^\n]*)\n300 commits imported/.exec(terminal.written()) ?? [];

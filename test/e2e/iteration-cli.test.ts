@@ -133,11 +133,11 @@ describe('an agent’s iterations, on the command line only', () => {
     await tool('iteration-start');
     await tool('iteration-summary', '--summary', 'A summary');
     for (const content of ['A message', 'm '.repeat(2000)]) await tool('inbox-add', '--content', content);
-    const least = await up.cli(['compile', '--session', session, '--kind', 'iteration', '--room', '1']);
+    const least = await up.cli(['prompt', '--session', session, '--kind', 'iteration', '--room', '1']);
     expect(least).toMatchObject({ code: 1, stdout: '' });
     const needed = Number(/needs (\d+) tokens/.exec(least.stderr)?.[1]);
     const prompt = await run(
-      ...['compile', '--session', session, '--kind', 'iteration', '--room', `${needed}`],
+      ...['prompt', '--session', session, '--kind', 'iteration', '--room', `${needed}`],
     );
     const named = [...prompt.matchAll(/(?:all|whole|here): `throughline ([^`]+)`/g)].map(
       ([, words = '']) => words,

@@ -74,16 +74,16 @@ describe('the reading commands', () => {
 
   it('timeline names the command that shows the next page, until there is none', async () => {
     const all: { key: string }[] = JSON.parse(await run('timeline', session, '--json'));
-    const first = await up.cli(['timeline', session, '--kind', 'command', 'result', '--limit', '2']);
+    const first = await up.cli(['log', session, '--kind', 'command', 'result', '--limit', '2']);
     const [counts, next = ''] = first.stderr.split('\n');
     expect(counts).toBe('-- 2 entries, the newest first');
     expect(next).toMatch(
-      /^-- the next page: throughline timeline \S+ --kind command result --limit 2 --page [\w-]+$/,
+      /^-- the next page: throughline log \S+ --kind command result --limit 2 --page [\w-]+$/,
     );
     const command = next.replace('-- the next page: throughline ', '').split(' ');
     const second = await up.cli([...command, '--json']);
     expect(JSON.parse(second.stdout)).toEqual(all.slice(2, 4));
-    expect(second.stderr).toMatch(/^-- the next page: throughline timeline .* --json --page [\w-]+\n$/);
+    expect(second.stderr).toMatch(/^-- the next page: throughline log .* --json --page [\w-]+\n$/);
     expect((await up.cli([...command, '--limit', '500'])).stderr).toMatch(
       /^-- \d+ entries, the newest first\n$/,
     );
@@ -119,7 +119,7 @@ describe('the reading commands', () => {
   });
 
   it('snapshot show counts the dispatches of every role', async () => {
-    await up.cli(['snapshot', 'write', session]);
+    await up.cli(['admin', 'snapshot', session]);
     const counts = ROLES.map((role) => `0 ${role}`).join(', ');
     expect(await run('snapshot', 'show', session)).toContain(`dispatches      ${counts}, 0 rejected\n`);
   });
@@ -175,7 +175,7 @@ describe('the reading commands', () => {
     const entries = ['INT-1', 'INT-2', 'INT-1'].map((intent_id) =>
       JSON.stringify({ intent_id, action_type: 'TOOL_EXECUTION', payload: { tool_name: 'edit' } }),
     );
-    await up.cli(['trace', 'append', '-s', name], { input: entries.join('\n') });
+    await up.cli(['publish', 'trace', '-s', name], { input: entries.join('\n') });
     expect(await up.cli(['trace', 'ls', name])).toEqual({
       code: 0,
       stdout: 'INT-1  2 entries\nINT-2  1 entry\n',
@@ -185,7 +185,7 @@ describe('the reading commands', () => {
       { id: 'INT-1', entries: 2 },
       { id: 'INT-2', entries: 1 },
     ]);
-    const list = `"throughline trace ls ${name}" lists`;
+    const list = `"throughline log ${name} --trace" lists`;
     expect(await up.cli(['trace', 'show', name])).toEqual({
       code: 2,
       stdout: '',
@@ -198,7 +198,7 @@ describe('the reading commands', () => {
     });
     expect(await up.cli(['trace', 'show', session])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('no intent has a trace yet: "throughline trace append" begins one'),
+      stderr: expect.stringContaining('no intent has a trace yet: "throughline publish trace" begins one'),
     });
   });
 
@@ -252,7 +252,7 @@ describe('the reading commands', () => {
   });
 
   it('the reading commands name a misspelt variable, and go on', async () => {
-    const { code, stdout, stderr } = await up.cli(['tasks', '-s', session], {
+    const { code, stdout, stderr } = await up.cli(['task', 'ls', '-s', session], {
       env: { THROUGHLINE_REPLICA: '3' },
     });
     expect({ code, stdout }).toEqual({ code: 0, stdout: await run('tasks', '-s', session) });
@@ -292,8 +292,8 @@ describe('exit codes', () => {
 
   it.each([
     ['a cursor of no list', ['session', 'ls', '--page', 'x'], ''],
-    ['an empty name', ['timeline', 'any', '--task', ''], ''],
-    ['an empty argument', ['learnings', 'search', ''], ''],
+    ['an empty name', ['log', 'any', '--task', ''], ''],
+    ['an empty argument', ['learning', 'search', ''], ''],
     ['a setting that does not exist', ['session', 'open', 'any', '--settings', 'colour=red'], ''],
     [
       'a message id with a space',
@@ -308,7 +308,7 @@ describe('exit codes', () => {
 
   it.each([
     ['a result', ['publish', 'implementer', '-s', 'any'], result({ status: 'perhaps' })],
-    ['the entries of a trace', ['trace', 'append', '-s', 'any'], '{"intent_id":1}'],
+    ['the entries of a trace', ['publish', 'trace', '-s', 'any'], '{"intent_id":1}'],
     ['the file of a session', ['session', 'import', '-'], '{"format":"other"}'],
   ])(
     'what cannot be read as what it should be is a failure, with exit code 1: %s',
@@ -325,31 +325,31 @@ describe('templates', () => {
 
   it('schema ls names every schema that schema print gives, and no other', async () => {
     const { schemas }: { schemas: { name: string; about: string }[] } = JSON.parse(
-      (await cli(['schema', 'ls', '--json'])).stdout,
+      (await cli(['dev', 'schema', 'ls', '--json'])).stdout,
     );
     expect(schemas).toContainEqual({
       name: 'result.implementer',
       about: 'What an agent returns as implementer, on dispatch.<session>.implementer.',
     });
-    const listed = await cli(['schema', 'ls']);
+    const listed = await cli(['dev', 'schema', 'ls']);
     expect(listed.stdout.trimEnd().split('\n')).toHaveLength(schemas.length);
-    const printed = await cli(['schema', 'print', 'result.implementer']);
+    const printed = await cli(['dev', 'schema', 'print', 'result.implementer']);
     const file = new URL('../../schemas/result.implementer.json', import.meta.url);
     expect(printed).toMatchObject({ code: 0, stdout: await readFile(file, 'utf8') });
-    const wrong = await cli(['schema', 'print', 'constructor']);
+    const wrong = await cli(['dev', 'schema', 'print', 'constructor']);
     expect(wrong).toMatchObject({ code: 1, stdout: '' });
-    expect(wrong.stderr).toMatch(/there is no schema "constructor": "throughline schema ls" lists them/);
-    expect((await cli(['schema', 'print', 'result.implementr'])).stderr).toContain(
-      'there is no schema "result.implementr"; did you mean result.implementer? "throughline schema ls" lists them',
+    expect(wrong.stderr).toMatch(/there is no schema "constructor": "throughline dev schema ls" lists them/);
+    expect((await cli(['dev', 'schema', 'print', 'result.implementr'])).stderr).toContain(
+      'there is no schema "result.implementr"; did you mean result.implementer? "throughline dev schema ls" lists them',
     );
   });
 
   it('template print gives the built-in template, which check and compile take', async () => {
-    const printed = await cli(['template', 'print']);
+    const printed = await cli(['prompt', 'template']);
     expect(printed).toEqual({ code: 0, stdout: ITERATION_TEMPLATE, stderr: '' });
     await writeFile(file('same.md'), printed.stdout);
-    expect(await cli(['template', 'check', file('same.md')])).toMatchObject({ code: 0 });
-    expect(await cli(['template', 'check', file('same.md'), '--json'])).toEqual({
+    expect(await cli(['prompt', 'template', file('same.md')])).toMatchObject({ code: 0 });
+    expect(await cli(['prompt', 'template', file('same.md'), '--json'])).toEqual({
       ...{ code: 0, stdout: '{"ok":true,"unknown":[]}\n', stderr: '' },
     });
     session = newSession('template');
@@ -360,7 +360,7 @@ describe('templates', () => {
 
   it('compile fills a template of one’s own, with binary and extra', async () => {
     await writeFile(file('own.md'), '{{binary}} {{session}}\r\n{{inbox}}\r\n{{extra}}\r\n');
-    const args = ['compile', '-s', session, '--kind', 'iteration', '--template', file('own.md')];
+    const args = ['prompt', '-s', session, '--kind', 'iteration', '--template', file('own.md')];
     expect(await run(...args, '--binary', './tl', '--extra', '{{tasks}}')).toBe(
       `./tl ${session}\n{{tasks}}\n`,
     );
@@ -370,10 +370,10 @@ describe('templates', () => {
     await writeFile(file('bad.md'), 'a\n{{taks}}\n{{session}} {{ready-count}}\n');
     const named =
       /unknown placeholders: \{\{taks\}\} in line 2, \{\{ready-count\}\} in line 3\. .*\(template_invalid\)/;
-    const checked = await cli(['template', 'check', file('bad.md')]);
+    const checked = await cli(['prompt', 'template', file('bad.md')]);
     expect(checked).toMatchObject({ code: 1, stdout: '' });
     expect(checked.stderr).toMatch(named);
-    const asJson = await cli(['template', 'check', file('bad.md'), '--json']);
+    const asJson = await cli(['prompt', 'template', file('bad.md'), '--json']);
     expect(asJson.code).toBe(1);
     expect(JSON.parse(asJson.stdout)).toEqual({
       ok: false,
@@ -382,12 +382,12 @@ describe('templates', () => {
         { name: 'ready-count', line: 3 },
       ],
     });
-    const refused = await up.cli(['compile', '-s', 'x', '--kind', 'iteration', '--template', file('bad.md')]);
+    const refused = await up.cli(['prompt', '-s', 'x', '--kind', 'iteration', '--template', file('bad.md')]);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(named);
   });
 
   it('a template that cannot be read is a usage error', async () => {
-    expect(await cli(['template', 'check', file('none.md')])).toMatchObject({ code: 2, stdout: '' });
+    expect(await cli(['prompt', 'template', file('none.md')])).toMatchObject({ code: 2, stdout: '' });
   });
 });

@@ -138,7 +138,7 @@ describe('publish --wait', () => {
       code: 1,
       stdout: expect.stringMatching(/^dispatch \d+ rejected: status is "perhaps".*\(schema_invalid\)\n/),
     });
-    expect(text.stderr).toContain(`"throughline rejected ls --session ${session}"`);
+    expect(text.stderr).toContain(`"throughline result ls --session ${session}"`);
     const json = await publish(session, WRONG, '--json');
     expect(json.code).toBe(1);
     expect(JSON.parse(json.stdout).result).toMatchObject({
@@ -165,13 +165,13 @@ describe('what the tools show of a task whose last result could not be read', ()
     expect(status.stdout).toMatch(
       /^ {2}1 {2}last result, dispatch \d+, could not be read: schema_invalid: status is/m,
     );
-    const ledger = await up.cli(['ledger', session, '--task', '1', '--json']);
+    const ledger = await up.cli(['status', session, '--task', '1', '--json']);
     expect(JSON.parse(ledger.stdout)).toMatchObject({
       'ledger.task.unreadable': { role: 'implementer', code: 'schema_invalid' },
     });
     await publish(session, GOOD);
     expect((await up.cli(['status', '-s', session])).stdout).not.toContain('could not be read');
-    expect((await up.cli(['ledger', session, '--task', '1'])).stdout).not.toContain('unreadable');
+    expect((await up.cli(['status', session, '--task', '1'])).stdout).not.toContain('unreadable');
   });
 });
 
@@ -236,7 +236,7 @@ describe('rejected', () => {
     const session = newSession('fix');
     const id = await rejectOne(session, 'no result');
     const options = ['--file', '-', '--set', 'summary=all of it', '--json'];
-    const fixed = await up.cli(['rejected', 'fix', id, ...options], { input: GOOD });
+    const fixed = await up.cli(['result', 'fix', id, ...options], { input: GOOD });
     const { sequence } = JSON.parse(fixed.stdout);
     expect(await resultOf(session, sequence)).toMatchObject({
       facts: expect.arrayContaining([expect.objectContaining({ relation: 'summary', object: 'all of it' })]),
@@ -246,7 +246,7 @@ describe('rejected', () => {
   it('rejected fix sends a result to the role and the session that it was meant for', async () => {
     const [session, meant] = [newSession('fix'), newSession('meant')];
     const id = await rejectOne(session, '{"task_id":"1","assessment":"approved"}');
-    const command = `publish it with "throughline rejected fix ${id} --role reviewer"`;
+    const command = `publish it with "throughline result fix ${id} --role reviewer"`;
     expect((await rejected('show', id)).stderr).toContain(`this is a review: ${command}`);
     expect(await listed(session)).toMatchObject([{ meant: 'reviewer' }]);
     const fixed = await rejected('fix', id, '--role', 'reviewer', '--session', meant, '--json');
@@ -283,7 +283,7 @@ describe('rejected', () => {
       const refused = await rejected(command, String(entry?.sequence), ...more);
       expect(refused).toMatchObject({ code: 1, stdout: '' });
       expect(refused.stderr).toContain(
-        `no rejected result has the number ${entry?.sequence}; dispatch ${entry?.sequence} is number ${id} in "throughline rejected ls" (not_found)`,
+        `no rejected result has the number ${entry?.sequence}; dispatch ${entry?.sequence} is number ${id} in "throughline result ls" (not_found)`,
       );
     },
   );
@@ -295,7 +295,7 @@ describe('rejected', () => {
       code: 1,
       stdout: `{"id":${one}}\n`,
       stderr:
-        '-- 1 rejected result removed\nthroughline: no rejected result has the number 999999: "throughline rejected ls" lists their numbers (not_found)\n',
+        '-- 1 rejected result removed\nthroughline: no rejected result has the number 999999: "throughline result ls" lists their numbers (not_found)\n',
     });
     expect((await listed(session)).map(({ id }) => String(id))).toEqual([other]);
   });
@@ -304,7 +304,7 @@ describe('rejected', () => {
     [
       'nothing to correct',
       ['fix', '1'],
-      /give --file, --set, --role or --session; "throughline rejected retry 1"/,
+      /give --file, --set, --role or --session; "throughline result retry 1"/,
     ],
     ['no field', ['fix', '1', '--set', 'status'], /Use field=value/],
     ['nothing to remove', ['rm'], /give either numbers of results or --older-than/],

@@ -276,7 +276,7 @@ describe('prompt.compile of a dispatch', () => {
       if (shown > 1) expect(reply.prompt).toContain('- Never touch the grammar.');
       if (shown > 0) expect(reply.prompt).toContain('- edit: 39 succeeded, 0 failed, 0 denied');
       if (shown > 0 && shown < shownOf(whole))
-        expect(reply.prompt).toContain('of the lines of the compacted history (`throughline trace show');
+        expect(reply.prompt).toContain('of the lines of the compacted history (`throughline log');
       counts.add(shown);
       before = shown;
     }
@@ -311,8 +311,7 @@ describe('prompt.compile of a dispatch', () => {
       const shown = stepsOf(prompt);
       expect(shown).toEqual(all.slice(all.length - shown.length));
       expect(shown.length).toBeLessThanOrEqual(steps);
-      if (shown.length < all.length)
-        expect(prompt.prompt).toContain(`throughline trace show ${session} --intent`);
+      if (shown.length < all.length) expect(prompt.prompt).toContain(`throughline log ${session} --intent`);
       hasSummary = prompt.compacted !== null;
       if (!hasSummary) expect(shown).toEqual([]);
       steps = shown.length;

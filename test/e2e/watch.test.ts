@@ -18,7 +18,7 @@ interface Watch extends AsyncDisposable {
   end(): Promise<number | null>;
 }
 
-/** `throughline watch`, once it says that it watches or has ended. */
+/** `throughline log -f`, once it says that it watches or has ended. */
 async function watching(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Watch> {
   const child = spawn(process.execPath, [BIN, 'watch', ...args], {
     env: cleanEnv(env),
@@ -87,7 +87,7 @@ async function cuttable(url: string) {
 describe.each(LAYOUTS)('in the layout $layout', (layout) => {
   const env = layoutEnv(layout);
 
-  it(`throughline watch shows what happens in all sessions, and what was missed while the connection was lost (${layout.layout})`, async () => {
+  it(`throughline log -f shows what happens in all sessions, and what was missed while the connection was lost (${layout.layout})`, async () => {
     await using system = await startSystem({ env });
     const { client } = system;
     const [old, fresh, quiet] = [newSession('old'), newSession('fresh'), newSession('quiet')];
@@ -138,7 +138,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     expect(await all.end()).toBe(0);
   });
 
-  it(`throughline watch shows one session, or those of a project (${layout.layout})`, async () => {
+  it(`throughline log -f shows one session, or those of a project (${layout.layout})`, async () => {
     await using system = await startSystem({ env });
     const { client } = system;
     const [one, other] = [newSession('one'), newSession('other')];
@@ -167,7 +167,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     expect(await printer.end()).toBe(0);
   });
 
-  it(`throughline watch of a session that is not there says so, and shows it once it begins (${layout.layout})`, async () => {
+  it(`throughline log -f of a session that is not there says so, and shows it once it begins (${layout.layout})`, async () => {
     await using system = await startSystem({ env });
     const later = newSession('later');
     await using watch = await watching({ NATS_URL: system.url }, '--session', later);

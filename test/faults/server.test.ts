@@ -149,7 +149,7 @@ survives('a disk that is full for a while', async (load, server) => {
 survives(
   'a worker that stands still for longer than the ack wait',
   async (load, server) => {
-    await using worker = await startCli(['serve', '--only', 'extractor'], {
+    await using worker = await startCli(['admin', 'serve', '--only', 'extractor'], {
       NATS_URL: server.url,
       ...load.env,
     });
@@ -165,7 +165,7 @@ survives(
 
 /** Large bodies come while a worker stands still; gives how often the server cut a client off for reading too slowly. */
 async function cutOffs(load: Load, server: FaultyServer, bodies: number): Promise<number> {
-  await using worker = await startCli(['serve', '--only', 'extractor'], {
+  await using worker = await startCli(['admin', 'serve', '--only', 'extractor'], {
     NATS_URL: server.url,
     ...load.env,
   });
@@ -225,7 +225,7 @@ it.concurrent(
       // Without its deadline it would wait for answers for longer than it may.
       THROUGHLINE_TUNING: 'shutdownMs=1000 requestTimeoutMs=60000',
     };
-    await using running = await startCli(['serve'], env);
+    await using running = await startCli(['admin', 'serve'], env);
     await server.freeze();
     const begun = performance.now();
     const { code } = await running.stop();

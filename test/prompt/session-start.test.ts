@@ -39,7 +39,7 @@ describe('a session start', () => {
         'Pending proposals (1):',
         '  abc12 pattern  "TypeScript strict mode catches errors" (0.71)',
         '',
-        'Review: `throughline proposals review --project default`',
+        'Review: `throughline learning review --project default`',
         '',
         'Session state:',
         '  - new',
@@ -64,7 +64,7 @@ describe('a session start', () => {
     played.after('inbox-add', { content: 'Mind the budget' });
     const { prompt } = compilePrompt(played.state, start(), undefined, LEARNINGS);
     expect(prompt).toContain('Project: my app\nGoal: A parser');
-    expect(prompt).toContain('Review: `throughline proposals review --project my-app`');
+    expect(prompt).toContain('Review: `throughline learning review --project my-app`');
     expect(prompt).toContain(
       [
         'Session state:',
@@ -172,7 +172,7 @@ describe('learnings that have no room', () => {
       };
       const { prompt } = compiledIn(compiledIn().budget.wanted - 1);
       expect(prompt).toMatch(
-        /Left out for space: .*of the learnings \(`throughline learnings ls --project my-app`\)/,
+        /Left out for space: .*of the learnings \(`throughline learning ls --project my-app`\)/,
       );
     },
   );

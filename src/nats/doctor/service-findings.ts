@@ -14,7 +14,7 @@ import { MAKE_ROOM } from '../connection/nats-errors.js';
 import { instancesOf } from '../micro/service-health.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
-/** Which service of `throughline serve --only` answers by which name. */
+/** Which service of `throughline admin serve --only` answers by which name. */
 const SERVED: Readonly<Record<string, string>> = {
   [EXTRACTOR_SERVICE]: 'extractor',
   [COMPILER_SERVICE]: 'compiler',
@@ -26,7 +26,7 @@ const SERVED: Readonly<Record<string, string>> = {
 /** How many sessions with dispatches set aside are named. */
 const SHOWN = 3;
 const MEND =
-  'remove the cause: they continue by themselves within a minute; "throughline rejected retry" brings back what was rejected meanwhile';
+  'remove the cause: they continue by themselves within a minute; "throughline result retry" brings back what was rejected meanwhile';
 const NO_ANSWER = 'check that the stream of the session has a leader: nats stream info SESSION_<session>';
 
 /** How long the last incident of a service describes its present state. */
@@ -54,7 +54,7 @@ interface ExpectedServices {
   readonly now: number;
   /** Longest wait for a running instance that does not answer. */
   readonly timeoutMs: number;
-  /** As `throughline serve --only` names them. Default: all. */
+  /** As `throughline admin serve --only` names them. Default: all. */
   readonly only?: readonly string[] | undefined;
   /** Looks only at instances on the machine or container of this name. Default: everywhere. */
   readonly host?: string | undefined;
@@ -74,7 +74,7 @@ export async function serviceFindings(
       const instances = everywhere.filter((each) => host === undefined || healthIn(each)?.host === host);
       const check = `service ${name}`;
       if (instances.length === 0)
-        return [fail(check, `no instance answers${where}`, `throughline serve --only ${served}`)];
+        return [fail(check, `no instance answers${where}`, `throughline admin serve --only ${served}`)];
       const findings = instances.flatMap((each) => judged(check, each, version, now));
       const running = counted(instances.length, 'instance answers', 'instances answer');
       return [...(findings.length > 0 ? findings : [ok(check, running)]), ...repairFindings(instances)];

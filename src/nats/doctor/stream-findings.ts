@@ -88,7 +88,9 @@ export async function streamFindings(jsm: JetStreamManager, expected: ExpectedSt
   } catch (error) {
     if (apiCode(error) !== API.streamNotFound) throw toThroughlineError(error, check);
     if (expected.madeBy !== undefined) return [ok(check, `not there yet: ${expected.madeBy} creates it`)];
-    return [fail(check, 'is missing', 'start or restart the services, which create it: throughline serve')];
+    return [
+      fail(check, 'is missing', 'start or restart the services, which create it: throughline admin serve'),
+    ];
   }
 }
 
@@ -148,7 +150,7 @@ export function streamFaults({ config, state, cluster }: SeenStream, expected: E
   return found;
 }
 
-/** The consumers of dispatches: which service of `throughline serve --only` fetches from them, and what it takes. */
+/** The consumers of dispatches: which service of `throughline admin serve --only` fetches from them, and what it takes. */
 export const CONSUMERS: Readonly<Record<string, { readonly service: string; readonly subjects: string }>> = {
   [EXTRACTOR_CONSUMER]: { service: 'extractor', subjects: DISPATCH_SUBJECTS },
   [LEARNER_CONSUMER]: { service: 'learnings', subjects: DISPATCH_REVIEWS },
@@ -162,7 +164,7 @@ export async function consumerFindings(
 ): Promise<Finding[]> {
   const check = `consumer ${consumer}`;
   const { service, subjects = DISPATCH_SUBJECTS } = CONSUMERS[consumer] ?? {};
-  const start = `throughline serve --only ${service}`;
+  const start = `throughline admin serve --only ${service}`;
   try {
     const info = await jsm.consumers.info(DISPATCH_STREAM, consumer);
     return judged(check, info, { ackWaitMs, consumer, subjects, start });
@@ -220,7 +222,8 @@ export async function rejectedFindings(jsm: JetStreamManager): Promise<Finding[]
   try {
     const { messages } = (await jsm.streams.info(REJECTED_STREAM)).state;
     if (messages === 0) return [ok('rejected', 'none')];
-    const fix = '"throughline rejected ls" says why; "rejected fix", "retry" and "rm" deal with them';
+    const fix =
+      '"throughline result ls" says why; "result fix", "result retry" and "result rm" deal with them';
     return [warn('rejected', `${counted(messages, 'result')} could not be used`, fix)];
   } catch (error) {
     // That it is missing has been reported.

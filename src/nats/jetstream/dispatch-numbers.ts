@@ -221,7 +221,7 @@ export async function numbersFault(
 }
 
 /** What to do about numbers that are used again. */
-export const REPAIR = 'throughline repair';
+export const REPAIR = 'throughline admin repair';
 
 /** @throws ThroughlineError `config_invalid` when the stream gives numbers that sessions have seen */
 export async function assertNumbers(ports: NumbersPorts): Promise<SeenDispatch | undefined> {

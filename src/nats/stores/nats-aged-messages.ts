@@ -65,7 +65,7 @@ export class NatsAgedMessages implements AgedMessages {
         if (apiCode(error) === API.consumerNotFound) return undefined;
         throw error;
       });
-      const fix = `start it with "throughline serve --only ${service}"`;
+      const fix = `start it with "throughline admin serve --only ${service}"`;
       if (info === undefined)
         return { sequence: 0, held: `the service ${service} has read no results: ${fix}` };
       // One with a filter acknowledges only what is for it.

@@ -38,7 +38,7 @@ const ANNOUNCED_PAUSE_MS = 20;
 /** A look that began longer ago says nothing of now: who forgets a session waits longer until everyone knows. */
 const KNOWN_MS = 1500;
 const UNREADABLE =
-  'archived and forgotten sessions are not known here: give the user the permissions that "throughline permissions" prints';
+  'archived and forgotten sessions are not known here: give the user the permissions that "throughline admin permissions" prints';
 
 /**
  * The records of the bucket `session_lifecycle`, each JSON on one line. The bucket is made with the first record: most

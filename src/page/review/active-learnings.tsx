@@ -57,7 +57,7 @@ export function ActiveLearnings(props: {
         learnings.length === 0 ? (
           <Empty
             title="No learnings yet"
-            command="throughline learnings propose &quot;Run the linter before you hand in&quot;"
+            command="throughline learning propose &quot;Run the linter before you hand in&quot;"
           >
             <p>What is proposed and accepted reaches the prompts of every later session of the project.</p>
           </Empty>

@@ -125,7 +125,7 @@ function Result(props: {
       </p>
       {truncated === true ? (
         <p class="quiet">
-          Only the beginning is shown; `throughline rejected show {rejected.id}` has all of it.
+          Only the beginning is shown; `throughline result show {rejected.id}` has all of it.
         </p>
       ) : null}
       {encoding === 'base64' ? <p class="quiet">The body is not text: it is shown in base64.</p> : null}

@@ -29,10 +29,7 @@ export function BoardTasks({
         {tasks.length === 0 ? null : `${open} open of ${tasks.length}`}
       </ColumnHead>
       {tasks.length === 0 ? (
-        <Empty
-          title="No tasks on the board"
-          command={`throughline tool task-add --session ${session} --content "…"`}
-        />
+        <Empty title="No tasks on the board" command={`throughline task add --session ${session} "…"`} />
       ) : (
         <ul class="task-list">
           {ordered.map((task) => (
@@ -91,7 +88,7 @@ export function PlanTasks({ session, shown }: { readonly session: string; readon
         <ColumnHead id="plan-title" title="Plan" />
         <Empty
           title="No plan is followed"
-          command={`throughline init --session ${session} --tasks tasks.md`}
+          command={`throughline plan follow --session ${session} tasks.md`}
         />
       </>
     );

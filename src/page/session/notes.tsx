@@ -66,7 +66,7 @@ export function Notes({ session, notes }: OfSession & Pick<ReplyTo<'tool.note-li
       {notes.length === 0 ? (
         <Empty
           title="No notes yet"
-          command={`throughline tool note-add --session ${session} --content "The CI machine has no docker"`}
+          command={`throughline note add --session ${session} "The CI machine has no docker"`}
         >
           What later agents should know:
         </Empty>
@@ -104,7 +104,7 @@ export function Inbox({ session, messages }: OfSession & Pick<ReplyTo<'tool.inbo
       {messages.length === 0 ? (
         <Empty
           title="No messages"
-          command={`throughline tool inbox-add --session ${session} --content "Please look at the build first"`}
+          command={`throughline inbox add --session ${session} "Please look at the build first"`}
         >
           What you tell the next agent:
         </Empty>

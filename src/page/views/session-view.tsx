@@ -48,7 +48,7 @@ export function SessionView({ session }: SessionViewProps) {
           {view.sequence === 0 ? (
             <Empty
               title="Nothing has happened in this session"
-              command={`throughline tool task-add --session ${session} --content "The first task"`}
+              command={`throughline task add --session ${session} "The first task"`}
             >
               No session of this name has events; see{' '}
               <a href={viewHref('sessions')}>the sessions that have</a>. A first task, result or goal begins

@@ -171,10 +171,7 @@ function Figures({ listed }: { readonly listed: SessionFigures }) {
 function NoSessions({ filtered }: { readonly filtered: boolean }) {
   if (!filtered) {
     return (
-      <Empty
-        title="No sessions yet"
-        command="throughline tool session-open --session demo --goal &quot;A first try&quot;"
-      >
+      <Empty title="No sessions yet" command="throughline session open demo --goal &quot;A first try&quot;">
         A session begins with its first result, task or goal. This one makes an empty session to look at:
       </Empty>
     );

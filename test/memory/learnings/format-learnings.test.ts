@@ -65,7 +65,7 @@ describe('formatRelevantLearnings', () => {
 });
 
 describe('formatCompactProposals', () => {
-  const REVIEW = 'throughline proposals review';
+  const REVIEW = 'throughline learning review';
 
   it('T-22.4: the compact proposals are an index: five characters of the id, type, text, confidence, and how to review', () => {
     const pending = [
@@ -80,7 +80,7 @@ describe('formatCompactProposals', () => {
         '  def45 insight  "TypeScript strict mode" (0.70)',
         '  01234 self_knowledge "Forgets tests" (N/A)',
         '',
-        'Review: `throughline proposals review`',
+        'Review: `throughline learning review`',
       ].join('\n'),
     );
   });
