@@ -125,20 +125,20 @@ export const COMMANDS: readonly CommandEntry[] = [
     group: 'Keep',
     summary: 'the tasks of a session: add, list, take, finish, change',
     alsoCalled: ['board', 'todo'],
-    load: async () => (await import('./task-commands.js')).taskCommand,
+    load: async () => (await import('./board-commands.js')).taskCommand,
   },
   {
     name: 'note',
     group: 'Keep',
     summary: 'notes for later agents',
-    load: async () => (await import('./task-commands.js')).noteCommand,
+    load: async () => (await import('./board-commands.js')).noteCommand,
   },
   {
     name: 'inbox',
     group: 'Keep',
     summary: 'messages for the next agent',
     alsoCalled: ['message'],
-    load: async () => (await import('./task-commands.js')).inboxCommand,
+    load: async () => (await import('./board-commands.js')).inboxCommand,
   },
   {
     name: 'plan',
@@ -263,3 +263,17 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./tool-command.js')).toolCommand,
   },
 ];
+
+/** The command that the words lead to, and the words behind it. */
+export function commandAt(
+  program: Command,
+  words: readonly string[],
+): { readonly command: Command; readonly rest: readonly string[] } {
+  let command = program;
+  for (const [index, word] of words.entries()) {
+    const inner = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
+    if (inner === undefined) return { command, rest: words.slice(index) };
+    command = inner;
+  }
+  return { command, rest: [] };
+}

@@ -9,6 +9,7 @@ import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import type { NatsPorts } from '../nats/open-nats.js';
 import { ThroughlineClient } from '../sdk/throughline-client.js';
 import { type Cli, note, out } from './command-context.js';
+import type { Followed, Following } from './log-follow-all.js';
 import { projectNote } from './session-argument.js';
 import { timelineLine } from './show-reply.js';
 import { runUntilSignal } from './signals.js';
@@ -22,18 +23,6 @@ interface FollowOptions {
   readonly kind?: readonly TimelineKind[];
   readonly task?: string;
   readonly json?: boolean;
-}
-
-/** Something that is followed until it is stopped. */
-export interface Following {
-  /** Looks for entries whose announcement was lost. */
-  readonly look: () => void;
-  readonly stop: () => void;
-}
-
-export interface Followed {
-  readonly show: (session: Token, entry: TimelineEntry) => void;
-  readonly failed: (error: unknown) => void;
 }
 
 /** Announcements may get lost: this is the longest delay then. */

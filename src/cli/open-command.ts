@@ -25,7 +25,7 @@ export function openCommand(program: Command): void {
     .command('open')
     .description(
       'Prints the URL of the inspector that "throughline up" serves, and opens it in a browser where this is a terminal.\n' +
-        'The URL contains a token: whoever has it can use the inspector.',
+        'The URL contains a token: anyone who has it can use the inspector.',
     )
     .option('--store <dir>', 'the store of that server (default: the one in your state directory)')
     .option('--print', 'only print the URL')

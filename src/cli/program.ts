@@ -3,7 +3,7 @@ import type { ErrorCode } from '../contracts/error-codes.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
-import { COMMANDS, type CommandEntry, GROUP_COMMANDS, SHOWN_GROUPS } from './command-table.js';
+import { COMMANDS, type CommandEntry, commandAt, GROUP_COMMANDS, SHOWN_GROUPS } from './command-table.js';
 import { examples, Interrupted, note, out } from './output.js';
 
 /** Columns of the narrowest text beside a list in `--help`. */
@@ -126,20 +126,6 @@ function allCommands(): string {
     'Called by programs:',
     ...lines('hidden'),
   ].join('\n');
-}
-
-/** The command that the words lead to, and the words behind it. */
-export function commandAt(
-  program: Command,
-  words: readonly string[],
-): { readonly command: Command; readonly rest: readonly string[] } {
-  let command = program;
-  for (const [index, word] of words.entries()) {
-    const inner = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
-    if (inner === undefined) return { command, rest: words.slice(index) };
-    command = inner;
-  }
-  return { command, rest: [] };
 }
 
 /** The name of the command that is asked for, or asked about with `help`, as the table says it. */

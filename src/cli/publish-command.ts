@@ -14,8 +14,7 @@ import { counted, oneLine } from '../shared/text.js';
 import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { duration, nameOf } from './option-parsers.js';
 import { waitingNote } from './output.js';
-import { asCommand, readBody } from './result-body.js';
-import { resultText } from './show-reply.js';
+import { asCommand, readBody, resultText } from './result-body.js';
 
 interface PublishArguments {
   readonly session?: string;

@@ -9,11 +9,11 @@ import { counted } from '../shared/text.js';
 import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { addImportGit } from './import-git.js';
 import { wholeNumber } from './option-parsers.js';
-import { asCommand } from './result-body.js';
+import { asCommand, resultText } from './result-body.js';
 import { addFix, addRemoval } from './result-changes.js';
 import { rejectedEntries, wholeRejected } from './result-entries.js';
 import { SESSION_DEFAULT } from './session-argument.js';
-import { rejectedLine, resultText } from './show-reply.js';
+import { rejectedLine } from './show-reply.js';
 
 /** Results that one command lists or retries. */
 const MAX_LISTED = 10_000;

@@ -1,7 +1,5 @@
 import picocolors from 'picocolors';
 import type { Token } from '../contracts/names.js';
-import { repairsInWords } from '../contracts/reading/repairs.js';
-import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import type { FactShown, FilesListed, FoundFact } from '../contracts/replies/fact-reply.js';
 import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
@@ -13,6 +11,7 @@ import type { ToolName } from '../contracts/tool-requests.js';
 import { stallText } from '../shared/stall-text.js';
 import { age, clipText, counted, oneLine } from '../shared/text.js';
 import { type Cli, coloured } from './command-context.js';
+import { resultText } from './result-body.js';
 import { planLines } from './show-plan.js';
 import { promptLine, promptLines } from './show-prompt.js';
 import { retentionLines } from './show-retention.js';
@@ -189,31 +188,6 @@ function sessionFields(
 /** The name of a field as people read it. */
 function nameOf(key: string): string {
   return key === 'dispatches' ? 'results' : key;
-}
-
-/** The outcome of a result that was published. */
-export function resultText(result: DispatchResult): string {
-  const name = `result ${result.dispatch}`;
-  switch (result.status) {
-    case 'recorded': {
-      const { role, task: of, facts, factsOmitted = 0, repairs, repairsOmitted = 0 } = result;
-      return [
-        `${name} recorded: ${role}, task ${oneLine(of)}, ${counted(facts.length, 'fact')}`,
-        ...facts.map(({ subject, relation, object }) => `- ${oneLine(`${subject} ${relation} ${object}`)}`),
-        ...(factsOmitted === 0 ? [] : [`and ${counted(factsOmitted, 'fact')} beyond the limit, not kept`]),
-        ...(repairs === undefined ? [] : [oneLine(repairsInWords({ repairs, repairsOmitted }))]),
-      ].join('\n');
-    }
-    case 'rejected': {
-      const { code, reason, fix } = result;
-      const head = `${name} rejected: ${oneLine(reason)} (${code})`;
-      return fix === undefined ? head : `${head}\nto fix it: ${oneLine(fix)}`;
-    }
-    case 'repeated':
-      return `${name} repeated: this result of ${result.role} for task ${oneLine(result.task)} had counted before, so nothing changed`;
-    case 'counted':
-      return `${name} was accepted, and the session keeps nothing of it: it repeated an earlier result, or newer ones have taken its place`;
-  }
 }
 
 /** Names up to this length stand in a column of their own. */

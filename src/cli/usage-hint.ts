@@ -1,7 +1,6 @@
 import type { Command, CommanderError } from 'commander';
 import { isToken } from '../contracts/names.js';
-import { COMMANDS } from './command-table.js';
-import { commandAt } from './program.js';
+import { COMMANDS, commandAt } from './command-table.js';
 
 /** A way out of a wrong command line, beyond the message of commander. */
 

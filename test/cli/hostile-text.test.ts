@@ -339,20 +339,17 @@ describe('hostile text', () => {
     });
   });
 
-  it.each([
-    'task ls',
-    'session show',
-    'learning show',
-    'learning ls',
-    'tool note-list',
-  ])('throughline %s prints hostile text without its colours', async (path) => {
-    vi.stubEnv('FORCE_COLOR', '1');
-    const leaf = LEAVES.find((each) => each.path === path) ?? expect.fail();
-    const shown = await written(runsOf(leaf)[0] ?? []);
-    vi.stubEnv('FORCE_COLOR', '');
-    expect(shown).toMatch(COLOURS);
-    expect(unsafeIn(shown.replace(COLOURS, ''))).toEqual([]);
-  });
+  it.each(['task ls', 'session show', 'learning show', 'learning ls', 'tool note-list'])(
+    'throughline %s prints hostile text without its colours',
+    async (path) => {
+      vi.stubEnv('FORCE_COLOR', '1');
+      const leaf = LEAVES.find((each) => each.path === path) ?? expect.fail();
+      const shown = await written(runsOf(leaf)[0] ?? []);
+      vi.stubEnv('FORCE_COLOR', '');
+      expect(shown).toMatch(COLOURS);
+      expect(unsafeIn(shown.replace(COLOURS, ''))).toEqual([]);
+    },
+  );
 
   it('an error names hostile text by its escapes, and only --raw prints it whole', async () => {
     expect(

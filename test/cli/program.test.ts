@@ -7,7 +7,10 @@ import { cli } from '../support/cli.js';
 const at = (program: Command, name: string) =>
   name
     .split(' ')
-    .reduce<Command | undefined>((command, word) => command?.commands.find((each) => each.name() === word), program);
+    .reduce<Command | undefined>(
+      (command, word) => command?.commands.find((each) => each.name() === word),
+      program,
+    );
 
 describe('the overview of the commands', () => {
   it('the overview of the commands is the same whether the commands are loaded or not', async () => {
@@ -21,7 +24,9 @@ describe('the overview of the commands', () => {
     const help = (await createProgram(() => false)).helpInformation();
     const groups = [...help.matchAll(/^(\w+):$/gm)].map(([, title]) => title);
     expect(groups).toEqual(['Options', ...SHOWN_GROUPS]);
-    const listed = [...help.slice(help.indexOf('\nStart:')).matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name);
+    const listed = [...help.slice(help.indexOf('\nStart:')).matchAll(/^ {2}([a-z-]+)/gm)].map(
+      ([, name]) => name,
+    );
     expect(listed.length).toBeLessThanOrEqual(22);
     const shown = COMMANDS.filter(({ group }) => SHOWN_GROUPS.some((each) => each === group));
     expect([...listed].sort()).toEqual([...shown.map(({ name }) => name), 'help'].sort());

@@ -13,6 +13,7 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
   'dev completion': 'prints a script for a shell',
   'session export': 'prints JSON, an event a line',
   'dev schema print': 'prints a JSON Schema',
+  connect: 'shows the change as a diff, and asks',
   help: 'prints the help of a command',
 };
 
@@ -21,7 +22,8 @@ const isMore = (command: Command) => command.parent !== null && command.options.
 
 /** Every command that does something, by its words. */
 function leaves(command: Command, words: readonly string[] = []): [string, Command][] {
-  const own: [string, Command][] = command.commands.length === 0 || isMore(command) ? [[words.join(' '), command]] : [];
+  const own: [string, Command][] =
+    command.commands.length === 0 || isMore(command) ? [[words.join(' '), command]] : [];
   return [...own, ...command.commands.flatMap((each) => leaves(each, [...words, each.name()]))];
 }
 
