@@ -20,8 +20,14 @@ export interface CommandEntry {
 
 /** The groups that are commands themselves. */
 export const GROUP_COMMANDS = {
-  admin: 'Commands of those who run an installation.',
-  dev: 'Commands of those who build on Throughline.',
+  admin: {
+    about: 'Commands for those who run an installation.',
+    example: 'throughline admin backup /backups/$(date +%F)',
+  },
+  dev: {
+    about: 'Commands for those who build on Throughline.',
+    example: 'throughline dev schema print result.implementer',
+  },
 } as const;
 
 /** All commands. The commands below `task`, `session` and so on are rows of the module that is named here. */

@@ -71,7 +71,12 @@ function groupCommand(program: Command, { group }: CommandEntry): Command | unde
   if (group !== 'admin' && group !== 'dev') return undefined;
   const known = program.commands.find((each) => each.name() === group);
   if (known !== undefined) return known;
-  return program.command(group, { hidden: true }).description(GROUP_COMMANDS[group]).helpCommand(false);
+  const { about, example } = GROUP_COMMANDS[group];
+  return program
+    .command(group, { hidden: true })
+    .description(about)
+    .helpCommand(false)
+    .addHelpText('after', examples(example));
 }
 
 async function addCommand(parent: Command, { summary, load }: CommandEntry): Promise<void> {

@@ -49,7 +49,6 @@ interface CompileOptions {
 export function promptCommand(program: Command): void {
   const prompt = program
     .command('prompt')
-    .enablePositionalOptions()
     .description(
       'Compiles the next prompt of a session. The prompt goes to standard output, a summary of it to standard error.',
     )
@@ -127,6 +126,7 @@ export function promptCommand(program: Command): void {
       for (const line of warnings(reply)) note(line);
       if (options.explain) for (const line of explanation(reply)) note(line);
     });
+  // Commander gives options that both have to the command above: these commands read both.
   addList(prompt);
   addShow(prompt);
   addTemplate(prompt);
@@ -221,10 +221,10 @@ function addList(prompt: Command): void {
       'after',
       examples('throughline prompt ls demo', 'throughline prompt ls demo --task 2.1 --json'),
     )
-    .action(async (_: string | undefined, options: ListOptions, command: Command) => {
+    .action(async (_: string | undefined, _options: object, command: Command) => {
       const cli = cliOf(command);
       const session = sessionGiven(cli, command);
-      const { task, limit, json } = options;
+      const { task, limit, json } = command.optsWithGlobals<ListOptions>();
       const asked = { session, limit, ...(task !== undefined && { task }) };
       const { prompts, total } = await withClient(cli, async (client) => {
         const found = await client.tools.promptList(asked);
@@ -257,7 +257,8 @@ function addShow(parent: Command): void {
         'throughline prompt show 4f1c --session demo --text',
       ),
     )
-    .action(async (id: string, { session: named, text, json }: ShowOptions, command: Command) => {
+    .action(async (id: string, _: object, command: Command) => {
+      const { session: named, text, json } = command.optsWithGlobals<ShowOptions>();
       const cli = cliOf(command);
       const session = sessionOf(cli, named);
       await withClient(cli, async (client) => {
@@ -300,8 +301,9 @@ function addTemplate(parent: Command): void {
       'after',
       examples('throughline prompt template > my-template.md', 'throughline prompt template my-template.md'),
     )
-    .action(async (file: string | undefined, { json }: { json?: boolean }) => {
+    .action(async (file: string | undefined, _: object, command: Command) => {
       if (file === undefined) return out(ITERATION_TEMPLATE);
+      const { json } = command.optsWithGlobals<{ json?: boolean }>();
       const text = await readTemplate(file);
       if (json) {
         const unknown = unknownPlaceholders(text, ITERATION_VARIABLES);

@@ -29,7 +29,6 @@ interface PublishArguments {
 export function publishCommand(program: Command): void {
   const publish = program
     .command('publish')
-    .enablePositionalOptions()
     .description(
       'Publishes a result: a JSON object, or raw text with one BEGIN_DISPATCH_RESULT … END_DISPATCH_RESULT pair.\n' +
         'Prints its DISPATCH sequence, which `prompt --after` waits for. It retries until the result is stored or time is up.',
@@ -216,8 +215,10 @@ function addPublishTrace(publish: Command): void {
         `echo '{"intent_id":"INT-1","action_type":"TOOL_EXECUTION","payload":{"tool_name":"edit"},"result":{"status":"SUCCESS"}}' | throughline publish trace -s demo`,
       ),
     )
-    .action(async (options: TraceOptions, command: Command) => {
+    .action(async (_: object, command: Command) => {
       const cli = cliOf(command);
+      // Commander gives options that both have to the command above.
+      const options = command.optsWithGlobals<TraceOptions>();
       const session = sessionOf(cli, options.session);
       const entries = parsedLines((await readBody(options.file)).toString('utf8'));
       const reply = await withClient(cli, (client) => appendAll(client, session, entries));

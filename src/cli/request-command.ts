@@ -15,7 +15,7 @@ import { type Colors, coloursOf, showReply } from './show-reply.js';
 export type Shape = Readonly<Record<string, z.ZodType>>;
 
 /** A command of the tree: the request that it sends is the key of its row. */
-export interface Row<Name extends ToolName> {
+export interface RequestRow<Name extends ToolName> {
   /** Fields that are typed as arguments, in this order; the others are options. */
   readonly places?: readonly string[];
   /** Fields that the command sets itself. */
@@ -41,7 +41,7 @@ export function addRequest<Name extends ToolName>(
   group: Command,
   word: string,
   name: Name,
-  row: Row<Name> = {},
+  row: RequestRow<Name> = {},
 ): Command {
   const { scope, summary, example, shape } = TOOLS[name];
   const { places = [], sets = {}, without = [], reads = false, about = summary } = row;

@@ -24,7 +24,7 @@ export function onSession(command: Command): Command {
  */
 export function sessionGiven(cli: Cli, command: Command, asArgument = true): Token {
   const argument = asArgument ? command.args[0] : undefined;
-  const { session } = command.opts<{ session?: string }>();
+  const { session } = command.optsWithGlobals<{ session?: string }>();
   if (argument !== undefined && session !== undefined && argument !== session) {
     throw new ThroughlineError(
       'usage',

@@ -79,7 +79,7 @@ describe('publish', () => {
     const args = ['publish', 'implementer', '-s', 'refused'];
     const unsaid = await up.cli(args, { input: '{"task_id":"1","summary":"Parser done"}' });
     expect(unsaid.stderr).toMatch(
-      /; nothing was published\. To fix it: set status to one of .*\. --no-check stores it all the same, for `throughline result`/,
+      /; nothing was published\. To fix it: set status to one of .*\. --no-check stores it all the same, for `throughline result ls`/,
     );
     const review = await up.cli(args, { input: '{"task_id":"1","assessment":"approved"}' });
     expect(review.stderr).toContain('publish it with "throughline publish reviewer"');
@@ -102,7 +102,7 @@ describe('publish', () => {
   });
 });
 
-describe('compile', () => {
+describe('prompt', () => {
   const session = newSession('compile');
   const base = ['prompt', '-s', session, '-t', '9', '-p', 'touch src/a.ts'];
   let last: string;
@@ -220,13 +220,13 @@ describe('facts and snapshot', () => {
     await up.cli(['prompt', '-s', session, '-t', '9', '-p', 'x', '--after', last]);
   });
 
-  it('facts lists valid facts, and with --all the closed ones', async () => {
+  it('facts lists valid facts, and with --is all the closed ones', async () => {
     const valid = await up.cli(['facts', session]);
     expect(valid).toMatchObject({ code: 0, stdout: '- task:3 reviewed_as approved [task:3]\n' });
     expect(valid.stderr).toBe('-- 1 fact at session sequence 2\n');
-    const all = await up.cli(['facts', '-s', session, '--all']);
-    expect(all.stdout).toMatch(/- task:3 must_fix b \[task:3\] \(closed by dispatch \d+\)\n/);
-    const json = await up.cli(['facts', '-s', session, '--all', '--json']);
+    const all = await up.cli(['facts', '-s', session, '--is', 'all']);
+    expect(all.stdout).toMatch(/- task:3 must_fix b \[task:3\] \(closed by result \d+\)\n/);
+    const json = await up.cli(['facts', '-s', session, '--is', 'all', '--json']);
     expect(JSON.parse(json.stdout)).toHaveLength(5);
     expect((await up.cli(['facts', '-s', session, '-t', 'other'])).stdout).toBe('');
   });
@@ -241,7 +241,7 @@ describe('facts and snapshot', () => {
     expect(JSON.parse(again.stdout)).toEqual({ outcome: 'older', sequence: 2 });
     const shown = await up.cli(['session', 'show', '--snapshot', '-s', session]);
     expect(shown.stdout).toMatch(
-      /after sequence {2}2\n[\s\S]*valid facts {5}1\ndispatches {6}0 implementer, 2 reviewer/,
+      /after sequence {2}2\n[\s\S]*valid facts {5}1\nresults {9}0 implementer, 2 reviewer/,
     );
     const json = await up.cli(['session', 'show', '--snapshot', '-s', session, '--json']);
     expect(Object.keys(JSON.parse(json.stdout))).toEqual([
@@ -281,7 +281,7 @@ describe('rejected', () => {
     const id = String(listed.find(({ code }) => code === 'json_parse_failed')?.id);
     const plain = await cli(['result', 'ls'], { env });
     expect(plain.stdout).toMatch(
-      /dispatch\.retried\.implementer {2}dispatch 2 {2}11 bytes {2}json_parse_failed: /,
+      /dispatch\.retried\.implementer {2}result 2 {2}11 bytes {2}json_parse_failed: /,
     );
     expect(plain.stderr).toBe('-- 2 rejected results\n');
     const one = await cli(['result', 'ls', '--limit', '1'], { env });
@@ -338,7 +338,7 @@ describe('serve', () => {
       /no service answers prompt\.compile\.served: start the services with "throughline up"/,
     );
 
-    await using compiler = await startCli(['--nats', nats.url, 'serve', '--only', 'compiler']);
+    await using compiler = await startCli(['--nats', nats.url, 'admin', 'serve', '--only', 'compiler']);
     const answered = await cli(compile, { env });
     expect(answered).toMatchObject({ code: 0 });
     expect(answered.stdout).toContain('\nLess related:\nWork done:\n- did 1 [task:1]\n');
@@ -440,7 +440,7 @@ describe('the command line', () => {
   it('help with a command’s name shows what that command takes', async () => {
     const help = await cli(['help', 'publish']);
     expect(help).toEqual(await cli(['publish', '--help']));
-    expect(help.stdout).toMatch(/^Usage: throughline publish \[options\] <role>/);
+    expect(help.stdout).toMatch(/^Usage: throughline publish \[options\] \[command\] <role>/);
   });
 
   it('the command line takes the server before the command as well as after it', async () => {
@@ -457,7 +457,7 @@ describe('the command line', () => {
   it.each([
     ['no command', [], /Usage: throughline/],
     ['an unknown command', ['frobnicate'], /unknown command 'frobnicate'/],
-    ['half a command', ['snapshot'], /Usage: throughline snapshot/],
+    ['half a command', ['task'], /Usage: throughline task/],
     [
       'a rule of retention that says nothing',
       ['admin', 'retention', 'set', '--project', 'a'],
@@ -470,7 +470,7 @@ describe('the command line', () => {
   });
 
   it.each([
-    ['command', ['complie'], '(Did you mean compile?)'],
+    ['command', ['promt'], '(Did you mean prompt?)'],
     ['command of a group', ['session', 'shwo'], '(Did you mean show?)'],
     ['option', ['prompt', '--max-fact', '1'], '(Did you mean --max-facts?)'],
     ['option of the program', ['--nat', 'x', 'session', 'ls'], '(Did you mean --nats?)'],

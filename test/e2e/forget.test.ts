@@ -225,17 +225,17 @@ describe('the commands that forget, without a terminal', () => {
       stdout: expect.stringMatching(/^forgot session gone: \d+ events/),
     });
     expect(await forget('admin', 'project', 'rm', 'past', '--yes')).toMatchObject({ code: 0 });
-    for (const [what, name] of [
-      ['session', 'gone'],
-      ['project', 'past'],
+    for (const [what, name, words] of [
+      ['session', 'gone', ['session', 'rm']],
+      ['project', 'past', ['admin', 'project', 'rm']],
     ] as const) {
       for (const more of [[], ['--yes']])
-        expect(await forget(what, 'forget', name, ...more)).toEqual({
+        expect(await forget(...words, name, ...more)).toEqual({
           code: 0,
           stdout: `nothing is left of ${what} ${name}: it was forgotten before\n`,
           stderr: '',
         });
-      const { code, stdout } = await forget(what, 'forget', name, '--json');
+      const { code, stdout } = await forget(...words, name, '--json');
       expect({ code, said: JSON.parse(stdout) }).toMatchObject({
         code: 0,
         said: { [what]: name, forgotten: true, found: ZERO, erased: ZERO },

@@ -21,7 +21,7 @@ async function run(...args: string[]): Promise<string> {
   return stdout;
 }
 const tool = (name: string, ...args: string[]) => run('tool', name, '--session', session, ...args);
-const compiled = () => run('compile', '--session', session, '--kind', 'iteration');
+const compiled = () => run('prompt', '--session', session, '--kind', 'iteration');
 
 /** The words of a command line, without the quotes around some. */
 const wordsOf = (command: string) =>

@@ -63,10 +63,12 @@ it('in a connected folder, what prompts and errors about another project name wo
   const made = await here('learning', 'propose', 'Read the grammar first', '--project', 'default');
   const id = made.stdout.slice(0, 5);
 
-  const { stdout: prompt } = await here('compile', '-s', session, '--kind', 'session-start');
+  const { stdout: prompt } = await here('prompt', '-s', session, '--kind', 'session-start');
   const [, options = ''] = /`throughline learning review([^`]*)`/.exec(prompt) ?? [];
   // A review asks on a terminal.
-  expect((await here('proposals', 'ls', ...options.trim().split(' '))).stdout).toContain(id);
+  expect(
+    (await here('learning', 'ls', '--status', 'pending', ...options.trim().split(' '))).stdout,
+  ).toContain(id);
   const unknown = await here('learning', 'retract', 'fffff', '--project', 'default');
   const [, list = ''] = /see "throughline ([^"]*)"/.exec(unknown.stderr) ?? [];
   expect((await here(...list.split(' '))).stderr).toContain('-- project default has no learnings yet');
@@ -79,7 +81,7 @@ describe('a proposal on the command line', () => {
   });
 
   it('proposal commands make, list, show and accept a proposal, which is then listed as a learning', async () => {
-    const none = await run('proposals', 'ls');
+    const none = await run('learning', 'ls', '--status', 'pending');
     expect(none).toMatchObject({ code: 0, stdout: '' });
     expect(none.stderr).toMatch(
       /^-- project proposals-\d+ has no pending proposals: .*"throughline learning propose TEXT" adds/,
@@ -108,12 +110,12 @@ describe('a proposal on the command line', () => {
     expect((await run('session', 'open', 'demo', '--goal', 'A parser')).code).toBe(0);
     const other = (await propose('Read the spec first', '--tags', 'spec', 'start', '-s', 'demo')).slice(0, 5);
 
-    const listed = await run('proposals', 'ls');
+    const listed = await run('learning', 'ls', '--status', 'pending');
     expect(listed.stdout).toBe(
       `${other}  insight          N/A  Read the spec first\n${id}  pattern         0.80  Run the linter\n`,
     );
     expect(listed.stderr).toMatch(/^-- 2 pending proposals of project \S+: "throughline learning review"/);
-    const json = JSON.parse((await run('proposals', 'ls', '--json')).stdout);
+    const json = JSON.parse((await run('learning', 'ls', '--status', 'pending', '--json')).stdout);
     expect(json).toMatchObject({
       project,
       proposals: [{ content: 'Read the spec first' }, { confidence: 0.8 }],
@@ -132,7 +134,7 @@ describe('a proposal on the command line', () => {
     expect(decided.stdout).toMatch(new RegExp(`^status {7}rejected by ${userInfo().username} at `, 'm'));
     expect(decided.stdout).toMatch(/^reason {7}obvious$/m);
 
-    const all = await run('proposals', 'ls', '--status', 'all');
+    const all = await run('learning', 'ls', '--status', 'all');
     expect(all.stdout).toMatch(/Run the linter {2}\(accepted by anna at \S+\)\n$/);
     expect((await run('learning', 'ls')).stdout).toBe(`${id}  pattern         0.80  Run the linter\n`);
   });
@@ -244,7 +246,7 @@ describe('compile with learnings', () => {
     );
     await learn('Parsers need a test for empty input', '--type', 'pattern');
     const waiting = await propose('A'.repeat(50), '--confidence', '0.5');
-    const start = await run('compile', '-s', session, '--kind', 'session-start');
+    const start = await run('prompt', '-s', session, '--kind', 'session-start');
     expect(start.stdout).toMatch(
       new RegExp(
         [
@@ -284,7 +286,7 @@ describe('compile with learnings', () => {
     const asOf = ['--learnings-as-of', String(then.learningsSequence)];
     const past = await run(...dispatch, '--max-learnings', '3', ...asOf);
     expect(past.stdout).toContain('Relevant learnings (1/1):\n');
-    const fresh = await run('compile', '-s', newSession('fresh'), '--kind', 'session-start');
+    const fresh = await run('prompt', '-s', newSession('fresh'), '--kind', 'session-start');
     expect(fresh.stderr).not.toContain('does not exist');
   });
 
