@@ -143,8 +143,6 @@ function statusLines(reply: RunStatusReply | RunInitReply): string[] {
   if (session.board.total > 0) lines.push(`board: ${boardLine(session.board)}`);
   for (const task of tasks) lines.push(...progressLines(task).map((line) => `  ${line}`));
   for (const { task, dispatch, code, reason } of unreadable)
-    lines.push(
-      `  ${oneLine(task)}  last result, result ${dispatch}, could not be read: ${code}: ${oneLine(reason)}`,
-    );
+    lines.push(`  ${oneLine(task)}  last result ${dispatch} could not be read: ${code}: ${oneLine(reason)}`);
   return lines;
 }

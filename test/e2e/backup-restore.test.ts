@@ -326,7 +326,7 @@ describe('what is refused', () => {
   });
 });
 
-describe('admin', 'permissions', () => {
+describe('admin permissions', () => {
   it('a user with the role backup makes a backup, and may read or write nothing else', async () => {
     await using system = await startGuardedSystem([
       { name: 'backup', role: 'backup' },

@@ -433,7 +433,7 @@ describe('the command line', () => {
       },
     });
     command.outputHelp();
-    expect(help).toMatch(new RegExp(`^Usage: ${name} `));
+    expect(help).toMatch(new RegExp(`^Usage: ${name}(\\|list)? `));
     expect(help).toMatch(/\nExamples:\n {2}\$ .*throughline /);
   });
 

@@ -69,7 +69,7 @@ describe('compile in a small room', () => {
     'compile --kind %s --explain says what was considered',
     async (kind) => {
       const { stdout, stderr } = await up.cli([
-        'compile',
+        'prompt',
         '-s',
         session,
         '--kind',

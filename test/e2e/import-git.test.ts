@@ -151,7 +151,7 @@ describe('import git', () => {
     ]);
     const newest = await importing(newSession('git'), odd, '--limit', '1');
     expect(newest.stdout).toMatch(
-      /^1 commit imported; the last one is dispatch \d+\nthey give 3 facts; the session now holds 3 valid facts in all\n$/,
+      /^1 commit imported; the last one is result \d+\nthey give 3 facts; the session now holds 3 valid facts in all\n$/,
     );
   });
 
@@ -194,9 +194,7 @@ describe('import git', () => {
     expect(await rememberedIn(session)).toEqual(before);
     expect(await recordedIn(session)).toHaveLength(11);
     const { stdout } = await importing(session, long, '--limit', '6');
-    expect(stdout).toMatch(
-      /^6 commits imported, 5 of them were known already; the last one is dispatch \d+\n/,
-    );
+    expect(stdout).toMatch(/^6 commits imported, 5 of them were known already; the last one is result \d+\n/);
   });
 
   it('import git knows all commits again, also those that are no longer in the window of the session', async () => {
@@ -285,7 +283,7 @@ describe('import git', () => {
     await once(child.stderr, 'data');
     await using late = await startSystem({ nats, only: [] });
     expect(await printed).toMatch(
-      /^4 commits imported; the last one is dispatch 4\nthey give 1\d facts; what the session knew of them it did not say in time\n$/,
+      /^4 commits imported; the last one is result 4\nthey give 1\d facts; what the session knew of them it did not say in time\n$/,
     );
     expect(late.url).toBe(nats.url);
     expect(said).toMatch(

@@ -49,13 +49,13 @@ describe('an agent’s iterations, on the command line only', () => {
     expect(prompt).toMatch(/## Inbox\n- \[MSG-1\] \(just now\) Begin with the lexer\n/);
     expect(await tool('inbox-mark-read', '--id', 'MSG-1')).toBe('MSG-1 read Begin with the lexer\n');
     expect(await tool('task-add', '--content', 'Write the parser')).toBe(
-      'TAS-1 [P2] remaining Write the parser\n',
+      'TAS-1 [P2] pending Write the parser\n',
     );
     expect(await tool('task-add', '--content', 'Write the lexer', '--priority', '0')).toBe(
-      'TAS-2 [P0] remaining Write the lexer\n',
+      'TAS-2 [P0] pending Write the lexer\n',
     );
     expect(await tool('task-depends', '--id', '1', '--depends-on', '2')).toBe(
-      'TAS-1 [P2] remaining Write the parser (waits for TAS-2, remaining)\n',
+      'TAS-1 [P2] pending Write the parser (waits for TAS-2, pending)\n',
     );
 
     // 3. Pick ONE ready task, 4. Mark in_progress, 6. Mark completed.
@@ -199,8 +199,8 @@ describe('the exit code', () => {
     ],
     [
       'an unknown status',
-      ['task-status', '--id', '1', '--status', 'done'],
-      /remaining, in_progress, completed/,
+      ['task-status', '--id', '1', '--status', 'finished-soon'],
+      /pending, in-progress, completed/,
     ],
     ['an unknown tool', ['task-frobnicate'], /unknown command 'task-frobnicate'/],
   ])('a tool command exits 2 for %s', async (_what, args, text) => {
@@ -214,7 +214,7 @@ describe('the exit code', () => {
   });
 
   it('a tool command exits 2 without a session', async () => {
-    for (const args of [['tool', 'task-list'], ['tasks'], ['history'], ['session', 'show']]) {
+    for (const args of [['tool', 'task-list'], ['task', 'ls'], ['log'], ['session', 'show']]) {
       const refused = await up.cli(args);
       expect(refused).toMatchObject({ code: 2, stdout: '' });
       expect(refused.stderr).toMatch(

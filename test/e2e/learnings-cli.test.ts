@@ -91,7 +91,7 @@ describe('a proposal on the command line', () => {
     );
 
     const made = await run(
-      'learnings',
+      'learning',
       'propose',
       'Run the linter',
       '--type',
@@ -182,7 +182,7 @@ describe('a learning on the command line', () => {
     expect(recent.stderr).toContain(', recency\n');
 
     const edited = await run(
-      'learnings',
+      'learning',
       'edit',
       lint,
       '--content',
@@ -262,7 +262,7 @@ describe('compile with learnings', () => {
     );
 
     const none = await run(
-      'compile',
+      'prompt',
       '-s',
       session,
       '--kind',

@@ -38,7 +38,7 @@ async function circle(session: string): Promise<void> {
 
 const SHOWN = ['parser', 'plan: 2 of 5 tasks completed, 1 in progress, 2 pending', 'active task: 2.2'];
 
-describe('plan', 'follow', () => {
+describe('plan follow', () => {
   it('init reads a file from the current folder, and shows what it found', async () => {
     await folder.write('tasks.md', TASKS_MD);
     expect(await init(newSession('init'), 'tasks.md')).toEqual({
@@ -92,7 +92,7 @@ describe('plan', 'follow', () => {
     [
       'one to be pushed',
       ['none.md', '--push'],
-      /--tasks none\.md: does not exist.*\(progress_ledger_missing_tasks\)/,
+      /none\.md: does not exist.*\(progress_ledger_missing_tasks\)/,
     ],
     ['a folder', ['.'], /: is not a file\. Correct the path, .*\(progress_ledger_missing_tasks\)/],
     ['prose', ['prose.md'], /prose\.md holds no task .*\(line \d+: .*\) \(progress_ledger_parse_failed\)/],
@@ -103,10 +103,10 @@ describe('plan', 'follow', () => {
   });
 
   it.each([
-    ['no file', ['plan', 'follow', '-s', 'x', '--spec', 'a'], /no plan was found: give --tasks FILE/],
+    ['no file', ['plan', 'follow', '-s', 'x', '--spec', 'a'], /no plan was found: name its file/],
     ['no session', ['plan', 'follow', '--spec', 'a', 'a.md'], /--session NAME, or set THROUGHLINE_SESSION/],
     ['a bad session', ['status', '-s', 'a.b'], /--session is "a\.b"/],
-    ['no session to count for', ['telemetry'], /--session NAME/],
+    ['no session to count for', ['session', 'show', '--telemetry'], /--session NAME/],
   ])('the ledger commands exit 2 for %s', async (_what, args, text) => {
     const refused = await up.cli(args);
     expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(text) });
@@ -131,7 +131,7 @@ describe('status', () => {
     expect(stdout.split('\n')).toEqual([
       'parser: no throws',
       ...SHOWN.slice(1),
-      '  2.2 (plan: pending)  reviewer_needs_changes → dispatch_fixes, 2 required fixes (4 dispatches)',
+      '  2.2 (plan: pending)  reviewer_needs_changes → dispatch_fixes, 2 required fixes (4 results)',
       '    stalled: sent back by a review 2 times: close the file; name the field · the same fix required 2 times: name the field (2 times)',
       '',
     ]);

@@ -105,7 +105,7 @@ describe('the whole system under the users of its roles', () => {
 
   it('an operator accepts a proposed learning, which then stands in a prompt', async () => {
     await publisher.request('learning.propose', { content: 'Close every file that the parser opens' });
-    const listed = await as('operator', 'proposals', 'ls', '--json');
+    const listed = await as('operator', 'learning', 'ls', '--status', 'pending', '--json');
     const [, id] = /"id":"([^"]+)"/.exec(listed.stdout) ?? [];
     expect(await as('operator', 'learning', 'accept', id ?? '')).toMatchObject({ code: 0 });
     const { prompt } = await publisher.compile({ session: 'demo', kind: 'session-start' });
@@ -189,7 +189,7 @@ describe('the whole system under the users of its roles', () => {
 
   it('an operator retries what was rejected, and writes a snapshot', async () => {
     expect(await as('operator', 'result', 'retry', '--all')).toMatchObject({ code: 0, stderr: '' });
-    expect(await as('operator', 'snapshot', 'write', '-s', 'demo')).toMatchObject({ code: 0, stderr: '' });
+    expect(await as('operator', 'admin', 'snapshot', '-s', 'demo')).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('a dispatch stream that was deleted is made again, and goes on after what sessions have seen', async () => {
@@ -228,7 +228,7 @@ describe('the whole system under the users of its roles', () => {
 });
 
 describe('throughline admin permissions', () => {
-  const print = (...args: string[]) => as('reader', 'permissions', ...args);
+  const print = (...args: string[]) => as('reader', 'admin', 'permissions', ...args);
 
   it('permissions names the existing sessions of a prefix, and those given by name', async () => {
     const { stdout } = await print(
@@ -314,7 +314,7 @@ describe('what a role has no need of is refused', () => {
   });
 
   it('a reader cannot write a snapshot', async () => {
-    const { code, stderr } = await as('reader', 'snapshot', 'write', '-s', 'mine');
+    const { code, stderr } = await as('reader', 'admin', 'snapshot', '-s', 'mine');
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('permission_denied') });
   });
 

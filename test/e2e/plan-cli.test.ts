@@ -137,16 +137,16 @@ describe('--watch', () => {
     expect(await watched.interrupt()).toBe(0);
   });
 
-  it('plan --watch and ledger --watch follow as well', async () => {
+  it('plan show --watch and status --watch follow as well', async () => {
     const session = newSession('watch');
     await client.initRun({ session, spec: 'parser', tasksText: TASKS_MD });
     await using plan = watching(['plan', 'show', session, '--watch', '--json']);
     await using ledger = watching(['status', session, '--watch']);
-    await Promise.all([plan.shows(/"next_task_id":"2\.2"/), ledger.shows(/0 tasks with a ledger/)]);
+    await Promise.all([plan.shows(/"next_task_id":"2\.2"/), ledger.shows(/active task: 2\.2/)]);
     await client.publishImplementer(session, implemented('2.2'));
     await Promise.all([
       plan.shows(/"last_outcome":"implementer_completed"/),
-      ledger.shows(/1 task with a ledger/),
+      ledger.shows(/implementer_completed → dispatch_reviewer/),
     ]);
     expect(await Promise.all([plan.interrupt(), ledger.interrupt()])).toEqual([0, 0]);
   });
@@ -205,7 +205,7 @@ describe('init without a file', () => {
     const cwd = await projectOf(name, 'specs/a b/tasks.md', 'specs/c/tasks.md', 'tasks.md');
     const { code, stdout, stderr } = await up.cli(['plan', 'follow', '-s', name, '--spec', 'x'], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    const command = `throughline plan follow -s ${name} --spec x --tasks`;
+    const command = `throughline plan follow -s ${name} --spec x`;
     for (const path of ["'specs/a b/tasks.md'", 'specs/c/tasks.md', 'tasks.md'])
       expect(stderr).toContain(`\n  ${command} ${path}\n`.trimEnd());
   });
@@ -228,16 +228,14 @@ describe('init without a file', () => {
     const cwd = await projectOf(name);
     const { code, stderr } = await up.cli(['plan', 'follow', '-s', name], { cwd });
     expect(code).toBe(2);
-    expect(stderr).toMatch(
-      /no plan was found: give --tasks FILE\. Looked for \.kiro\/specs\/\*\/tasks\.md, /,
-    );
+    expect(stderr).toMatch(/no plan was found: name its file\. Looked for \.kiro\/specs\/\*\/tasks\.md, /);
   });
 });
 
 describe('an error of init', () => {
   it.each([
-    ['a file without tasks', [], /^.*--tasks \S+prose\.md holds no task that can be read/],
-    ['a pushed file without tasks', ['--push'], /^.*--tasks \S+prose\.md holds no task that can be read/],
+    ['a file without tasks', [], /^.*\S+prose\.md holds no task that can be read/],
+    ['a pushed file without tasks', ['--push'], /^.*\S+prose\.md holds no task that can be read/],
   ])('an error about %s names the option that was typed', async (_what, more, said) => {
     const path = await folder.write('prose.md', 'It reads queries.\n');
     const { code, stderr } = await up.cli(['plan', 'follow', '-s', newSession('wrong'), path, ...more]);
@@ -250,15 +248,12 @@ describe('an error of init', () => {
     'an error about a file that is not there says what to do (%j)',
     async (more) => {
       const { code, stderr } = await up.cli([
-        'init',
-        '-s',
-        newSession('wrong'),
-        '--tasks',
+        ...['plan', 'follow', '-s', newSession('wrong')],
         'gone.md',
         ...more,
       ]);
       expect(code).toBe(1);
-      expect(stderr).toMatch(/--tasks \S*gone\.md: does not exist.*Correct the path, or leave --tasks out/);
+      expect(stderr).toMatch(/gone\.md: does not exist.*Correct the path, or leave it out/);
     },
   );
 
@@ -296,7 +291,7 @@ describe('a file that only the caller has', () => {
     const refused = await up.cli(['plan', 'follow', '-s', session, '--spec', 'parser', path]);
     expect(refused.code).toBe(1);
     const [, words = ''] = /To send its text instead: throughline (.*) \(progress/.exec(refused.stderr) ?? [];
-    expect(words).toBe(`init -s ${session} --spec parser --tasks ${path} --push`);
+    expect(words).toBe(`plan follow -s ${session} --spec parser ${path} --push`);
     expect((await up.cli(words.split(' '))).code).toBe(0);
   });
 });

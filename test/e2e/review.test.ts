@@ -303,6 +303,6 @@ describe('a review without a terminal', () => {
   it('a review without a terminal is a usage error that names the other commands', async () => {
     const refused = await cli(['learning', 'review'], { env: { NATS_URL: up.url }, input: 'aaa' });
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toMatch(/"proposals accept ID" and "proposals reject ID" \(usage\)\n$/);
+    expect(refused.stderr).toMatch(/"learning accept ID" and "learning reject ID" \(usage\)\n$/);
   });
 });

@@ -150,8 +150,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     expect(printer.stderr()).toContain('-- the project is print-er: "print er" is kept under this name');
     await client.publishImplementer(other, implemented('elsewhere'));
     await client.publishImplementer(one, implemented('1', { summary: 'Parser done' }));
-    const line =
-      /^\d{4}-\S+Z {2}one-\d+ {2}result +1 {2}implementer completed {2}Parser done \(dispatch 2\)$/;
+    const line = /^\d{4}-\S+Z {2}one-\d+ {2}result +1 {2}implementer completed {2}Parser done \(result 2\)$/;
     for (const each of [mine, printer]) {
       await soon(() => expect(each.lines()).toEqual([expect.stringMatching(line)]));
     }
