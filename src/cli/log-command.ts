@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { ThroughlineError } from '../contracts/errors.js';
 import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
 import type { TimelineKind } from '../contracts/timeline-kinds.js';
 import { TOOLS } from '../contracts/tool-requests.js';
@@ -75,6 +76,12 @@ export function logCommand(program: Command): void {
         const session = isWide ? undefined : sessionIfAny(cli, command);
         return followLog(cli, { ...options, session });
       }
+      const { trace } = options;
+      if (typeof trace === 'string' && sessionIfAny(cli, command) === undefined)
+        throw new ThroughlineError(
+          'usage',
+          `no session is named, and ${trace} was read as the intent: name the session first, as in "throughline log demo --trace"`,
+        );
       if (options.trace !== undefined || options.entry !== undefined || options.pin !== undefined)
         return showTrace(cli, sessionGiven(cli, command), options);
       await listEntries(cli, command, options);

@@ -60,11 +60,11 @@ describe('an agent’s iterations, on the command line only', () => {
 
     // 3. Pick ONE ready task, 4. Mark in_progress, 6. Mark completed.
     expect(await tool('task-next', '--claim', 'agent-1')).toBe(
-      'TAS-2 [P0] in_progress Write the lexer (claimed by agent-1)\n',
+      'TAS-2 [P0] in progress Write the lexer (claimed by agent-1)\n',
     );
     expect(await tool('task-next', '--claim', 'agent-2')).toBe('no task is ready\n');
     expect(await tool('task-status', '--id', 'TAS-2', '--status', 'in_progress')).toMatch(
-      /^TAS-2 \[P0\] in_progress/,
+      /^TAS-2 \[P0\] in progress/,
     );
     expect(await tool('note-add', '--content', 'Tokens hold offsets', '--type', 'decision')).toBe(
       'NOT-1 decision Tokens hold offsets\n',
@@ -250,7 +250,7 @@ describe('options that may be given several times or not at all', () => {
     ).toMatch(/ y \[TAS-1, TAS-2\]\n$/);
     expect(await tool('task-delete', '--id', '2')).toBe('TAS-2 deleted\n');
     expect(await tool('task-list', '--status', 'remaining')).toMatch(
-      /TAS-3 .* \(waits for TAS-1, remaining; TAS-2, missing\)/,
+      /TAS-3 .* \(waits for TAS-1, pending; TAS-2, missing\)/,
     );
     expect(await tool('session-complete', '--force', '--reason', 'enough')).toMatch(
       /completed_reason +enough\n/,

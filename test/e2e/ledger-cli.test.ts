@@ -157,7 +157,7 @@ describe('status', () => {
   });
 });
 
-describe('status', () => {
+describe('the ledger of a task', () => {
   it('ledger prints the known entries of a task, one per line, and as JSON', async () => {
     const session = newSession('ledger');
     await folder.write('ledger.md', TASKS_MD);

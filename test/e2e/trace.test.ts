@@ -311,7 +311,7 @@ describe('prompt.compile of a dispatch', () => {
       const shown = stepsOf(prompt);
       expect(shown).toEqual(all.slice(all.length - shown.length));
       expect(shown.length).toBeLessThanOrEqual(steps);
-      if (shown.length < all.length) expect(prompt.prompt).toContain(`throughline log ${session} --intent`);
+      if (shown.length < all.length) expect(prompt.prompt).toContain(`throughline log ${session} --trace`);
       hasSummary = prompt.compacted !== null;
       if (!hasSummary) expect(shown).toEqual([]);
       steps = shown.length;

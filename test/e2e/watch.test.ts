@@ -20,7 +20,7 @@ interface Watch extends AsyncDisposable {
 
 /** `throughline log -f`, once it says that it watches or has ended. */
 async function watching(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Watch> {
-  const child = spawn(process.execPath, [BIN, 'watch', ...args], {
+  const child = spawn(process.execPath, [BIN, 'log', '-f', ...args], {
     env: cleanEnv(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
