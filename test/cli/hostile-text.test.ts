@@ -64,8 +64,8 @@ function leavesOf(command: Command, path: readonly string[] = []): Leaf[] {
   const own = isOwn ? [{ path: path.join(' '), command }] : [];
   return [...own, ...command.commands.flatMap((each) => leavesOf(each, [...path, each.name()]))];
 }
-// A hook ends its process whatever happens, this one too; what it prints is of the service.
-const LEAVES = leavesOf(await createProgram()).filter(({ path }) => path !== 'hook');
+// A hook ends its process whatever happens, this one too; connect would write into this folder.
+const LEAVES = leavesOf(await createProgram()).filter(({ path }) => path !== 'hook' && path !== 'connect');
 
 let system: System;
 let folder: string;
