@@ -17,4 +17,4 @@ COPY --from=build /app/node_modules/ node_modules/
 COPY --from=build /app/dist/ dist/
 RUN ln -s /app/dist/cli/bin.js /usr/local/bin/throughline
 USER node
-CMD ["throughline", "serve"]
+CMD ["throughline", "admin", "serve"]

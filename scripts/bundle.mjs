@@ -12,7 +12,7 @@ import { IN_COMMAND_LINE, licencesIn } from './licences.mjs';
 const TOGETHER = [
   ['hook', ['cli/bin.js', 'cli/hook-command.js']],
   ['program', ['cli/program.js']],
-  ['client', ['cli/open-client.js', 'cli/compile-command.js']],
+  ['client', ['cli/open-client.js', 'cli/prompt-command.js']],
   ['publish', ['cli/publish-command.js']],
 ];
 

@@ -94,7 +94,7 @@ async function readmeCommands() {
   const blocks = [...start.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, of, text]) => ({ of, text }));
   const commands = blocks.find(({ of, text }) => of === 'sh' && text.includes('throughline publish'))?.text;
   const prompt = blocks.find(({ of }) => of === '')?.text;
-  const compile = commands?.split('\n').find((line) => line.startsWith('throughline compile'));
+  const compile = commands?.split('\n').find((line) => line.startsWith('throughline prompt'));
   if (prompt === undefined || compile === undefined)
     throw new Error('README.md: its quick start has no commands, or no prompt after them');
   return { commands, compile, prompt };

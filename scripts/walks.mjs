@@ -1,5 +1,5 @@
 // Prints how many files of the services run for one result, one prompt and one command: by precise coverage of one process
-// that runs them as `throughline serve` does, after a warm-up. `npm run walks`; with `--json` the files by name.
+// that runs them as `throughline admin serve` does, after a warm-up. `npm run walks`; with `--json` the files by name.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';

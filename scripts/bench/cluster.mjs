@@ -205,7 +205,7 @@ async function underFaults(cluster, { downMs }, say) {
   const env = { ...settings('sharded', cluster.replicas), THROUGHLINE_TUNING: 'requestTimeoutMs=2000' };
   try {
     // What they log is known: the server is gone.
-    await startThroughline(['serve'], cluster.url, own, { ...env, THROUGHLINE_LOG_LEVEL: 'silent' });
+    await startThroughline(['admin', 'serve'], cluster.url, own, { ...env, THROUGHLINE_LOG_LEVEL: 'silent' });
     const nats = await openPorts(cluster.url, own, loadConfig(env));
     return await leadersKilled({ nats, cluster, downMs, progress: say });
   } finally {

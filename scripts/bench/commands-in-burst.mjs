@@ -23,7 +23,7 @@ const REST_MS = 1000;
 export async function commandsInBurst({ wanted, services, progress, shutdown }) {
   const server = await startServer(shutdown);
   const nats = await openPorts(server.url, shutdown);
-  for (const only of services) await startThroughline(['serve', ...only], server.url, shutdown);
+  for (const only of services) await startThroughline(['admin', 'serve', ...only], server.url, shutdown);
   const client = await connectThroughline({ url: server.url, timeoutMs: 60_000 });
   shutdown.add('the client', () => client.close());
   const publisher = new AckedPublisher(nats.connection, 10_000);

@@ -30,7 +30,7 @@ const COMMANDS = [
   { id: 'publish', args: ['publish', 'implementer', '--session', REQUEST.session], input: RESULT },
   {
     id: 'compile',
-    args: ['compile', '--session', REQUEST.session, '--task', REQUEST.taskId, '--prompt', REQUEST.taskPrompt],
+    args: ['prompt', '--session', REQUEST.session, '--task', REQUEST.taskId, '--prompt', REQUEST.taskPrompt],
   },
   hookOf('hook-start', EVENTS.start, 'the start of a session'),
   hookOf('hook-tool', EVENTS.tool, 'after a tool'),
@@ -48,7 +48,7 @@ export const commandGoals = COMMANDS.map(({ id, args, what }) => ({
 /** Ratios by goal, and figures in milliseconds; medians of so many rounds. */
 export async function measureCommands({ rounds, progress, shutdown }) {
   const { url } = await startServer(shutdown);
-  await startThroughline(['serve'], url, shutdown);
+  await startThroughline(['admin', 'serve'], url, shutdown);
   const env = {
     ...process.env,
     NATS_URL: url,

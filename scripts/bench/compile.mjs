@@ -58,7 +58,7 @@ async function run({ quick, progress, shutdown }) {
   const nats = await openPorts(server.url, shutdown);
   const { connection } = nats;
   for (const only of ['compiler', 'extractor']) {
-    await startThroughline(['serve', '--only', only], server.url, shutdown);
+    await startThroughline(['admin', 'serve', '--only', only], server.url, shutdown);
   }
   const echo = fileURLToPath(new URL('echo.mjs', import.meta.url));
   await startScript(echo, [], shutdown, { NATS_URL: server.url });

@@ -31,7 +31,7 @@ async function run({ quick, progress, shutdown }) {
   const wanted = quick ? 8 : 40;
   const server = await startServer(shutdown);
   const nats = await openPorts(server.url, shutdown);
-  await startThroughline(['serve'], server.url, shutdown, {
+  await startThroughline(['admin', 'serve'], server.url, shutdown, {
     THROUGHLINE_TUNING: 'requestsPerSecond=0 afterTimeoutMs=60000',
   });
   const client = await connectThroughline({ url: server.url, timeoutMs: 60_000 });

@@ -48,7 +48,7 @@ async function run({ quick, progress, shutdown }) {
   const server = await startServer(shutdown);
   const nats = await openPorts(server.url, shutdown);
   const [behind, turns] = quick ? [50_000, 300] : [1_000_000, 2000];
-  await startThroughline(['serve', '--only', 'compiler'], server.url, shutdown);
+  await startThroughline(['admin', 'serve', '--only', 'compiler'], server.url, shutdown);
   const ask = async (session) => {
     const request = { session, taskId: 'next', taskPrompt: QUERY.taskDescription };
     const options = { timeout: 60_000 };

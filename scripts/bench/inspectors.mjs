@@ -34,7 +34,7 @@ export default {
 async function run({ quick, progress, shutdown }) {
   const server = await startServer(shutdown);
   const port = await freePort('127.0.0.1');
-  const args = ['serve', '--inspector-port', String(port)];
+  const args = ['admin', 'serve', '--inspector-port', String(port)];
   await startThroughline(args, server.url, shutdown, { THROUGHLINE_INSPECTOR_TOKEN: TOKEN });
   const nats = await openPorts(server.url, shutdown);
   for (let n = 1; n <= EVENTS; n += 1) await nats.log.append(SESSION, factEvent(n));

@@ -34,7 +34,7 @@ export default {
 async function run({ quick, progress, shutdown }) {
   const server = await startServer(shutdown);
   const folder = await temporaryDir(shutdown);
-  await startThroughline(['serve'], server.url, shutdown, { THROUGHLINE_TASKS_ROOTS: folder });
+  await startThroughline(['admin', 'serve'], server.url, shutdown, { THROUGHLINE_TASKS_ROOTS: folder });
   const client = await connectThroughline({ url: server.url, timeoutMs: 30_000 });
   shutdown.add('the client', () => client.close());
   const outcomes = [];

@@ -50,8 +50,8 @@ async function run({ quick, progress, shutdown }) {
   const [touched, live, soakMs] = quick ? [1000, 500, 20_000] : [10_000, 5000, 600_000];
   const server = await startServer(shutdown);
   const nats = await openPorts(server.url, shutdown);
-  const compiler = await startThroughline(['serve', '--only', 'compiler'], server.url, shutdown);
-  const extractor = await startThroughline(['serve', '--only', 'extractor'], server.url, shutdown);
+  const compiler = await startThroughline(['admin', 'serve', '--only', 'compiler'], server.url, shutdown);
+  const extractor = await startThroughline(['admin', 'serve', '--only', 'extractor'], server.url, shutdown);
   const residents = { compiler: [], extractor: [] };
   const sample = () => {
     residents.compiler.push(resident(compiler.pid));

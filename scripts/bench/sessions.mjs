@@ -160,7 +160,7 @@ async function measure(layout, count, { progress, shutdown }) {
   say(`restart ${row.restart.toFixed(2)} s, ${row.residentAfter} MB; now its tails and prompts`);
   Object.assign(row, await tailsOf(after, busyEnds, quietEnds));
   [row.activity] = await timed(1, () => after.log.activity());
-  await startThroughline(['serve', '--only', 'compiler', 'tools'], server.url, reading);
+  await startThroughline(['admin', 'serve', '--only', 'compiler', 'tools'], server.url, reading);
   const compile = async (index) => {
     const request = { session: session(index), taskId: 'next', taskPrompt: 'Measure module 12' };
     const reply = await asked(after, 'prompt.compile', request);

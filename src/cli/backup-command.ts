@@ -5,10 +5,11 @@ import { DEFAULT_SHARDS, LAYOUTS, layoutInWords, type SessionLayout } from '../c
 import { backUp } from '../nats/backup/back-up.js';
 import { openLayoutLogs } from '../nats/backup/layout-logs.js';
 import { restore } from '../nats/backup/restore.js';
+import { START_HOLDERS } from '../nats/jetstream/list-streams.js';
 import { changeLayout } from '../services/lifecycle/change-layout.js';
 import { counted } from '../shared/text.js';
 import { VERSION } from '../version.js';
-import { cliOf, examples, note, out, withConnection } from './command-context.js';
+import { cliOf, examples, note, out, withConnection, withNats } from './command-context.js';
 import { type LayoutOptions, shards } from './layout-options.js';
 import { wholeNumber } from './option-parsers.js';
 import { progressLine, transferProgress } from './progress-line.js';
@@ -24,7 +25,10 @@ export function backupCommand(program: Command): void {
     )
     .option('--quiet', 'no progress')
     .option('--json', 'print {"directory", "id", "at", "layout", "streams", "messages", "bytes"}')
-    .addHelpText('after', examples('throughline backup /backups/$(date +%F)', 'throughline backup b1 --json'))
+    .addHelpText(
+      'after',
+      examples('throughline admin backup /backups/$(date +%F)', 'throughline admin backup b1 --json'),
+    )
     .action(async (directory: string, options: { quiet?: boolean; json?: boolean }, command: Command) => {
       const cli = cliOf(command);
       const progress = transferProgress(!options.quiet, 'stream', 'copied');
@@ -60,7 +64,7 @@ interface RestoreFlags extends LayoutOptions {
 export function restoreCommand(program: Command): void {
   program
     .command('restore')
-    .argument('<directory>', 'a backup that "throughline backup" has made')
+    .argument('<directory>', 'a backup that "throughline admin backup" has made')
     .description(
       'Makes an installation from a backup, on a server or in an account that has none. Checks all files first. Services\n' +
         'do not start before it is done. Needs the rights of an administrator of the account.',
@@ -76,9 +80,9 @@ export function restoreCommand(program: Command): void {
     .addHelpText(
       'after',
       examples(
-        'throughline restore /backups/2026-11-23',
-        'throughline restore b1 --again',
-        'throughline restore b1 --layout sharded',
+        'throughline admin restore /backups/2026-11-23',
+        'throughline admin restore b1 --again',
+        'throughline admin restore b1 --layout sharded',
       ),
     )
     .action(async (directory: string, options: RestoreFlags, command: Command) => {
@@ -132,4 +136,29 @@ function layoutOf({ layout, shards: count }: LayoutOptions): SessionLayout | und
       `--shards is ${count} without --layout sharded: give both, or leave it out`,
     );
   return layout && { layout };
+}
+
+export function repairCommand(program: Command): void {
+  program
+    .command('repair')
+    .description(
+      'Where DISPATCH was restored behind what sessions have seen, or the stream of a session behind its snapshot, moves\n' +
+        'their numbers up, and publishes results again that have numbers which were used before. Removes nothing else.\n' +
+        'Streams of a cluster that have no leader are named and left out.\n' +
+        'Run it again if it is interrupted. Needs the rights of an administrator of the account.',
+    )
+    .option('--json', 'print {"repaired":[…],"leftOut":[…]}, a text for each stream')
+    .addHelpText(
+      'after',
+      examples('throughline admin repair', 'throughline doctor && throughline admin repair --json'),
+    )
+    .action(async (options: { json?: boolean }, command: Command) => {
+      const { repaired, leftOut } = await withNats(cliOf(command), (nats) => nats.repair());
+      if (options.json) return out(JSON.stringify({ repaired, leftOut }));
+      for (const line of repaired) out(line);
+      for (const line of leftOut) out(`left out: ${line}`);
+      if (repaired.length === 0)
+        out(leftOut.length === 0 ? 'nothing to repair' : 'nothing to repair elsewhere');
+      if (leftOut.length > 0) note(`${START_HOLDERS}, then run "throughline admin repair" again`);
+    });
 }

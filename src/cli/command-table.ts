@@ -1,241 +1,285 @@
 import type { Command } from 'commander';
 
-/** A command of the program: what the overview shows, and the module that is loaded when it is chosen. */
+/** Groups of the overview, in its order. */
+export const SHOWN_GROUPS = ['Start', 'Agents', 'Look', 'Keep'] as const;
+/** Commands below `admin` and `dev`, which `help --all` lists, and those that only programs call. */
+const OTHER_GROUPS = ['admin', 'dev', 'hidden'] as const;
+
+/** A command of the program: its place in the tree, its line in the overview, and the module that is loaded when it is chosen. */
 export interface CommandEntry {
+  /** Its words: `status`, or `admin serve`. */
   readonly name: string;
+  readonly group: (typeof SHOWN_GROUPS | typeof OTHER_GROUPS)[number];
   readonly summary: string;
   /** Its arguments, as the overview shows them: `[options] <role>`. */
   readonly takes?: string;
-  readonly load: () => Promise<(program: Command) => void>;
+  /** Other words that people type for it: only hints use them. */
+  readonly alsoCalled?: readonly string[];
+  readonly load: () => Promise<(parent: Command) => void>;
 }
 
-/** All commands, in the order of the overview. One more is a module, and an entry here. */
+/** The groups that are commands themselves. */
+export const GROUP_COMMANDS = {
+  admin: {
+    about: 'Commands for those who run an installation.',
+    example: 'throughline admin backup /backups/$(date +%F)',
+  },
+  dev: {
+    about: 'Commands for those who build on Throughline.',
+    example: 'throughline dev schema print result.implementer',
+  },
+} as const;
+
+/** All commands. The commands below `task`, `session` and so on are rows of the module that is named here. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'up',
+    group: 'Start',
     takes: '[options]',
     summary: 'start all services, and a NATS server unless one is given',
+    alsoCalled: ['start', 'run'],
     load: async () => (await import('./up-command.js')).upCommand,
   },
   {
     name: 'down',
+    group: 'Start',
     takes: '[options]',
-    summary: 'end what `up` has started on a store',
+    summary: 'stop what `up` has started',
+    alsoCalled: ['stop'],
     load: async () => (await import('./down-command.js')).downCommand,
   },
   {
-    name: 'serve',
-    takes: '[options]',
-    summary: 'start services on a running NATS server',
-    load: async () => (await import('./serve-command.js')).serveCommand,
-  },
-  {
     name: 'connect',
+    group: 'Start',
     takes: '[options] [client]',
-    summary: 'connect a coding agent by hooks and MCP, or take it out again',
+    summary: 'connect a coding agent by hooks and MCP, or disconnect it',
+    alsoCalled: ['disconnect', 'install'],
     load: async () => (await import('./connect-command.js')).connectCommand,
   },
   {
+    name: 'doctor',
+    group: 'Start',
+    takes: '[options]',
+    summary: 'check the whole installation and say what to fix',
+    alsoCalled: ['check'],
+    load: async () => (await import('./doctor-command.js')).doctorCommand,
+  },
+  {
+    name: 'open',
+    group: 'Start',
+    takes: '[options]',
+    summary: 'open the inspector in a browser',
+    alsoCalled: ['inspector', 'inspect', 'ui', 'dashboard'],
+    load: async () => (await import('./open-command.js')).openCommand,
+  },
+  {
     name: 'publish',
+    group: 'Agents',
     takes: '[options] <role>',
-    summary: 'publish what an agent returned',
+    summary: 'publish what an agent returned, or the trace of its actions',
+    alsoCalled: ['send', 'append'],
     load: async () => (await import('./publish-command.js')).publishCommand,
   },
   {
-    name: 'compile',
+    name: 'prompt',
+    group: 'Agents',
     takes: '[options]',
-    summary: 'print the next prompt of a session',
-    load: async () => (await import('./compile-command.js')).compileCommand,
-  },
-  {
-    name: 'tool',
-    summary: 'tasks, notes, inbox and iterations of a session',
-    load: async () => (await import('./tool-command.js')).toolCommand,
-  },
-  {
-    name: 'session',
-    summary: 'list sessions; show, archive, export, import or forget one',
-    load: async () => (await import('./session-commands.js')).sessionCommand,
-  },
-  {
-    name: 'project',
-    summary: 'erase all sessions and learnings of a project',
-    load: async () => (await import('./forget-commands.js')).projectCommand,
-  },
-  {
-    name: 'retention',
-    summary: 'say how long sessions and results are kept',
-    load: async () => (await import('./retention-command.js')).retentionCommand,
-  },
-  {
-    name: 'tasks',
-    takes: '[options] [session]',
-    summary: 'list the tasks of a session',
-    load: async () => (await import('./session-commands.js')).tasksCommand,
-  },
-  {
-    name: 'history',
-    takes: '[options] [session]',
-    summary: 'list the iterations of a session',
-    load: async () => (await import('./session-commands.js')).historyCommand,
-  },
-  {
-    name: 'facts',
-    takes: '[options] [session]',
-    summary: 'list what a session knows',
-    load: async () => (await import('./facts-command.js')).factsCommand,
-  },
-  {
-    name: 'timeline',
-    takes: '[options] [session]',
-    summary: 'list what happened in a session',
-    load: async () => (await import('./timeline-command.js')).timelineCommand,
-  },
-  {
-    name: 'watch',
-    takes: '[options]',
-    summary: 'show what happens in all sessions, as it happens',
-    load: async () => (await import('./watch-command.js')).watchCommand,
-  },
-  {
-    name: 'proposals',
-    summary: 'list and review what may become a learning',
-    load: async () => (await import('./proposals-command.js')).proposalsCommand,
-  },
-  {
-    name: 'learnings',
-    summary: 'list, search and change what a project has learned',
-    load: async () => (await import('./learnings-command.js')).learningsCommand,
-  },
-  {
-    name: 'snapshot',
-    summary: 'show or write the snapshot of a session',
-    load: async () => (await import('./snapshot-command.js')).snapshotCommand,
-  },
-  {
-    name: 'prompts',
-    summary: 'show what was compiled last, and why',
-    load: async () => (await import('./prompts-command.js')).promptsCommand,
-  },
-  {
-    name: 'rejected',
-    summary: 'show and retry results that could not be used',
-    load: async () => (await import('./rejected-command.js')).rejectedCommand,
-  },
-  {
-    name: 'import',
-    summary: 'give a session existing knowledge, such as git history',
-    load: async () => (await import('./import-command.js')).importCommand,
-  },
-  {
-    name: 'template',
-    summary: 'print the iteration template, or check your own',
-    load: async () => (await import('./template-command.js')).templateCommand,
-  },
-  {
-    name: 'schema',
-    summary: 'print the JSON Schemas of results, requests, replies and events',
-    load: async () => (await import('./schema-command.js')).schemaCommand,
-  },
-  {
-    name: 'init',
-    takes: '[options]',
-    summary: 'track the progress of a session in a tasks.md',
-    load: async () => (await import('./run-commands.js')).initCommand,
-  },
-  {
-    name: 'plan',
-    takes: '[options] [session]',
-    summary: 'show the plan of a session, what is next and what came of each task',
-    load: async () => (await import('./plan-command.js')).planCommand,
-  },
-  {
-    name: 'status',
-    takes: '[options] [session]',
-    summary: 'show the progress of a run and what each task needs next',
-    load: async () => (await import('./run-commands.js')).statusCommand,
-  },
-  {
-    name: 'ledger',
-    takes: '[options] [session]',
-    summary: 'show what the ledgers know about a task',
-    load: async () => (await import('./run-commands.js')).ledgerCommand,
+    summary: 'print the next prompt of a session; list and show earlier ones',
+    alsoCalled: ['compile', 'template'],
+    load: async () => (await import('./prompt-command.js')).promptCommand,
   },
   {
     name: 'work',
+    group: 'Agents',
     takes: '[options]',
     summary: 'run a plan with agents: work, check, review, until it is done',
     load: async () => (await import('./work-command.js')).workCommand,
   },
   {
-    name: 'telemetry',
-    takes: '[options] [session]',
-    summary: 'show what was compiled for a session, and how',
-    load: async () => (await import('./telemetry-command.js')).telemetryCommand,
-  },
-  {
-    name: 'trace',
-    summary: 'show what an agent did for an intent, with its compacted history',
-    load: async () => (await import('./trace-command.js')).traceCommand,
-  },
-  {
     name: 'mcp',
+    group: 'Agents',
     takes: '[options]',
     summary: 'serve the memory of a session to coding agents, by MCP',
     load: async () => (await import('./mcp-command.js')).mcpCommand,
   },
   {
-    name: 'hook',
-    takes: '[options] <client>',
-    summary: 'answer an event of a coding agent',
-    load: async () => (await import('./hook-command.js')).hookCommand,
+    name: 'status',
+    group: 'Look',
+    takes: '[options] [session]',
+    summary: 'show the installation, or how far a session and its tasks are',
+    alsoCalled: ['ledger', 'progress'],
+    load: async () => (await import('./status-command.js')).statusCommand,
   },
   {
-    name: 'doctor',
+    name: 'log',
+    group: 'Look',
+    takes: '[options] [session]',
+    summary: 'list what happened; -f follows it, --trace shows the actions of agents',
+    alsoCalled: ['timeline', 'watch', 'trace', 'history', 'events', 'tail'],
+    load: async () => (await import('./log-command.js')).logCommand,
+  },
+  {
+    name: 'facts',
+    group: 'Look',
+    takes: '[options] [session]',
+    summary: 'list what a session knows',
+    alsoCalled: ['files'],
+    load: async () => (await import('./facts-command.js')).factsCommand,
+  },
+  {
+    name: 'task',
+    group: 'Keep',
+    summary: 'the tasks of a session: add, list, take, finish, change',
+    alsoCalled: ['board', 'todo'],
+    load: async () => (await import('./board-commands.js')).taskCommand,
+  },
+  {
+    name: 'note',
+    group: 'Keep',
+    summary: 'notes for later agents',
+    load: async () => (await import('./board-commands.js')).noteCommand,
+  },
+  {
+    name: 'inbox',
+    group: 'Keep',
+    summary: 'messages for the next agent',
+    alsoCalled: ['message'],
+    load: async () => (await import('./board-commands.js')).inboxCommand,
+  },
+  {
+    name: 'plan',
+    group: 'Keep',
+    summary: 'follow a tasks.md, and show how far it is',
+    alsoCalled: ['init', 'follow'],
+    load: async () => (await import('./plan-command.js')).planCommand,
+  },
+  {
+    name: 'session',
+    group: 'Keep',
+    summary: 'list, show, complete, archive, export, import and remove sessions',
+    alsoCalled: ['forget', 'telemetry', 'iteration'],
+    load: async () => (await import('./session-commands.js')).sessionCommand,
+  },
+  {
+    name: 'learning',
+    group: 'Keep',
+    summary: 'what a project has learned, and what waits for your decision',
+    alsoCalled: ['proposal', 'review'],
+    load: async () => (await import('./learning-commands.js')).learningCommand,
+  },
+  {
+    name: 'result',
+    group: 'Keep',
+    summary: 'correct and retry rejected results; import git history as results',
+    alsoCalled: ['rejected', 'dispatch', 'import'],
+    load: async () => (await import('./result-commands.js')).resultCommand,
+  },
+  {
+    name: 'admin serve',
+    group: 'admin',
     takes: '[options]',
-    summary: 'check the whole installation and say what to fix',
-    load: async () => (await import('./doctor-command.js')).doctorCommand,
+    summary: 'start services on a running NATS server',
+    load: async () => (await import('./serve-command.js')).serveCommand,
   },
   {
-    name: 'health',
+    name: 'admin health',
+    group: 'admin',
     takes: '[options]',
     summary: 'print the health of the running services in one line',
-    load: async () => (await import('./health-command.js')).healthCommand,
+    load: async () => (await import('./doctor-command.js')).healthCommand,
   },
   {
-    name: 'backup',
+    name: 'admin backup',
+    group: 'admin',
     takes: '[options] <directory>',
     summary: 'copy the whole installation into a directory, while it runs',
     load: async () => (await import('./backup-command.js')).backupCommand,
   },
   {
-    name: 'restore',
+    name: 'admin restore',
+    group: 'admin',
     takes: '[options] <directory>',
     summary: 'make an installation from a backup, on a server that has none',
     load: async () => (await import('./backup-command.js')).restoreCommand,
   },
   {
-    name: 'repair',
+    name: 'admin repair',
+    group: 'admin',
     takes: '[options]',
     summary: 'repair stream numbers after only some streams were restored',
-    load: async () => (await import('./repair-command.js')).repairCommand,
+    load: async () => (await import('./backup-command.js')).repairCommand,
   },
   {
-    name: 'permissions',
+    name: 'admin retention',
+    group: 'admin',
+    summary: 'set how long sessions and results are kept',
+    load: async () => (await import('./retention-command.js')).retentionCommand,
+  },
+  {
+    name: 'admin permissions',
+    group: 'admin',
     takes: '[options]',
     summary: 'print the minimal NATS permissions of a role',
     load: async () => (await import('./permissions-command.js')).permissionsCommand,
   },
   {
-    name: 'completion',
+    name: 'admin project',
+    group: 'admin',
+    summary: 'remove all sessions and learnings of a project',
+    load: async () => (await import('./remove-commands.js')).projectCommand,
+  },
+  {
+    name: 'admin snapshot',
+    group: 'admin',
+    takes: '[options] [session]',
+    summary: 'write the snapshot of a session now',
+    load: async () => (await import('./snapshot-command.js')).snapshotCommand,
+  },
+  {
+    name: 'admin nats-server',
+    group: 'admin',
+    takes: '[options]',
+    summary: 'print the NATS server that `up` would start; installs the pinned one if none is found',
+    load: async () => (await import('./nats-server-command.js')).natsServerCommand,
+  },
+  {
+    name: 'dev schema',
+    group: 'dev',
+    summary: 'print the JSON Schemas of results, requests, replies and events',
+    load: async () => (await import('./schema-command.js')).schemaCommand,
+  },
+  {
+    name: 'dev completion',
+    group: 'dev',
     takes: '[options] [shell]',
     summary: 'print a script that completes commands in your shell',
     load: async () => (await import('./completion-command.js')).completionCommand,
   },
   {
-    name: 'nats-server',
-    takes: '[options]',
-    summary: 'print the NATS server that `up` would start; installs the pinned one if none is found',
-    load: async () => (await import('./nats-server-command.js')).natsServerCommand,
+    name: 'hook',
+    group: 'hidden',
+    takes: '[options] <client>',
+    summary: 'answer an event of a coding agent',
+    load: async () => (await import('./hook-command.js')).hookCommand,
+  },
+  {
+    name: 'tool',
+    group: 'hidden',
+    summary: 'send one request of the service session-tools, as prompts tell agents to',
+    load: async () => (await import('./tool-command.js')).toolCommand,
   },
 ];
+
+/** The command that the words lead to, and the words behind it. */
+export function commandAt(
+  program: Command,
+  words: readonly string[],
+): { readonly command: Command; readonly rest: readonly string[] } {
+  let command = program;
+  for (const [index, word] of words.entries()) {
+    const inner = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
+    if (inner === undefined) return { command, rest: words.slice(index) };
+    command = inner;
+  }
+  return { command, rest: [] };
+}

@@ -19,9 +19,9 @@ export function completionCommand(program: Command): void {
     .addHelpText(
       'after',
       examples(
-        'source <(throughline completion bash)',
-        'throughline completion zsh > "${fpath[1]}/_throughline"',
-        'throughline completion fish > ~/.config/fish/completions/throughline.fish',
+        'source <(throughline dev completion bash)',
+        'throughline dev completion zsh > "${fpath[1]}/_throughline"',
+        'throughline dev completion fish > ~/.config/fish/completions/throughline.fish',
       ),
     )
     .action(async (shell: Shell | undefined, { sessions }: { sessions?: boolean }, command: Command) => {

@@ -61,7 +61,7 @@ export function connectCommand(program: Command): void {
     .option('--yes', 'write without asking')
     .option('--session <name>', 'session of this project (default: the name of its folder)')
     .option('--project <name>', 'project of its learnings (default: the name of its folder)')
-    .option('--plan <file>', 'its plan (default: the one that `init` finds)')
+    .option('--plan <file>', 'its plan (default: the one that `plan follow` finds)')
     .addHelpText(
       'after',
       examples(
@@ -145,9 +145,7 @@ function newRecord(
   if (session === undefined || project === undefined)
     throw wrong('session and project are not texts: correct them');
   if (plan !== undefined && (isAbsolute(plan) || plan.split(sep)[0] === '..'))
-    throw wrong(
-      `plan ${plan} is outside of the project: move the plan into it, or name it with --tasks of "init"`,
-    );
+    throw wrong(`plan ${plan} is outside of the project: move the plan into it, or name it to "plan follow"`);
   const settings = { session, project, ...(plan !== undefined && { plan }), ...(agents && { agents }) };
   const stateDir = stateDirOf(cli.config.env);
   const known = connectedProject(stateDir, place.project);

@@ -1,79 +1,81 @@
-import { type Command, Option } from 'commander';
-import { FACT_TAGS, type FactTag } from '../contracts/fact-tags.js';
+import type { Command } from 'commander';
 import type { FoundFact } from '../contracts/replies/fact-reply.js';
+import { TOOLS } from '../contracts/tool-requests.js';
 import { counted, oneLine } from '../shared/text.js';
-import { cliOf, examples, note, out, withClient } from './command-context.js';
+import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
 import { allPages } from './output.js';
+import { addFields, print, shapeOf } from './request-command.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
+import { coloursOf, showReply } from './show-reply.js';
 
 interface FactsOptions {
+  readonly is?: 'open' | 'closed' | 'all';
   readonly text?: string;
-  readonly task?: string;
-  readonly subject?: string;
-  readonly relation?: readonly string[];
-  readonly tag?: readonly FactTag[];
-  readonly closed?: boolean;
-  readonly all?: boolean;
+  readonly id?: string;
+  readonly files?: boolean;
   readonly json?: boolean;
 }
 
-/** As many as one request may ask for. */
+/** The maximum of one request. */
 const PAGE = 200;
 
 export function factsCommand(program: Command): void {
-  onSession(program.command('facts'))
-    .description('Lists the valid facts of a session, oldest first, each whole on a line.')
-    .option('--text <text>', 'only facts that hold all of these words, or a fact by its id')
-    .option('-t, --task <id>', 'only facts from this task')
-    .option('--subject <text>', 'only facts about this, such as a file')
-    .option('--relation <name...>', 'only facts with one of these relations: must_fix, issue, summary, ...')
-    .addOption(new Option('--tag <tag...>', 'only facts with one of these').choices(FACT_TAGS))
-    .addOption(new Option('--closed', 'only facts that a later dispatch has closed').conflicts('all'))
-    .option('-a, --all', 'include facts that a later dispatch has closed')
-    .option('--json', 'one JSON array of facts, each with the repairs of the result that it comes from')
+  const facts = onSession(program.command('facts')).description(
+    'Lists the facts of a session, oldest first, each whole on a line. With --id it shows the history of a fact, with --files\n' +
+      'the files that results touched.',
+  );
+  const fieldsIn = addFields(
+    facts,
+    shapeOf(TOOLS['fact-find'].shape, (field) => !['limit', 'cursor'].includes(field)),
+  );
+  facts
+    .option('--id <id>', 'show this fact, its history and the prompts that showed it')
+    .option('--files', 'list the files that results touched, and which change together')
+    .option('--json', 'one JSON array of facts; with --id or --files the whole reply')
     .addHelpText(
       'after',
       examples(
         'throughline facts demo',
         'throughline facts demo --relation must_fix issue',
         'throughline facts demo --text "parser test" --subject src/parser.ts',
-        'throughline facts demo --all --json',
+        'throughline facts demo --is all --json',
       ),
     )
     .action(async (_: string | undefined, options: FactsOptions, command: Command) => {
       const cli = cliOf(command);
       const session = sessionGiven(cli, command);
-      const { text, task, subject, relation, tag, all, closed } = options;
-      const is = all ? ('all' as const) : closed ? ('closed' as const) : ('open' as const);
-      const asked = {
-        ...{ session, is, limit: PAGE },
-        ...(text !== undefined && { text }),
-        ...(subject !== undefined && { subject }),
-        ...(task !== undefined && { task }),
-        ...(relation !== undefined && { relation: [...relation] }),
-        ...(tag !== undefined && { tag: [...tag] }),
-      };
+      const { id, files, json, text, is = 'open' } = options;
+      if (id !== undefined) return showOne(cli, 'fact-show', { session, id }, json);
+      if (files) return showOne(cli, 'file-list', { session, ...(text !== undefined && { text }) }, json);
+      const asked = { session, limit: PAGE, ...fieldsIn() };
       const pages = await withClient(cli, (client) =>
-        allPages((cursor) => client.tools.factFind({ ...asked, ...cursor })),
+        allPages((cursor) => client.requestTool('fact-find', { ...asked, ...cursor })),
       );
       const [{ sequence }] = pages;
       requireEvents(session, sequence);
-      const facts = pages.flatMap((page) => page.facts).sort((a, b) => a.dispatch - b.dispatch);
-      if (options.json) return out(JSON.stringify(facts.map(asStored)));
-      for (const fact of facts) {
-        const closed = fact.closed_by === undefined ? '' : ` (closed by dispatch ${fact.closed_by})`;
+      const found = pages.flatMap((page) => page.facts).sort((a, b) => a.dispatch - b.dispatch);
+      if (json) return out(JSON.stringify(found.map(asStored)));
+      for (const fact of found) {
+        const closed = fact.closed_by === undefined ? '' : ` (closed by result ${fact.closed_by})`;
         out(wholeFact(fact) + closed);
       }
-      const hint = facts.length > 0 || is === 'all' ? '' : emptyHint(is);
-      note(`-- ${counted(facts.length, 'fact')} at session sequence ${sequence}${hint}`);
+      const hint = found.length > 0 || is === 'all' ? '' : ': "--is all" shows closed ones, too';
+      note(`-- ${counted(found.length, 'fact')} at session sequence ${sequence}${hint}`);
     });
 }
 
-function emptyHint(is: 'open' | 'closed'): string {
-  return is === 'open' ? ': --all shows those that were closed, too' : ': --all shows those that hold, too';
+async function showOne(
+  cli: Cli,
+  name: 'fact-show' | 'file-list',
+  request: object,
+  json: boolean | undefined,
+): Promise<void> {
+  const reply = await withClient(cli, (client) => client.requestTool(name, request));
+  if (json) out(JSON.stringify(reply));
+  else print(cli, showReply(name, reply, coloursOf(cli)));
 }
 
-/** All that a fact says, as one line: a prompt has less room for it. */
+/** The whole fact on one line; a prompt shows less of it. */
 function wholeFact({ subject, relation, object, severity, fix, task }: FoundFact): string {
   const finding = [severity, fix && `fix: ${fix}`].filter(Boolean).join(', ');
   const said = `${subject} ${relation} ${object}${finding && ` (${finding})`}`;

@@ -9,7 +9,7 @@ export function natsServerCommand(program: Command): void {
     .command('nats-server')
     .description('Looks in this order: NATS_SERVER_BIN, PATH, the cache, go install, the release archive.')
     .option('--json', 'print where it was found as well')
-    .addHelpText('after', examples('throughline nats-server', 'throughline nats-server --json'))
+    .addHelpText('after', examples('throughline admin nats-server', 'throughline admin nats-server --json'))
     .action(async (options: { json?: boolean }, command: Command) => {
       const { config } = cliOf(command);
       const source = await serverToStart(config);

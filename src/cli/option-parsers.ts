@@ -104,3 +104,20 @@ export function givenOptions(command: Command, without: readonly string[]): stri
     return [flag, ...[value].flat().map(String)];
   });
 }
+
+/** The words that people read and type for the status of a task on the board. */
+export const TASK_STATUS_WORDS = ['pending', 'in-progress', 'completed', 'blocked', 'cancelled'] as const;
+
+const STATUS_SYNONYMS: Readonly<Record<string, string>> = {
+  ...{ pending: 'remaining', remaining: 'remaining', todo: 'remaining', open: 'remaining' },
+  ...{ 'in-progress': 'in_progress', in_progress: 'in_progress', started: 'in_progress' },
+  ...{ completed: 'completed', done: 'completed', blocked: 'blocked' },
+  ...{ cancelled: 'cancelled', canceled: 'cancelled' },
+};
+
+/** Parser of the status of a task, as the wire has it. */
+export function taskStatus(raw: string): string {
+  const status = STATUS_SYNONYMS[raw.toLowerCase()];
+  if (status !== undefined) return status;
+  throw new InvalidArgumentError(`Allowed choices are ${TASK_STATUS_WORDS.join(', ')}.`);
+}

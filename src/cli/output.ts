@@ -2,9 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { visible, visibleInColour } from '../shared/terminal-text.js';
 import { shellWord } from '../shared/text.js';
-import { Interrupted } from './interrupted.js';
 
-/** What commands print: answers go to standard output, everything else to standard error. */
+/** The output of commands: answers go to standard output, everything else to standard error. */
 
 /** Writes an answer, made visible as everything that is printed. `inColour`: the command has set colours in it. */
 export function out(text: string, inColour = false): void {
@@ -118,4 +117,15 @@ export async function allPages<Page extends { readonly next?: string }>(
 /** A text as one word of a shell, whatever it holds. */
 export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Ends a command that was interrupted, with the exit code that shells expect: 128 and the number of the signal. */
+export class Interrupted extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super('interrupted');
+    this.name = 'Interrupted';
+    this.exitCode = exitCode;
+  }
 }

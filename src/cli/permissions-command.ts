@@ -30,7 +30,7 @@ Roles:
   reader     looks at sessions, snapshots and services, and writes nothing
   operator   reads all, retries rejected results, reviews proposals, archives
              and forgets sessions, says how long things are kept
-  backup     runs "throughline backup": copies all streams, whole`;
+  backup     runs "throughline admin backup": copies all streams, whole`;
 
 export function permissionsCommand(program: Command): void {
   const permissions = program
@@ -62,9 +62,9 @@ export function permissionsCommand(program: Command): void {
     .addHelpText(
       'after',
       examples(
-        'throughline permissions --role publisher --session demo',
-        'throughline permissions --role worker --json',
-        'throughline permissions --role reader --session demo --account THROUGHLINE',
+        'throughline admin permissions --role publisher --session demo',
+        'throughline admin permissions --role worker --json',
+        'throughline admin permissions --role reader --session demo --account THROUGHLINE',
       ),
     )
     .action(async (options: PermissionsOptions, command: Command) => {

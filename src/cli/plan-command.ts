@@ -1,54 +1,174 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
+import { checkedRequest } from '../contracts/checked.js';
 import { ThroughlineError } from '../contracts/errors.js';
-import { PLAN_STATUSES } from '../contracts/run-request.js';
-import type { ToolArguments } from '../contracts/tool-requests.js';
+import { runInitRequest } from '../contracts/run-request.js';
+import { sessionSettings } from '../contracts/session-meta-events.js';
+import { TOOLS } from '../contracts/tool-requests.js';
+import { readPlan } from '../engine/files/local-tasks-file.js';
+import { specNameOf } from '../ledger/progress-ledger.js';
 import { oneLine, shellWord } from '../shared/text.js';
-import { cliOf, examples, note, out, withClient } from './command-context.js';
+import { cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { atTerminal, canAsk } from './output.js';
-import { onSession, requireEvents, sessionGiven } from './session-argument.js';
-import { planLines, planReply } from './show-plan.js';
-import { watchSession } from './watching.js';
+import { addFields, shapeOf } from './request-command.js';
+import { onSession, requireEvents, SESSION_DEFAULT, sessionGiven } from './session-argument.js';
+import { planLines, problemLine } from './show-plan.js';
+import { shownStatus } from './status-command.js';
+import { versionOf, WATCH, watchSession } from './watching.js';
 
-interface PlanOptions {
-  readonly task?: string;
-  readonly status?: NonNullable<ToolArguments<'plan-show'>['status']>;
+interface FollowOptions {
+  readonly session?: string;
+  readonly spec?: string;
+  readonly goal?: string;
+  readonly settings?: Record<string, unknown>;
+  readonly push?: boolean;
   readonly json?: boolean;
   readonly watch?: boolean;
 }
 
+interface ShowOptions {
+  readonly task?: string;
+  readonly json?: boolean;
+  readonly watch?: boolean;
+}
+
+const TASK = 'only this task, with its requirements and its prompt';
+
 export function planCommand(program: Command): void {
-  onSession(program.command('plan'))
+  const plan = program
+    .command('plan')
+    .description('A plan is a tasks.md, or another file of tasks, that a session follows.')
+    .addHelpText('after', examples('throughline plan follow tasks.md -s demo', 'throughline plan show demo'));
+  addFollow(plan);
+  addShow(plan);
+}
+
+function addFollow(plan: Command): void {
+  const follow = plan
+    .command('follow')
+    .summary('follow a tasks.md: prompts then know what is done and what is left')
+    .argument('[file]', 'path of the plan (default: the one at a usual place, such as tasks.md)')
+    .description(
+      'Reads a tasks.md and follows it: prompts know what is done and what is left. The same command again reads it again;\n' +
+        'the goal stays unless a new one is given. The service reads the file itself, under THROUGHLINE_TASKS_ROOTS; with --push\n' +
+        'its text is sent instead.',
+    )
+    .option('-s, --session <name>', `session ${SESSION_DEFAULT}`);
+  addFields(
+    follow,
+    shapeOf(runInitRequest.shape, (field) => ['spec', 'goal', 'settings'].includes(field)),
+  );
+  follow
+    .option('--push', 'send the text of the file: for a service that cannot read it')
+    .option('--json', 'print the reply as JSON')
+    .option('-w, --watch', 'read the file again when it changes, and show it each time, until Ctrl-C')
+    .addHelpText(
+      'after',
+      examples(
+        'throughline plan follow -s demo',
+        'throughline plan follow specs/parser/tasks.md -s demo --spec parser --goal "A parser"',
+        'throughline plan follow tasks.md -s demo --push',
+      ),
+    )
+    .action(async (file: string | undefined, options: FollowOptions, command: Command) => {
+      const cli = cliOf(command);
+      const session = sessionOf(cli, options.session);
+      const { goal, json = false } = options;
+      const settings = options.settings && checkedRequest(sessionSettings, options.settings);
+      const spec = options.spec === undefined ? '' : ` --spec ${shellWord(options.spec)}`;
+      const again = `throughline plan follow -s ${session}${spec}${options.push ? ' --push' : ''}`;
+      const tasks = file ?? (await usualPlan(again));
+      const init = async () => {
+        const named = options.spec ?? (options.push ? specNameOf(resolve(tasks)) : undefined);
+        const source = options.push ? { tasksText: textOf(tasks) } : { tasksPath: resolve(tasks) };
+        const request = { session, spec: named, goal, settings, ...source };
+        return withClient(cli, (client) => client.initRun(request)).catch(async (error: unknown) => {
+          throw options.push
+            ? asTyped(error, tasks)
+            : await withFix(asTyped(error, tasks), tasks, `${again} ${shellWord(tasks)} --push`);
+        });
+      };
+      const version = await versionOf(tasks);
+      const reply = await init();
+      if (!json) {
+        for (const each of reply.problems) note(`-- ${problemLine(each)}`);
+      }
+      if (options.watch) {
+        const show = async () =>
+          shownStatus(await withClient(cli, (client) => client.runStatus(session)), json);
+        // A file that the service reads itself is read again with each status.
+        const changed = async () => void (options.push && (await init()));
+        const watched = { path: resolve(tasks), version, changed };
+        return watchSession(cli, { session, show, file: watched, redraws: !json });
+      }
+      out(shownStatus(reply, json));
+    });
+}
+
+/** An error that names the options that were typed, not the fields of the request. */
+function asTyped(error: unknown, tasks: string): unknown {
+  if (!(error instanceof ThroughlineError)) return error;
+  const message = error.message
+    .replace(/^(?:tasksText|tasksPath)(?!\w)/, tasks)
+    .replace(/^(spec|goal|session)(?=:)/, '--$1');
+  const { details } = error;
+  return new ThroughlineError(error.code, message, {
+    cause: error,
+    ...(details !== undefined && { details }),
+  });
+}
+
+/** A file that is here, but not for the service, can be sent; one that is nowhere may be another one. */
+async function withFix(error: unknown, tasks: string, command: string): Promise<unknown> {
+  if (!(error instanceof ThroughlineError) || error.code !== 'progress_ledger_missing_tasks') return error;
+  const fix = (await isHere(tasks)) ? `. To send its text instead: ${command}` : `. ${OTHER_PLACE}`;
+  return new ThroughlineError(error.code, `${error.message}${fix}`, { cause: error });
+}
+
+const OTHER_PLACE =
+  'Correct the path, or leave it out: "plan follow" then looks for the plan at the usual places';
+
+function textOf(file: string): string {
+  const text = readPlan(file);
+  if (typeof text === 'string') return text;
+  throw new ThroughlineError('progress_ledger_missing_tasks', `${file}: ${text.fault}. ${OTHER_PLACE}`);
+}
+
+function addShow(plan: Command): void {
+  const show = onSession(plan.command('show'))
+    .summary('show the plan, what is next and what came of each task')
     .description(
       'Shows the plan that a session follows: how far it is, what is next, each task with its status and what came of it,\n' +
         'what contradicts its results, and the lines that could not be read with certainty.',
     )
-    .option('-t, --task <id>', 'only this task, with its requirements and its prompt')
-    .addOption(new Option('--status <status>', 'only tasks of this status').choices(PLAN_STATUSES))
+    .option('-t, --task <id>', TASK);
+  const fieldsIn = addFields(
+    show,
+    shapeOf(TOOLS['plan-show'].shape, (field) => field !== 'id'),
+  );
+  show
     .option('--json', 'print the reply as JSON')
-    .option('-w, --watch', 'show it again each time that the session moves, until Ctrl-C')
+    .option(...WATCH)
     .addHelpText(
       'after',
       examples(
-        'throughline plan demo',
-        'throughline plan demo --status blocked',
-        'throughline plan demo --task 2.1 --json',
-        'throughline plan demo --watch',
+        'throughline plan show demo',
+        'throughline plan show demo --status blocked',
+        'throughline plan show demo --task 2.1 --json',
       ),
     )
-    .action(async (_: string | undefined, options: PlanOptions, command: Command) => {
-      const cli = cliOf(command);
-      const session = sessionGiven(cli, command);
-      const { task: id, status, json = false, watch } = options;
-      const request = { session, ...(id !== undefined && { id }), ...(status !== undefined && { status }) };
-      const show = async () => {
+    .action(async (_: string | undefined, { task: id, json = false, watch }: ShowOptions) => {
+      const cli = cliOf(show);
+      const session = sessionGiven(cli, show);
+      const request = { session, ...(id !== undefined && { id }), ...fieldsIn() };
+      const shown = async () => {
         const reply = await withClient(cli, (client) => client.requestTool('plan-show', request));
         requireEvents(session, reply.sequence);
-        return json ? JSON.stringify(reply) : planLines(planReply.parse(reply)).join('\n');
+        return json ? JSON.stringify(reply) : planLines(reply).join('\n');
       };
-      if (watch) return watchSession(cli, { session, show, redraws: !json });
-      out(await show());
+      if (watch) return watchSession(cli, { session, show: shown, redraws: !json });
+      out(await shown());
     });
 }
 
@@ -79,7 +199,7 @@ export async function usualPlan(command: string, folder = process.cwd()): Promis
   if (only === undefined)
     throw new ThroughlineError(
       'usage',
-      `no plan was found: give --tasks FILE. Looked for ${PLACES.join(', ')} in ${folder}`,
+      `no plan was found: name its file. Looked for ${PLACES.join(', ')} in ${folder}`,
     );
   if (found.length === 1) {
     note(`-- found ${only}`);
@@ -91,7 +211,7 @@ export async function usualPlan(command: string, folder = process.cwd()): Promis
   const more = found.length > SHOWN ? `\n  and ${found.length - SHOWN} more` : '';
   throw new ThroughlineError(
     'usage',
-    `${found.length} plans were found: name one by --tasks.${commands.join('')}${more}`,
+    `${found.length} plans were found: name one.${commands.join('')}${more}`,
   );
 }
 

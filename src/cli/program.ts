@@ -1,21 +1,20 @@
 import { Command, CommanderError, Help, Option } from 'commander';
 import type { ErrorCode } from '../contracts/error-codes.js';
 import { ThroughlineError } from '../contracts/errors.js';
-import { isToken } from '../contracts/names.js';
 import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
-import { COMMANDS, type CommandEntry } from './command-table.js';
-import { Interrupted } from './interrupted.js';
-import { examples, note } from './output.js';
+import { COMMANDS, type CommandEntry, commandAt, GROUP_COMMANDS, SHOWN_GROUPS } from './command-table.js';
+import { examples, Interrupted, note, out } from './output.js';
 
 /** Columns of the narrowest text beside a list in `--help`. */
 const NARROWEST = 16;
 /** Within a paragraph. */
 const LINE_BREAK = /(?<=\S)\n(?=\S)/g;
+const MORE = '\n"throughline help --all" also lists the commands of administrators and developers.\n';
 
 /**
- * The whole command line. Of a command that is not loaded there is only its line in the overview: each brings modules
- * that take longer to load than all others take to run.
+ * The whole command line. A command that is not loaded has only its line in the overview: each brings modules that take
+ * longer to load than all others take to run.
  *
  * @param loads which commands are loaded; default: all
  */
@@ -24,7 +23,7 @@ export async function createProgram(loads: (name: string) => boolean = () => tru
     .description('The memory that coding agents share: results in, facts kept, the next prompt out.')
     .version(VERSION)
     .addOption(serverOption())
-    // Descriptions are broken by the width of the terminal alone, also a narrow one.
+    // Only the width of the terminal breaks descriptions, also of a narrow one.
     .configureHelp({
       minWidthToWrap: NARROWEST,
       boxWrap(text, width) {
@@ -32,24 +31,31 @@ export async function createProgram(loads: (name: string) => boolean = () => tru
       },
     })
     .showHelpAfterError('(add --help for the options and an example)')
+    .addHelpText('after', MORE)
     .addHelpText(
       'after',
       examples(
-        'throughline up',
+        'throughline up --detach',
         `echo '{"task_id":"1","status":"completed","summary":"Parser done"}' | throughline publish implementer -s demo`,
-        'throughline compile -s demo -t 2 -p "Write the printer"',
+        'throughline prompt -s demo -t 2 -p "Write the printer"',
       ),
     )
-    // The message about a wrong option quotes it.
+    // Messages about a wrong option quote it.
     .configureOutput({
       writeOut: (text) => process.stdout.write(visible(text)),
       writeErr: (text) => process.stderr.write(visible(text)),
     })
-    .exitOverride();
+    .exitOverride()
+    .helpCommand(false);
   for (const entry of COMMANDS) {
-    if (loads(entry.name)) await addCommand(program, entry);
-    else addEntry(program, entry);
+    const parent = groupCommand(program, entry) ?? program;
+    if (loads(entry.name)) await addCommand(parent, entry);
+    else addEntry(parent, entry);
+    const command = parent.commands.at(-1);
+    if (SHOWN_GROUPS.some((shown) => shown === entry.group)) command?.helpGroup(`${entry.group}:`);
+    else if (entry.group === 'hidden' && command !== undefined) hide(command);
   }
+  addHelpCommand(program);
   return program;
 }
 
@@ -60,22 +66,78 @@ function serverOption(): Option {
   );
 }
 
-async function addCommand(program: Command, { summary, load }: CommandEntry): Promise<void> {
-  const add = await load();
-  add(program);
-  program.commands.at(-1)?.summary(summary);
+/** The command that an entry of a group stands below; undefined for an entry at the top. */
+function groupCommand(program: Command, { group }: CommandEntry): Command | undefined {
+  if (group !== 'admin' && group !== 'dev') return undefined;
+  const known = program.commands.find((each) => each.name() === group);
+  if (known !== undefined) return known;
+  const { about, example } = GROUP_COMMANDS[group];
+  return program
+    .command(group, { hidden: true })
+    .description(about)
+    .helpCommand(false)
+    .addHelpText('after', examples(example));
 }
 
-function addEntry(program: Command, { name, summary, takes = '' }: CommandEntry): void {
-  const command = program.command(`${name} ${takes.replace('[options]', '')}`.trimEnd()).summary(summary);
+async function addCommand(parent: Command, { summary, load }: CommandEntry): Promise<void> {
+  const add = await load();
+  add(parent);
+  const command = parent.commands.at(-1)?.summary(summary).helpCommand(false);
+  command?.commands.find((each) => each.name() === 'ls')?.alias('list');
+}
+
+function addEntry(parent: Command, { name, summary, takes = '' }: CommandEntry): void {
+  const word = name.split(' ').at(-1);
+  const command = parent.command(`${word} ${takes.replace('[options]', '')}`.trimEnd()).summary(summary);
   // Never parsed: it makes the overview say [options].
   if (takes.startsWith('[options]')) command.addOption(new Option('--any').hideHelp());
 }
 
-/** The name of the command that is asked for, or asked about with `help`. */
+/** Commander hides only commands that it creates itself. */
+function hide(command: Command): void {
+  Object.assign(command, { _hidden: true });
+}
+
+function addHelpCommand(program: Command): void {
+  program
+    .command('help')
+    .summary('show the help of a command; --all lists every command')
+    .description('Shows the help of a command, or the overview. With --all it lists every command.')
+    .argument('[command...]', 'the words of the command')
+    .option('--all', 'also list the commands below admin and dev')
+    .helpGroup('Start:')
+    .addHelpText('after', examples('throughline help --all', 'throughline help task add'))
+    .action((words: readonly string[], { all }: { all?: boolean }) => {
+      const { command, rest } = commandAt(program, words);
+      if (rest[0] !== undefined) return program.error(`error: unknown command '${words.join(' ')}'`);
+      command.outputHelp();
+      if (all === true && command === program) out(allCommands());
+    });
+}
+
+/** The commands that the overview leaves out, with their summaries. */
+function allCommands(): string {
+  const rows = (group: string) => COMMANDS.filter((entry) => entry.group === group);
+  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
+  const lines = (group: string) => rows(group).map((each) => `  ${each.name.padEnd(width)}  ${each.summary}`);
+  return [
+    '',
+    'Administrators:',
+    ...lines('admin'),
+    '',
+    'Developers:',
+    ...lines('dev'),
+    '',
+    'Called by programs:',
+    ...lines('hidden'),
+  ].join('\n');
+}
+
+/** The name of the command that is asked for, or asked about with `help`, as the table says it. */
 function chosenCommand(argv: readonly string[]): string | undefined {
-  const [first, second] = operandsOf(argv);
-  return first === 'help' ? second : first;
+  const words = operandsOf(argv);
+  const [first, second] = words[0] === 'help' ? words.slice(1) : words;
+  return first !== undefined && first in GROUP_COMMANDS ? `${first} ${second}` : first;
 }
 
 /** The words before any option of a command; none where the program itself says what is wrong with the options. */
@@ -95,8 +157,8 @@ function operandsOf(argv: readonly string[]): readonly string[] {
 export async function runCli(argv: readonly string[]): Promise<number> {
   try {
     const chosen = chosenCommand(argv);
-    // A script for a shell is made from all commands; what such a script asks for must come fast.
-    const isWhole = chosen === 'completion' && !argv.includes('--sessions');
+    // A script for a shell is made from all commands; the names that such a script asks for must come fast.
+    const isWhole = chosen === 'dev completion' && !argv.includes('--sessions');
     const program = await createProgram((name) => isWhole || name === chosen);
     await program.parseAsync([...argv]);
     // A command that has printed everything, and found something that does not work.
@@ -108,6 +170,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
 }
 
 async function noteUsage(error: CommanderError, argv: readonly string[]): Promise<void> {
+  const { usageHint } = await import('./usage-hint.js');
   const hint = usageHint(error, await createProgram(), operandsOf(argv));
   if (hint !== undefined) note(`-- ${hint}`);
 }
@@ -125,8 +188,8 @@ function exitCode(error: unknown): number {
 }
 
 /**
- * Whether what was typed, or set as a variable, can never be right. A service refuses some values by the field of the request
- * that they are in; a result or a file that cannot be read is named without one.
+ * Returns true if the words or variables that were given can never be right. A service refuses some values by the field of
+ * the request that they are in; a result or a file that cannot be read is named without one.
  */
 function isWrongUsage({ code, details }: ThroughlineError): boolean {
   return USAGE_CODES.has(code) || (code === 'schema_invalid' && details?.fields !== undefined);
@@ -135,132 +198,3 @@ function isWrongUsage({ code, details }: ThroughlineError): boolean {
 const USAGE_CODES: ReadonlySet<ErrorCode> = new Set([
   ...(['usage', 'config_invalid', 'not_connected', 'token_invalid'] as const),
 ]);
-
-/** A way out of a wrong command line, beyond what commander says. */
-
-/** Most commands that a hint names. */
-const MOST = 4;
-
-/**
- * What a person may have meant; undefined where nothing is near.
- *
- * @param program the whole command line, every command loaded
- * @param words the command words that were given, without options
- */
-export function usageHint(
-  error: CommanderError,
-  program: Command,
-  words: readonly string[],
-): string | undefined {
-  const { command, rest } = found(program, words);
-  const [argument] = command.registeredArguments;
-  const [word = ''] = rest;
-  switch (error.code) {
-    case 'commander.unknownCommand':
-      return commandsHint(command, word) ?? commandsHint(program, word) ?? innerHint(command, word);
-    case 'commander.missingArgument':
-      return argument?.argChoices === undefined
-        ? undefined
-        : `${argument.name()} is one of ${argument.argChoices.join(', ')}`;
-    case 'commander.missingMandatoryOptionValue':
-      return missingOptionHint(command, rest);
-    case 'commander.unknownOption':
-      return argument === undefined ? undefined : dashHint(command, error.message, rest);
-    case 'commander.excessArguments':
-      return argument === undefined && command.options.some(({ long }) => long === '--session')
-        ? 'this command takes the name of its session as --session NAME'
-        : excessHint(command, rest);
-    default:
-      return undefined;
-  }
-}
-
-/** What a group of commands has, and how to give the session that was given in place of one. */
-function innerHint(command: Command, given: string): string | undefined {
-  if (command.parent === null) return undefined;
-  const inner = command.commands.filter((each) => each.name() !== 'help');
-  const path = pathOf(command).join(' ');
-  const one = inner.find((each) => READING.has(each.name()) && takesSession(each));
-  const meant =
-    one === undefined || !isToken(given) ? '' : `; of session ${given}, use "${path} ${one.name()} ${given}"`;
-  return `"${path}" takes one of ${inner.map((each) => each.name()).join(', ')}${meant}`;
-}
-
-/** Commands of a group that a person means who names a session alone. */
-const READING: ReadonlySet<string> = new Set(['ls', 'show']);
-
-function takesSession({ registeredArguments: [first] }: Command): boolean {
-  return first?.name() === 'session';
-}
-
-/** The values of an option that is missing, and the whole command where one of them was given as an argument. */
-function missingOptionHint(command: Command, rest: readonly string[]): string | undefined {
-  const missing = command.options.find(
-    (each) => each.mandatory && command.getOptionValue(each.attributeName()) === undefined && each.argChoices,
-  );
-  if (missing?.argChoices === undefined) return undefined;
-  const value = rest.find((each) => missing.argChoices?.includes(each));
-  const meant = `"${[...pathOf(command), missing.long, value].join(' ')}"`;
-  return value === undefined
-    ? `${missing.long} is one of ${missing.argChoices.join(', ')}`
-    : `did you mean ${meant}? ${missing.long} is one of ${missing.argChoices.join(', ')}`;
-}
-
-function excessHint(command: Command, rest: readonly string[]): string | undefined {
-  const excess = rest.slice(command.registeredArguments.length).map((each) => JSON.stringify(each));
-  return excess.length === 0 ? undefined : `leave out ${excess.join(', ')}`;
-}
-
-/** An argument may begin with a dash; of an option that is near another one, commander says so. */
-function dashHint(command: Command, message: string, rest: readonly string[]): string | undefined {
-  const [, given] = /unknown option '(.+?)'/.exec(message) ?? [];
-  if (given === undefined || message.includes('Did you mean')) return undefined;
-  const words = [...pathOf(command), '--', ...(rest.some((word) => word !== given) ? ['…'] : []), given];
-  return `an argument that begins with - goes behind --, as in "${words.join(' ')}"`;
-}
-
-/** The command that the words lead to, and what follows it. */
-function found(program: Command, words: readonly string[]): { command: Command; rest: readonly string[] } {
-  let command = program;
-  for (const [index, word] of words.entries()) {
-    const inner = command.commands.find((each) => each.name() === word);
-    if (inner === undefined) return { command, rest: words.slice(index) };
-    command = inner;
-  }
-  return { command, rest: [] };
-}
-
-/** `try "throughline tool note-add" …` for `note`, `notes` or `add-note`. */
-function commandsHint(command: Command, given: string): string | undefined {
-  const wanted = partsOf(given);
-  const near = leavesOf(command).filter((path) => {
-    const parts = partsOf(path.join('-'));
-    return wanted.length > 0 && wanted.every((part) => parts.includes(part));
-  });
-  if (near.length === 0) return undefined;
-  const before = pathOf(command);
-  const named = near.slice(0, MOST).map((path) => `"${[...before, ...path].join(' ')}"`);
-  return `did you mean ${named.join(', ')}${near.length > MOST ? ' …' : ''}?`;
-}
-
-/** The words of a name, each without the ending of a plural. */
-function partsOf(name: string): string[] {
-  return name
-    .toLowerCase()
-    .split(/[-_ ]/)
-    .map((part) => (part.length > 3 && part.endsWith('s') ? part.slice(0, -1) : part))
-    .filter((part) => part !== '');
-}
-
-function pathOf(command: Command): string[] {
-  return [...(command.parent === null ? [] : pathOf(command.parent)), command.name()];
-}
-
-/** The commands below it that do something themselves. */
-function leavesOf(command: Command): readonly string[][] {
-  return command.commands
-    .filter((each) => each.name() !== 'help')
-    .flatMap((each) =>
-      each.commands.length === 0 ? [[each.name()]] : leavesOf(each).map((path) => [each.name(), ...path]),
-    );
-}

@@ -1,3 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ThroughlineError } from '../contracts/errors.js';
+import { keepTrying } from '../sdk/keep-trying.js';
 import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';
 import { note } from './output.js';
@@ -131,4 +134,20 @@ export function eventProgress(
       said = false;
     },
   };
+}
+
+/** How long a server may be away while something long goes on. */
+const TRIED_MS = 60_000;
+const SHORTEST_PAUSE_MS = 50;
+
+/** Asks again as often as requests come too fast, and for a minute while nobody answers. */
+export async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await keepTrying(ask, { timeoutMs: TRIED_MS });
+    } catch (error) {
+      if (!(error instanceof ThroughlineError) || error.code !== 'rate_limited') throw error;
+      await sleep(Math.max(SHORTEST_PAUSE_MS, Number(error.details?.retryAfterMs ?? 0)));
+    }
+  }
 }

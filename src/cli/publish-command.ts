@@ -5,16 +5,16 @@ import { ROLES, type Role } from '../contracts/kinds.js';
 import type { Token } from '../contracts/names.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
+import type { TraceAppended } from '../contracts/replies/trace-reply.js';
+import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace-entry.js';
 import { PUBLISH_TIMEOUT_MS, type Published, type PublishOptions } from '../sdk/persistent-publish.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { LATE, withinDeadline } from '../shared/deadline.js';
-import { oneLine } from '../shared/text.js';
-import { asCommand } from './as-command.js';
-import { readBody } from './body-file.js';
+import { counted, oneLine } from '../shared/text.js';
 import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { duration, nameOf } from './option-parsers.js';
 import { waitingNote } from './output.js';
-import { dispatchResult, showDispatch } from './show-dispatch.js';
+import { asCommand, readBody, resultText } from './result-body.js';
 
 interface PublishArguments {
   readonly session?: string;
@@ -27,18 +27,18 @@ interface PublishArguments {
 }
 
 export function publishCommand(program: Command): void {
-  program
+  const publish = program
     .command('publish')
     .description(
       'Publishes a result: a JSON object, or raw text with one BEGIN_DISPATCH_RESULT … END_DISPATCH_RESULT pair.\n' +
-        'Prints its DISPATCH sequence, which `compile --after` waits for. Until it is stored, it is tried again.',
+        'Prints its DISPATCH sequence, which `prompt --after` waits for. It retries until the result is stored or time is up.',
     )
     .addArgument(
       new Argument('<role>', 'role of the agent that returned it').choices(ROLES).argParser(nameOf(ROLES)),
     )
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
     .option('-f, --file <path>', 'file with the result; - is standard input', '-')
-    .option('--no-check', 'send it unchecked: `throughline rejected ls` then shows what is wrong with it')
+    .option('--no-check', 'send it unchecked: `throughline result ls` then shows what is wrong with it')
     .option('--id <id>', 'message id, to publish again safely: the same id counts once in its session')
     .addOption(
       new Option('--timeout <time>', 'how long to try, such as 500ms, 30s or 5m')
@@ -91,14 +91,15 @@ export function publishCommand(program: Command): void {
       if (before?.isOther === true) process.exitCode = 1;
       if (options.json) out(JSON.stringify(published));
       else if (before?.isOther !== true)
-        out(result === undefined ? String(published.sequence) : showDispatch(dispatchResult.parse(result)));
+        out(result === undefined ? String(published.sequence) : resultText(result));
       if (closed !== undefined && result === undefined) note(`-- ${closedText(closed)}`);
       if (result?.status !== 'rejected' || before?.isOther === true) return;
       note(
-        `-- "throughline rejected ls --session ${session}" lists it; "throughline rejected fix" corrects it and sends it again`,
+        `-- "throughline result ls --session ${session}" lists it; "throughline result fix" corrects it and sends it again`,
       );
       process.exitCode = 1;
     });
+  addPublishTrace(publish);
 }
 
 /** What is known of a result that was published. */
@@ -110,7 +111,7 @@ function storedBefore(
   sent: { readonly id: string | undefined; readonly role: Role; readonly body: Uint8Array },
   { config }: Cli,
 ): { readonly said: string; readonly isOther: boolean } {
-  const before = `dispatch ${sequence}`;
+  const before = `result ${sequence}`;
   const isKnown = result !== undefined && result.status !== 'counted';
   const { role, task } = isKnown ? result : {};
   const parsed = parseDispatchBody(sent.body, sent.role, config.maxBodyBytes);
@@ -131,7 +132,7 @@ function storedBefore(
 function refused(fault: DispatchFault): ThroughlineError {
   const { code, reason, fix } = asCommand(fault, (role) => `throughline publish ${role}`);
   const why = withRemedy(`${reason}; nothing was published`, fix);
-  const anyway = '--no-check stores it all the same, for `throughline rejected`';
+  const anyway = '--no-check stores it all the same, for `throughline result ls`';
   return new ThroughlineError(code, `${why}. ${anyway}`, { details: { fix } });
 }
 
@@ -191,5 +192,68 @@ function asksWhetherClosed(
 
 /** Says what becomes of a result that was stored for it, and what to do. */
 function closedText({ name }: ClosedSession): string {
-  return `session ${name} is archived, so this result will be rejected. Let it take results again with "throughline session reopen ${name}", then "throughline rejected retry" sends this one again`;
+  return `session ${name} is archived, so this result will be rejected. Let it take results again with "throughline session reopen ${name}", then "throughline result retry" sends this one again`;
+}
+
+interface TraceOptions {
+  readonly session?: string;
+  readonly file: string;
+  readonly json?: boolean;
+}
+
+function addPublishTrace(publish: Command): void {
+  publish
+    .command('trace')
+    .summary('add entries to the trace of an intent')
+    .description('Adds entries to the trace of an intent: JSON lines, one entry each.')
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
+    .option('-f, --file <path>', 'file with the entries; - is standard input', '-')
+    .option('--json', 'print the reply as JSON')
+    .addHelpText(
+      'after',
+      examples(
+        `echo '{"intent_id":"INT-1","action_type":"TOOL_EXECUTION","payload":{"tool_name":"edit"},"result":{"status":"SUCCESS"}}' | throughline publish trace -s demo`,
+      ),
+    )
+    .action(async (_: object, command: Command) => {
+      const cli = cliOf(command);
+      // Commander gives options that both have to the command above.
+      const options = command.optsWithGlobals<TraceOptions>();
+      const session = sessionOf(cli, options.session);
+      const entries = parsedLines((await readBody(options.file)).toString('utf8'));
+      const reply = await withClient(cli, (client) => appendAll(client, session, entries));
+      for (const { index, message } of reply.malformed) note(`-- entry ${index + 1} skipped: ${message}`);
+      out(options.json ? JSON.stringify(reply) : `${counted(reply.appended, 'entry', 'entries')} added`);
+    });
+}
+
+/** Appends any number of entries, as many at a time as one request may hold. */
+async function appendAll(
+  client: ThroughlineClient,
+  session: string,
+  entries: readonly TraceEntryInput[],
+): Promise<TraceAppended> {
+  let total: TraceAppended = { appended: 0, malformed: [], sequence: 0 };
+  for (let from = 0; from < entries.length; from += MAX_ENTRIES) {
+    const { appended, malformed, sequence } = await client.appendTrace(
+      session,
+      entries.slice(from, from + MAX_ENTRIES),
+    );
+    const placed = malformed.map(({ index, message }) => ({ index: from + index, message }));
+    total = { appended: total.appended + appended, malformed: [...total.malformed, ...placed], sequence };
+  }
+  return total;
+}
+
+function parsedLines(input: string): TraceEntryInput[] {
+  const lines = input.split('\n').filter((line) => line.trim() !== '');
+  if (lines.length === 0) throw new ThroughlineError('usage', 'no entries: give one JSON object per line');
+  return lines.map((line) => {
+    try {
+      return JSON.parse(line);
+    } catch {
+      // As text it is not a valid entry: the service skips it and counts it as unreadable.
+      return line;
+    }
+  });
 }

@@ -7,7 +7,7 @@ import { span, term } from './option-parsers.js';
 import { agreed, canAsk } from './output.js';
 import { retentionLines } from './show-retention.js';
 
-/** `throughline retention`: how long things are kept. What a rule would do is shown before it does anything. */
+/** `throughline admin retention`: how long things are kept. What a rule would do is shown before it does anything. */
 
 interface SetOptions {
   readonly project?: string;
@@ -31,9 +31,9 @@ export function retentionCommand(program: Command): void {
     .addHelpText(
       'after',
       examples(
-        'throughline retention',
-        'throughline retention set --archive-after 90d --forget-after 365d --dry-run',
-        'throughline retention set --archive-after 90d --forget-after 365d',
+        'throughline admin retention',
+        'throughline admin retention set --archive-after 90d --forget-after 365d --dry-run',
+        'throughline admin retention set --archive-after 90d --forget-after 365d',
       ),
     );
 
@@ -43,7 +43,10 @@ export function retentionCommand(program: Command): void {
     .description('Shows the rules, and what they would do now. Nothing is changed.')
     .option('--ahead <time>', 'what they would do after so long if nothing moved: 12h or 30d', span)
     .option('--json', 'print the whole reply as JSON')
-    .addHelpText('after', examples('throughline retention', 'throughline retention show --ahead 30d'))
+    .addHelpText(
+      'after',
+      examples('throughline admin retention', 'throughline admin retention show --ahead 30d'),
+    )
     .action(async ({ ahead, json }: { ahead?: string; json?: boolean }, command: Command) => {
       const asked = { ...(ahead !== undefined && { ahead }) };
       show(await withClient(cliOf(command), (client) => client.tools.retentionShow(asked)), json);
@@ -69,10 +72,10 @@ export function retentionCommand(program: Command): void {
     .addHelpText(
       'after',
       examples(
-        'throughline retention set --archive-after 90d --forget-after 365d --dry-run',
-        'throughline retention set --dispatches-after 30d --rejected-after 14d --yes',
-        'throughline retention set --project parser --forget-after never',
-        'throughline retention set --project parser --remove',
+        'throughline admin retention set --archive-after 90d --forget-after 365d --dry-run',
+        'throughline admin retention set --dispatches-after 30d --rejected-after 14d --yes',
+        'throughline admin retention set --project parser --forget-after never',
+        'throughline admin retention set --project parser --remove',
       ),
     )
     .action(async ({ json, yes, dryRun = false, ...rule }: SetOptions, command: Command) => {

@@ -8,13 +8,13 @@ export function schemaCommand(program: Command): void {
   const schema = program
     .command('schema')
     .description('JSON Schemas of results, requests, replies, events and the snapshot (draft 2020-12).')
-    .addHelpText('after', examples('throughline schema print result.implementer'));
+    .addHelpText('after', examples('throughline dev schema print result.implementer'));
 
   schema
     .command('ls')
     .description('Lists the schemas.')
     .option('--json', 'print {"schemas":[{"name","about"}]}')
-    .addHelpText('after', examples('throughline schema ls --json'))
+    .addHelpText('after', examples('throughline dev schema ls --json'))
     .action(({ json }: { json?: boolean }) => {
       if (json) return out(JSON.stringify({ schemas: SCHEMA_LIST }));
       const width = Math.max(...SCHEMA_LIST.map(({ name }) => name.length));
@@ -25,7 +25,7 @@ export function schemaCommand(program: Command): void {
     .command('print')
     .description('Prints a schema.')
     .argument('<name>', 'name of the schema, as schema ls shows it')
-    .addHelpText('after', examples('throughline schema print prompt.compile.request > request.json'))
+    .addHelpText('after', examples('throughline dev schema print prompt.compile.request > request.json'))
     .action((name: string) => {
       const found = schemaText(name);
       if (found !== undefined) return out(found);
@@ -35,7 +35,7 @@ export function schemaCommand(program: Command): void {
       );
       throw new ThroughlineError(
         'not_found',
-        `there is no schema ${JSON.stringify(name)}${near === undefined ? ':' : `; did you mean ${near}?`} "throughline schema ls" lists them`,
+        `there is no schema ${JSON.stringify(name)}${near === undefined ? ':' : `; did you mean ${near}?`} "throughline dev schema ls" lists them`,
       );
     });
 }

@@ -47,11 +47,11 @@ export function serveCommand(program: Command): void {
     .addHelpText(
       'after',
       examples(
-        'NATS_URL=nats://10.0.0.5:4222 throughline serve',
-        'throughline serve --only extractor',
-        'throughline serve --only inspector',
-        'throughline serve --metrics-port 9464 --otel',
-        'throughline serve --check',
+        'NATS_URL=nats://10.0.0.5:4222 throughline admin serve',
+        'throughline admin serve --only extractor',
+        'throughline admin serve --only inspector',
+        'throughline admin serve --metrics-port 9464 --otel',
+        'throughline admin serve --check',
       ),
     )
     .action(async (options: ServeOptions) => {

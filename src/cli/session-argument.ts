@@ -1,25 +1,30 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import picocolors from 'picocolors';
 import { hasProjectFile } from '../agents/agent-session.js';
 import type { Config } from '../config/config.js';
 import { codeOf, messageOf, noSuchSession, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token } from '../contracts/names.js';
 import { counted } from '../shared/text.js';
-import { type Cli, coloured, note, sessionHere, sessionOf } from './command-context.js';
-import type { Colors } from './show-learning.js';
+import { type Cli, note, sessionHere, sessionOf } from './command-context.js';
 
-/** For a command that reads a session: its name as an argument, or as an option. */
+/** The session that commands use without one. */
+export const SESSION_DEFAULT = '(default: THROUGHLINE_SESSION, else .throughline.json)';
+
+/** Adds the name of a session as an argument, or as an option. */
 export function onSession(command: Command): Command {
   return command
-    .argument('[session]', 'the session (default: THROUGHLINE_SESSION, else .throughline.json)')
+    .argument('[session]', `the session ${SESSION_DEFAULT}`)
     .option('-s, --session <name>', 'the same as an option');
 }
 
-/** The session that such a command works on. */
-export function sessionGiven(cli: Cli, command: Command): Token {
-  const [argument] = command.args;
-  const { session } = command.opts<{ session?: string }>();
+/**
+ * Returns the session that a command works on.
+ *
+ * @param asArgument false where only the option names it
+ */
+export function sessionGiven(cli: Cli, command: Command, asArgument = true): Token {
+  const argument = asArgument ? command.args[0] : undefined;
+  const { session } = command.optsWithGlobals<{ session?: string }>();
   if (argument !== undefined && session !== undefined && argument !== session) {
     throw new ThroughlineError(
       'usage',
@@ -27,6 +32,13 @@ export function sessionGiven(cli: Cli, command: Command): Token {
     );
   }
   return argument === undefined ? sessionOf(cli, session) : sessionOf(cli, argument, 'session');
+}
+
+/** Returns the session that a command names or uses by default; undefined where there is none. */
+export function sessionIfAny(cli: Cli, command: Command): Token | undefined {
+  const isNamed = command.args.length > 0 || command.opts<{ session?: string }>().session !== undefined;
+  const hasDefault = cli.config.session !== undefined || hasProjectFile(process.cwd());
+  return isNamed || hasDefault ? sessionGiven(cli, command) : undefined;
 }
 
 /**
@@ -94,7 +106,7 @@ export function projectOption(cli: Cli, project: string): string {
 }
 
 /** What a given name became, where that is not plain: the name that answers and subjects have; otherwise nothing. */
-export function projectTaken(given: string | undefined): string[] {
+export function projectNote(given: string | undefined): string[] {
   if (given === undefined) return [];
   const project = projectOf(given);
   return project === given
@@ -117,17 +129,7 @@ function userName(): string | undefined {
   }
 }
 
-/** How the next page is asked for; empty where there is none. */
-export function nextPage(next: string | undefined): string {
-  return next === undefined ? '' : `\n-- there are more: --page ${next} shows the next`;
-}
-
 /** `12 learnings`, or `200 of 5000 learnings` where a limit left some out. */
 export function shownOf(shown: number, total: number, what: string): string {
   return shown === total ? counted(total, what) : `${shown} of ${counted(total, what)}`;
-}
-
-/** The colours that answers have: none in a pipe. */
-export function coloursOf(cli: Cli): Colors {
-  return picocolors.createColors(coloured(cli));
 }

@@ -1,17 +1,20 @@
-import { type Command, Option } from 'commander';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { ToolReply } from '../contracts/replies/replies.js';
 import type { SessionListed } from '../contracts/replies/session-reply.js';
+import { TOOLS } from '../contracts/tool-requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
-import { cliOf, coloured, examples, note, out, withClient } from './command-context.js';
-import { forgetSessionCommand } from './forget-commands.js';
-import { span, wholeNumber } from './option-parsers.js';
+import { cliOf, examples, note, out, withClient } from './command-context.js';
+import { wholeNumber } from './option-parsers.js';
 import { nextPageLines } from './output.js';
-import { onSession, projectTaken, requireEvents, sessionGiven } from './session-argument.js';
-import { exportSessionCommand } from './session-export.js';
-import { importSessionCommand } from './session-import.js';
-import { sessionLines } from './show-query.js';
-import { showReply } from './show-reply.js';
-import { addTool } from './tool-command.js';
+import { patiently, progressLine } from './progress-line.js';
+import { addRemove } from './remove-commands.js';
+import { addFields, addRequest, print, shapeOf } from './request-command.js';
+import { onSession, projectNote, requireEvents, sessionGiven } from './session-argument.js';
+import { addExport } from './session-export.js';
+import { addImport } from './session-import.js';
+import { coloursOf, sessionLines, showReply } from './show-reply.js';
 
 /** Commands for people who look at sessions: each asks the services. */
 
@@ -37,34 +40,23 @@ interface ListOptions extends Filters {
   readonly json?: boolean;
 }
 
-/** The tools that show a whole session. */
-type Shown = 'session-show' | 'task-list' | 'iteration-list';
-
 export function sessionCommand(program: Command): void {
   const session = program
     .command('session')
     .description('Lists and shows the sessions on this NATS server.')
     .addHelpText('after', examples('throughline session ls', 'throughline session show demo'));
 
-  session
+  const list = session
     .command('ls')
     .summary('list the sessions, those that need a person first')
     .description(
       'Lists the sessions, each with how far it is: stalled ones first, then those that wait for a person, then the newest.',
-    )
-    .option('--text <text>', 'only sessions whose name, title, project or goal holds these words')
-    .addOption(
-      new Option('--status <status>', 'only sessions with this status').choices([
-        'open',
-        'completed',
-        'archived',
-      ]),
-    )
-    .option('--project <name>', 'only sessions of this project')
-    .option('--stalled', 'only sessions with a task that makes no progress')
-    .option('--active', 'only sessions that are open and have moved within 24 hours')
-    .option('--older-than <time>', 'only sessions that have not moved for this long: 90m, 12h or 30d', span)
-    .option('--archived', 'archived sessions as well')
+    );
+  addFields(
+    list,
+    shapeOf(TOOLS['session-list'].shape, (field) => !['brief', 'limit', 'cursor'].includes(field)),
+  );
+  list
     .option('--limit <n>', 'most sessions to show', wholeNumber(1, MOST), USUAL)
     .option('-a, --all', 'all of them, however many there are')
     .option('--page <cursor>', 'the page that begins here: the last line of the page before names it')
@@ -85,7 +77,7 @@ export function sessionCommand(program: Command): void {
       const { sessions, total, next } = await withClient(cliOf(command), (client) =>
         sessionsListed(client, filters, most, page),
       );
-      for (const line of projectTaken(filters.project)) note(line);
+      for (const line of projectNote(filters.project)) note(line);
       if (json) out(JSON.stringify(sessions));
       else {
         for (const line of sessionLines(sessions, undefined, 'no figures yet')) out(line);
@@ -95,16 +87,63 @@ export function sessionCommand(program: Command): void {
       for (const line of nextPageLines(command, next)) note(line);
     });
 
-  const show = session.command('show').summary('show the figures of a session');
-  reading(show, 'Shows the figures of a session.', 'session show', 'session-show');
-  exportSessionCommand(session);
-  importSessionCommand(session);
-  forgetSessionCommand(session);
-  // The same requests as under `tool`, where people look for them.
-  for (const word of ['open', 'complete', 'restart', 'archive', 'reopen'] as const) {
-    const command = onSession(session.command(word));
-    addTool(command, `session-${word}`, `throughline session ${word} demo`, sessionGiven);
-  }
+  addShow(session);
+  for (const word of ['open', 'complete', 'restart'] as const)
+    addRequest(session, word, `session-${word}`, { examples: [`demo ${TOOLS[`session-${word}`].example}`] });
+  addRequest(session, 'archive', 'session-archive', {
+    examples: ['demo --reason "Shipped in 2.0"'],
+    send: archiveSession,
+  });
+  addRequest(session, 'reopen', 'session-reopen', { examples: ['demo --reason "A bug was found"'] });
+  addRequest(session, 'title', 'session-open', {
+    ...{ places: ['title'], without: ['goal', 'spec', 'specPath', 'project', 'settings'] },
+    ...{
+      about: 'set the title of a session, which lists show beside its name',
+      examples: ['"Query parser" -s demo'],
+    },
+  });
+  addExport(session);
+  addImport(session);
+  addRemove(session);
+}
+
+interface ShowOptions {
+  readonly iterations?: boolean;
+  readonly telemetry?: boolean;
+  readonly snapshot?: boolean;
+  readonly json?: boolean;
+}
+
+function addShow(session: Command): void {
+  onSession(session.command('show'))
+    .summary('show the figures of a session, its iterations, counters or snapshot')
+    .description('Shows the figures of a session: its tasks, facts, results and settings.')
+    .option('--iterations', 'its iterations in their place, the oldest first')
+    .option('--telemetry', 'the counters of its prompts and results in their place')
+    .option('--snapshot', 'what its stored snapshot holds in their place; with --json the snapshot itself')
+    .option('--json', 'print the reply as JSON')
+    .addHelpText(
+      'after',
+      examples('throughline session show demo', 'throughline session show demo --iterations'),
+    )
+    .action(async (_: string | undefined, options: ShowOptions, command: Command) => {
+      const cli = cliOf(command);
+      const session = sessionGiven(cli, command);
+      const { json = false, snapshot = false } = options;
+      const name = options.iterations
+        ? 'iteration-list'
+        : options.telemetry
+          ? 'telemetry-show'
+          : snapshot
+            ? 'snapshot-show'
+            : 'session-show';
+      const reply = await withClient(cli, (client) =>
+        client.requestTool(name, { session, ...(snapshot && json && { whole: true }) }),
+      );
+      if (name !== 'telemetry-show') requireEvents(session, reply.sequence);
+      if (json) return out('text' in reply && reply.text !== undefined ? reply.text : JSON.stringify(reply));
+      print(cli, showReply(name, reply, coloursOf(cli)));
+    });
 }
 
 /** At most so many sessions, each once: one that moved meanwhile may stand on two pages. */
@@ -140,27 +179,26 @@ function summary(shown: number, total: number): string {
   return `${shown} of ${counted(total, 'session')}: --all lists the others, too`;
 }
 
-export function tasksCommand(program: Command): void {
-  const tasks = program.command('tasks');
-  reading(tasks, 'Lists the tasks of a session.', 'tasks', 'task-list');
-}
+/** Between two looks at how far it is. */
+const LOOK_MS = 200;
 
-export function historyCommand(program: Command): void {
-  const history = program.command('history');
-  reading(history, 'Lists the iterations of a session, oldest first.', 'history', 'iteration-list');
-}
-
-function reading(command: Command, description: string, words: string, tool: Shown): void {
-  onSession(command)
-    .description(description)
-    .option('--json', 'print it as JSON')
-    .addHelpText('after', examples(`throughline ${words} demo`, `throughline ${words} demo --json`))
-    .action(async () => {
-      const cli = cliOf(command);
-      const session = sessionGiven(cli, command);
-      const reply = await withClient(cli, (client) => client.requestTool(tool, { session }));
-      requireEvents(session, reply.sequence);
-      if (command.opts<{ json?: boolean }>().json) return out(JSON.stringify(reply));
-      out(showReply(reply, coloured(cli)), coloured(cli));
-    });
+/** Archives a session to the end: in shards its events are removed one by one. */
+async function archiveSession(
+  client: ThroughlineClient,
+  request: object,
+  isQuiet: boolean,
+): Promise<ToolReply<'session-archive'>> {
+  const progress = progressLine(!isQuiet);
+  let reply = await client.requestTool('session-archive', request);
+  while (reply.removing !== undefined) {
+    const { removed, of } = reply.removing;
+    if (of > 0)
+      progress.reached(
+        () => `-- removed ${removed} of ${counted(of, 'event')} that the checkpoint stands for`,
+      );
+    await sleep(LOOK_MS);
+    reply = await patiently(() => client.requestTool('session-archive', request));
+  }
+  progress.ended();
+  return reply;
 }

@@ -14,11 +14,10 @@ import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';
 import { VERSION } from '../version.js';
 import { cliOf, examples, note, withClient } from './command-context.js';
-import { patiently } from './patient-request.js';
-import { eventProgress } from './progress-line.js';
+import { eventProgress, patiently } from './progress-line.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
-export function exportSessionCommand(session: Command): void {
+export function addExport(session: Command): void {
   onSession(session.command('export'))
     .summary('write a session to a file')
     .description(

@@ -8,8 +8,7 @@ import { CanonicalState } from '../memory/session/copied-events.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
 import { cliOf, examples, note, out, withClient } from './command-context.js';
-import { patiently } from './patient-request.js';
-import { eventProgress, showProgress } from './progress-line.js';
+import { eventProgress, patiently, showProgress } from './progress-line.js';
 import {
   checkedSessionFile,
   damaged,
@@ -32,7 +31,7 @@ const PAGE_BYTES = 256 * 1024;
 const AGAIN_MS = 100;
 const MOST_AGAIN = 100;
 
-export function importSessionCommand(session: Command): void {
+export function addImport(session: Command): void {
   session
     .command('import')
     .summary('make a session from a file')
@@ -138,6 +137,6 @@ async function requireSame(client: ThroughlineClient, session: Token, { state }:
 function notSame(session: Token): ThroughlineError {
   return new ThroughlineError(
     'conflict',
-    `session ${session} is not the same as the file, so it is not a session yet: secrets may have been taken out, or someone else has imported it at the same time. Remove it with "throughline session forget ${session}", and import the file again`,
+    `session ${session} is not the same as the file, so it is not a session yet: secrets may have been taken out, or someone else has imported it at the same time. Remove it with "throughline session rm ${session}", and import the file again`,
   );
 }

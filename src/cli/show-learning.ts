@@ -1,4 +1,3 @@
-import type picocolors from 'picocolors';
 import type { LearningEvidence, LearningSource } from '../contracts/learning-events.js';
 import type { LearningReply, ProposalView } from '../contracts/replies/learning-reply.js';
 import type {
@@ -8,10 +7,9 @@ import type {
   Retirement,
 } from '../memory/learnings/learnings-state.js';
 import { oneLine } from '../shared/text.js';
+import type { Colors } from './show-reply.js';
 
 /** Learnings and proposals as text for people. What agents wrote may hold escape sequences: they are taken out. */
-
-export type Colors = ReturnType<typeof picocolors.createColors>;
 
 /** What may be typed for an id, as prompts show it. */
 export function shortId(id: string): string {

@@ -1,75 +1,18 @@
-import { z } from 'zod';
+import type { ToolReply } from '../contracts/replies/replies.js';
 import { clipText, counted, oneLine } from '../shared/text.js';
 
 /** A plan, and how far it is, as lines of text for people. */
 
-// What agents wrote may hold escape sequences: a terminal gets one line of visible text.
-const text = z.string().transform(oneLine);
-export const problem = z.object({
-  code: z.string(),
-  line: z.number(),
-  message: text,
-  placed: z.boolean().optional(),
-});
-
-/** A plan in numbers, as `run.status` and `plan-show` give it. */
-export const planNumbers = z.object({
-  spec: text,
-  goal: text.optional(),
-  source: z.object({ kind: z.string(), path: text.optional() }),
-  totals: z.object({
-    total: z.number(),
-    completed: z.number(),
-    inProgress: z.number(),
-    pending: z.number(),
-  }),
-  active_task_id: text.nullable(),
-  next_task_id: text.nullable().optional(),
-  held: text.optional(),
-  problems: z.number(),
-  guesses: z.number().default(0),
-  unnamed: z.number().default(0),
-  drift: z.array(z.object({ task: text, kind: z.string(), message: text })).optional(),
-});
-
-const planTask = z.object({
-  id: text,
-  text,
-  depth: z.number(),
-  status: z.string(),
-  blocked: z.boolean().optional(),
-  optional: z.boolean().optional(),
-  cancelled: z.boolean().optional(),
-  waits_for: z.array(text).optional(),
-  unknown_dependencies: z.array(text).optional(),
-  requirements: z.array(text).optional(),
-  prompt: text.optional(),
-  last_outcome: z.string().optional(),
-  next_action: z.string().optional(),
-});
-
-export const planReply = z.object({
-  plan: planNumbers.nullable(),
-  tasks: z.array(planTask),
-  problems: z.array(problem),
-  more_problems: z.number().default(0),
-  shortened: z
-    .object({
-      texts: z.number().optional(),
-      prompts: z.number().optional(),
-      requirements: z.number().optional(),
-    })
-    .optional(),
-  degraded: text.optional(),
-  sequence: z.number(),
-});
+type Plan = ToolReply<'plan-show'>;
+export type PlanNumbers = NonNullable<Plan['plan']>;
+type PlanTask = Plan['tasks'][number];
 
 /** What stands where no plan is followed. */
-export const NO_PLAN = 'no tasks.md: see `throughline init`';
+export const NO_PLAN = 'no tasks.md: see `throughline plan follow`';
 
 /** A line of a plan that was not placed, or by a guess. */
-export function problemLine({ line, message, code, placed }: z.output<typeof problem>): string {
-  return `line ${line}${placed ? '' : ', not placed'}: ${message} (${code})`;
+export function problemLine({ line, message, code, placed }: Plan['problems'][number]): string {
+  return `line ${line}${placed ? '' : ', not placed'}: ${oneLine(message)} (${code})`;
 }
 
 /** How many lines of a plan were not placed, or by a guess, and how many tasks have no id; empty without any. */
@@ -77,7 +20,7 @@ export function problemsCounted({
   problems,
   guesses,
   unnamed,
-}: Pick<z.output<typeof planNumbers>, 'problems' | 'guesses' | 'unnamed'>): string {
+}: Pick<PlanNumbers, 'problems' | 'guesses' | 'unnamed'>): string {
   const said = [
     ...(problems > 0 ? [`${counted(problems, 'line')} not placed`] : []),
     ...(guesses > 0 ? [`${counted(guesses, 'line')} placed by a guess`] : []),
@@ -87,16 +30,16 @@ export function problemsCounted({
 }
 
 /** How far a plan is, what is next, and what contradicts it. */
-export function planNumberLines(plan: z.output<typeof planNumbers>): string[] {
-  const { spec, goal, totals, active_task_id: active, next_task_id: next = active, held, drift = [] } = plan;
+export function planNumberLines(plan: PlanNumbers): string[] {
+  const { spec, goal, totals, active_task_id: active, next_task_id: next, held, drift = [] } = plan;
   const { total, completed, inProgress, pending } = totals;
   const why = held === undefined ? '' : ` (${held})`;
   return [
-    `${spec}${goal === undefined ? '' : `: ${clipText(goal, 200)}`}`,
+    `${oneLine(spec)}${goal === undefined ? '' : `: ${clipText(oneLine(goal), 200)}`}`,
     `plan: ${completed} of ${counted(total, 'task')} completed, ${inProgress} in progress, ${pending} pending`,
-    `active task: ${active ?? `none${why}`}`,
-    ...(next === active ? [] : [`next task: ${next ?? `none${why}`}`]),
-    ...drift.map(({ message }) => `drift: ${message}`),
+    `active task: ${active === null ? `none${why}` : oneLine(active)}`,
+    ...(next === active ? [] : [`next task: ${next === null ? `none${why}` : oneLine(next)}`]),
+    ...drift.map(({ message }) => `drift: ${oneLine(message)}`),
   ];
 }
 
@@ -110,17 +53,17 @@ export function planLines({
   plan,
   tasks,
   problems,
-  more_problems: more,
+  more_problems: more = 0,
   shortened,
   degraded,
-}: z.output<typeof planReply>): string[] {
+}: Plan): string[] {
   if (plan === null) return [NO_PLAN];
   const width = Math.max(0, ...tasks.map(({ id, depth }) => id.length + 2 * depth));
   const said = problemsCounted(plan);
   return [
     ...planNumberLines(plan),
     ...(degraded === undefined ? [] : [degradedLine(degraded)]),
-    ...tasks.flatMap((task) => taskTreeLines(task, plan.next_task_id ?? null, width)),
+    ...tasks.flatMap((task) => taskTreeLines(task, plan.next_task_id, width)),
     ...(said === '' ? [] : [`tasks.md: ${said}`]),
     ...problems.map(problemLine),
     ...(more > 0 ? [`and ${counted(more, 'more such report')}`] : []),
@@ -128,29 +71,29 @@ export function planLines({
   ];
 }
 
-function taskTreeLines(task: z.output<typeof planTask>, next: string | null, width: number): string[] {
+function taskTreeLines(task: PlanTask, next: string | null, width: number): string[] {
   const { id, depth, waits_for = [], unknown_dependencies = [], requirements = [], prompt } = task;
   const said = [
     ...(id === next ? ['next'] : []),
     ...(task.blocked ? ['blocked'] : []),
     ...(task.optional ? ['optional'] : []),
-    ...(task.cancelled ? ['given up'] : []),
-    ...(waits_for.length > 0 ? [`waits for ${waits_for.join(', ')}`] : []),
+    ...(task.cancelled ? ['cancelled'] : []),
+    ...(waits_for.length > 0 ? [`waits for ${waits_for.map(oneLine).join(', ')}`] : []),
     ...(unknown_dependencies.length > 0
-      ? [`depends on ${unknown_dependencies.join(', ')}, which the plan does not have`]
+      ? [`depends on ${unknown_dependencies.map(oneLine).join(', ')}, which the plan does not have`]
       : []),
   ];
-  const name = `${'  '.repeat(depth)}${id}`.padEnd(width);
+  const name = `${'  '.repeat(depth)}${oneLine(id)}`.padEnd(width);
   const why = said.length === 0 ? '' : ` (${said.join('; ')})`;
   const came = task.last_outcome === undefined ? '' : `  ${task.last_outcome} → ${task.next_action}`;
   return [
-    `${markOf(task)} ${name}  ${task.text}${why}${came}`,
-    ...(requirements.length > 0 ? [`    requirements: ${requirements.join(', ')}`] : []),
-    ...(prompt === undefined ? [] : [`    prompt: ${prompt}`]),
+    `${markOf(task)} ${name}  ${oneLine(task.text)}${why}${came}`,
+    ...(requirements.length > 0 ? [`    requirements: ${requirements.map(oneLine).join(', ')}`] : []),
+    ...(prompt === undefined ? [] : [`    prompt: ${oneLine(prompt)}`]),
   ];
 }
 
-function markOf({ status, blocked, cancelled }: z.output<typeof planTask>): string {
+function markOf({ status, blocked, cancelled }: PlanTask): string {
   if (cancelled) return '[~]';
   if (blocked) return '[!]';
   if (status === 'completed') return '[x]';
@@ -161,7 +104,7 @@ function shortenedLines({
   texts = 0,
   prompts = 0,
   requirements = 0,
-}: z.output<typeof planReply>['shortened'] & object = {}): string[] {
+}: Plan['shortened'] & object = {}): string[] {
   const cut = [
     ...(texts > 0 ? [counted(texts, 'text')] : []),
     ...(prompts > 0 ? [counted(prompts, 'prompt')] : []),

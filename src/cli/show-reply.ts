@@ -1,164 +1,368 @@
 import picocolors from 'picocolors';
-import { z } from 'zod';
-import { clipText, oneLine } from '../shared/text.js';
-import { dispatchResult, showDispatch } from './show-dispatch.js';
-import { planLines, planReply } from './show-plan.js';
+import type { Token } from '../contracts/names.js';
+import type { FactShown, FilesListed, FoundFact } from '../contracts/replies/fact-reply.js';
+import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
+import type { ToolReply } from '../contracts/replies/replies.js';
+import type { LedgerShown } from '../contracts/replies/run-reply.js';
+import type { SessionListed, SnapshotShown } from '../contracts/replies/session-reply.js';
+import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
+import type { TracesListed } from '../contracts/replies/trace-reply.js';
+import type { ToolName } from '../contracts/tool-requests.js';
+import { stallText } from '../shared/stall-text.js';
+import { age, clipText, counted, oneLine } from '../shared/text.js';
+import { type Cli, coloured } from './command-context.js';
+import { resultText } from './result-body.js';
+import { planLines } from './show-plan.js';
+import { promptLine, promptLines } from './show-prompt.js';
+import { retentionLines } from './show-retention.js';
 
-/** Replies of tools as text for people: coloured on a terminal, plain in a pipe. */
+/**
+ * The replies of the tools as lines for people. The client has parsed each reply once; text of agents may hold escape
+ * sequences, so it is shown as one line of visible text.
+ */
 
-const { createColors } = picocolors;
-type Colors = ReturnType<typeof createColors>;
+export type Colors = ReturnType<typeof picocolors.createColors>;
 
-// What agents wrote may hold escape sequences: a terminal gets one line of visible text.
-const text = z.string().transform(oneLine);
-
-const task = z.looseObject({
-  id: z.string(),
-  content: text,
-  status: z.string(),
-  priority: z.number(),
-  claimed_by: text.optional(),
-  reason: text.optional(),
-  result: z.object({ dispatch: z.number(), outcome: z.string() }).optional(),
-  unresolved: z.array(z.object({ id: z.string(), why: z.string() })).optional(),
-});
-const note = z.looseObject({ id: z.string(), type: z.string(), content: text });
-const message = z.looseObject({ id: z.string(), content: text, read: z.boolean() });
-const iteration = z.looseObject({
-  number: z.number(),
-  started_at: z.string(),
-  ended_at: z.string().optional(),
-  complete: z.boolean(),
-  summary: text.optional(),
-  tasks_worked: z.array(z.string()),
-});
-const session = z
-  .looseObject({ name: z.string(), status: z.string() })
-  // The counts of the board, by their earlier name.
-  .transform(({ tasks: _, ...fields }) => {
-    const archived = z.object({ at: z.string(), reason: z.string().optional() }).safeParse(fields.archived);
-    if (!archived.success) return fields;
-    const { at, reason } = archived.data;
-    // As in a list of sessions.
-    const status = 'archived';
-    return { ...fields, status, archived: reason === undefined ? `since ${at}` : `since ${at}: ${reason}` };
-  });
-const fact = z.looseObject({
-  id: z.string(),
-  subject: text,
-  relation: text,
-  object: text,
-  task: text,
-  dispatch: z.number(),
-  closed_by: z.number().optional(),
-});
-
-const reply = z.object({
-  task: task.nullable().optional(),
-  tasks: z.array(task).optional(),
-  note: note.nullable().optional(),
-  notes: z.array(note).optional(),
-  message: message.nullable().optional(),
-  messages: z.array(message).optional(),
-  iteration: iteration.nullable().optional(),
-  iterations: z.array(iteration).optional(),
-  session: session.optional(),
-  facts: z.array(fact).optional(),
-  deleted: z.string().optional(),
-});
-
-/** A reply as lines of text. */
-export function showReply(value: unknown, coloured: boolean): string {
-  const pc = createColors(coloured);
-  const dispatch = dispatchResult.safeParse(value);
-  if (dispatch.success) return showDispatch(dispatch.data);
-  const plan = planReply.safeParse(value);
-  if (plan.success) return planLines(plan.data).join('\n');
-  const shown = reply.parse(value);
-  if (shown.deleted !== undefined) return `${shown.deleted} deleted`;
-  if (shown.task !== undefined) return shown.task === null ? 'no task is ready' : showTask(pc, shown.task);
-  if (shown.tasks) return list(pc, shown.tasks, showTask, 'no tasks: `throughline tool task-add` adds one');
-  if (shown.note) return showNote(pc, shown.note);
-  if (shown.notes) return list(pc, shown.notes, showNote, 'no notes: `throughline tool note-add` writes one');
-  if (shown.message) return showMessage(pc, shown.message);
-  if (shown.messages)
-    return list(pc, shown.messages, showMessage, 'no unread messages: --all shows those that were read');
-  if (shown.iteration) return showIteration(pc, shown.iteration);
-  if (shown.iterations)
-    return list(
-      pc,
-      shown.iterations,
-      showIteration,
-      'no iterations: `throughline tool iteration-start` begins one',
-    );
-  if (shown.facts) return list(pc, shown.facts, showFact, 'no such facts: --is all finds closed ones, too');
-  if (shown.session) return showFields(pc, shown.session);
-  return JSON.stringify(value);
+/** The colours of answers: none in a pipe. */
+export function coloursOf(cli: Cli): Colors {
+  return picocolors.createColors(coloured(cli));
 }
 
-const STATUS_COLOURS: Readonly<Record<string, 'cyan' | 'yellow' | 'green' | 'red' | 'dim'>> = {
+type Renderer<Name extends ToolName> = (reply: ToolReply<Name>, pc: Colors) => readonly string[];
+
+const task: Renderer<'task-add'> = ({ task: each }, pc) => [taskLine(pc, each)];
+const note: Renderer<'note-add'> = ({ note: each }, pc) => [noteLine(pc, each)];
+const message: Renderer<'inbox-add'> = ({ message: each }, pc) => [messageLine(pc, each)];
+const iteration: Renderer<'iteration-start'> = ({ iteration: each }, pc) => [iterationLine(pc, each)];
+const session: Renderer<'session-show'> = ({ session: each }, pc) => sessionFields(pc, each);
+const retention: Renderer<'retention-show'> = (reply) => retentionLines(reply, new Date().toISOString());
+
+const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
+  ...{ 'task-add': task, 'task-status': task, 'task-priority': task, 'task-depends': task },
+  ...{ 'task-undepends': task, 'task-content': task, 'task-release': task },
+  'task-next': ({ task: each }, pc) => [each === null ? 'no task is ready' : taskLine(pc, each)],
+  'task-list': ({ tasks }, pc) =>
+    listed(
+      tasks.map((each) => taskLine(pc, each)),
+      'no tasks: `throughline task add` adds one',
+    ),
+  'task-delete': ({ deleted }) => [`${deleted} deleted`],
+  ...{ 'note-add': note, 'note-edit': note },
+  'note-list': ({ notes }, pc) =>
+    listed(
+      notes.map((each) => noteLine(pc, each)),
+      'no notes: `throughline note add` writes one',
+    ),
+  'note-delete': ({ deleted }) => [`${deleted} deleted`],
+  ...{ 'inbox-add': message, 'inbox-mark-read': message },
+  'inbox-list': ({ messages }, pc) =>
+    listed(
+      messages.map((each) => messageLine(pc, each)),
+      'no unread messages: --all shows those that were read',
+    ),
+  ...{ 'iteration-start': iteration, 'iteration-complete': iteration, 'iteration-summary': iteration },
+  'iteration-list': ({ iterations }, pc) =>
+    listed(
+      iterations.map((each) => iterationLine(pc, each)),
+      'no iterations: an agent begins one with `throughline tool iteration-start`',
+    ),
+  ...{ 'session-open': session, 'session-complete': session, 'session-restart': session },
+  ...{ 'session-reopen': session, 'session-show': session, 'session-archive': session },
+  'session-list': ({ sessions }) => listed(sessionLines(sessions), 'no such sessions'),
+  'session-export': ({ events }) =>
+    listed(
+      events.map((each) => oneLine(JSON.stringify(each))),
+      'no such events: "throughline session ls" lists the sessions that have some',
+    ),
+  'dispatch-show': (result) => [resultText(result)],
+  'plan-show': planLines,
+  'fact-find': ({ facts }, pc) =>
+    listed(
+      facts.map((each) => factLine(each, pc)),
+      'no such facts: --is all finds closed ones, too',
+    ),
+  'fact-show': factLines,
+  'file-list': ({ files, links }) =>
+    listed(fileLines({ files, links }), 'no such files: results name them in files_modified'),
+  'timeline-list': ({ entries }) =>
+    listed(
+      entries.map((entry) => timelineLine(entry)),
+      'no such entries: with the session alone all are listed',
+    ),
+  'ledger-list': ({ tasks }) =>
+    listed(tasks.flatMap(progressLines), 'no task has had a result yet: "throughline publish" sends one'),
+  'ledger-show': (reply) => (reply.remark === undefined ? ledgerLines(reply) : [oneLine(reply.remark)]),
+  'trace-list': ({ intents }) =>
+    listed(intents.map(intentLine), 'no intent has a trace yet: "throughline publish trace" begins one'),
+  'trace-show': ({ entries }) =>
+    listed(
+      entries.map(({ at, entry, line }) => `${at}  ${oneLine(entry.id)}  ${oneLine(line)}`),
+      'no such entries: "throughline log --trace" lists the intents that have some',
+    ),
+  'snapshot-show': (shown) => [...(shown.text === undefined ? [] : [shown.text]), ...snapshotLines(shown)],
+  'telemetry-show': telemetryLines,
+  ...{ 'retention-show': retention, 'retention-set': retention },
+  'rejected-list': ({ rejected }) => listed(rejected.map(rejectedLine), 'no such rejected results'),
+  'prompt-list': ({ prompts }) =>
+    listed(prompts.map(promptLine), 'no such prompts: each that is compiled is kept, the newest 200'),
+  'prompt-show': ({ prompt }) => promptLines(prompt),
+};
+
+/** A reply as lines of text; as JSON for a tool that only programs use. */
+export function showReply<Name extends ToolName>(
+  name: Name,
+  reply: ToolReply<Name>,
+  colours: Colors = picocolors.createColors(false),
+): readonly string[] {
+  const renderer = RENDERERS[name] as Renderer<Name> | undefined;
+  return renderer?.(reply, colours) ?? [JSON.stringify(reply)];
+}
+
+function listed(lines: readonly string[], none: string): readonly string[] {
+  return lines.length === 0 ? [none] : lines;
+}
+
+type Task = ToolReply<'task-add'>['task'];
+
+const STATUS_COLOURS = {
   remaining: 'cyan',
   in_progress: 'yellow',
   completed: 'green',
   blocked: 'red',
   cancelled: 'dim',
-};
+} as const;
 
-function showTask(pc: Colors, each: z.infer<typeof task>): string {
-  const { id, content, status, priority, claimed_by, reason, result, unresolved = [] } = each;
-  const colour = STATUS_COLOURS[status];
-  const waits = unresolved.map((other) => `${other.id}, ${other.why}`).join('; ');
+/** The status of a task as people read it. */
+function statusWord(status: string): string {
+  return status === 'remaining' ? 'pending' : status.replace('_', ' ').replace('in-progress', 'in progress');
+}
+
+function taskLine(pc: Colors, each: Task): string {
+  const { id, content, status, priority, claimed_by, reason, result, unresolved } = each;
+  const waits = unresolved.map((other) => `${other.id}, ${statusWord(other.why)}`).join('; ');
   const waiting = waits === '' ? '' : pc.red(` (waits for ${waits})`);
-  const claimed = claimed_by === undefined ? '' : ` (claimed by ${claimed_by})`;
-  const why = reason === undefined ? '' : ` (reason: ${reason})`;
-  const last = result === undefined ? '' : ` (last result: ${result.outcome}, dispatch ${result.dispatch})`;
-  const shownStatus = colour === undefined ? status : pc[colour](status);
-  return `${pc.bold(id)} [P${priority}] ${shownStatus} ${content}${waiting}${last}${why}${claimed}`;
+  const claimed = claimed_by === undefined ? '' : ` (claimed by ${oneLine(claimed_by)})`;
+  const why = reason === undefined ? '' : ` (reason: ${oneLine(reason)})`;
+  const last = result === undefined ? '' : ` (last result: ${result.outcome}, result ${result.dispatch})`;
+  const shown = pc[STATUS_COLOURS[status]](statusWord(status));
+  return `${pc.bold(id)} [P${priority}] ${shown} ${oneLine(content)}${waiting}${last}${why}${claimed}`;
 }
 
-function showNote(pc: Colors, { id, type, content }: z.infer<typeof note>): string {
-  return `${pc.bold(id)} ${pc.cyan(type)} ${content}`;
+function noteLine(pc: Colors, { id, type, content }: ToolReply<'note-add'>['note']): string {
+  return `${pc.bold(id)} ${pc.cyan(type)} ${oneLine(content)}`;
 }
 
-function showMessage(pc: Colors, { id, read, content }: z.infer<typeof message>): string {
-  return `${pc.bold(id)} ${read ? pc.dim('read') : pc.yellow('unread')} ${content}`;
+function messageLine(pc: Colors, { id, read, content }: ToolReply<'inbox-add'>['message']): string {
+  return `${pc.bold(id)} ${read ? pc.dim('read') : pc.yellow('unread')} ${oneLine(content)}`;
 }
 
-function showIteration(pc: Colors, each: z.infer<typeof iteration>): string {
-  const state = each.complete
-    ? pc.green('complete')
-    : each.ended_at === undefined
-      ? pc.yellow('running')
-      : pc.dim('overtaken');
-  const worked = each.tasks_worked.length === 0 ? '' : ` [${each.tasks_worked.join(', ')}]`;
-  return `${pc.bold(`#${each.number}`)} ${each.started_at} ${state} ${each.summary ?? '(no summary)'}${worked}`;
+function iterationLine(pc: Colors, each: ToolReply<'iteration-start'>['iteration']): string {
+  const { number, started_at, ended_at, complete, summary, tasks_worked } = each;
+  const running = ended_at === undefined ? pc.yellow('running') : pc.dim('overtaken');
+  const worked = tasks_worked.length === 0 ? '' : ` [${tasks_worked.join(', ')}]`;
+  const said = summary === undefined ? '(no summary)' : oneLine(summary);
+  return `${pc.bold(`#${number}`)} ${started_at} ${complete ? pc.green('complete') : running} ${said}${worked}`;
 }
 
-function showFact(pc: Colors, each: z.infer<typeof fact>): string {
-  const { id, subject, relation, object, task, dispatch, closed_by } = each;
-  const closed = closed_by === undefined ? '' : pc.dim(` (closed by dispatch ${closed_by})`);
-  return `${pc.bold(id)} ${subject} ${relation} ${object} [task:${task}] dispatch ${dispatch}${closed}`;
-}
-
-/** A record as one line a field; a record inside it on one line. */
-function showFields(pc: Colors, fields: Readonly<Record<string, unknown>>): string {
-  const width = Math.max(...Object.keys(fields).map((key) => key.length));
+/** A session field by field; a record inside it stands on one line. */
+function sessionFields(
+  pc: Colors,
+  { archived, status, ...rest }: ToolReply<'session-show'>['session'],
+): string[] {
+  const why = archived?.reason === undefined ? '' : `: ${archived.reason}`;
+  const fields = Object.entries({
+    ...{ name: rest.name, status: archived === undefined ? status : 'archived' },
+    ...(archived !== undefined && { archived: `since ${archived.at}${why}` }),
+    ...rest,
+  });
+  const width = Math.max(...fields.map(([key]) => key.length));
   const shown = (value: unknown): string =>
     typeof value === 'object' && value !== null
       ? Object.entries(value)
-          .map(([key, inner]) => `${inner} ${key}`)
+          .map(([key, inner]) => `${inner} ${statusWord(key)}`)
           .join(', ')
       : clipText(oneLine(String(value ?? '-')), 200);
-  return Object.entries(fields)
-    .map(([key, value]) => `${pc.dim(key.padEnd(width))}  ${shown(value)}`)
-    .join('\n');
+  return fields.map(([key, value]) => `${pc.dim(nameOf(key).padEnd(width))}  ${shown(value)}`);
 }
 
-function list<Item>(
-  pc: Colors,
-  items: readonly Item[],
-  show: (pc: Colors, item: Item) => string,
-  none: string,
-): string {
-  return items.length === 0 ? none : items.map((item) => show(pc, item)).join('\n');
+/** The name of a field as people read it. */
+function nameOf(key: string): string {
+  return key === 'dispatches' ? 'results' : key;
+}
+
+/** Names up to this length stand in a column of their own. */
+const MAX_COLUMN = 40;
+
+/**
+ * Each session with how far it is and how long ago it moved, and below it what is stalled and what waits for a person.
+ *
+ * @param noFigures what is said of one without figures
+ */
+export function sessionLines(
+  sessions: readonly SessionListed[],
+  now = new Date().toISOString(),
+  noFigures = '',
+): string[] {
+  const rows = sessions.map((each) => ({
+    each,
+    cells: [each.session, statusOf(each), age(each.at, now), beganOf(each, now)],
+  }));
+  const widths = [0, 0, 0, 0];
+  for (const { cells } of rows)
+    for (const [column, { length }] of cells.entries())
+      if (length <= MAX_COLUMN) widths[column] = Math.max(widths[column] ?? 0, length);
+  return rows.flatMap(({ each, cells }) => {
+    const [first = '', ...more] = linesOf(each, noFigures);
+    const columns = cells.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+    return [[...columns, first].join('  ').trimEnd(), ...more];
+  });
+}
+
+function statusOf(session: SessionListed): string {
+  if (session.brief) return '';
+  return session.archived === undefined ? session.status : 'archived';
+}
+
+function beganOf(session: SessionListed, now: string): string {
+  return session.brief || session.startedAt === undefined ? '' : `began ${age(session.startedAt, now)}`;
+}
+
+/** What stands behind the name, the status and the age of a session, and below it. */
+function linesOf(session: SessionListed, noFigures: string): string[] {
+  if (session.brief) return [noFigures];
+  const { title, results, rejected, facts, board, plan, stalled, waiting, unread } = session;
+  const tasks = board.open + board.done;
+  const parts = [
+    ...(title === undefined ? [] : [oneLine(title)]),
+    ...(plan === undefined ? [] : [`plan ${plan.done} of ${plan.total} done`]),
+    ...(tasks === 0 ? [] : [`board ${board.done} of ${tasks} done`]),
+    counted(results, 'result'),
+    counted(facts, 'fact'),
+    ...(rejected === 0 ? [] : [`${rejected} rejected`]),
+    ...(unread === 0 ? [] : [`${unread} unread`]),
+  ];
+  return [
+    parts.join(', '),
+    ...stalled.map(({ task, reason }) => `  stalled: task ${oneLine(task)}: ${oneLine(stallText(reason))}`),
+    ...waiting.map((what) => `  waits: ${oneLine(what)}`),
+  ];
+}
+
+/** An entry of a timeline in one line, with its session where that is not plain. */
+export function timelineLine(entry: TimelineEntry, session?: Token): string {
+  const { at, kind, task, role, verdict, failed, summary, dispatch } = entry;
+  const what = [role, verdict].filter((part) => part !== undefined).join(' ');
+  const where = dispatch === undefined ? '' : ` (result ${dispatch})`;
+  const parts = [
+    at,
+    session ?? '',
+    `${kind}${failed ? '!' : ''}`.padEnd(9),
+    oneLine(task ?? '-'),
+    what,
+    summary === verdict ? '' : oneLine(summary),
+  ];
+  return parts.filter((part) => part !== '').join('  ') + where;
+}
+
+/** An intent that has a trace in one line. */
+export function intentLine({ id, entries, request }: TracesListed['intents'][number]): string {
+  const asked = request === undefined ? '' : `  ${oneLine(request)}`;
+  return `${oneLine(id)}  ${counted(entries, 'entry', 'entries')}${asked}`;
+}
+
+function factLine(fact: FoundFact, pc: Colors = picocolors.createColors(false)): string {
+  const { id, subject, relation, object, task: of, dispatch, closed_by } = fact;
+  const closed = closed_by === undefined ? '' : pc.dim(` (closed by result ${closed_by})`);
+  return `${pc.bold(id)} ${oneLine(`${subject} ${relation} ${object}`)} [task:${oneLine(of)}] result ${dispatch}${closed}`;
+}
+
+export function factLines({ fact, history, closedBy, shownIn }: FactShown): string[] {
+  const closer = [closedBy?.role, closedBy?.task && `task ${oneLine(closedBy.task)}`]
+    .filter(Boolean)
+    .join(', ');
+  return [
+    factLine(fact),
+    `  said by ${fact.role} at ${fact.at}, event ${fact.eventSequence}`,
+    ...(closedBy === undefined
+      ? []
+      : [`  closed at ${closedBy.at} by result ${closedBy.dispatch}${closer && ` (${closer})`}`]),
+    ...history.map((each) => `  before or beside: ${factLine(each)}`),
+    ...shownIn.map(({ id, at, kind, task }) => {
+      const forTask = task === undefined ? '' : ` of task ${oneLine(task)}`;
+      return `  shown at ${at} in the ${kind} prompt ${id}${forTask}`;
+    }),
+  ];
+}
+
+export function fileLines({ files, links }: Pick<FilesListed, 'files' | 'links'>): string[] {
+  return files.map(({ path, uses, tasks }, index) => {
+    const together = links
+      .filter(({ from, to }) => from === index || to === index)
+      .slice(0, 3)
+      .map((link) => oneLine(files[link.from === index ? link.to : link.from]?.path ?? ''));
+    const beside = together.length === 0 ? '' : `, often with ${together.join(', ')}`;
+    return `${oneLine(path)}  ${counted(uses, 'result')}, tasks ${tasks.map(oneLine).join(', ')}${beside}`;
+  });
+}
+
+interface Progress {
+  readonly task: string;
+  readonly board?: string | undefined;
+  readonly plan?: string | undefined;
+  readonly dispatches: number;
+  readonly last_outcome: string;
+  readonly next_action: string;
+  readonly required_fixes: number;
+  readonly replan_hint?: string | undefined;
+}
+
+/** What came of a task, and why it is stalled where it is. */
+export function progressLines(progress: Progress): string[] {
+  const { task, board, plan, dispatches, last_outcome, next_action, required_fixes, replan_hint } = progress;
+  const stands = [board && `board: ${statusWord(board)}`, plan && `plan: ${statusWord(plan)}`].filter(
+    (where) => where !== undefined,
+  );
+  const where = stands.length === 0 ? '' : ` (${stands.join(', ')})`;
+  const fixes = required_fixes === 0 ? '' : `, ${counted(required_fixes, 'required fix', 'required fixes')}`;
+  const came = `${last_outcome} → ${next_action}${fixes} (${counted(dispatches, 'result')})`;
+  return [
+    `${oneLine(task)}${where}  ${came}`,
+    ...(replan_hint === undefined ? [] : [`  stalled: ${oneLine(stallText(replan_hint))}`]),
+  ];
+}
+
+/** The known entries of a task, a line each. */
+export function ledgerLines({ entries }: Pick<LedgerShown, 'entries'>): string[] {
+  return Object.entries(entries).map(
+    ([key, value]) => `${key}  ${typeof value === 'string' ? oneLine(value) : JSON.stringify(value)}`,
+  );
+}
+
+/** What a snapshot holds, a line each. */
+export function snapshotLines(shown: SnapshotShown): string[] {
+  const byRole = Object.entries(shown.dispatches).map(([kind, count]) => `${count} ${kind}`);
+  return [
+    `after sequence  ${shown.after}`,
+    `created at      ${shown.createdAt}`,
+    `size            ${shown.bytes} bytes`,
+    `valid facts     ${shown.facts}`,
+    `results         ${byRole.join(', ')}`,
+  ];
+}
+
+/** A rejected result in one line. */
+export function rejectedLine(entry: RejectedShown): string {
+  const { id, at, subject, sequence, code, bytes, reason } = entry;
+  return `${id}  ${at}  ${subject}  result ${sequence}  ${bytes} bytes  ${code}: ${reason}`;
+}
+
+/** What was counted of a session, a line each. */
+export function telemetryLines(report: ToolReply<'telemetry-show'>): string[] {
+  const entries = (value: object) =>
+    Object.entries(value)
+      .map(([key, count]) => `${count} ${key}`)
+      .join(', ') || '-';
+  return Object.entries(report).map(
+    ([key, value]) => `${key.padEnd(16)}${typeof value === 'object' ? entries(value) : value}`,
+  );
 }

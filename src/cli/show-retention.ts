@@ -22,7 +22,7 @@ const NAMED = 10;
 export function retentionLines(outlook: RetentionOutlook, now: string): string[] {
   const { rules, paused, at, archive, forget, dispatches, rejected, unknown, lastRun } = outlook;
   if (rules.length === 0)
-    return ['no rules: everything is kept; "throughline retention set --archive-after 90d" sets one'];
+    return ['no rules: everything is kept; "throughline admin retention set --archive-after 90d" sets one'];
   const isAhead = at > now;
   return [
     ...rules.map(ruleLine),

@@ -27,7 +27,7 @@ export function eventLine(event: RunPlanEvent): string | undefined {
     case 'result': {
       const findings = event.findings > 0 ? `, ${counted(event.findings, 'finding')}` : '';
       const repaired = event.repaired === undefined ? '' : `; ${why(event.repaired)}`;
-      return `${place(event)} ${event.role}: ${event.verdict}${findings}, dispatch ${event.dispatch}${repaired}`;
+      return `${place(event)} ${event.role}: ${event.verdict}${findings}, result ${event.dispatch}${repaired}`;
     }
     case 'ticked':
       return `${oneLine(event.task)} is ticked`;
@@ -85,11 +85,11 @@ export function nextCommands({ session, outcome, tasks, proposed }: RunSummary, 
   const given = tasks.filter((task) => task.outcome === 'needed' || task.outcome === 'limit');
   return [
     ...given.map(
-      ({ task }) => `-- "throughline ledger ${session} --task ${oneLine(task)}" shows what was tried`,
+      ({ task }) => `-- "throughline status ${session} --task ${oneLine(task)}" shows what was tried`,
     ),
     ...(given.length > 0 ? ['-- the same command with --again gives each of them one more step'] : []),
     ...(outcome === 'stopped' ? ['-- the same command goes on from there'] : []),
-    ...(proposed > 0 ? [`-- "throughline proposals review${project}" decides on the learnings`] : []),
+    ...(proposed > 0 ? [`-- "throughline learning review${project}" decides on the learnings`] : []),
   ];
 }
 

@@ -168,7 +168,7 @@ async function detached(
   if (given !== undefined) {
     throw new ThroughlineError(
       'usage',
-      '--detach is only for a server that "up" starts: unset NATS_URL and leave out --nats, or run "throughline serve"',
+      '--detach is only for a server that "up" starts: unset NATS_URL and leave out --nats, or run "throughline admin serve"',
     );
   }
   const storeDir = storeOf(cli, options);

@@ -14,6 +14,9 @@ const GATHER_MS = 50;
 /** Between two looks at a file, in milliseconds. */
 const FILE_EVERY_MS = 250;
 
+/** The option of commands that can show their answer again and again. */
+export const WATCH = ['-w, --watch', 'show it again each time that the session moves, until Ctrl-C'] as const;
+
 interface Watched {
   readonly session: Token;
   /** What is to be shown now. */

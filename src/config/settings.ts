@@ -122,7 +122,7 @@ export const SETTINGS = {
   project: setting(
     'THROUGHLINE_PROJECT',
     optional('`default`'),
-    'project for `learnings` and `proposals` commands that name none; in a connected folder it counts before that of `.throughline.json`',
+    'project for `learning` commands that name none; in a connected folder it counts before that of `.throughline.json`',
   ),
   logLevel: setting(
     'THROUGHLINE_LOG_LEVEL',

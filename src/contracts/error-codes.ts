@@ -19,7 +19,7 @@ export const ERROR_TEXTS = {
     about: 'the body is not valid UTF-8 JSON',
     cause:
       'the object was cut off where its task stands, or is broken beyond what is mended; a request that is not JSON at all',
-    fix: 'send one complete JSON object as UTF-8; correct a stored result with "throughline rejected fix"',
+    fix: 'send one complete JSON object as UTF-8; correct a stored result with "throughline result fix"',
   },
   schema_invalid: {
     about: 'a field is missing or has a wrong value',
@@ -30,7 +30,7 @@ export const ERROR_TEXTS = {
   stored_reply: {
     about: 'the message is the reply to a request, stored where results are: nobody published it as a result',
     cause: 'a user asked for something and named a subject of Throughline as the one to reply on',
-    fix: 'check which users may send requests; remove the message with "throughline rejected rm"',
+    fix: 'check which users may send requests; remove the message with "throughline result rm"',
   },
   subject_invalid: {
     about: 'the subject is not dispatch.<session>.<role>',
@@ -53,7 +53,7 @@ export const ERROR_TEXTS = {
     about: 'the dispatch failed on every delivery',
     cause:
       'the log of its session refused the event each time: it is full, or another stream takes its subject',
-    fix: 'run "throughline doctor" to see why nothing could be stored, then "throughline rejected retry"',
+    fix: 'run "throughline doctor" to see why nothing could be stored, then "throughline result retry"',
   },
   token_invalid: {
     about: 'a name holds characters that a subject token cannot hold',
@@ -63,40 +63,40 @@ export const ERROR_TEXTS = {
   limit_reached: {
     about: 'the limit on stored items is reached: finish or delete some first',
     cause: 'tasks, notes, messages or proposals are added and never finished, deleted or decided',
-    fix: 'finish or delete some of those that the message counts; decide on proposals with "throughline proposals review"',
+    fix: 'finish or delete some of those that the message counts; decide on proposals with "throughline learning review"',
   },
   not_caught_up: {
     about: 'the session has not yet folded the dispatch named in "after"',
     cause:
       'no extractor runs, it is behind, or the sequence belongs to another session; an asOf that lies ahead of the session',
-    fix: 'check with "throughline health" that the extractor answers, then ask again; take after from the PubAck of a result of the same session',
+    fix: 'check with "throughline admin health" that the extractor answers, then ask again; take after from the PubAck of a result of the same session',
   },
   dispatch_rejected: {
     about: 'the dispatch named in "after" could not be used',
     cause: 'the result that the caller waits for was rejected; details.code and details.reason say why',
-    fix: 'correct it with "throughline rejected fix", or publish a corrected result and name its sequence in after',
+    fix: 'correct it with "throughline result fix", or publish a corrected result and name its sequence in after',
   },
   session_forgotten: {
     about: 'the session is being forgotten: try again in a moment',
     cause:
-      'someone erases the session with "throughline session forget" or "project forget", and it is not done yet',
+      'someone erases the session with "throughline session rm" or "admin project rm", and it is not done yet',
     fix: 'wait some seconds and send it again: a session of that name then begins at nothing',
   },
   session_exists: {
     about: 'a session of that name exists already',
     cause:
       '"throughline session import" of a file whose session is here, archived ones included, or was imported before',
-    fix: 'import it under another name with --as NAME; "throughline session forget" erases the one that is here',
+    fix: 'import it under another name with --as NAME; "throughline session rm" erases the one that is here',
   },
   session_importing: {
     about: 'the session is being imported: it is not one yet',
-    cause: '"throughline session import" is at it, or was cut short',
-    fix: 'wait until it is done, or run it again with the same file; "throughline session forget" removes what is there',
+    cause: '"throughline session import" is running, or was interrupted',
+    fix: 'wait until it is done, or run it again with the same file; "throughline session rm" removes what is there',
   },
   not_found: {
     about: 'what was asked for does not exist',
     cause: 'a wrong id or session, or something that was deleted meanwhile',
-    fix: 'list what there is: "throughline session ls", "throughline tasks", "throughline prompts ls" and so on',
+    fix: 'list what there is: "throughline session ls", "throughline task ls", "throughline prompt ls" and so on',
   },
   ambiguous: {
     about: 'an id matches more than one thing',
@@ -107,7 +107,7 @@ export const ERROR_TEXTS = {
     about: 'an open task with the same content exists, or a rejected result has counted before',
     cause:
       'an agent adds a task that is on the board already; a result is retried that its session has already',
-    fix: 'use the task whose id the message names; remove the result with "throughline rejected rm"',
+    fix: 'use the task whose id the message names; remove the result with "throughline result rm"',
   },
   near_duplicate: {
     about: 'a learning says nearly the same',
@@ -117,7 +117,7 @@ export const ERROR_TEXTS = {
   already_decided: {
     about: 'the proposal has been decided before',
     cause: 'another person was faster',
-    fix: 'read the decision with "throughline proposals show"; edit or retract the learning instead',
+    fix: 'read the decision with "throughline learning show"; edit or retract the learning instead',
   },
   project_bound: {
     about: 'the session already belongs to another project',
@@ -147,7 +147,7 @@ export const ERROR_TEXTS = {
   session_archived: {
     about: 'the session is archived: reopen it first',
     cause: 'a result or a command for a session that someone has put away with "throughline session archive"',
-    fix: 'run "throughline session reopen", then "throughline rejected retry" for its results, or work in another session',
+    fix: 'run "throughline session reopen", then "throughline result retry" for its results, or work in another session',
   },
   summary_exists: {
     about: 'the iteration has a summary',
@@ -157,7 +157,7 @@ export const ERROR_TEXTS = {
   template_invalid: {
     about: 'a template holds an unknown placeholder',
     cause: 'a misspelled {{name}} in an iteration template',
-    fix: 'use one of the placeholders that the message lists; "throughline template check" tells before a prompt is compiled',
+    fix: 'use one of the placeholders that the message lists; "throughline prompt template" tells before a prompt is compiled',
   },
   prompt_overflow: {
     about: 'the required parts of the prompt do not fit its budget',
@@ -224,7 +224,7 @@ export const ERROR_TEXTS = {
   permission_denied: {
     about: 'the NATS user may not do this',
     cause: 'the role of the user lacks a subject, or its inbox prefix is not the one that it may listen to',
-    fix: 'compare with "throughline permissions --role ROLE", and set THROUGHLINE_INBOX_PREFIX',
+    fix: 'compare with "throughline admin permissions --role ROLE", and set THROUGHLINE_INBOX_PREFIX',
   },
   server_unsupported: {
     about: 'the NATS server is too old, or lacks JetStream',

@@ -40,7 +40,7 @@ interface Help {
   /** Arguments after the command. */
   readonly example: string;
   /** Fields that are positional arguments, in this order; the others are options. */
-  readonly places?: Readonly<Record<string, string>>;
+  readonly places?: readonly string[];
 }
 
 function request<const Shape extends z.ZodRawShape>(help: Help, fields: Shape) {
@@ -51,14 +51,12 @@ function request<const Shape extends z.ZodRawShape>(help: Help, fields: Shape) {
   return { help, shape, arguments: z.object(shape) };
 }
 
-const ID = 'its id, or a prefix of at least 3 characters';
-
 export const LEARNING_REQUESTS = {
   'learning.propose': request(
     {
       about: 'Proposes a learning. It reaches prompts only after a person accepts it.',
       example: '"Run the linter before you hand in" --type pattern --tags lint',
-      places: { content: 'one sentence of at most 200 characters' },
+      places: ['content'],
     },
     {
       content: content.describe('One sentence of at most 200 characters.'),
@@ -99,7 +97,7 @@ export const LEARNING_REQUESTS = {
     {
       about: 'Finds the learnings that are relevant to a text, as prompts do.',
       example: '"handle errors in the parser"',
-      places: { query: 'what they should be about' },
+      places: ['query'],
     },
     {
       query: text(10_000).describe('Topic of the learnings.'),
@@ -113,7 +111,7 @@ export const LEARNING_REQUESTS = {
     {
       about: 'Changes a learning, or a pending proposal.',
       example: 'abc12 --content "Run the linter and the tests"',
-      places: { id: ID },
+      places: ['id'],
     },
     {
       id,
@@ -127,7 +125,7 @@ export const LEARNING_REQUESTS = {
     {
       about: 'Replaces a learning by another one.',
       example: 'abc12 def45',
-      places: { id: 'the learning that is replaced', replacement: 'the learning that takes its place' },
+      places: ['id', 'replacement'],
     },
     { id, replacement: id.describe('The learning that replaces it.'), by },
   ),
@@ -135,7 +133,7 @@ export const LEARNING_REQUESTS = {
     {
       about: 'Retracts a learning: it stays on record, but no longer reaches prompts.',
       example: 'abc12 --reason "We use biome now"',
-      places: { id: ID },
+      places: ['id'],
     },
     { id, reason, by },
   ),
@@ -157,7 +155,7 @@ export const LEARNING_REQUESTS = {
     {
       about: 'Shows a proposal with its evidence, and the learning that says nearly the same.',
       example: 'abc12',
-      places: { id: ID },
+      places: ['id'],
     },
     { id },
   ),
@@ -165,7 +163,7 @@ export const LEARNING_REQUESTS = {
     {
       about: 'Makes a proposal a learning. One that says nearly the same as a learning is not added twice.',
       example: 'abc12 --merge',
-      places: { id: ID },
+      places: ['id'],
     },
     {
       id,
@@ -178,7 +176,7 @@ export const LEARNING_REQUESTS = {
     {
       about: 'Rejects a proposal. It stays on record; only a person can propose the same again.',
       example: 'abc12 --reason "True of one module only"',
-      places: { id: ID },
+      places: ['id'],
     },
     { id, reason, by },
   ),

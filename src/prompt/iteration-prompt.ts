@@ -172,7 +172,7 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
         ...{ items: sections[section], shown: shown[section] },
       });
       return leftOutLine([
-        listed('the plan', 'plan', `${binary} plan ${session}`),
+        listed('the plan', 'plan', `${binary} plan show ${session}`),
         listed('the learnings', 'learnings', learningsCommand(binary, request.project ?? charter.project)),
         notesLeftOut(sections, shown),
         ...trace.leftOut(shown.compacted, shown.recent),

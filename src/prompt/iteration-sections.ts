@@ -60,9 +60,9 @@ export function toolCommand(binary: string, session: string, words: string): str
   return `${binary} tool ${words.replace(/^\S+/, (name) => `${name} --session ${session}`)}`;
 }
 
-/** Returns a command such as `throughline learnings ls --project app`. */
+/** Returns a command such as `throughline learning ls --project app`. */
 export function learningsCommand(binary: string, project: string | undefined): string {
-  return `${binary} learnings ls${projectOption(project)}`;
+  return `${binary} learning ls${projectOption(project)}`;
 }
 
 type Commanding = (words: string) => string;

@@ -145,7 +145,7 @@ export function traceItems(
     }),
   );
   const recent = (trace === undefined ? [] : recentLines(trace)).map((line) => ({ forms: beginnings(line) }));
-  const command = `${binary} trace show ${state.session} --intent ${shellWord(quoted(intent ?? ''))}`;
+  const command = `${binary} log ${state.session} --trace ${shellWord(quoted(intent ?? ''))}`;
   return {
     history,
     demands: new Set(Array.from({ length: demands }, (_, index) => index)),

@@ -29,7 +29,7 @@ import { serveTools } from './tools/serve-tools.js';
 
 /** All services, in the order in which they start. */
 export const SERVICES = ['extractor', 'compiler', 'tools', 'learnings', 'keeper'] as const;
-/** A name accepted by `throughline serve --only`. */
+/** A name accepted by `throughline admin serve --only`. */
 export type ServiceName = (typeof SERVICES)[number];
 
 /** Streams and buckets that a service creates at its start; session streams are created with their first event. */

@@ -276,7 +276,7 @@ class PlanRunner {
     if (times <= MOST_IN_VAIN) return;
     throw new ThroughlineError(
       'internal',
-      `task ${id}: session ${this.#session} accepts none of its results; see "throughline rejected ls"`,
+      `task ${id}: session ${this.#session} accepts none of its results; see "throughline result ls"`,
     );
   }
 

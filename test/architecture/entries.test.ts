@@ -83,7 +83,7 @@ describe('the command line', () => {
   });
 
   it('the command line compiles a prompt without logger, schemas and scanners', () => {
-    const compiling = ['cli/program.ts', 'cli/compile-command.ts', 'cli/open-client.ts'];
+    const compiling = ['cli/program.ts', 'cli/prompt-command.ts', 'cli/open-client.ts'];
     expect(packagesOf(...compiling)).toEqual(['commander', 'lru-cache', 'nats']);
   });
 

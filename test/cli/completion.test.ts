@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../src/cli/command-table.js';
+import { COMMANDS, SHOWN_GROUPS } from '../../src/cli/command-table.js';
 import { completedCommands } from '../../src/cli/completion/completed-command.js';
 import { completionScript, SHELLS, type Shell } from '../../src/cli/completion/completion-scripts.js';
 import { createProgram } from '../../src/cli/program.js';
@@ -13,6 +13,9 @@ import { createProgram } from '../../src/cli/program.js';
 const folder = mkdtempSync(join(tmpdir(), 'throughline-completion-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const TOP = COMMANDS.filter(({ group }) => SHOWN_GROUPS.some((each) => each === group)).map(
+  ({ name }) => name,
+);
 const commands = completedCommands(await createProgram());
 const script = (shell: Shell) => join(folder, shell);
 for (const shell of SHELLS) writeFileSync(script(shell), completionScript(shell, commands));
@@ -54,13 +57,13 @@ const offered = (shell: Shell, line: string): string[] =>
 
 describe.each(SHELLS)('the completion of %s', (shell) => {
   it.skipIf(!isThere(shell)).each([
-    ['throughline ', COMMANDS.map(({ name }) => name)],
-    ['throughline com', ['compile', 'completion']],
+    ['throughline ', TOP],
+    ['throughline com', ['prompt', 'completion']],
     ['throughline session ', ['ls', 'show']],
     ['throughline publish ', ['implementer', 'reviewer']],
-    ['throughline compile --session ', ['login', 'logout']],
+    ['throughline prompt --session ', ['login', 'logout']],
     ['throughline facts ', ['login', 'logout']],
-    ['throughline compile --session login --ki', ['--kind']],
+    ['throughline prompt --session login --ki', ['--kind']],
     ['throughline --nats nats://a facts --jso', ['--json']],
     ['throughline connect ', ['codex', 'ls']],
   ])(`${shell} completes %j`, (line, expected) => {
@@ -75,7 +78,7 @@ describe.each(SHELLS)('the completion of %s', (shell) => {
 
 it('what is completed are all commands with all their options', () => {
   const of = (at: string) => commands.find((each) => each.at === at);
-  expect(of('')?.commands.map(({ word }) => word)).toEqual(COMMANDS.map(({ name }) => name));
+  expect(of('')?.commands.map(({ word }) => word)).toEqual(TOP);
   expect(of('session ls')?.options.flatMap(({ flags }) => flags)).toEqual(
     expect.arrayContaining(['--json', '--nats', '--help']),
   );

@@ -95,7 +95,7 @@ describe('up --detach', () => {
       ]),
     );
     expect(await processesOn(store)).toHaveLength(2);
-    const health = await cli(['health'], { env: { NATS_URL: `nats://127.0.0.1:${port}` } });
+    const health = await cli(['admin', 'health'], { env: { NATS_URL: `nats://127.0.0.1:${port}` } });
     expect(health.code).toBe(0);
   });
 
@@ -118,7 +118,7 @@ describe('up --detach', () => {
       NATS_URL: `nats://127.0.0.1:${port}`,
       THROUGHLINE_INSPECTOR_TOKEN: 'a-token-for-this-test',
     };
-    const args = ['serve', '--only', 'inspector', '--inspector-port', '0'];
+    const args = ['admin', 'serve', '--only', 'inspector', '--inspector-port', '0'];
     for (const [role, more] of [
       ['reader', []],
       ['operator', ['--inspector-role', 'operator']],
@@ -140,12 +140,15 @@ describe('up --detach', () => {
       expect(await (await fetch(`${origin}/metrics`)).text()).toContain('throughline_process_heap_bytes');
       const passedOn = await fetch(`${origin}/metrics`, { headers: { 'x-forwarded-for': '10.0.0.5' } });
       expect(passedOn.status).toBe(403);
-      const taken = await cli(['serve', '--only', 'inspector', '--inspector-port', String(inspector)], {
-        env,
-      });
+      const taken = await cli(
+        ['admin', 'serve', '--only', 'inspector', '--inspector-port', String(inspector)],
+        {
+          env,
+        },
+      );
       expect(taken).toMatchObject({ code: 2, stderr: expect.stringContaining('--inspector-port') });
     }
-    const alone = await cli(['serve', '--inspector-host', '0.0.0.0'], { env });
+    const alone = await cli(['admin', 'serve', '--inspector-host', '0.0.0.0'], { env });
     expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining('give --inspector-port, too') });
   });
 
@@ -162,7 +165,7 @@ describe('up --detach', () => {
       const found = { code: 0, stdout: first.stdout, stderr: told };
       expect(await up(other, '--detach')).toEqual(found);
       expect(await up(other)).toEqual(found);
-      expect((await cli(['health'], at(other))).code).toBe(0);
+      expect((await cli(['admin', 'health'], at(other))).code).toBe(0);
       expect([await readdir(one), await readdir(other)]).toEqual([[], []]);
       expect((await stat(store)).mode & 0o777).toBe(0o700);
       const down = await cli(['down'], at(other));
@@ -183,7 +186,7 @@ describe('up --detach', () => {
       const { stdout } = await cli(['up', '--detach', '--no-inspector'], { env });
       const [, port] = /^throughline ready nats:\/\/127\.0\.0\.1:(\d+) /.exec(stdout) ?? [];
       expect(Number(port)).toBeGreaterThan(4222);
-      expect((await cli(['health'], { env })).code).toBe(0);
+      expect((await cli(['admin', 'health'], { env })).code).toBe(0);
     } finally {
       await cli(['down'], { env });
       other.close();
@@ -199,8 +202,8 @@ describe('up --detach', () => {
     try {
       const ready = `throughline ready ${url} store ${join(state, 'throughline', 'server')}\n`;
       expect(await up('--port', String(port), '--auth')).toMatchObject({ code: 0, stdout: ready });
-      expect((await cli(['health'], { env })).code).toBe(0);
-      expect(await cli(['health'], { env: { ...env, NATS_URL: url } })).toMatchObject({
+      expect((await cli(['admin', 'health'], { env })).code).toBe(0);
+      expect(await cli(['admin', 'health'], { env: { ...env, NATS_URL: url } })).toMatchObject({
         code: 1,
         stderr: expect.stringContaining('auth_failed'),
       });
@@ -221,10 +224,12 @@ describe('up --detach', () => {
       // It stays protected until it is told otherwise.
       await cli(['down'], { env });
       expect((await up('--port', String(port))).stdout).toBe(ready);
-      expect((await cli(['health'], { env: { ...env, NATS_URL: url } })).stderr).toContain('auth_failed');
+      expect((await cli(['admin', 'health'], { env: { ...env, NATS_URL: url } })).stderr).toContain(
+        'auth_failed',
+      );
       await cli(['down'], { env });
       expect((await up('--port', String(port), '--no-auth')).stdout).toBe(ready);
-      expect((await cli(['health'], { env: { ...env, NATS_URL: url } })).code).toBe(0);
+      expect((await cli(['admin', 'health'], { env: { ...env, NATS_URL: url } })).code).toBe(0);
       expect(await warned()).toContain('asks for no credentials');
     } finally {
       await cli(['down'], { env });

@@ -35,13 +35,13 @@ afterAll(async () => {
   await nats.stop();
 });
 
-const forget = () => cli(['session', 'forget', 'k22', '--yes'], { env: { NATS_URL: nats.url } });
+const forget = () => cli(['session', 'rm', 'k22', '--yes'], { env: { NATS_URL: nats.url } });
 
 it('session forget that gets no answer says that it goes on by itself if it had begun, and how to look', async () => {
   expect(await forget()).toEqual({
     ...{ code: 1, stdout: '' },
     stderr: expect.stringMatching(
-      /NATS does not answer \(TIMEOUT\)\. If it had begun, it goes on by itself as soon as services run: "throughline session forget k22" shows how far it is \(unavailable\)\n$/,
+      /NATS does not answer \(TIMEOUT\)\. If it had begun, it goes on by itself as soon as services run: "throughline session rm k22" shows how far it is \(unavailable\)\n$/,
     ),
   });
 });

@@ -59,11 +59,13 @@ interface Leaf {
 
 /** Every command that does something. */
 function leavesOf(command: Command, path: readonly string[] = []): Leaf[] {
-  if (command.commands.length === 0) return [{ path: path.join(' '), command }];
-  return command.commands.flatMap((each) => leavesOf(each, [...path, each.name()]));
+  // A group alone has no options.
+  const isOwn = command.commands.length === 0 || (command.parent !== null && command.options.length > 0);
+  const own = isOwn ? [{ path: path.join(' '), command }] : [];
+  return [...own, ...command.commands.flatMap((each) => leavesOf(each, [...path, each.name()]))];
 }
-// A hook ends its process whatever happens, this one too; what it prints is of the service.
-const LEAVES = leavesOf(await createProgram()).filter(({ path }) => path !== 'hook');
+// A hook ends its process whatever happens, this one too; connect would write into this folder.
+const LEAVES = leavesOf(await createProgram()).filter(({ path }) => path !== 'hook' && path !== 'connect');
 
 let system: System;
 let folder: string;
@@ -98,41 +100,41 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   // Those that run until they are told to stop are run into a wrong option.
   up: [['--port', HOSTILE]],
   mcp: [['--http', HOSTILE]],
-  serve: [['--only', HOSTILE]],
-  watch: [['--session', HOSTILE]],
+  'admin serve': [['--only', HOSTILE]],
   work: [['--session', HOSTILE, '--implementer', HOSTILE, '--check', 'true']],
   publish: [
     ['reviewer', '-s', SESSION, '--file', join(folder, 'result.json')],
     ['reviewer', '-s', SESSION, '--file', join(folder, HOSTILE)],
   ],
-  compile: [
+  prompt: [
     ['-s', SESSION, '--task', '2', '--prompt', 'x', '--explain', '--max-learnings', '9'],
     ['-s', SESSION, '--kind', 'iteration', '--max-learnings', '9', '--explain'],
     ['-s', SESSION, '--kind', 'session-start'],
     ['-s', SESSION, '--task', '2', '--prompt', 'x', '--intent', 'INT-1'],
     ['-s', SESSION, '--kind', 'iteration', '--template', join(folder, HOSTILE)],
   ],
-  init: [['-s', SESSION, '--spec', HOSTILE, '--tasks', join(folder, 'tasks.md')]],
-  'import git': [
+  'plan follow': [[join(folder, 'tasks.md'), '-s', SESSION, '--spec', HOSTILE]],
+  'result import-git': [
     ['-s', SESSION, '--repo', folder],
     ['-s', SESSION, '--repo', join(folder, HOSTILE)],
   ],
-  completion: [['bash'], [HOSTILE]],
-  'schema print': [['result.implementer'], [HOSTILE]],
-  'template check': [[join(folder, 'template.md')], [join(folder, HOSTILE)]],
-  permissions: [
+  'dev completion': [['bash'], [HOSTILE]],
+  'dev schema print': [['result.implementer'], [HOSTILE]],
+  'prompt template': [[join(folder, 'template.md')], [join(folder, HOSTILE)]],
+  'admin permissions': [
     ['--role', 'reader'],
     ['--role', 'publisher', '--session', HOSTILE],
   ],
-  'trace append': [['-s', SESSION, '--file', join(folder, 'trace.jsonl')]],
-  'trace show': [
-    ['-s', SESSION, '--intent', 'INT-1'],
+  'publish trace': [['-s', SESSION, '--file', join(folder, 'trace.jsonl')]],
+  log: [
     ['-s', SESSION],
-    ['-s', SESSION, '--intent', HOSTILE],
+    ['-s', SESSION, '--trace'],
+    ['-s', SESSION, '--trace', 'INT-1'],
+    ['-s', SESSION, '--trace', HOSTILE],
+    ['-s', SESSION, '--entry', HOSTILE],
+    ['-s', SESSION, '--pin', HOSTILE],
   ],
-  'trace get': [[HOSTILE, '-s', SESSION]],
-  'trace pin': [[HOSTILE, '-s', SESSION]],
-  'rejected show': [[rejected]],
+  'result show': [[rejected]],
   'tool rejected-show': [['--id', rejected]],
   'tool rejected-retry': [['--id', unfixed]],
   'tool rejected-remove': [['--id', unwanted]],
@@ -145,28 +147,27 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
     ['--project', 'hostile', '--archive-after', '90d'],
     ['--project', HOSTILE],
   ],
-  'retention set': [
+  'admin retention set': [
     ['--project', 'hostile', '--forget-after', '365d'],
     ['--archive-after', HOSTILE],
   ],
-  'session forget': [['--yes', '--session', 'nothing-of-it']],
-  'project forget': [['nothing-of-it', '--yes']],
-  'rejected fix': [
+  'session rm': [['--yes', '--session', 'nothing-of-it']],
+  'admin project rm': [['nothing-of-it', '--yes']],
+  'result fix': [
     [unfixed, '--set', 'assessment=approved'],
     [unfixed, '--set', `assessment=${HOSTILE}`],
   ],
-  'rejected rm': [[unwanted], ['--older-than', '0m']],
-  'rejected retry': [[rejected], ['--all']],
-  'snapshot show': [['-s', SESSION]],
-  'proposals show': [[ids.proposal], [HOSTILE]],
-  'proposals accept': [[ids.accept], [HOSTILE]],
-  'proposals reject': [[ids.reject, '--reason', HOSTILE], [HOSTILE]],
-  'learnings edit': [[ids.edit, '--content', `Edited ${HOSTILE}`], [HOSTILE]],
-  'learnings supersede': [
+  'result rm': [[unwanted], ['--older-than', '0m']],
+  'result retry': [[rejected], ['--all']],
+  'learning show': [[ids.proposal], [HOSTILE]],
+  'learning accept': [[ids.accept], [HOSTILE]],
+  'learning reject': [[ids.reject, '--reason', HOSTILE], [HOSTILE]],
+  'learning edit': [[ids.edit, '--content', `Edited ${HOSTILE}`], [HOSTILE]],
+  'learning supersede': [
     [ids.supersede, ids.other],
     [HOSTILE, HOSTILE],
   ],
-  'learnings retract': [[ids.retract, '--reason', HOSTILE], [HOSTILE]],
+  'learning retract': [[ids.retract, '--reason', HOSTILE], [HOSTILE]],
   'tool note-edit': [['-n', SESSION, '--id', 'NOT-1', '--content', HOSTILE]],
   'tool note-delete': [['-n', SESSION, '--id', 'NOT-2']],
   'tool inbox-mark-read': [['-n', SESSION, '--id', 'MSG-1']],
@@ -174,12 +175,14 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   'tool task-status': [['-n', SESSION, '--id', '1', '--status', 'blocked', '--reason', HOSTILE]],
   'tool session-open': [['-n', SESSION, '--goal', HOSTILE, '--project', HOSTILE]],
   'tool iteration-summary': [['-n', SESSION, '--summary', HOSTILE, '--replace']],
-  ledger: [
-    ['-s', SESSION, '--task', '1'],
-    ['-s', SESSION, '--task', HOSTILE],
-  ],
-  backup: [[join(folder, 'backup')]],
-  restore: [[join(folder, 'backup')]],
+  status: [['-s', SESSION], ['-s', SESSION, '--task', '1'], ['-s', SESSION, '--task', HOSTILE], []],
+  'note edit': [['NOT-1', '-s', SESSION, '--content', HOSTILE]],
+  'note rm': [['NOT-3', '-s', SESSION]],
+  'inbox read': [['MSG-2', '-s', SESSION]],
+  'task edit': [['TAS-1', '-s', SESSION, '--content', HOSTILE, '--priority', '0', '--status', 'done']],
+  'task rm': [['TAS-9', '-s', SESSION]],
+  'admin backup': [[join(folder, 'backup')]],
+  'admin restore': [[join(folder, 'backup')]],
 });
 
 beforeAll(async () => {
@@ -311,17 +314,17 @@ function runsOf(leaf: Leaf): string[][] {
 }
 
 /** Those that a test cannot run to their end in this process. All others must come to their work. */
-const NOT_RUN: ReadonlySet<string> = new Set(['up', 'serve', 'watch', 'work', 'mcp', 'proposals review']);
+const NOT_RUN: ReadonlySet<string> = new Set(['up', 'admin serve', 'work', 'mcp', 'learning review', 'open']);
 
 /** `--raw` is asked for by those who want the bytes, and `--watch` shows the same until it is told to stop. */
 function isFlag({ required, optional, long = '' }: Option): boolean {
-  return !required && !optional && !['--raw', '--watch'].includes(long);
+  return !required && !optional && !['--raw', '--watch', '--follow', '--all'].includes(long);
 }
 
 describe('hostile text', () => {
   it.each([
-    ...['facts', 'tasks', 'history', 'session show', 'status', 'ledger', 'trace show', 'rejected show'],
-    ...['proposals ls', 'proposals show', 'learnings ls', 'compile', 'tool note-list', 'tool inbox-list'],
+    ...['facts', 'task ls', 'session show', 'status', 'log', 'result show', 'plan show', 'note ls'],
+    ...['learning show', 'learning ls', 'prompt', 'tool note-list', 'inbox ls'],
   ])('hostile text cannot reach the terminal, but throughline %s still shows it', async (path) => {
     const leaf = LEAVES.find((each) => each.path === path) ?? expect.fail();
     const [run = [], json] = runsOf(leaf);
@@ -336,29 +339,24 @@ describe('hostile text', () => {
     });
   });
 
-  it.each([
-    'tasks',
-    'history',
-    'session show',
-    'proposals ls',
-    'proposals show',
-    'learnings ls',
-    'tool note-list',
-  ])('throughline %s prints hostile text without its colours', async (path) => {
-    vi.stubEnv('FORCE_COLOR', '1');
-    const leaf = LEAVES.find((each) => each.path === path) ?? expect.fail();
-    const shown = await written(runsOf(leaf)[0] ?? []);
-    vi.stubEnv('FORCE_COLOR', '');
-    expect(shown).toMatch(COLOURS);
-    expect(unsafeIn(shown.replace(COLOURS, ''))).toEqual([]);
-  });
+  it.each(['task ls', 'session show', 'learning show', 'learning ls', 'tool note-list'])(
+    'throughline %s prints hostile text without its colours',
+    async (path) => {
+      vi.stubEnv('FORCE_COLOR', '1');
+      const leaf = LEAVES.find((each) => each.path === path) ?? expect.fail();
+      const shown = await written(runsOf(leaf)[0] ?? []);
+      vi.stubEnv('FORCE_COLOR', '');
+      expect(shown).toMatch(COLOURS);
+      expect(unsafeIn(shown.replace(COLOURS, ''))).toEqual([]);
+    },
+  );
 
   it('an error names hostile text by its escapes, and only --raw prints it whole', async () => {
     expect(
       unsafeIn(await written(['facts', '-s', SESSION, '--nats', `nats://127.0.0.1:1/${HOSTILE}`])),
     ).toEqual([]);
-    expect(await written(['rejected', 'show', rejected])).toContain('begin\\u001b]0;owned\\u0007\\u001b[2J');
-    expect(await written(['rejected', 'show', rejected, '--raw'])).toContain(`no result ${HOSTILE}`);
+    expect(await written(['result', 'show', rejected])).toContain('begin\\u001b]0;owned\\u0007\\u001b[2J');
+    expect(await written(['result', 'show', rejected, '--raw'])).toContain(`no result ${HOSTILE}`);
   });
 
   it('a log brings no hostile text to the terminal', () => {

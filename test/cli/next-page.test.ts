@@ -42,7 +42,7 @@ it('the command for the next page has the arguments and the server of this one, 
     .action((_, __, command: Command) => {
       found = nextPageCommand(command, 'eyJh');
     });
-  const args = ['timeline', 'demo', '--kind', 'result', 'rejected', '--nats', 'nats://10.0.0.5:4222'];
+  const args = ['log', 'demo', '--kind', 'result', 'rejected', '--nats', 'nats://10.0.0.5:4222'];
   await program.parseAsync([...args, '--page', 'before'], { from: 'user' });
   expect(found).toBe(`throughline ${args.join(' ')} --page eyJh`);
 });

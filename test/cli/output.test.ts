@@ -14,7 +14,7 @@ import { allDealtWith, soon } from '../support/system.js';
 describe('a reader that has seen enough', () => {
   it.each([
     ['help', ['--help']],
-    ['an answer', ['permissions', '--role', 'operator']],
+    ['an answer', ['admin', 'permissions', '--role', 'operator']],
   ])('a reader that closes the pipe early causes no error in %s', async (_, args) => {
     const child = spawn(process.execPath, [BIN, ...args], {
       env: cleanEnv(),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { erased } from '../../src/cli/forget-commands.js';
 import { progressLine } from '../../src/cli/progress-line.js';
+import { erased } from '../../src/cli/remove-commands.js';
 import type { ToolReply } from '../../src/contracts/replies/replies.js';
 
 /** How long commands say how far they are. */
@@ -77,7 +77,7 @@ function erasing() {
   };
 }
 
-describe('session forget and project forget', () => {
+describe('session rm and admin project rm', () => {
   it.each([
     [true, ['-- erased 500 events of 1200 events\n', '-- erased 1000 events of 1200 events\n']],
     [false, []],

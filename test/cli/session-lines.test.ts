@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sessionLines } from '../../src/cli/show-query.js';
+import { sessionLines } from '../../src/cli/show-reply.js';
 import type { SessionListed } from '../../src/contracts/replies/session-reply.js';
 
 const AT = '2026-03-01T12:00:00.000Z';

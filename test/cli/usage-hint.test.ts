@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createProgram, usageHint } from '../../src/cli/program.js';
+import { createProgram } from '../../src/cli/program.js';
+import { usageHint } from '../../src/cli/usage-hint.js';
 import { cli } from '../support/cli.js';
 
 let program: Awaited<ReturnType<typeof createProgram>>;
@@ -19,17 +20,19 @@ async function hintAt(...words: string[]): Promise<string | undefined> {
 
 describe('a command that is not there', () => {
   it.each([
-    [['export'], 'did you mean "throughline tool session-export", "throughline session export"?'],
+    [['export'], 'did you mean "throughline session export"?'],
+    [['add-task'], 'did you mean "throughline task add"?'],
     [['tool', 'add-task'], 'did you mean "throughline tool task-add"?'],
-    [['inbox'], /^did you mean "throughline tool inbox-add", "throughline tool inbox-mark-read", /],
-    [['notes'], /"throughline tool note-list"\?$/],
-    [['learnings', 'archive'], /^did you mean "throughline tool session-archive", /],
+    [['notes'], /^did you mean "throughline note add", "throughline note ls", /],
+    [['learning', 'archive'], /^did you mean "throughline session archive"/],
+    [['compile'], 'did you mean "throughline prompt"?'],
+    [['timeline'], 'did you mean "throughline log"?'],
+    [['backup'], 'did you mean "throughline admin backup"?'],
     [['qwerty'], undefined],
     [
-      ['prompts', 'demo'],
-      '"throughline prompts" takes one of ls, show; of session demo, use "throughline prompts ls demo"',
+      ['session', 'demo'],
+      /^"throughline session" takes one of ls, show, .*; of session demo, use "throughline session show demo"$/,
     ],
-    [['snapshot', 'demo'], /^"throughline snapshot" takes one of show, .*"throughline snapshot show demo"$/],
   ])('%j names the commands that are called so, wherever they stand', async (words, hint) => {
     if (hint instanceof RegExp) expect(await hintAt(...words)).toMatch(hint);
     else expect(await hintAt(...words)).toBe(hint);
@@ -53,16 +56,16 @@ describe('arguments that are missing or too many', () => {
 
   it('an option that is missing is named with what it may be, and with the command where that is an argument', async () => {
     const roles = '--role is one of publisher, worker, compiler, reader, operator, backup';
-    expect(await hintAt('permissions')).toBe(roles);
-    expect(await hintAt('permissions', 'reeder')).toBe(roles);
-    expect(await hintAt('permissions', 'reader')).toBe(
-      `did you mean "throughline permissions --role reader"? ${roles}`,
+    expect(await hintAt('admin', 'permissions')).toBe(roles);
+    expect(await hintAt('admin', 'permissions', 'reeder')).toBe(roles);
+    expect(await hintAt('admin', 'permissions', 'reader')).toBe(
+      `did you mean "throughline admin permissions --role reader"? ${roles}`,
     );
   });
 
   it('an argument that is one too many is named', async () => {
     expect(await hintAt('doctor', 'demo')).toBe('leave out "demo"');
-    expect(await hintAt('tasks', 'demo', 'more')).toBe('leave out "more"');
+    expect(await hintAt('task', 'ls', 'demo', 'more')).toBe('leave out "more"');
   });
 
   it('the name of a session, given to a command that takes it as an option, is told where it belongs', async () => {

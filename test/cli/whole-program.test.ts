@@ -7,19 +7,24 @@ import { createProgram } from '../../src/cli/program.js';
 /** Commands that do not print an answer as JSON, and why. */
 const WITHOUT_JSON: Readonly<Record<string, string>> = {
   up: 'prints one line when it is ready, and runs until it is stopped',
-  serve: 'prints one line when it is ready, and runs until it is stopped',
+  'admin serve': 'prints one line when it is ready, and runs until it is stopped',
   mcp: 'speaks JSON-RPC, or prints one line when it is ready, and runs until it is stopped',
   hook: 'prints what its client reads, and nothing else',
-  completion: 'prints a script for a shell',
+  'dev completion': 'prints a script for a shell',
   'session export': 'prints JSON, an event a line',
-  'schema print': 'prints a JSON Schema',
-  'template print': 'prints a template, byte for byte',
+  'dev schema print': 'prints a JSON Schema',
+  connect: 'shows the change as a diff, and asks',
+  help: 'prints the help of a command',
 };
+
+/** A command that has others below it, and does something itself: a group alone has no options. */
+const isMore = (command: Command) => command.parent !== null && command.options.length > 0;
 
 /** Every command that does something, by its words. */
 function leaves(command: Command, words: readonly string[] = []): [string, Command][] {
-  if (command.commands.length === 0) return [[words.join(' '), command]];
-  return command.commands.flatMap((each) => leaves(each, [...words, each.name()]));
+  const own: [string, Command][] =
+    command.commands.length === 0 || isMore(command) ? [[words.join(' '), command]] : [];
+  return [...own, ...command.commands.flatMap((each) => leaves(each, [...words, each.name()]))];
 }
 
 const commands = leaves(await createProgram());
@@ -28,9 +33,9 @@ const longOptions = (command: Command, hidden = false) =>
 
 it('finds the commands of the program, those in groups included', () => {
   const words = commands.map(([each]) => each);
-  expect(words).toContain('compile');
+  expect(words).toContain('prompt');
   expect(words).toContain('tool task-add');
-  expect(words).toContain('proposals review');
+  expect(words).toContain('learning review');
 });
 
 it.each(commands)('"throughline %s" has --json, or a reason for not having it', (words, command) => {
@@ -46,6 +51,10 @@ it.each(commands)('"throughline %s" calls a session --session, if it takes one',
   expect(longOptions(command)).not.toContain('--name');
   const takesSession = command.registeredArguments.some((argument) => argument.name() === 'session');
   if (takesSession) expect(longOptions(command)).toContain('--session');
+});
+
+it.each(commands)('"throughline %s" calls a task --task, if it has an option for one', (_words, command) => {
+  expect(longOptions(command).filter((long) => /^--task-?(id|name)$/.test(long ?? ''))).toEqual([]);
 });
 
 it.each(commands)('"throughline %s" says in its help what it does, with an example', (_words, command) => {

@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../src/cli/command-table.js';
+import { COMMANDS, SHOWN_GROUPS } from '../../src/cli/command-table.js';
 import { createProgram } from '../../src/cli/program.js';
 import { anchorsOf, asCode, ROOT } from './pages.js';
 
@@ -61,19 +61,31 @@ function section(command: Command, path: string): string {
   return [parts.join('\n\n'), ...inner.map((each) => section(each, `${path} ${each.name()}`))].join('\n\n');
 }
 
+const TITLES: Readonly<Record<string, string>> = {
+  admin: 'Administrators',
+  dev: 'Developers',
+  hidden: 'Called by programs',
+};
+
 const program = await createProgram();
 
 describe('the page of commands', () => {
   it('the reference gives every command with its arguments, options, defaults and examples', async () => {
-    const rows = COMMANDS.map(({ name, summary }) => `| [\`${name}\`](#${name}) | ${asCode(summary)} |`);
+    const table = (group: string) =>
+      COMMANDS.filter((each) => each.group === group)
+        .map(({ name, summary }) => `| [\`${name}\`](#${name.replaceAll(' ', '-')}) | ${asCode(summary)} |`)
+        .join('\n');
+    const tables = [...SHOWN_GROUPS, 'admin', 'dev', 'hidden'].map(
+      (group) => `### ${TITLES[group] ?? group}\n\n| command | what it does |\n|---|---|\n${table(group)}`,
+    );
     const page = `# Commands
 
 Every command of \`throughline\` with its arguments, options, defaults and an example. This page is written from the commands
 themselves; \`throughline COMMAND --help\` says the same.
 
-| command | what it does |
-|---|---|
-${rows.join('\n')}
+## All commands at a glance
+
+${tables.join('\n\n')}
 
 ## For all commands
 
@@ -84,12 +96,12 @@ ${rows.join('\n')}
 | \`--version\` | print the version; of \`throughline\` alone |
 
 All other settings are [variables](configuration.md). Answers go to standard output, everything else to standard error:
-with \`--json\`, standard output holds JSON and nothing else. \`source <(throughline completion bash)\` completes commands,
+with \`--json\`, standard output holds JSON and nothing else. \`source <(throughline dev completion bash)\` completes commands,
 options and sessions in your shell.
 
 | exit code | meaning |
 |---|---|
-| 0 | done; of \`doctor\` and \`health\`: all works |
+| 0 | done; of \`doctor\` and \`admin health\`: all works |
 | 1 | it failed, was refused, or names what does not exist; a result or a file cannot be read as what it should be. The message ends with its [error code](errors.md) |
 | 2 | wrong usage: an option, an argument, a variable or a name that is unknown, missing or cannot be (\`usage\`, \`config_invalid\`, \`token_invalid\`, and \`schema_invalid\` of a value) |
 | 128 + n | ended by signal n: 130 for Ctrl-C, 143 for \`kill\` |

@@ -10,8 +10,9 @@ async function parser(): Promise<Command> {
   const program = await createProgram();
   const silence = (command: Command): void => {
     command.exitOverride().configureOutput({ writeOut() {}, writeErr() {} });
-    // A group alone has no arguments, and no action either.
-    if (command.commands.length === 0 || command.registeredArguments.length > 0) command.action(() => {});
+    // A group alone has no arguments and no options, and no action either.
+    const isMore = command.registeredArguments.length + command.options.length > 0 && command.parent !== null;
+    if (command.commands.length === 0 || isMore) command.action(() => {});
     for (const each of command.commands) silence(each);
   };
   silence(program);
@@ -39,8 +40,8 @@ describe('the commands of the pages', () => {
       page: 'README.md',
       line: expect.stringMatching(/^echo '.*' \| throughline publish reviewer --session demo$/),
     });
-    expect(argumentsOf(`a | throughline compile -p "Write it" > prompt.txt`)).toEqual([
-      ['compile', '-p', 'Write it'],
+    expect(argumentsOf(`a | throughline prompt -p "Write it" > prompt.txt`)).toEqual([
+      ['prompt', '-p', 'Write it'],
     ]);
   });
 

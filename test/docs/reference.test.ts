@@ -45,7 +45,7 @@ A variable \`THROUGHLINE_…\` that is not in this table changes nothing; comman
 Each number has a default that fits most machines. \`THROUGHLINE_TUNING\` sets those that a measurement asks for:
 
 \`\`\`sh
-THROUGHLINE_TUNING='cacheMb=64 snapshotEvery=50' throughline serve --check
+THROUGHLINE_TUNING='cacheMb=64 snapshotEvery=50' throughline admin serve --check
 \`\`\`
 
 | number | default | meaning |
@@ -70,7 +70,7 @@ ${Object.keys(sessionSettings.shape)
 ## Which NATS server is used
 
 The first of these that is there: \`NATS_URL\`, \`NATS_SERVER_BIN\`, \`nats-server\` on the path (2.12 or newer), the cache,
-\`go install\` of the pinned version, the release archive with a checked SHA-256. \`throughline nats-server\` says which one
+\`go install\` of the pinned version, the release archive with a checked SHA-256. \`throughline admin nats-server\` says which one
 it is.
 `;
     await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/configuration.md`);
@@ -180,7 +180,7 @@ or gave. Secrets are taken out before a text is cut and before anything is writt
 talks to the server, at the latest when 20 of them wait: the hook of a tool needs no connection otherwise.
 
 \`\`\`sh
-throughline trace show checkout --intent claude-3f8c0a52-7a0e-4b57-9d0c-5a2f4a0c7f11
+throughline log checkout --trace claude-3f8c0a52-7a0e-4b57-9d0c-5a2f4a0c7f11
 \`\`\`
 
 ## A hook never harms the agent

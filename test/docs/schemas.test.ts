@@ -119,8 +119,8 @@ The package holds a JSON Schema (draft 2020-12) of each result, request, reply, 
 \`schemas/\`. They are made from the schemas of the code, by \`npm run docs\`. Every field has a description.
 
 \`\`\`sh
-throughline schema ls                          # --json: names and what they describe
-throughline schema print result.implementer
+throughline dev schema ls                          # --json: names and what they describe
+throughline dev schema print result.implementer
 \`\`\`
 
 A package manager puts them in \`node_modules/throughline/schemas/\`; \`import schema from

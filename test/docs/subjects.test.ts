@@ -39,7 +39,7 @@ const STREAMS: Readonly<Record<string, Kept>> = {
     subjects: [names.REJECTED_SUBJECTS],
     holds: 'results that could not be used, whole, with the reason in headers',
     written: '`extractor`',
-    kept: 'until `throughline rejected rm`, or a limit that you set',
+    kept: 'until `throughline result rm`, or a limit that you set',
   },
   'SESSION_<session>': {
     subjects: [names.sessionSubjects(demo).replace('demo', '<session>')],

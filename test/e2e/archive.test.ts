@@ -61,7 +61,7 @@ describe('an archived session', () => {
     await system.client.requestTool('session-archive', { session, reason: 'Done' });
     const dispatch = await publish(session, '4');
     await expect(compile(session, dispatch)).rejects.toMatchObject({ code: 'dispatch_rejected' });
-    const shown = await run('rejected', 'ls', '--session', session, '--json');
+    const shown = await run('result', 'ls', '--session', session, '--json');
     const [rejected] = JSON.parse(shown.stdout);
     expect(rejected).toMatchObject({
       code: 'session_archived',

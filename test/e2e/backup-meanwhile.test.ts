@@ -80,7 +80,9 @@ async function restored<T>(
   work: (system: System) => Promise<T>,
 ): Promise<T> {
   await using server = await startTestNats();
-  expect(await cli(['restore', directory], { env: { NATS_URL: server.url } })).toMatchObject({ code: 0 });
+  expect(await cli(['admin', 'restore', directory], { env: { NATS_URL: server.url } })).toMatchObject({
+    code: 0,
+  });
   await using system = await startSystem({ nats: server, env });
   await allDealtWith(system.ports);
   const done = await work(system);

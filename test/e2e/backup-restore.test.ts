@@ -119,7 +119,9 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       await soon(async () => expect(await source.ports.source.newest()).toBeGreaterThan(100));
       await soon(async () => expect(await streamNames(source.ports)).toContain('KV_session_index'));
       // In another process: this one publishes all the time.
-      const made = await cliProcess(['backup', directory, '--json'], { env: { NATS_URL: source.url } });
+      const made = await cliProcess(['admin', 'backup', directory, '--json'], {
+        env: { NATS_URL: source.url },
+      });
       await stop();
       expect(made).toMatchObject({ code: 0, stderr: '' });
       const report = JSON.parse(made.stdout);
@@ -216,7 +218,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       expect(restoring.signalCode).toBe('SIGKILL');
 
       const env2 = { NATS_URL: server.url, ...env };
-      expect(await cli(['serve'], { env: env2 })).toMatchObject({
+      expect(await cli(['admin', 'serve'], { env: env2 })).toMatchObject({
         code: 2,
         stderr: expect.stringContaining('a backup is being restored'),
       });
@@ -232,7 +234,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       );
       expect(published).toMatchObject({
         code: 1,
-        stderr: expect.stringContaining('"throughline restore DIR --again"'),
+        stderr: expect.stringContaining('"throughline admin restore DIR --again"'),
       });
       expect(await on(server, 'restore', directory)).toMatchObject({
         code: 2,
@@ -324,7 +326,7 @@ describe('what is refused', () => {
   });
 });
 
-describe('permissions', () => {
+describe('admin permissions', () => {
   it('a user with the role backup makes a backup, and may read or write nothing else', async () => {
     await using system = await startGuardedSystem([
       { name: 'backup', role: 'backup' },

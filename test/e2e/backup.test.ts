@@ -108,7 +108,7 @@ describe('docs/how-to/back-up.md', () => {
         }
         await using server = await startTestNats();
         await shell(server, folder, restore);
-        expect(await shell(server, folder, 'throughline repair')).toBe('nothing to repair\n');
+        expect(await shell(server, folder, 'throughline admin repair')).toBe('nothing to repair\n');
         await using system = await startSystem({ nats: server, env });
         await allDealtWith(system.ports);
         const { state } = await (await system.ports.connection.jetstreamManager()).streams.info(
@@ -144,15 +144,18 @@ describe('DISPATCH restored behind what a session has seen', () => {
         await using system = await startSystem({ nats: server, env, only: [] });
         expect((await publish(system, session, 50, 51))[0]).toBe(21);
       }
-      const started = await cli(['serve'], { env: { NATS_URL: server.url } });
-      expect(started).toMatchObject({ code: 2, stderr: expect.stringContaining('run "throughline repair"') });
+      const started = await cli(['admin', 'serve'], { env: { NATS_URL: server.url } });
+      expect(started).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('run "throughline admin repair"'),
+      });
       const { code, found } = await doctor(server.url);
       expect({ code, fixes: bad(found).map(({ fix }) => fix) }).toMatchObject({
         code: 1,
-        fixes: expect.arrayContaining(['throughline repair']),
+        fixes: expect.arrayContaining(['throughline admin repair']),
       });
-      expect(await shell(server, folder, 'throughline repair')).toContain('published again: 30');
-      expect(await shell(server, folder, 'throughline repair')).toBe('nothing to repair\n');
+      expect(await shell(server, folder, 'throughline admin repair')).toContain('published again: 30');
+      expect(await shell(server, folder, 'throughline admin repair')).toBe('nothing to repair\n');
       await using system = await startSystem({ nats: server, env });
       await allDealtWith(system.ports);
       expect(await counted(system, session)).toEqual([100, 100]);
@@ -164,7 +167,7 @@ describe('DISPATCH restored behind what a session has seen', () => {
     const session = newSession('live');
     await using server = await startTestNats();
     await using system = await startSystem({ nats: server, env, only: [] });
-    await using services = await startCli(['serve'], {
+    await using services = await startCli(['admin', 'serve'], {
       ...env,
       NATS_URL: server.url,
       THROUGHLINE_LOG_LEVEL: 'warn',
@@ -180,9 +183,9 @@ describe('DISPATCH restored behind what a session has seen', () => {
       await shell(server, folder, replace(DISPATCH_STREAM));
       await publish(system, session, 50, 51);
       services.signal('SIGCONT');
-      await soon(() => expect(services.stderr()).toContain('throughline repair'));
+      await soon(() => expect(services.stderr()).toContain('throughline admin repair'));
       expect(await counted(system, session)).toEqual([50, 50]);
-      await shell(server, folder, 'throughline repair');
+      await shell(server, folder, 'throughline admin repair');
       await soon(async () => expect(await counted(system, session)).toEqual([100, 100]));
     });
     expect(await services.stop()).toEqual({ code: 0, signal: null });
@@ -202,7 +205,7 @@ describe('the stream of a session restored behind its snapshot', () => {
         await publish(system, session, 30, 21);
         await allDealtWith(system.ports);
         expect(
-          await cli(['snapshot', 'write', '-s', session], { env: { NATS_URL: server.url, ...env } }),
+          await cli(['admin', 'snapshot', '-s', session], { env: { NATS_URL: server.url, ...env } }),
         ).toMatchObject({ code: 0 });
         await shell(server, folder, replace(streamOf(TEST_LAYOUT, session)));
       }
@@ -212,13 +215,13 @@ describe('the stream of a session restored behind its snapshot', () => {
       expect({ code, found: bad(found) }).toMatchObject({
         code: 1,
         found: expect.arrayContaining([
-          expect.objectContaining({ check: `session ${session}`, fix: 'throughline repair' }),
+          expect.objectContaining({ check: `session ${session}`, fix: 'throughline admin repair' }),
         ]),
       });
       await expect(system.client.tools.taskAdd({ session, content: 'x' })).rejects.toMatchObject({
         code: 'config_invalid',
       });
-      expect(await shell(server, folder, 'throughline repair')).toContain(
+      expect(await shell(server, folder, 'throughline admin repair')).toContain(
         'numbers moved up from 20 to beyond 50',
       );
       await soon(async () => expect((await counted(system, session))[0]).toBe(90));

@@ -69,7 +69,7 @@ beforeAll(async () => {
   attacker.connection.subscribe('>', { callback: (_error, message) => seen.add(message.subject) });
   await attacker.connection.flush();
   // In a process of its own: what ends it would be seen.
-  services = await startCli(['serve'], {
+  services = await startCli(['admin', 'serve'], {
     ...{
       NATS_URL: system.url,
       THROUGHLINE_LOG_LEVEL: 'info',

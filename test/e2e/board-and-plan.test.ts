@@ -51,10 +51,10 @@ describe('a result of a board task', () => {
     await review(session, 'TAS-1', 'approved');
     await work(session, 'TAS-2', { status: 'blocked', blockers: ['No docker'] });
     expect(await boardOf(session)).toEqual(['TAS-1 completed', 'TAS-2 blocked']);
-    const { stdout } = await up.cli(['tasks', session]);
-    expect(stdout.replaceAll(/dispatch \d+/g, 'dispatch N').split('\n')).toEqual([
-      'TAS-1 [P2] completed Write the lexer (last result: reviewer_approved, dispatch N) (claimed by ann)',
-      'TAS-2 [P2] blocked Write the parser (last result: implementer_blocked, dispatch N) (reason: No docker)',
+    const { stdout } = await up.cli(['task', 'ls', session]);
+    expect(stdout.replaceAll(/result \d+/g, 'result N').split('\n')).toEqual([
+      'TAS-1 [P2] completed Write the lexer (last result: reviewer_approved, result N) (claimed by ann)',
+      'TAS-2 [P2] blocked Write the parser (last result: implementer_blocked, result N) (reason: No docker)',
       '',
     ]);
   });

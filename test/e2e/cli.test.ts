@@ -49,7 +49,7 @@ describe('publish', () => {
     const env = { THROUGHLINE_SESSION: newSession('env') };
     const published = await up.cli(['publish', 'reviewer'], { input, env });
     expect(published.code).toBe(0);
-    const compile = ['compile', '-t', '2', '-p', 'go on with what is approved'];
+    const compile = ['prompt', '-t', '2', '-p', 'go on with what is approved'];
     const { stdout } = await up.cli([...compile, '--after', published.stdout.trim()], { env });
     expect(stdout).toContain('\nRelated work:\n- Review: approved [task:1]\n');
   });
@@ -79,7 +79,7 @@ describe('publish', () => {
     const args = ['publish', 'implementer', '-s', 'refused'];
     const unsaid = await up.cli(args, { input: '{"task_id":"1","summary":"Parser done"}' });
     expect(unsaid.stderr).toMatch(
-      /; nothing was published\. To fix it: set status to one of .*\. --no-check stores it all the same, for `throughline rejected`/,
+      /; nothing was published\. To fix it: set status to one of .*\. --no-check stores it all the same, for `throughline result ls`/,
     );
     const review = await up.cli(args, { input: '{"task_id":"1","assessment":"approved"}' });
     expect(review.stderr).toContain('publish it with "throughline publish reviewer"');
@@ -102,9 +102,9 @@ describe('publish', () => {
   });
 });
 
-describe('compile', () => {
+describe('prompt', () => {
   const session = newSession('compile');
-  const base = ['compile', '-s', session, '-t', '9', '-p', 'touch src/a.ts'];
+  const base = ['prompt', '-s', session, '-t', '9', '-p', 'touch src/a.ts'];
   let last: string;
   beforeAll(async () => {
     await publish(session, 'implementer', implemented('1', { files_modified: ['src/a.ts'] }));
@@ -204,7 +204,7 @@ describe('compile', () => {
     ['--after 0', [...base, '--after', '0'], /--after <sequence>.*whole number of at least 1/],
     ['--max-facts many', [...base, '--max-facts', 'many'], /whole number from 0 to 1000/],
     ['an unknown option', [...base, '--fancy'], /unknown option '--fancy'/],
-    ['no task', ['compile', '-s', session, '-p', 'x'], /no task is named: give --task ID/],
+    ['no task', ['prompt', '-s', session, '-p', 'x'], /no task is named: give --task ID/],
   ])('compile exits 2 for %s', async (_name, args, text) => {
     const refused = await up.cli(args);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
@@ -217,33 +217,33 @@ describe('facts and snapshot', () => {
   beforeAll(async () => {
     await publish(session, 'reviewer', reviewed('3', 'needs_changes', { required_fixes: ['a', 'b', 'c'] }));
     const last = await publish(session, 'reviewer', reviewed('3', 'approved'));
-    await up.cli(['compile', '-s', session, '-t', '9', '-p', 'x', '--after', last]);
+    await up.cli(['prompt', '-s', session, '-t', '9', '-p', 'x', '--after', last]);
   });
 
-  it('facts lists valid facts, and with --all the closed ones', async () => {
+  it('facts lists valid facts, and with --is all the closed ones', async () => {
     const valid = await up.cli(['facts', session]);
     expect(valid).toMatchObject({ code: 0, stdout: '- task:3 reviewed_as approved [task:3]\n' });
     expect(valid.stderr).toBe('-- 1 fact at session sequence 2\n');
-    const all = await up.cli(['facts', '-s', session, '--all']);
-    expect(all.stdout).toMatch(/- task:3 must_fix b \[task:3\] \(closed by dispatch \d+\)\n/);
-    const json = await up.cli(['facts', '-s', session, '--all', '--json']);
+    const all = await up.cli(['facts', '-s', session, '--is', 'all']);
+    expect(all.stdout).toMatch(/- task:3 must_fix b \[task:3\] \(closed by result \d+\)\n/);
+    const json = await up.cli(['facts', '-s', session, '--is', 'all', '--json']);
     expect(JSON.parse(json.stdout)).toHaveLength(5);
     expect((await up.cli(['facts', '-s', session, '-t', 'other'])).stdout).toBe('');
   });
 
   it('snapshot writes a snapshot once, and shows it', async () => {
-    const none = await up.cli(['snapshot', 'show', '-s', session]);
+    const none = await up.cli(['session', 'show', '--snapshot', '-s', session]);
     expect(none).toMatchObject({ code: 1, stdout: '' });
-    expect(none.stderr).toMatch(/has no snapshot yet: "throughline snapshot write .*\(not_found\)/);
-    const written = await up.cli(['snapshot', 'write', '-s', session]);
+    expect(none.stderr).toMatch(/has no snapshot yet: "throughline admin snapshot .*\(not_found\)/);
+    const written = await up.cli(['admin', 'snapshot', '-s', session]);
     expect(written).toMatchObject({ code: 0, stdout: 'snapshot written at sequence 2\n' });
-    const again = await up.cli(['snapshot', 'write', '-s', session, '--json']);
+    const again = await up.cli(['admin', 'snapshot', '-s', session, '--json']);
     expect(JSON.parse(again.stdout)).toEqual({ outcome: 'older', sequence: 2 });
-    const shown = await up.cli(['snapshot', 'show', '-s', session]);
+    const shown = await up.cli(['session', 'show', '--snapshot', '-s', session]);
     expect(shown.stdout).toMatch(
-      /after sequence {2}2\n[\s\S]*valid facts {5}1\ndispatches {6}0 implementer, 2 reviewer/,
+      /after sequence {2}2\n[\s\S]*valid facts {5}1\nresults {9}0 implementer, 2 reviewer/,
     );
-    const json = await up.cli(['snapshot', 'show', '-s', session, '--json']);
+    const json = await up.cli(['session', 'show', '--snapshot', '-s', session, '--json']);
     expect(Object.keys(JSON.parse(json.stdout))).toEqual([
       'after_sequence',
       'created_at',
@@ -252,7 +252,7 @@ describe('facts and snapshot', () => {
       'last_command',
       'state',
     ]);
-    expect((await up.cli(['snapshot', 'write', '-s', 'nothing-there'])).code).toBe(1);
+    expect((await up.cli(['admin', 'snapshot', '-s', 'nothing-there'])).code).toBe(1);
   });
 });
 
@@ -268,54 +268,54 @@ describe('rejected', () => {
     const publishing = ['publish', 'implementer', '-s', 'retried', '--no-check'];
     await cli(publishing, { env, input: good });
     const broken = await cli(publishing, { env, input: '{"task_id":' });
-    await cli(['compile', '-s', 'retried', '-t', '1', '-p', 'x', '--after', broken.stdout.trim()], {
+    await cli(['prompt', '-s', 'retried', '-t', '1', '-p', 'x', '--after', broken.stdout.trim()], {
       env,
     });
     const listed = await soon(async () => {
-      const { stdout } = await cli(['rejected', 'ls', '--json'], { env });
+      const { stdout } = await cli(['result', 'ls', '--json'], { env });
       const entries: { id: number; code: string; bytes: number }[] = JSON.parse(stdout);
       expect(entries.map(({ code }) => code).sort()).toEqual(['json_parse_failed', 'too_large']);
       return entries;
     });
     expect(listed.find(({ code }) => code === 'too_large')?.bytes).toBe(good.length);
     const id = String(listed.find(({ code }) => code === 'json_parse_failed')?.id);
-    const plain = await cli(['rejected', 'ls'], { env });
+    const plain = await cli(['result', 'ls'], { env });
     expect(plain.stdout).toMatch(
-      /dispatch\.retried\.implementer {2}dispatch 2 {2}11 bytes {2}json_parse_failed: /,
+      /dispatch\.retried\.implementer {2}result 2 {2}11 bytes {2}json_parse_failed: /,
     );
     expect(plain.stderr).toBe('-- 2 rejected results\n');
-    const one = await cli(['rejected', 'ls', '--limit', '1'], { env });
+    const one = await cli(['result', 'ls', '--limit', '1'], { env });
     expect(one.stdout).toBe(`${plain.stdout.split('\n')[0]}\n`);
     expect(one.stderr).toBe(
       '-- 1 rejected result; there are more, and these are the newest: --limit shows them\n',
     );
-    const json = await cli(['rejected', 'show', id, '--json'], { env });
+    const json = await cli(['result', 'show', id, '--json'], { env });
     expect(JSON.parse(json.stdout)).toMatchObject({ code: 'json_parse_failed', body: '{"task_id":' });
-    const shown = await cli(['rejected', 'show', id], { env });
+    const shown = await cli(['result', 'show', id], { env });
     expect(shown).toMatchObject({ code: 0, stdout: '{"task_id":' });
     expect(shown.stderr).toMatch(/json_parse_failed/);
     expect(await small.stop()).toEqual({ code: 0, signal: null });
 
     await using large = await startCli(args);
     expect(large.readyLine).toContain(env.NATS_URL);
-    const retried = await cli(['rejected', 'retry', '--all'], { env });
+    const retried = await cli(['result', 'retry', '--all'], { env });
     expect(retried).toMatchObject({ code: 0 });
     expect(retried.stdout.split('\n')).toHaveLength(3);
-    const waiting = ['compile', '-s', 'retried', '-t', '1', '-p', 'x', '--json', '--after', '4'];
+    const waiting = ['prompt', '-s', 'retried', '-t', '1', '-p', 'x', '--json', '--after', '4'];
     await cli(waiting, { env });
     await soon(async () => {
       const { stdout } = await cli(['facts', '-s', 'retried'], { env });
       expect(stdout).toMatch(/- task:big completed_with completed \[task:big\]/);
-      const left: { code: string }[] = JSON.parse((await cli(['rejected', 'ls', '--json'], { env })).stdout);
+      const left: { code: string }[] = JSON.parse((await cli(['result', 'ls', '--json'], { env })).stdout);
       expect(left.map(({ code }) => code)).toEqual(['json_parse_failed']);
     });
   });
 
   it.each([
-    ['a number that is not there', ['rejected', 'show', '4711'], 1, /no rejected result has the number 4711/],
-    ['no number', ['rejected', 'retry'], 2, /either the number of one result or --all/],
-    ['a number and --all', ['rejected', 'retry', '1', '--all'], 2, /either the number/],
-    ['a word for a number', ['rejected', 'show', 'first'], 2, /whole number/],
+    ['a number that is not there', ['result', 'show', '4711'], 1, /no rejected result has the number 4711/],
+    ['no number', ['result', 'retry'], 2, /either the number of one result or --all/],
+    ['a number and --all', ['result', 'retry', '1', '--all'], 2, /either the number/],
+    ['a word for a number', ['result', 'show', 'first'], 2, /whole number/],
   ])('rejected exits with the right code and text: %s', async (_name, args, code, text) => {
     const refused = await up.cli(args);
     expect(refused).toMatchObject({ code, stdout: '' });
@@ -327,8 +327,8 @@ describe('serve', () => {
   it('serve --only starts one service, and several of them make a whole system', async () => {
     await using nats = await startPrivateNats();
     const env = { NATS_URL: nats.url };
-    const compile = ['compile', '-s', 'served', '-t', '2', '-p', 'x', '--after', '1'];
-    await using extractor = await startCli(['serve', '--only', 'extractor'], env);
+    const compile = ['prompt', '-s', 'served', '-t', '2', '-p', 'x', '--after', '1'];
+    await using extractor = await startCli(['admin', 'serve', '--only', 'extractor'], env);
     expect(extractor.readyLine).toBe(`throughline ready ${nats.url} extractor`);
     const input = JSON.stringify(implemented('1'));
     expect((await cli(['publish', 'implementer', '-s', 'served'], { env, input })).stdout).toBe('1\n');
@@ -338,7 +338,7 @@ describe('serve', () => {
       /no service answers prompt\.compile\.served: start the services with "throughline up"/,
     );
 
-    await using compiler = await startCli(['--nats', nats.url, 'serve', '--only', 'compiler']);
+    await using compiler = await startCli(['--nats', nats.url, 'admin', 'serve', '--only', 'compiler']);
     const answered = await cli(compile, { env });
     expect(answered).toMatchObject({ code: 0 });
     expect(answered.stdout).toContain('\nLess related:\nWork done:\n- did 1 [task:1]\n');
@@ -346,7 +346,7 @@ describe('serve', () => {
   });
 
   it('serve exits 2 for an unknown service', async () => {
-    const refused = await cli(['serve', '--only', 'everything']);
+    const refused = await cli(['admin', 'serve', '--only', 'everything']);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toMatch(/Allowed choices are extractor, compiler/);
   });
@@ -433,14 +433,14 @@ describe('the command line', () => {
       },
     });
     command.outputHelp();
-    expect(help).toMatch(new RegExp(`^Usage: ${name} `));
+    expect(help).toMatch(new RegExp(`^Usage: ${name}(\\|list)? `));
     expect(help).toMatch(/\nExamples:\n {2}\$ .*throughline /);
   });
 
   it('help with a command’s name shows what that command takes', async () => {
     const help = await cli(['help', 'publish']);
     expect(help).toEqual(await cli(['publish', '--help']));
-    expect(help.stdout).toMatch(/^Usage: throughline publish \[options\] <role>/);
+    expect(help.stdout).toMatch(/^Usage: throughline publish \[options\] \[command\] <role>/);
   });
 
   it('the command line takes the server before the command as well as after it', async () => {
@@ -457,10 +457,10 @@ describe('the command line', () => {
   it.each([
     ['no command', [], /Usage: throughline/],
     ['an unknown command', ['frobnicate'], /unknown command 'frobnicate'/],
-    ['half a command', ['snapshot'], /Usage: throughline snapshot/],
+    ['half a command', ['task'], /Usage: throughline task/],
     [
       'a rule of retention that says nothing',
-      ['retention', 'set', '--project', 'a'],
+      ['admin', 'retention', 'set', '--project', 'a'],
       /: give --archive-after, .*90d/,
     ],
   ])('the command line exits 2 for %s', async (_name, args, text) => {
@@ -470,9 +470,9 @@ describe('the command line', () => {
   });
 
   it.each([
-    ['command', ['complie'], '(Did you mean compile?)'],
+    ['command', ['promt'], '(Did you mean prompt?)'],
     ['command of a group', ['session', 'shwo'], '(Did you mean show?)'],
-    ['option', ['compile', '--max-fact', '1'], '(Did you mean --max-facts?)'],
+    ['option', ['prompt', '--max-fact', '1'], '(Did you mean --max-facts?)'],
     ['option of the program', ['--nat', 'x', 'session', 'ls'], '(Did you mean --nats?)'],
   ])('the command line suggests the %s that was most likely meant', async (_what, args, suggestion) => {
     const refused = await cli(args);
@@ -481,7 +481,7 @@ describe('the command line', () => {
   });
 
   it('the command line exits 2 and names the variable that has a wrong value', async () => {
-    const refused = await cli(['rejected', 'ls'], { env: { THROUGHLINE_TUNING: 'cacheMb=lots' } });
+    const refused = await cli(['result', 'ls'], { env: { THROUGHLINE_TUNING: 'cacheMb=lots' } });
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(
       /THROUGHLINE_TUNING has cacheMb, which is "lots": use a whole number from 1 to 100000/,
@@ -499,9 +499,9 @@ describe('the command line', () => {
 
   it.each([
     ['publish', ['publish', 'implementer', '-s', 'x', '--timeout', '600ms']],
-    ['compile', ['compile', '-s', 'x', '-t', '1', '-p', 'x']],
+    ['prompt', ['prompt', '-s', 'x', '-t', '1', '-p', 'x']],
     ['facts', ['facts', '-s', 'x']],
-    ['serve', ['serve']],
+    ['admin serve', ['admin', 'serve']],
     ['up', ['up']],
   ])('%s exits 1 and names the URL when no server answers', async (_name, args) => {
     const url = `nats://${NOBODY}`;

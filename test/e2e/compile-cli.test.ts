@@ -7,7 +7,7 @@ import { implemented, newSession, reviewed, soon } from '../support/system.js';
 
 const FINDINGS = 12;
 const session = newSession('room');
-const base = ['compile', '-s', session, '-t', '99', '-p', 'Extend the parser for empty input'];
+const base = ['prompt', '-s', session, '-t', '99', '-p', 'Extend the parser for empty input'];
 
 let up: Up;
 let client: Awaited<ReturnType<typeof connectThroughline>>;
@@ -69,7 +69,7 @@ describe('compile in a small room', () => {
     'compile --kind %s --explain says what was considered',
     async (kind) => {
       const { stdout, stderr } = await up.cli([
-        'compile',
+        'prompt',
         '-s',
         session,
         '--kind',
@@ -115,7 +115,7 @@ describe('compile in a small room', () => {
   });
 
   it('compile shows facts that match nothing in the room that is left, and none with --fill relevant or --max-facts', async () => {
-    const about = ['compile', '-s', session, '-t', '99', '-p', 'Colour of icons', '--max-files', '0'];
+    const about = ['prompt', '-s', session, '-t', '99', '-p', 'Colour of icons', '--max-files', '0'];
     for (const few of [
       ['--fill', 'relevant'],
       ['--max-facts', '10'],
@@ -157,37 +157,37 @@ describe('facts', () => {
   });
 });
 
-describe('throughline prompts', () => {
+describe('throughline prompt', () => {
   it('prompts ls lists what was compiled, and prompts show says what it held and compiles it again', async () => {
     const compiled = await up.cli([...base, '--role', 'reviewer', '--room', '600']);
     const [newest] = await soon(async () => {
-      const { stdout } = await up.cli(['prompts', 'ls', session, '--json']);
+      const { stdout } = await up.cli(['prompt', 'ls', session, '--json']);
       const found: PromptTrace[] = JSON.parse(stdout);
       expect(found[0]).toMatchObject({ role: 'reviewer', room: 600 });
       return found;
     });
     const id = newest?.id ?? '';
-    const listed = await up.cli(['prompts', 'ls', '-s', session, '--limit', '1']);
+    const listed = await up.cli(['prompt', 'ls', '-s', session, '--limit', '1']);
     expect(listed.stdout).toMatch(new RegExp(`^${id} {2}\\S+ {2}dispatch reviewer 99 {2}sequence 13 {2}`));
     expect(listed.stderr).toMatch(/^-- 1 of \d+ prompts\n$/);
-    const shown = await up.cli(['prompts', 'show', id, '-s', session]);
+    const shown = await up.cli(['prompt', 'show', id, '-s', session]);
     expect(shown.stdout).toMatch(/^ {2}shown {2}[0-9a-f]{16} {2}\d\.\d\d$/m);
     expect(shown.stdout).toMatch(
       /^ {2}left {3}[0-9a-f]{16} {2}\d\.\d\d {2}(rank|one task|budget|near-duplicate|held)$/m,
     );
-    const again = await up.cli(['prompts', 'show', id.slice(0, 8), '-s', session, '--text']);
+    const again = await up.cli(['prompt', 'show', id.slice(0, 8), '-s', session, '--text']);
     expect(again).toEqual({ code: 0, stdout: compiled.stdout, stderr: '' });
   });
 
   it('prompts ls says what to do for a session without any', async () => {
     const none = newSession('none');
-    expect(await up.cli(['prompts', 'ls', none])).toMatchObject({
+    expect(await up.cli(['prompt', 'ls', none])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(`session ${none} does not exist`),
     });
     await up.cli(['tool', 'note-add', '-s', none, '--content', 'x']);
-    const { code, stdout, stderr } = await up.cli(['prompts', 'ls', none]);
+    const { code, stdout, stderr } = await up.cli(['prompt', 'ls', none]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toContain(`"throughline compile --session ${none}"`);
+    expect(stderr).toContain(`"throughline prompt --session ${none}"`);
   });
 });

@@ -405,7 +405,7 @@ describe('the prompts that were compiled', () => {
     expect(found.prompt).toEqual(all[0]);
     expect(await refusal(system.client.tools.promptShow({ session, id: 'none' }))).toMatchObject({
       code: 'not_found',
-      message: expect.stringContaining(`"throughline prompts ls ${session}"`),
+      message: expect.stringContaining(`"throughline prompt ls ${session}"`),
     });
     expect(await refusal(system.client.tools.promptList({ session, cursor: 'odd' }))).toMatchObject({
       code: 'schema_invalid',

@@ -81,7 +81,7 @@ it('a retry of a rejected result that has counted says so and publishes nothing;
 
   const unread = await ports.source.publish(dispatchSubject(session, 'reviewer'), Buffer.from('{}'));
   await soon(async () => expect((await client.tools.rejectedList({ session })).rejected).toHaveLength(2));
-  const retried = await cli(['rejected', 'retry', '--all', '--json'], { env: { NATS_URL: url } });
+  const retried = await cli(['result', 'retry', '--all', '--json'], { env: { NATS_URL: url } });
   expect(retried).toMatchObject({ code: 0, stderr: expect.stringContaining(`${id}`) });
   expect(JSON.parse(retried.stdout)).toEqual({ id: expect.any(Number), sequence: unread.sequence + 1 });
   await allDealtWith(ports);

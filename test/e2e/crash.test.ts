@@ -136,7 +136,7 @@ describe('two extractor processes on one session', () => {
   it('two extractors on one session count every result once, even when one of them is killed', async () => {
     await using system = await startSystem({ env, only: ['compiler'] });
     const session = newSession('two');
-    const start = () => startCli(['serve', '--only', 'extractor'], { ...env, NATS_URL: system.url });
+    const start = () => startCli(['admin', 'serve', '--only', 'extractor'], { ...env, NATS_URL: system.url });
     const [first, second] = await Promise.all([start(), start()]);
     const jsm = await system.ports.connection.jetstreamManager();
     await soon(async () => {
@@ -160,7 +160,7 @@ describe('a process whose server is gone', () => {
       await using server = await startPrivateNats();
       const running =
         kind === 'service'
-          ? await startCli(['serve'], { NATS_URL: server.url })
+          ? await startCli(['admin', 'serve'], { NATS_URL: server.url })
           : await startNode(['--input-type=module', '-e', CLIENT, SDK, server.url]);
       await server.kill();
       running.signal('SIGTERM');

@@ -67,7 +67,9 @@ describe('throughline doctor on a healthy installation', () => {
     const env = { NATS_URL: system.url, NO_COLOR: '', FORCE_COLOR: '1' };
     const { stdout } = await cli(['doctor'], { env });
     expect(stdout.startsWith('\u001b[32mok  \u001b[39m  server: nats-server ')).toBe(true);
-    expect((await cli(['health'], { env })).stdout.startsWith('\u001b[32mok  \u001b[39m  ')).toBe(true);
+    expect((await cli(['admin', 'health'], { env })).stdout.startsWith('\u001b[32mok  \u001b[39m  ')).toBe(
+      true,
+    );
     expect((await cli(['doctor', '--json'], { env })).stdout).not.toContain('\u001b');
   });
 
@@ -145,7 +147,7 @@ describe('throughline doctor on a healthy installation', () => {
       examine(system.ports, { ...EXPECTED, snapshotEvery, now });
     await publish(2);
     const env = { NATS_URL: system.url };
-    expect((await cli(['snapshot', 'write', '--session', session], { env })).code).toBe(0);
+    expect((await cli(['admin', 'snapshot', '--session', session], { env })).code).toBe(0);
     await publish(1);
     const [little] = of(await examined(100, Date.now), 'sessions');
     expect(little).toMatchObject({

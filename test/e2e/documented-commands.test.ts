@@ -38,9 +38,12 @@ const PAGES = [
 const NOT_HERE: readonly [begins: RegExp, why: string][] = [
   [/^throughline up\b/, 'it runs already'],
   [/^throughline connect\b/, 'it writes where a client looks: test/agents'],
-  [/^throughline (backup|restore) \/backups\//, 'it needs an empty server: test/e2e/restore-layout.test.ts'],
-  [/^throughline proposals review\b/, 'it asks on a terminal: test/e2e/review.test.ts'],
-  [/^throughline watch\b/, 'it runs until it is stopped: test/e2e/watch.test.ts'],
+  [
+    /^throughline admin (backup|restore) \/backups\//,
+    'it needs an empty server: test/e2e/restore-layout.test.ts',
+  ],
+  [/^throughline learning review\b/, 'it asks on a terminal: test/e2e/review.test.ts'],
+  [/^throughline log -f\b/, 'it runs until it is stopped: test/e2e/watch.test.ts'],
   [/^source <\(/, 'it is for a shell that a person uses: test/cli/completion.test.ts'],
 ];
 
@@ -105,7 +108,7 @@ async function shell(line: string, programs = 'bin'): Promise<string> {
 async function filledIn(line: string): Promise<string> {
   let filled = line;
   if (/\bID\b/.test(line)) filled = filled.replace(/\bID\b/, String(await newRejection(line)));
-  if (line.includes('--dispatch 7')) filled = filled.replace('--dispatch 7', '--dispatch 1');
+  if (line.includes('--sequence 7')) filled = filled.replace('--sequence 7', '--sequence 1');
   if (line.includes('--id 3f2a')) {
     const { facts } = await client.tools.factFind({ session: 'demo', limit: 1 });
     filled = filled.replace('3f2a', facts[0]?.id ?? '');
@@ -174,11 +177,11 @@ it('the plan of two agents goes as its page says, from the first file to the las
 
 /** How long something took is another time each time, and other pages have dispatched before. */
 function comparable(text: string): string {
-  const numbers = [...text.matchAll(/\bdispatch (\d+)/g)].map(([, number]) => Number(number));
+  const numbers = [...text.matchAll(/\bresult (\d+)/g)].map(([, number]) => Number(number));
   const before = Math.min(...numbers) - 1;
   return text
     .replace(/\b[\d.]+ (ms|s)\b/g, 'a while')
-    .replace(/\bdispatch (\d+)/g, (_, number) => `dispatch ${number - before}`);
+    .replace(/\bresult (\d+)/g, (_, number) => `result ${number - before}`);
 }
 
 it('every page with commands of a session is run, or its commands are said to need something else', () => {

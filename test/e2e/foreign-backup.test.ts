@@ -26,7 +26,9 @@ beforeAll(async () => {
   await using system = await startSystem({ env: layoutEnv(PER_SESSION) });
   await system.client.publishImplementer(session, implemented('1'));
   await allDealtWith(system.ports);
-  expect(await cli(['backup', directory], { env: { NATS_URL: system.url } })).toMatchObject({ code: 0 });
+  expect(await cli(['admin', 'backup', directory], { env: { NATS_URL: system.url } })).toMatchObject({
+    code: 0,
+  });
   manifest = await readFile(join(directory, 'throughline-backup.json'), 'utf8');
 });
 afterAll(() => rm(join(directory, '..'), { recursive: true, force: true }));
@@ -35,7 +37,7 @@ afterAll(() => rm(join(directory, '..'), { recursive: true, force: true }));
 async function restored(url: string, change: (manifest: Manifest) => object) {
   const changed = change(JSON.parse(manifest));
   await writeFile(join(directory, 'throughline-backup.json'), JSON.stringify(changed));
-  return cli(['restore', directory], { env: { NATS_URL: url } });
+  return cli(['admin', 'restore', directory], { env: { NATS_URL: url } });
 }
 
 describe('a restore', () => {

@@ -203,39 +203,39 @@ describe('the commands that forget, without a terminal', () => {
 
   test('say of a session or project that does not exist just that, and of one that does how it is erased', async () => {
     await system.client.publishImplementer('real', implemented('1'));
-    const { code, stderr } = await forget('session', 'forget', 'nobody');
+    const { code, stderr } = await forget('session', 'rm', 'nobody');
     expect(code).toBe(1);
     expect(stderr).toContain(
       'nothing is stored of session nobody: "throughline session ls" lists what there is',
     );
-    expect((await forget('project', 'forget', 'nothing')).stderr).toContain(
+    expect((await forget('admin', 'project', 'rm', 'nothing')).stderr).toContain(
       'nothing is stored of project nothing',
     );
-    const real = await forget('session', 'forget', 'real');
+    const real = await forget('session', 'rm', 'real');
     expect(real).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('"throughline session forget real --yes"'),
+      stderr: expect.stringContaining('"throughline session rm real --yes"'),
     });
   });
 
   test('say of a session or project that was forgotten already that nothing is left of it', async () => {
     await furnished(system, 'gone', 'GONE', 'past');
-    expect(await forget('session', 'forget', 'gone', '--yes')).toMatchObject({
+    expect(await forget('session', 'rm', 'gone', '--yes')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^forgot session gone: \d+ events/),
     });
-    expect(await forget('project', 'forget', 'past', '--yes')).toMatchObject({ code: 0 });
-    for (const [what, name] of [
-      ['session', 'gone'],
-      ['project', 'past'],
+    expect(await forget('admin', 'project', 'rm', 'past', '--yes')).toMatchObject({ code: 0 });
+    for (const [what, name, words] of [
+      ['session', 'gone', ['session', 'rm']],
+      ['project', 'past', ['admin', 'project', 'rm']],
     ] as const) {
       for (const more of [[], ['--yes']])
-        expect(await forget(what, 'forget', name, ...more)).toEqual({
+        expect(await forget(...words, name, ...more)).toEqual({
           code: 0,
           stdout: `nothing is left of ${what} ${name}: it was forgotten before\n`,
           stderr: '',
         });
-      const { code, stdout } = await forget(what, 'forget', name, '--json');
+      const { code, stdout } = await forget(...words, name, '--json');
       expect({ code, said: JSON.parse(stdout) }).toMatchObject({
         code: 0,
         said: { [what]: name, forgotten: true, found: ZERO, erased: ZERO },
@@ -244,12 +244,12 @@ describe('the commands that forget, without a terminal', () => {
   });
 
   test.each([[], ['--yes']])('erase no project that is not named, %s', async (...more) => {
-    const unnamed = await forget('project', 'forget', ...more);
+    const unnamed = await forget('admin', 'project', 'rm', ...more);
     expect(unnamed).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('no project is named: say which'),
     });
-    const help = await forget('project', 'forget', '--help');
+    const help = await forget('admin', 'project', 'rm', '--help');
     expect(help.stdout).not.toContain('else default');
   });
 });

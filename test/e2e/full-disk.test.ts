@@ -75,7 +75,7 @@ it.skipIf(TMPFS_MISSING !== undefined)(
     await using disk = await mountTmpfs();
     const options = { source: await nativeSource(), storeDir: join(disk.path, 'store') };
     const first = await startNatsServer(options);
-    await using services = await startCli(['serve'], { NATS_URL: first.url });
+    await using services = await startCli(['admin', 'serve'], { NATS_URL: first.url });
     await disk.fill();
     await publishUntilRefused(first.url);
     await disk.makeRoom();

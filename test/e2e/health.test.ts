@@ -22,10 +22,10 @@ beforeAll(async () => {
 });
 afterAll(() => nats.stop());
 
-describe('throughline health', () => {
+describe('throughline admin health', () => {
   it('health says in one line that all services answer, and exits 0', async () => {
-    await using _serving = await startCli(['serve'], env);
-    expect(await cli(['health'], { env })).toEqual({
+    await using _serving = await startCli(['admin', 'serve'], env);
+    expect(await cli(['admin', 'health'], { env })).toEqual({
       code: 0,
       stdout: `ok    ${['extractor', 'prompt-compiler', 'session-tools', 'learnings', 'keeper']
         .map((name) => `service ${name}: 1 instance answers`)
@@ -35,7 +35,7 @@ describe('throughline health', () => {
   });
 
   it('health-show tells how services, dispatches, streams and server do', async () => {
-    await using serving = await startCli(['serve'], env);
+    await using serving = await startCli(['admin', 'serve'], env);
     await using client = await connectThroughline({ url: nats.url });
     const { sequence } = await client.publishText('demo', 'implementer', 'no result');
     await soon(async () => {
@@ -63,16 +63,18 @@ describe('throughline health', () => {
 
   it('health names what does not answer, asks only the services it is told to, and prints JSON', async () => {
     await using _serving = await startCli(
-      ['serve', '--only', 'extractor', 'tools', 'learnings', 'keeper'],
+      ['admin', 'serve', '--only', 'extractor', 'tools', 'learnings', 'keeper'],
       env,
     );
-    expect(await cli(['health'], { env })).toEqual({
+    expect(await cli(['admin', 'health'], { env })).toEqual({
       code: 1,
       stdout: 'fail  service prompt-compiler: no instance answers\n',
       stderr: '',
     });
-    expect(await cli(['health', '--only', 'extractor', 'tools'], { env })).toMatchObject({ code: 0 });
-    const compiler = await cli(['health', '--only', 'compiler', '--json'], { env });
+    expect(await cli(['admin', 'health', '--only', 'extractor', 'tools'], { env })).toMatchObject({
+      code: 0,
+    });
+    const compiler = await cli(['admin', 'health', '--only', 'compiler', '--json'], { env });
     expect(compiler.code).toBe(1);
     expect(JSON.parse(compiler.stdout)).toEqual([
       expect.objectContaining({ check: 'service prompt-compiler', level: 'fail' }),
@@ -88,14 +90,14 @@ describe('throughline health', () => {
       logger: silentLogger,
       endpoints: [healthEndpoint(EXTRACTOR_SERVICE, async () => ({ host: 'elsewhere', ...WELL }))],
     });
-    expect(await cli(['health', '--only', 'extractor'], { env })).toMatchObject({ code: 0 });
-    const here = ['health', '--only', 'extractor', '--here'];
+    expect(await cli(['admin', 'health', '--only', 'extractor'], { env })).toMatchObject({ code: 0 });
+    const here = ['admin', 'health', '--only', 'extractor', '--here'];
     expect(await cli(here, { env })).toEqual({
       code: 1,
       stdout: `fail  service extractor: no instance answers on ${hostname()}\n`,
       stderr: '',
     });
-    await using _serving = await startCli(['serve', '--only', 'extractor'], env);
+    await using _serving = await startCli(['admin', 'serve', '--only', 'extractor'], env);
     expect(await cli(here, { env })).toMatchObject({
       code: 0,
       stdout: 'ok    service extractor: 1 instance answers\n',
@@ -104,23 +106,27 @@ describe('throughline health', () => {
   });
 
   it('health finds a process that hangs when the time for an answer is over', async () => {
-    await using serving = await startCli(['serve'], env);
+    await using serving = await startCli(['admin', 'serve'], env);
     serving.signal('SIGSTOP');
-    const hanging = await cli(['health'], { env: { ...env, THROUGHLINE_TUNING: 'requestTimeoutMs=500' } });
+    const hanging = await cli(['admin', 'health'], {
+      env: { ...env, THROUGHLINE_TUNING: 'requestTimeoutMs=500' },
+    });
     serving.signal('SIGCONT');
     expect(hanging).toMatchObject({ code: 1, stderr: '' });
     expect(hanging.stdout).toMatch(/^fail {2}service extractor: no instance answers; .*\n$/);
   });
 
   it('health says in one line that no server answers', async () => {
-    const { code, stdout, stderr } = await cli(['health'], { env: { NATS_URL: `nats://${NOBODY}` } });
+    const { code, stdout, stderr } = await cli(['admin', 'health'], {
+      env: { NATS_URL: `nats://${NOBODY}` },
+    });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^throughline: no NATS server answers at .*\n$/);
   });
 });
 
-describe('throughline serve --check', () => {
-  const check = (more: Record<string, string>) => cli(['serve', '--check'], { env: { ...more } });
+describe('throughline admin serve --check', () => {
+  const check = (more: Record<string, string>) => cli(['admin', 'serve', '--check'], { env: { ...more } });
 
   it('serve --check finds the settings in order without a server', async () => {
     expect(await check({ NATS_URL: `nats://${NOBODY}` })).toEqual({
@@ -131,7 +137,7 @@ describe('throughline serve --check', () => {
   });
 
   it('serve --check finds options that a start would refuse, and loads the SDK that --otel needs', async () => {
-    const run = (...options: string[]) => cli(['serve', '--check', ...options], { env: {} });
+    const run = (...options: string[]) => cli(['admin', 'serve', '--check', ...options], { env: {} });
     expect(await run('--otel', '--metrics-port', '0')).toMatchObject({ code: 0, stderr: '' });
     expect(await run('--metrics-host', '0.0.0.0')).toMatchObject({
       code: 2,

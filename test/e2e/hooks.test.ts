@@ -106,7 +106,7 @@ describe('hooks of an agent', () => {
         result: { status: 'SUCCESS' },
       }));
     const pinned = (id: string) =>
-      cli(['trace', 'pin', id, '--session', session, '--intent', intent], { env });
+      cli(['log', '--pin', id, '--session', session, '--trace', intent], { env });
 
     await system.client.appendTrace(session, entries(3));
     expect((await pinned('step-1')).code).toBe(0);

@@ -129,7 +129,7 @@ describe('up in a cloned repository', () => {
     const text = lock(other, server);
     const { run, clone } = await cloned({ [LOCK]: text, 'lock.json': text });
     await symlink(join(clone, 'lock.json'), join(clone, STORE, 'throughline-server.2.lock'));
-    expect((await run(['health'])).stderr).toContain('127.0.0.1:4222');
+    expect((await run(['admin', 'health'])).stderr).toContain('127.0.0.1:4222');
   });
 
   it('neither a pipe in place of the note on the inspector nor a lock without a start keeps up from starting', async () => {
@@ -184,7 +184,7 @@ describe('the settings of a cloned repository', () => {
     expect(told.stdout).toContain('throughline connect');
     expect(told.stdout).not.toContain(SECRET);
     expect((await hook(stop)).stdout).toBe('');
-    for (const args of [['compile', '--kind', 'session-start'], ['session', 'show'], ['mcp']]) {
+    for (const args of [['prompt', '--kind', 'session-start'], ['session', 'show'], ['mcp']]) {
       const { code, stdout, stderr } = await run(args, { env });
       expect({ code, stdout, stderr }).toEqual({
         code: 2,
@@ -195,7 +195,7 @@ describe('the settings of a cloned repository', () => {
     expect(await events()).toBe(before);
 
     // Someone who names the session is not affected, and someone who connects has seen its name.
-    const named = await run(['compile', '-s', 'victim', '--kind', 'session-start'], { env });
+    const named = await run(['prompt', '-s', 'victim', '--kind', 'session-start'], { env });
     expect(named.stdout).toContain(SECRET);
     const refused = await run(['connect'], { env });
     expect(refused.code).toBe(2);
@@ -317,7 +317,7 @@ describe('the plan of a cloned repository', () => {
       });
       if (kind === 'a pipe') execFileSync('mkfifo', [join(clone, 'tasks.md')]);
       const env = { NATS_URL: up.url };
-      const pushed = await run(['init', '-s', 'demo', '--tasks', 'tasks.md', '--push'], { env });
+      const pushed = await run(['plan', 'follow', '-s', 'demo', 'tasks.md', '--push'], { env });
       expect(pushed).toMatchObject({ code: 1, stderr: expect.stringContaining('tasks.md') });
       const worked = await run(['work', '--plan', 'tasks.md', '--implementer', 'false', '--check', 'true'], {
         env,

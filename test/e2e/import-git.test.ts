@@ -100,7 +100,7 @@ async function longRepository(): Promise<string> {
 }
 
 const importing = (session: string, repo: string, ...args: string[]) =>
-  cli(['import', 'git', '-s', session, '--repo', repo, ...args], { env: { NATS_URL: system.url } });
+  cli(['result', 'import-git', '-s', session, '--repo', repo, ...args], { env: { NATS_URL: system.url } });
 
 interface Imported {
   readonly commits: number;
@@ -151,7 +151,7 @@ describe('import git', () => {
     ]);
     const newest = await importing(newSession('git'), odd, '--limit', '1');
     expect(newest.stdout).toMatch(
-      /^1 commit imported; the last one is dispatch \d+\nthey give 3 facts; the session now holds 3 valid facts in all\n$/,
+      /^1 commit imported; the last one is result \d+\nthey give 3 facts; the session now holds 3 valid facts in all\n$/,
     );
   });
 
@@ -194,9 +194,7 @@ describe('import git', () => {
     expect(await rememberedIn(session)).toEqual(before);
     expect(await recordedIn(session)).toHaveLength(11);
     const { stdout } = await importing(session, long, '--limit', '6');
-    expect(stdout).toMatch(
-      /^6 commits imported, 5 of them were known already; the last one is dispatch \d+\n/,
-    );
+    expect(stdout).toMatch(/^6 commits imported, 5 of them were known already; the last one is result \d+\n/);
   });
 
   it('import git knows all commits again, also those that are no longer in the window of the session', async () => {
@@ -275,7 +273,7 @@ describe('import git', () => {
 
   it('import git waits for Throughline, says so once, and goes on', async () => {
     await using nats = await startTestNats();
-    const args = ['import', 'git', '-s', 'demo', '--repo', odd];
+    const args = ['result', 'import-git', '-s', 'demo', '--repo', odd];
     const child = spawn(process.execPath, [BIN, ...args], { env: cleanEnv({ NATS_URL: nats.url }) });
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (words: string) => {
@@ -285,7 +283,7 @@ describe('import git', () => {
     await once(child.stderr, 'data');
     await using late = await startSystem({ nats, only: [] });
     expect(await printed).toMatch(
-      /^4 commits imported; the last one is dispatch 4\nthey give 1\d facts; what the session knew of them it did not say in time\n$/,
+      /^4 commits imported; the last one is result 4\nthey give 1\d facts; what the session knew of them it did not say in time\n$/,
     );
     expect(late.url).toBe(nats.url);
     expect(said).toMatch(
@@ -302,7 +300,7 @@ describe('import git', () => {
   it.skipIf(PTY_MISSING !== undefined)(
     'import git tells its progress in one line of a terminal',
     async () => {
-      const args = ['import', 'git', '-s', newSession('terminal'), '--repo', long, '--limit', '300'];
+      const args = ['result', 'import-git', '-s', newSession('terminal'), '--repo', long, '--limit', '300'];
       await using terminal = await onTerminal(args, { NATS_URL: system.url });
       expect(await terminal.ended()).toMatchObject({ code: 0 });
       const [, progress = ''] = /pid:\d+\r\n([^\n]*)\n300 commits imported/.exec(terminal.written()) ?? [];

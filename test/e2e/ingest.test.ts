@@ -301,7 +301,7 @@ describe('a worker that stops in the midst of work', () => {
       own.client.publishImplementer(session, implemented(`t${index}`)),
     );
     await Promise.all(published);
-    const worker = await startCli(['serve', '--only', 'extractor'], { NATS_URL: own.url, ...env });
+    const worker = await startCli(['admin', 'serve', '--only', 'extractor'], { NATS_URL: own.url, ...env });
     expect(await worker.stop()).toEqual({ code: 0, signal: null });
 
     const jsm = await own.ports.connection.jetstreamManager();

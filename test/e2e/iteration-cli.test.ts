@@ -21,7 +21,7 @@ async function run(...args: string[]): Promise<string> {
   return stdout;
 }
 const tool = (name: string, ...args: string[]) => run('tool', name, '--session', session, ...args);
-const compiled = () => run('compile', '--session', session, '--kind', 'iteration');
+const compiled = () => run('prompt', '--session', session, '--kind', 'iteration');
 
 /** The words of a command line, without the quotes around some. */
 const wordsOf = (command: string) =>
@@ -49,22 +49,22 @@ describe('an agent’s iterations, on the command line only', () => {
     expect(prompt).toMatch(/## Inbox\n- \[MSG-1\] \(just now\) Begin with the lexer\n/);
     expect(await tool('inbox-mark-read', '--id', 'MSG-1')).toBe('MSG-1 read Begin with the lexer\n');
     expect(await tool('task-add', '--content', 'Write the parser')).toBe(
-      'TAS-1 [P2] remaining Write the parser\n',
+      'TAS-1 [P2] pending Write the parser\n',
     );
     expect(await tool('task-add', '--content', 'Write the lexer', '--priority', '0')).toBe(
-      'TAS-2 [P0] remaining Write the lexer\n',
+      'TAS-2 [P0] pending Write the lexer\n',
     );
     expect(await tool('task-depends', '--id', '1', '--depends-on', '2')).toBe(
-      'TAS-1 [P2] remaining Write the parser (waits for TAS-2, remaining)\n',
+      'TAS-1 [P2] pending Write the parser (waits for TAS-2, pending)\n',
     );
 
     // 3. Pick ONE ready task, 4. Mark in_progress, 6. Mark completed.
     expect(await tool('task-next', '--claim', 'agent-1')).toBe(
-      'TAS-2 [P0] in_progress Write the lexer (claimed by agent-1)\n',
+      'TAS-2 [P0] in progress Write the lexer (claimed by agent-1)\n',
     );
     expect(await tool('task-next', '--claim', 'agent-2')).toBe('no task is ready\n');
     expect(await tool('task-status', '--id', 'TAS-2', '--status', 'in_progress')).toMatch(
-      /^TAS-2 \[P0\] in_progress/,
+      /^TAS-2 \[P0\] in progress/,
     );
     expect(await tool('note-add', '--content', 'Tokens hold offsets', '--type', 'decision')).toBe(
       'NOT-1 decision Tokens hold offsets\n',
@@ -133,11 +133,11 @@ describe('an agent’s iterations, on the command line only', () => {
     await tool('iteration-start');
     await tool('iteration-summary', '--summary', 'A summary');
     for (const content of ['A message', 'm '.repeat(2000)]) await tool('inbox-add', '--content', content);
-    const least = await up.cli(['compile', '--session', session, '--kind', 'iteration', '--room', '1']);
+    const least = await up.cli(['prompt', '--session', session, '--kind', 'iteration', '--room', '1']);
     expect(least).toMatchObject({ code: 1, stdout: '' });
     const needed = Number(/needs (\d+) tokens/.exec(least.stderr)?.[1]);
     const prompt = await run(
-      ...['compile', '--session', session, '--kind', 'iteration', '--room', `${needed}`],
+      ...['prompt', '--session', session, '--kind', 'iteration', '--room', `${needed}`],
     );
     const named = [...prompt.matchAll(/(?:all|whole|here): `throughline ([^`]+)`/g)].map(
       ([, words = '']) => words,
@@ -199,8 +199,8 @@ describe('the exit code', () => {
     ],
     [
       'an unknown status',
-      ['task-status', '--id', '1', '--status', 'done'],
-      /remaining, in_progress, completed/,
+      ['task-status', '--id', '1', '--status', 'finished-soon'],
+      /pending, in-progress, completed/,
     ],
     ['an unknown tool', ['task-frobnicate'], /unknown command 'task-frobnicate'/],
   ])('a tool command exits 2 for %s', async (_what, args, text) => {
@@ -214,7 +214,7 @@ describe('the exit code', () => {
   });
 
   it('a tool command exits 2 without a session', async () => {
-    for (const args of [['tool', 'task-list'], ['tasks'], ['history'], ['session', 'show']]) {
+    for (const args of [['tool', 'task-list'], ['task', 'ls'], ['log'], ['session', 'show']]) {
       const refused = await up.cli(args);
       expect(refused).toMatchObject({ code: 2, stdout: '' });
       expect(refused.stderr).toMatch(
@@ -250,7 +250,7 @@ describe('options that may be given several times or not at all', () => {
     ).toMatch(/ y \[TAS-1, TAS-2\]\n$/);
     expect(await tool('task-delete', '--id', '2')).toBe('TAS-2 deleted\n');
     expect(await tool('task-list', '--status', 'remaining')).toMatch(
-      /TAS-3 .* \(waits for TAS-1, remaining; TAS-2, missing\)/,
+      /TAS-3 .* \(waits for TAS-1, pending; TAS-2, missing\)/,
     );
     expect(await tool('session-complete', '--force', '--reason', 'enough')).toMatch(
       /completed_reason +enough\n/,

@@ -10,7 +10,7 @@ let system: System;
 let services: RunningProcess;
 beforeAll(async () => {
   system = await startSystem({ only: [] });
-  services = await startCli(['serve'], { NATS_URL: system.url, THROUGHLINE_LOG_LEVEL: 'info' });
+  services = await startCli(['admin', 'serve'], { NATS_URL: system.url, THROUGHLINE_LOG_LEVEL: 'info' });
 });
 afterAll(async () => {
   await services.stop();

@@ -20,7 +20,7 @@ const run = (...args: string[]) => up.cli(args, { env: { THROUGHLINE_PROJECT: pr
 
 /** Proposes a learning and gives its id. */
 async function propose(text: string, ...options: string[]): Promise<string> {
-  const { code, stdout, stderr } = await run('learnings', 'propose', text, '--json', ...options);
+  const { code, stdout, stderr } = await run('learning', 'propose', text, '--json', ...options);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const { proposal }: { proposal: { id: string } } = JSON.parse(stdout);
   return proposal.id;
@@ -29,7 +29,7 @@ async function propose(text: string, ...options: string[]): Promise<string> {
 /** A learning that holds, under five characters of its id. */
 async function learn(text: string, ...options: string[]): Promise<string> {
   const id = (await propose(text, ...options)).slice(0, 5);
-  expect((await run('proposals', 'accept', id)).code).toBe(0);
+  expect((await run('learning', 'accept', id)).code).toBe(0);
   return id;
 }
 
@@ -39,32 +39,32 @@ it('in a connected folder, learnings and proposals are those of its project, unl
   connectFolder(cwd, { project: connected });
   const here = (...args: string[]) => up.cli(args, { cwd });
 
-  const made = await here('learnings', 'propose', 'Read the grammar first');
+  const made = await here('learning', 'propose', 'Read the grammar first');
   const id = made.stdout.slice(0, 5);
   expect(made.stderr).toBe(
-    `-- "throughline proposals accept ${id}" makes it a learning of project ${connected}\n`,
+    `-- "throughline learning accept ${id}" makes it a learning of project ${connected}\n`,
   );
-  expect((await here('proposals', 'accept', id)).code).toBe(0);
-  expect((await here('learnings', 'ls')).stdout).toContain('Read the grammar first');
-  const elsewhere = await here('learnings', 'ls', '--project', newSession('elsewhere'));
+  expect((await here('learning', 'accept', id)).code).toBe(0);
+  expect((await here('learning', 'ls')).stdout).toContain('Read the grammar first');
+  const elsewhere = await here('learning', 'ls', '--project', newSession('elsewhere'));
   expect(elsewhere.stdout).toBe('');
-  const named = await up.cli(['learnings', 'ls'], { cwd, env: { THROUGHLINE_PROJECT: newSession('named') } });
+  const named = await up.cli(['learning', 'ls'], { cwd, env: { THROUGHLINE_PROJECT: newSession('named') } });
   expect(named.stdout).toBe('');
   // What erases goes by no file that came with a folder.
-  expect((await here('project', 'forget', '--yes')).stderr).toContain('no project is named');
+  expect((await here('admin', 'project', 'rm', '--yes')).stderr).toContain('no project is named');
 });
 
 it('in a connected folder, what errors about another project name works as it stands', async () => {
   const cwd = await mkdtemp(join(tmpdir(), 'throughline-'));
   connectFolder(cwd, { project: newSession('connected') });
   const here = (...args: string[]) => up.cli(args, { cwd });
-  const made = await here('learnings', 'propose', 'Read the grammar first', '--project', 'default');
+  const made = await here('learning', 'propose', 'Read the grammar first', '--project', 'default');
   const id = made.stdout.slice(0, 5);
 
-  const unknown = await here('learnings', 'retract', 'fffff', '--project', 'default');
+  const unknown = await here('learning', 'retract', 'fffff', '--project', 'default');
   const [, list = ''] = /see "throughline ([^"]*)"/.exec(unknown.stderr) ?? [];
   expect((await here(...list.split(' '))).stderr).toContain('-- project default has no learnings yet');
-  await here('proposals', 'reject', id, '--project', 'default');
+  await here('learning', 'reject', id, '--project', 'default');
 });
 
 describe('a proposal on the command line', () => {
@@ -73,17 +73,17 @@ describe('a proposal on the command line', () => {
   });
 
   it('proposal commands make, list, show and accept a proposal, which is then listed as a learning', async () => {
-    const none = await run('proposals', 'ls');
+    const none = await run('learning', 'ls', '--status', 'pending');
     expect(none).toMatchObject({ code: 0, stdout: '' });
     expect(none.stderr).toMatch(
-      /^-- project proposals-\d+ has no pending proposals: .*"throughline learnings propose TEXT" adds/,
+      /^-- project proposals-\d+ has no pending proposals: .*"throughline learning propose TEXT" adds/,
     );
-    expect((await run('learnings', 'ls')).stderr).toMatch(
-      /has no learnings yet: "throughline proposals ls" shows/,
+    expect((await run('learning', 'ls')).stderr).toMatch(
+      /has no learnings yet: "throughline learning ls --status pending" shows/,
     );
 
     const made = await run(
-      'learnings',
+      'learning',
       'propose',
       'Run the linter',
       '--type',
@@ -94,47 +94,47 @@ describe('a proposal on the command line', () => {
     expect(made.stdout).toMatch(/^[0-9a-f]{5} proposed: Run the linter\n$/);
     const id = made.stdout.slice(0, 5);
     expect(made.stderr).toBe(
-      `-- "throughline proposals accept ${id}" makes it a learning of project ${project}\n`,
+      `-- "throughline learning accept ${id}" makes it a learning of project ${project}\n`,
     );
-    expect((await run('learnings', 'propose', 'run the linter!')).stdout).toBe(
+    expect((await run('learning', 'propose', 'run the linter!')).stdout).toBe(
       `${id} is proposed already: Run the linter\n`,
     );
     expect((await run('session', 'open', 'demo', '--goal', 'A parser')).code).toBe(0);
     const other = (await propose('Read the spec first', '--tags', 'spec', 'start', '-s', 'demo')).slice(0, 5);
 
-    const listed = await run('proposals', 'ls');
+    const listed = await run('learning', 'ls', '--status', 'pending');
     expect(listed.stdout).toBe(
       `${other}  insight          N/A  Read the spec first\n${id}  pattern         0.80  Run the linter\n`,
     );
-    expect(listed.stderr).toMatch(/^-- 2 pending proposals of project \S+: "throughline proposals review"/);
-    const json = JSON.parse((await run('proposals', 'ls', '--json')).stdout);
+    expect(listed.stderr).toMatch(/^-- 2 pending proposals of project \S+: "throughline learning review"/);
+    const json = JSON.parse((await run('learning', 'ls', '--status', 'pending', '--json')).stdout);
     expect(json).toMatchObject({
       project,
       proposals: [{ content: 'Read the spec first' }, { confidence: 0.8 }],
     });
 
-    const shown = await run('proposals', 'show', other);
+    const shown = await run('learning', 'show', other);
     expect(shown.stdout).toMatch(
       /^status {7}pending\n[\s\S]*^tags {9}spec, start\nmethod {7}manual\nsource {7}session demo$/m,
     );
 
-    const accepted = await run('proposals', 'accept', id, '--by', 'anna');
+    const accepted = await run('learning', 'accept', id, '--by', 'anna');
     expect(accepted).toEqual({ code: 0, stdout: `${id} accepted: Run the linter\n`, stderr: '' });
-    const rejected = await run('proposals', 'reject', other, '--reason', 'obvious');
+    const rejected = await run('learning', 'reject', other, '--reason', 'obvious');
     expect(rejected.stdout).toBe(`${other} rejected: Read the spec first\n`);
-    const decided = await run('proposals', 'show', other);
+    const decided = await run('learning', 'show', other);
     expect(decided.stdout).toMatch(new RegExp(`^status {7}rejected by ${userInfo().username} at `, 'm'));
     expect(decided.stdout).toMatch(/^reason {7}obvious$/m);
 
-    const all = await run('proposals', 'ls', '--status', 'all');
+    const all = await run('learning', 'ls', '--status', 'all');
     expect(all.stdout).toMatch(/Run the linter {2}\(accepted by anna at \S+\)\n$/);
-    expect((await run('learnings', 'ls')).stdout).toBe(`${id}  pattern         0.80  Run the linter\n`);
+    expect((await run('learning', 'ls')).stdout).toBe(`${id}  pattern         0.80  Run the linter\n`);
   });
 
   it('proposal commands refuse a decision on a proposal that was decided, and say who decided it', async () => {
     const id = await propose('Decide once');
-    await run('proposals', 'reject', id, '--by', 'bob');
-    const late = await run('proposals', 'accept', id);
+    await run('learning', 'reject', id, '--by', 'bob');
+    const late = await run('learning', 'accept', id);
     expect(late).toMatchObject({ code: 1, stdout: '' });
     expect(late.stderr).toMatch(/was rejected by bob at \S+ \(already_decided\)\n$/);
   });
@@ -142,19 +142,19 @@ describe('a proposal on the command line', () => {
   it('proposal accept refuses a near-duplicate of a learning, shows both ways out, and takes either', async () => {
     const known = await learn('Write a test for each bug that you mend');
     const near = (await propose('Write a test for each bug you mend')).slice(0, 5);
-    const refused = await run('proposals', 'accept', near);
+    const refused = await run('learning', 'accept', near);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toBe(
       `throughline: learning ${known} says nearly the same (0.89): "Write a test for each bug that you mend". ` +
         'Give --merge to add the evidence to it, or --separate to keep both (near_duplicate)\n',
     );
-    const both = await run('proposals', 'accept', near, '--merge', '--separate');
+    const both = await run('learning', 'accept', near, '--merge', '--separate');
     expect(both.stderr).toMatch(/merge: cannot be combined with separate \(schema_invalid\)/);
-    expect((await run('proposals', 'accept', near, '--merge')).stdout).toBe(
+    expect((await run('learning', 'accept', near, '--merge')).stdout).toBe(
       `${near} merged into ${known}: Write a test for each bug that you mend\n`,
     );
     const next = (await propose('Write a test for each bug which you mend')).slice(0, 5);
-    expect((await run('proposals', 'accept', next, '--separate')).stdout).toMatch(/ accepted: /);
+    expect((await run('learning', 'accept', next, '--separate')).stdout).toMatch(/ accepted: /);
   });
 });
 
@@ -166,15 +166,15 @@ describe('a learning on the command line', () => {
   it('learning commands find, edit, supersede and retract a learning', async () => {
     const lint = await learn('Run the linter before you hand in', '--tags', 'lint');
     const parse = await learn('Parsers need a test for empty input');
-    const found = await run('learnings', 'search', 'write a parser test', '--max-learnings', '1');
+    const found = await run('learning', 'search', 'write a parser test', '--max-learnings', '1');
     expect(found.stdout).toMatch(new RegExp(`^\\[0\\.\\d\\d\\] ${parse} {2}insight {9}Parsers need`));
     expect(found.stderr).toMatch(/^-- 1 of 2 learnings of project \S+, lexical\n$/);
-    const recent = await run('learnings', 'search', 'zebra', '--min-similarity', '0.5');
+    const recent = await run('learning', 'search', 'zebra', '--min-similarity', '0.5');
     expect(recent.stdout).toMatch(new RegExp(`^- {6}${parse} .*\\n- {6}${lint} `));
     expect(recent.stderr).toContain(', recency\n');
 
     const edited = await run(
-      'learnings',
+      'learning',
       'edit',
       lint,
       '--content',
@@ -183,15 +183,15 @@ describe('a learning on the command line', () => {
       'pattern',
     );
     expect(edited.stdout).toBe(`${lint}  pattern          N/A  Run linter and tests\n`);
-    expect((await run('learnings', 'edit', lint)).stderr).toMatch(
+    expect((await run('learning', 'edit', lint)).stderr).toMatch(
       /give content, type or tags \(schema_invalid\)/,
     );
-    expect((await run('learnings', 'supersede', parse, lint, '--by', 'eve')).stdout).toBe(
+    expect((await run('learning', 'supersede', parse, lint, '--by', 'eve')).stdout).toBe(
       `${parse} superseded by ${lint}\n`,
     );
-    expect((await run('learnings', 'retract', lint, '--reason', 'wrong')).stdout).toBe(`${lint} retracted\n`);
-    expect(await run('learnings', 'ls')).toMatchObject({ code: 0, stdout: '' });
-    const retired = await run('learnings', 'ls', '--retired');
+    expect((await run('learning', 'retract', lint, '--reason', 'wrong')).stdout).toBe(`${lint} retracted\n`);
+    expect(await run('learning', 'ls')).toMatchObject({ code: 0, stdout: '' });
+    const retired = await run('learning', 'ls', '--retired');
     expect(retired.stdout).toMatch(
       new RegExp(
         `^${lint}  pattern          N/A  Run linter and tests  \\(retracted by \\S+ at \\S+: wrong\\)\\n` +
@@ -199,25 +199,25 @@ describe('a learning on the command line', () => {
       ),
     );
     expect(retired.stderr).toMatch(/^-- 2 retired learnings of project \S+\n$/);
-    const json = JSON.parse((await run('learnings', 'ls', '--retired', '--json')).stdout);
+    const json = JSON.parse((await run('learning', 'ls', '--retired', '--json')).stdout);
     expect(json).toMatchObject({ total: 2, learnings: [{ retired: { how: 'retracted' } }, {}] });
-    const again = await run('learnings', 'retract', lint, '--json');
+    const again = await run('learning', 'retract', lint, '--json');
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toMatch(/is not an active learning: it is retracted \(not_found\)/);
   });
 
   it('a learning belongs to its project only', async () => {
     const id = await learn('Only here');
-    const elsewhere = await run('learnings', 'ls', '--project', 'another one');
+    const elsewhere = await run('learning', 'ls', '--project', 'another one');
     expect(elsewhere).toMatchObject({ code: 0, stdout: '' });
-    expect(await run('learnings', 'ls', '--project', 'another one', '--retired')).toMatchObject({
+    expect(await run('learning', 'ls', '--project', 'another one', '--retired')).toMatchObject({
       code: 0,
       stdout: '',
       stderr: '-- project another-one has no retired learnings\n',
     });
     expect(elsewhere.stderr).toMatch(/^-- project another-one has no learnings yet/);
-    expect((await run('learnings', 'retract', id, '--project', 'other')).code).toBe(1);
-    const none = await up.cli(['learnings', 'ls', '--json']);
+    expect((await run('learning', 'retract', id, '--project', 'other')).code).toBe(1);
+    const none = await up.cli(['learning', 'ls', '--json']);
     expect(JSON.parse(none.stdout)).toMatchObject({ project: 'default', learnings: [] });
   });
 });
@@ -238,7 +238,7 @@ describe('compile with learnings', () => {
     );
     await learn('Parsers need a test for empty input', '--type', 'pattern');
     await propose('A'.repeat(50), '--confidence', '0.5');
-    const start = await run('compile', '-s', session, '--kind', 'session-start');
+    const start = await run('prompt', '-s', session, '--kind', 'session-start');
     expect(start.stdout).toMatch(
       new RegExp(
         [
@@ -252,7 +252,7 @@ describe('compile with learnings', () => {
     );
 
     const none = await run(
-      'compile',
+      'prompt',
       '-s',
       session,
       '--kind',
@@ -262,7 +262,7 @@ describe('compile with learnings', () => {
       '--json',
     );
     expect(JSON.parse(none.stdout)).toMatchObject({ learningsShown: 0, learningsTotal: 1, proposalCount: 1 });
-    const dispatch = ['compile', '-s', session, '-t', '1', '-p', 'test the parser'];
+    const dispatch = ['prompt', '-s', session, '-t', '1', '-p', 'test the parser'];
     expect((await run(...dispatch, '--max-learnings', '0')).stdout).not.toContain('learnings (');
     const asked = await run(...dispatch, '--explain');
     expect(asked.stdout).toContain('Relevant learnings (1/1):\n');
@@ -276,7 +276,7 @@ describe('compile with learnings', () => {
     const asOf = ['--learnings-as-of', String(then.learningsSequence)];
     const past = await run(...dispatch, '--max-learnings', '3', ...asOf);
     expect(past.stdout).toContain('Relevant learnings (1/1):\n');
-    const fresh = await run('compile', '-s', newSession('fresh'), '--kind', 'session-start');
+    const fresh = await run('prompt', '-s', newSession('fresh'), '--kind', 'session-start');
     expect(fresh.stderr).not.toContain('does not exist');
   });
 
@@ -289,48 +289,48 @@ describe('compile with learnings', () => {
       await up.cli(['publish', 'reviewer', '-s', session], { input: JSON.stringify(review) });
     }
     const id = await soon(async () => {
-      const { stdout } = await up.cli(['proposals', 'ls']);
+      const { stdout } = await up.cli(['learning', 'ls', '--status', 'pending']);
       expect(stdout).toMatch(/^[0-9a-f]{5} {2}pattern {9}0\.67 {2}Close the file handle$/m);
       return /^([0-9a-f]{5}).*Close the file/m.exec(stdout)?.[1] ?? '';
     });
-    const shown = await up.cli(['proposals', 'show', id]);
+    const shown = await up.cli(['learning', 'show', id]);
     expect(shown.stdout).toMatch(
       /^method {7}recurring_fix\n[\s\S]*^evidence {5}session \S+, task 1, dispatch \d+\nevidence {5}session \S+, task 2/m,
     );
-    const compile = ['compile', '-s', session, '-t', '9', '-p', 'file handle', '--max-learnings', '5'];
+    const compile = ['prompt', '-s', session, '-t', '9', '-p', 'file handle', '--max-learnings', '5'];
     expect((await up.cli(compile)).stdout).not.toContain('Relevant learnings');
-    await up.cli(['proposals', 'accept', id]);
+    await up.cli(['learning', 'accept', id]);
     expect((await up.cli(compile)).stdout).toContain('  - pattern: Close the file handle\n');
   });
 });
 
 describe('the exit code', () => {
   it.each([
-    ['an unknown id', ['proposals', 'accept', 'fffffff'], 1, /no proposal "fffffff".*\(not_found\)/],
-    ['a text of 201 characters', ['learnings', 'propose', 'x'.repeat(201)], 2, /content: .*200 characters/],
+    ['an unknown id', ['learning', 'accept', 'fffffff'], 1, /no proposal "fffffff".*\(not_found\)/],
+    ['a text of 201 characters', ['learning', 'propose', 'x'.repeat(201)], 2, /content: .*200 characters/],
     [
       'a session that does not exist',
-      ['learnings', 'propose', 'x', '-s', 'nowhere'],
+      ['learning', 'propose', 'x', '-s', 'nowhere'],
       1,
       /session nowhere does not exist: "throughline session ls" lists those that do/,
     ],
-    ['no id', ['proposals', 'accept'], 2, /missing required argument 'id'/],
+    ['no id', ['learning', 'accept'], 2, /missing required argument 'id'/],
     [
       'an unknown type',
-      ['learnings', 'propose', 'x', '--type', 'rumour'],
+      ['learning', 'propose', 'x', '--type', 'rumour'],
       2,
       /pattern, insight, self_knowledge/,
     ],
-    ['a confidence of 2', ['learnings', 'propose', 'x', '--confidence', '2'], 2, /number from 0 to 1/],
+    ['a confidence of 2', ['learning', 'propose', 'x', '--confidence', '2'], 2, /number from 0 to 1/],
     [
       'a confidence that is not a number',
-      ['learnings', 'propose', 'x', '--confidence', 'much'],
+      ['learning', 'propose', 'x', '--confidence', 'much'],
       2,
       /number from 0 to 1/,
     ],
-    ['an unknown status', ['proposals', 'ls', '--status', 'open'], 2, /pending, accepted, rejected, all/],
-    ['a command that there is none of', ['learnings', 'forget'], 2, /unknown command 'forget'/],
-    ['erasing no project by name', ['project', 'forget', '--yes'], 2, /no project is named/],
+    ['an unknown status', ['learning', 'ls', '--status', 'open'], 2, /pending, accepted, rejected, all/],
+    ['a command that there is none of', ['learning', 'forget'], 2, /unknown command 'forget'/],
+    ['erasing no project by name', ['admin', 'project', 'rm', '--yes'], 2, /no project is named/],
   ])('the commands for learnings exit with the right code for %s', async (_what, args, code, text) => {
     const refused = await up.cli(args);
     expect(refused).toMatchObject({ code, stdout: '' });

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 function init(session: string, tasks: string, ...more: string[]) {
-  return up.cli(['init', '-s', session, '--spec', 'parser', '--tasks', tasks, ...more], { cwd: folder.path });
+  return up.cli(['plan', 'follow', '-s', session, '--spec', 'parser', tasks, ...more], { cwd: folder.path });
 }
 
 /** Two rounds of task 2.2 in which one required fix comes back. */
@@ -38,7 +38,7 @@ async function circle(session: string): Promise<void> {
 
 const SHOWN = ['parser', 'plan: 2 of 5 tasks completed, 1 in progress, 2 pending', 'active task: 2.2'];
 
-describe('init', () => {
+describe('plan follow', () => {
   it('init reads a file from the current folder, and shows what it found', async () => {
     await folder.write('tasks.md', TASKS_MD);
     expect(await init(newSession('init'), 'tasks.md')).toEqual({
@@ -72,7 +72,7 @@ describe('init', () => {
     const later = await up.cli(['status', '-s', session]);
     expect({ stdout: later.stdout, stderr: later.stderr }).toEqual({
       stdout,
-      stderr: `-- "throughline plan ${session}" shows each such line\n`,
+      stderr: `-- "throughline plan show ${session}" shows each such line\n`,
     });
   });
 
@@ -92,7 +92,7 @@ describe('init', () => {
     [
       'one to be pushed',
       ['none.md', '--push'],
-      /--tasks none\.md: does not exist.*\(progress_ledger_missing_tasks\)/,
+      /none\.md: does not exist.*\(progress_ledger_missing_tasks\)/,
     ],
     ['a folder', ['.'], /: is not a file\. Correct the path, .*\(progress_ledger_missing_tasks\)/],
     ['prose', ['prose.md'], /prose\.md holds no task .*\(line \d+: .*\) \(progress_ledger_parse_failed\)/],
@@ -103,10 +103,10 @@ describe('init', () => {
   });
 
   it.each([
-    ['no file', ['init', '-s', 'x', '--spec', 'a'], /no plan was found: give --tasks FILE/],
-    ['no session', ['init', '--spec', 'a', '--tasks', 'a.md'], /--session NAME, or set THROUGHLINE_SESSION/],
+    ['no file', ['plan', 'follow', '-s', 'x', '--spec', 'a'], /no plan was found: name its file/],
+    ['no session', ['plan', 'follow', '--spec', 'a', 'a.md'], /--session NAME, or set THROUGHLINE_SESSION/],
     ['a bad session', ['status', '-s', 'a.b'], /--session is "a\.b"/],
-    ['no session to count for', ['telemetry'], /--session NAME/],
+    ['no session to count for', ['session', 'show', '--telemetry'], /--session NAME/],
   ])('the ledger commands exit 2 for %s', async (_what, args, text) => {
     const refused = await up.cli(args);
     expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(text) });
@@ -118,7 +118,7 @@ describe('status', () => {
     const session = newSession('status');
     await up.cli(['session', 'open', session, '--goal', 'A parser']);
     const { code, stdout } = await up.cli(['status', session]);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'no tasks.md: see `throughline init`\n' });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'no tasks.md: see `throughline plan follow`\n' });
   });
 
   it('status shows progress, what each task needs next, and which one is stalled, as text and as JSON', async () => {
@@ -131,7 +131,7 @@ describe('status', () => {
     expect(stdout.split('\n')).toEqual([
       'parser: no throws',
       ...SHOWN.slice(1),
-      '  2.2 (plan: pending)  reviewer_needs_changes → dispatch_fixes, 2 required fixes (4 dispatches)',
+      '  2.2 (plan: pending)  reviewer_needs_changes → dispatch_fixes, 2 required fixes (4 results)',
       '    stalled: sent back by a review 2 times: close the file; name the field · the same fix required 2 times: name the field (2 times)',
       '',
     ]);
@@ -157,20 +157,20 @@ describe('status', () => {
   });
 });
 
-describe('ledger', () => {
+describe('the ledger of a task', () => {
   it('ledger prints the known entries of a task, one per line, and as JSON', async () => {
     const session = newSession('ledger');
     await folder.write('ledger.md', TASKS_MD);
     await init(session, 'ledger.md');
     await circle(session);
-    const { code, stdout, stderr } = await up.cli(['ledger', '-s', session, '-t', '2.2']);
+    const { code, stdout, stderr } = await up.cli(['status', '-s', session, '-t', '2.2']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toContain('ledger.task.summary  done at last');
     expect(lines).toContain('ledger.task.required_fixes  ["close the file","name the field"]');
     expect(lines).toContain('ledger.progress.active_task_id  2.2');
     expect(stdout).not.toContain('\u001b');
-    const json = await up.cli(['ledger', '-s', session, '-t', '2.2', '--json']);
+    const json = await up.cli(['status', '-s', session, '-t', '2.2', '--json']);
     const entries: object = JSON.parse(json.stdout);
     expect(entries).toMatchObject({
       'ledger.task.reviewer_assessment': 'needs_changes',
@@ -183,24 +183,23 @@ describe('ledger', () => {
     expect(lines.map((line) => line.split('  ')[0])).toEqual(Object.keys(entries));
   });
 
-  it('ledger without a task lists the tasks that have one', async () => {
+  it('status lists the tasks that have had a result, also without a plan', async () => {
     const session = newSession('ledger');
     await up.cli(['publish', 'implementer', '-s', session, '--wait'], {
       input: JSON.stringify(implemented('4')),
     });
-    const listed = await up.cli(['ledger', session]);
-    expect(listed).toEqual({
-      code: 0,
-      stdout: '4  implementer_completed → dispatch_reviewer (1 dispatch)\n',
-      stderr: '-- 1 task with a ledger\n',
+    const listed = await up.cli(['status', session]);
+    expect(listed).toMatchObject({ code: 0, stderr: '' });
+    expect(listed.stdout).toContain('  4  implementer_completed → dispatch_reviewer (1 result)\n');
+    const json = await up.cli(['status', session, '--json']);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      tasks: [{ task: '4', last_outcome: 'implementer_completed' }],
     });
-    const json = await up.cli(['ledger', session, '--json']);
-    expect(JSON.parse(json.stdout)).toMatchObject([{ task: '4', last_outcome: 'implementer_completed' }]);
   });
 
   it('ledger says that it knows nothing of a task, and prints nothing else', async () => {
     const session = newSession('ledger');
-    const args = ['ledger', '-s', session, '-t', '7'];
+    const args = ['status', '-s', session, '-t', '7'];
     await up.cli(['tool', 'note-add', '-s', session, '--content', 'x']);
     const empty = '-- nothing is known about task 7\n';
     expect(await up.cli(args)).toEqual({ code: 0, stdout: '', stderr: empty });
@@ -210,7 +209,7 @@ describe('ledger', () => {
   it('ledger says of a task of the plan that it has had no result yet', async () => {
     const session = newSession('ledger');
     await init(session, await folder.write('tasks.md', TASKS_MD));
-    expect(await up.cli(['ledger', '-s', session, '-t', '2.1'])).toMatchObject({
+    expect(await up.cli(['status', '-s', session, '-t', '2.1'])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('ledger.progress.'),
       stderr: '-- task 2.1 has no ledger yet: its first result opens one\n',
@@ -223,9 +222,9 @@ describe('telemetry', () => {
     const session = newSession('telemetry');
     await circle(session);
     const bad = await up.cli(['publish', 'implementer', '-s', session, '--no-check'], { input: '{}' });
-    await up.cli(['compile', '-s', session, '-t', '1', '-p', 'x', '--after', bad.stdout.trim()]);
-    await up.cli(['compile', '-s', session, '-t', '2.2', '-p', 'x'.repeat(40_000)]);
-    const { code, stdout } = await up.cli(['telemetry', '-s', session, '--json']);
+    await up.cli(['prompt', '-s', session, '-t', '1', '-p', 'x', '--after', bad.stdout.trim()]);
+    await up.cli(['prompt', '-s', session, '-t', '2.2', '-p', 'x'.repeat(40_000)]);
+    const { code, stdout } = await up.cli(['session', 'show', '--telemetry', '-s', session, '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
       session,
@@ -245,7 +244,7 @@ describe('telemetry', () => {
       retrievalMs: expect.any(Number),
       retrievalMaxMs: expect.any(Number),
     });
-    const lines = (await up.cli(['telemetry', '-s', session])).stdout.split('\n');
+    const lines = (await up.cli(['session', 'show', '--telemetry', '-s', session])).stdout.split('\n');
     expect(lines).toContain('dispatches      2 implementer, 2 reviewer, 0 observer, 1 rejected');
     expect(lines).toContain('approvalLoops   2');
     expect(lines).toContain('errors          1 dispatch_rejected, 1 prompt_overflow');
@@ -254,7 +253,7 @@ describe('telemetry', () => {
   it('is all nothing for a session whose prompts were never asked for', async () => {
     const session = newSession('telemetry');
     await up.cli(['session', 'open', session, '--goal', 'A parser']);
-    const { code, stdout } = await up.cli(['telemetry', session, '--json']);
+    const { code, stdout } = await up.cli(['session', 'show', '--telemetry', session, '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       compilers: 1,
@@ -270,7 +269,7 @@ describe('telemetry', () => {
     const session = newSession('telemetry');
     await client.publishImplementer(session, implemented('1'));
     await soon(async () => {
-      const { stdout } = await up.cli(['telemetry', '-s', session, '--json']);
+      const { stdout } = await up.cli(['session', 'show', '--telemetry', '-s', session, '--json']);
       expect(JSON.parse(stdout)).toMatchObject({ dispatches: { implementer: 1 } });
     });
   });
@@ -278,10 +277,10 @@ describe('telemetry', () => {
 
 describe('without a server', () => {
   it.each([
-    ['init', ['init', '-s', 'x', '--spec', 'a', '--tasks', 'a.md']],
+    ['plan follow', ['plan', 'follow', '-s', 'x', '--spec', 'a', 'a.md']],
     ['status', ['status', '-s', 'x']],
-    ['ledger', ['ledger', '-s', 'x', '-t', '1']],
-    ['telemetry', ['telemetry', '-s', 'x']],
+    ['status', ['status', '-s', 'x', '-t', '1']],
+    ['session show --telemetry', ['session', 'show', '--telemetry', '-s', 'x']],
   ])('%s exits 1 and names the URL without a server', async (_name, args) => {
     const url = `nats://${NOBODY}`;
     const failed = await cli(['--nats', url, ...args], { cwd: folder.path });

@@ -33,7 +33,7 @@ let jsm: JetStreamManager;
 beforeAll(async () => {
   nats = await startPrivateNats();
   const env = { NATS_URL: nats.url, THROUGHLINE_LOG_LEVEL: 'info', THROUGHLINE_TUNING: 'snapshotEvery=1' };
-  services = await startCli(['serve'], env);
+  services = await startCli(['admin', 'serve'], env);
   client = await connectThroughline({ url: nats.url });
   admin = await connectNats({ url: nats.url, name: 'admin', logger: silentLogger });
   jsm = await admin.jetstreamManager();
@@ -212,7 +212,7 @@ const linesOf = (log: string, msg: string) =>
 
 describe('a service that runs well', () => {
   it('logs one line when it starts and one when it stops', async () => {
-    const running = await startCli(['serve'], { NATS_URL: nats.url, THROUGHLINE_LOG_LEVEL: 'info' });
+    const running = await startCli(['admin', 'serve'], { NATS_URL: nats.url, THROUGHLINE_LOG_LEVEL: 'info' });
     await running.stop();
     const named = (msg: string) => linesOf(running.stderr(), msg).map(({ service }) => service);
     expect(named('service started')).toEqual(SERVICES);
@@ -223,7 +223,7 @@ describe('a service that runs well', () => {
   it('logs a line for each recorded dispatch at level debug, and none at level info', async () => {
     const session = newSession('debug');
     await services.stop();
-    await using talkative = await startCli(['serve', '--only', 'extractor'], {
+    await using talkative = await startCli(['admin', 'serve', '--only', 'extractor'], {
       NATS_URL: nats.url,
       THROUGHLINE_LOG_LEVEL: 'debug',
     });
@@ -240,7 +240,7 @@ describe('a service that runs well', () => {
 describe('the log level', () => {
   it('leaves out lines below the log level', async () => {
     const session = newSession('level');
-    await using quiet = await startCli(['serve', '--only', 'compiler'], {
+    await using quiet = await startCli(['admin', 'serve', '--only', 'compiler'], {
       NATS_URL: nats.url,
       THROUGHLINE_LOG_LEVEL: 'silent',
     });

@@ -19,7 +19,7 @@ let metricsUrl: string;
 beforeAll(async () => {
   [nats, receiver] = await Promise.all([startPrivateNats(), startOtlpReceiver()]);
   const env = { NATS_URL: nats.url, THROUGHLINE_LOG_LEVEL: 'info', ...receiver.env };
-  serving = await startCli(['serve', '--otel', '--metrics-port', '0'], env);
+  serving = await startCli(['admin', 'serve', '--otel', '--metrics-port', '0'], env);
   metricsUrl = /"url":"(http:[^"]+)"/.exec(serving.stderr())?.[1] ?? '';
 });
 afterAll(async () => {
@@ -178,7 +178,7 @@ describe('the metrics', () => {
     [['--metrics-host', '127.0.0.1'], 'usage', '--metrics-host is only for --metrics-port'],
     [['--metrics-port', '99999'], '', '--metrics-port'],
   ])('serve refuses %j with the way out', async (args, code, said) => {
-    const refused = await cli(['serve', ...args], { env: { NATS_URL: `nats://${NOBODY}` } });
+    const refused = await cli(['admin', 'serve', ...args], { env: { NATS_URL: `nats://${NOBODY}` } });
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain(said);
     expect(refused.stderr).toContain(code);

@@ -122,7 +122,7 @@ describe.skipIf('missing' in found)(
       up = await startUp({ THROUGHLINE_TUNING: 'snapshotEvery=1' });
       await feedRecordedSession(up.url);
       // A snapshot, as `up` itself writes one after a hundred events.
-      expect((await up.cli(['snapshot', 'write', '-s', SESSION])).code).toBe(0);
+      expect((await up.cli(['admin', 'snapshot', '-s', SESSION])).code).toBe(0);
       await using client = await connectThroughline({ url: up.url });
       await client.learnings.propose({ content: LEARNING });
       await client.compile({ session: SESSION, taskId: '1', taskPrompt: 'x' });
@@ -154,7 +154,7 @@ describe.skipIf('missing' in found)(
       if (!commands.some((line) => /\bpub\b.*dispatch\.demo\./.test(line))) return;
       const recorded = (await recordedSession()).length;
       await soon(async () => {
-        const { stdout } = await up.cli(['compile', '-s', SESSION, '-t', 'x', '-p', 'x', '--json']);
+        const { stdout } = await up.cli(['prompt', '-s', SESSION, '-t', 'x', '-p', 'x', '--json']);
         const { sequence }: { sequence: number } = JSON.parse(stdout);
         expect(sequence).toBeGreaterThan(recorded);
       });

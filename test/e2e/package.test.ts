@@ -209,7 +209,7 @@ describe('the package', () => {
     expect(new Set(version.map(packageOf))).toEqual(new Set(['throughline']));
     expect(version.length).toBeLessThanOrEqual(4);
     await using system = await startSystem();
-    const request = ['compile', '--nats', system.url, '-s', 'packed', '-t', '1', '-p', 'Go on'];
+    const request = ['prompt', '--nats', system.url, '-s', 'packed', '-t', '1', '-p', 'Go on'];
     const compile = await loadedBy(bin, ...request);
     expect(new Set(compile.map(packageOf))).toEqual(new Set(['throughline']));
     expect(compile.length).toBeLessThanOrEqual(7);
@@ -246,7 +246,7 @@ describe('the package', () => {
   it('the package brings the inspector, with its page', async () => {
     await using system = await startSystem();
     const bin = join(project, 'node_modules', 'throughline', 'dist', 'cli', 'bin.js');
-    const args = ['serve', '--nats', system.url, '--only', 'inspector', '--inspector-port', '0'];
+    const args = ['admin', 'serve', '--nats', system.url, '--only', 'inspector', '--inspector-port', '0'];
     await using serving = await startNode([bin, ...args], {}, project);
     const [, url = ''] = await soon(() => {
       const line = /^inspector (.+)$/m.exec(serving.stdout());

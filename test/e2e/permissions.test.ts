@@ -12,7 +12,7 @@ import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../supp
 import { implemented, reviewed, soon } from '../support/system.js';
 import { type GuardedNats, startGuardedNats } from '../support/users.js';
 
-/** The whole system, each part as the user whose permissions `throughline permissions` prints. */
+/** The whole system, each part as the user whose permissions `throughline admin permissions` prints. */
 
 let guarded: GuardedNats;
 let publisher: ThroughlineClient;
@@ -105,19 +105,19 @@ describe('the whole system under the users of its roles', () => {
 
   it('an operator accepts a proposed learning, which then stands in a prompt', async () => {
     await publisher.request('learning.propose', { content: 'Close every file that the parser opens' });
-    const listed = await as('operator', 'proposals', 'ls', '--json');
+    const listed = await as('operator', 'learning', 'ls', '--status', 'pending', '--json');
     const [, id] = /"id":"([^"]+)"/.exec(listed.stdout) ?? [];
-    expect(await as('operator', 'proposals', 'accept', id ?? '')).toMatchObject({ code: 0 });
+    expect(await as('operator', 'learning', 'accept', id ?? '')).toMatchObject({ code: 0 });
     const { prompt } = await publisher.compile({ session: 'demo', kind: 'session-start' });
     expect(prompt).toContain('Close every file that the parser opens');
-    const listed2 = await as('reader', 'learnings', 'ls');
+    const listed2 = await as('reader', 'learning', 'ls');
     expect(listed2).toMatchObject({ code: 0, stdout: expect.stringContaining('Close every file') });
   });
 
   it('what cannot be used is kept under the users of the roles', async () => {
     await publisher.publishText('demo', 'implementer', 'no result at all');
     await soon(async () => {
-      const { stdout } = await as('reader', 'rejected', 'ls', '--json');
+      const { stdout } = await as('reader', 'result', 'ls', '--json');
       expect(JSON.parse(stdout)).toMatchObject([{ session: 'demo', code: 'marker_missing' }]);
     });
   });
@@ -132,13 +132,13 @@ describe('the whole system under the users of its roles', () => {
   it.each([
     ['session', 'ls'],
     ['session', 'show', '-s', 'demo'],
-    ['tasks', '-s', 'demo'],
+    ['task', 'ls', '-s', 'demo'],
     ['facts', '-s', 'demo'],
-    ['history', '-s', 'demo'],
-    ['ledger', '-s', 'demo', '-t', '1'],
-    ['snapshot', 'show', '-s', 'demo'],
-    ['telemetry', '-s', 'demo'],
-    ['retention'],
+    ['session', 'show', '--iterations', '-s', 'demo'],
+    ['status', '-s', 'demo', '-t', '1'],
+    ['session', 'show', '--snapshot', '-s', 'demo'],
+    ['session', 'show', '--telemetry', '-s', 'demo'],
+    ['admin', 'retention'],
   ])('a reader can use throughline %s %s', async (...args) => {
     await soon(async () => expect(await as('reader', ...args)).toMatchObject({ code: 0 }));
   });
@@ -188,8 +188,8 @@ describe('the whole system under the users of its roles', () => {
   });
 
   it('an operator retries what was rejected, and writes a snapshot', async () => {
-    expect(await as('operator', 'rejected', 'retry', '--all')).toMatchObject({ code: 0, stderr: '' });
-    expect(await as('operator', 'snapshot', 'write', '-s', 'demo')).toMatchObject({ code: 0, stderr: '' });
+    expect(await as('operator', 'result', 'retry', '--all')).toMatchObject({ code: 0, stderr: '' });
+    expect(await as('operator', 'admin', 'snapshot', '-s', 'demo')).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('a dispatch stream that was deleted is made again, and goes on after what sessions have seen', async () => {
@@ -227,8 +227,8 @@ describe('the whole system under the users of its roles', () => {
   });
 });
 
-describe('throughline permissions', () => {
-  const print = (...args: string[]) => as('reader', 'permissions', ...args);
+describe('throughline admin permissions', () => {
+  const print = (...args: string[]) => as('reader', 'admin', 'permissions', ...args);
 
   it('permissions names the existing sessions of a prefix, and those given by name', async () => {
     const { stdout } = await print(
@@ -300,9 +300,9 @@ describe('what a role has no need of is refused', () => {
   it('a visitor sees no other session, and no list of them', async () => {
     for (const args of [
       ['facts', '-s', 'demo'],
-      ['snapshot', 'show', '-s', 'demo'],
+      ['session', 'show', '--snapshot', '-s', 'demo'],
       ['session', 'ls'],
-      ['rejected', 'ls'],
+      ['result', 'ls'],
     ]) {
       const { code, stderr } = await as('visitor', ...args);
       expect({ args, code, stderr }).toMatchObject({
@@ -314,7 +314,7 @@ describe('what a role has no need of is refused', () => {
   });
 
   it('a reader cannot write a snapshot', async () => {
-    const { code, stderr } = await as('reader', 'snapshot', 'write', '-s', 'mine');
+    const { code, stderr } = await as('reader', 'admin', 'snapshot', '-s', 'mine');
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('permission_denied') });
   });
 

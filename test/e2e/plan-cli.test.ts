@@ -66,11 +66,11 @@ describe('plan', () => {
   it('plan shows the tree of the tasks with their status, what is next, what came of them, and the problems', async () => {
     const session = newSession('plan');
     const path = await folder.write('plan.md', PLAN);
-    await up.cli(['init', '-s', session, '--spec', 'parser', '--tasks', path]);
+    await up.cli(['plan', 'follow', '-s', session, '--spec', 'parser', path]);
     await client.publishImplementer(session, implemented('2.1'));
     const { sequence } = await client.publishReviewer(session, reviewed('4', 'approved'));
     await client.compile({ session, taskId: '4', taskPrompt: 'x', after: sequence });
-    const { code, stdout, stderr } = await up.cli(['plan', session]);
+    const { code, stdout, stderr } = await up.cli(['plan', 'show', session]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.split('\n')).toEqual([
       'parser',
@@ -96,30 +96,32 @@ describe('plan', () => {
       'prompted.md',
       '- [ ] 1. Write\n  - _Prompt: Role: writer_\n- [!] 2. Ask\n  - Escapes\n    - as \\n\n  Report the line.\n  - _Requirements: 1.2_\n',
     );
-    await up.cli(['init', '-s', session, '--tasks', path]);
-    const one = await up.cli(['plan', session, '--task', '1']);
+    await up.cli(['plan', 'follow', '-s', session, path]);
+    const one = await up.cli(['plan', 'show', session, '--task', '1']);
     expect(one.stdout).toMatch(/^\[ \] 1 {2}Write \(next\)\n {4}prompt: Role: writer$/m);
-    const described = await up.cli(['plan', session, '--task', '2']);
+    const described = await up.cli(['plan', 'show', session, '--task', '2']);
     expect(described.stdout).toMatch(
       /^\[!\] 2 {2}Ask \(blocked\)\n {4}requirements: 1\.2\n {4}prompt: - Escapes - as \\n Report the line\.$/m,
     );
-    const blocked = await up.cli(['plan', session, '--status', 'blocked', '--json']);
+    const blocked = await up.cli(['plan', 'show', session, '--status', 'blocked', '--json']);
     expect(JSON.parse(blocked.stdout)).toMatchObject({ tasks: [{ id: '2', blocked: true }] });
-    const all = await up.cli(['plan', session]);
+    const all = await up.cli(['plan', 'show', session]);
     const tool = await up.cli(['tool', 'plan-show', '-s', session]);
     expect(tool).toEqual(all);
-    const missing = await up.cli(['plan', session, '--task', '3']);
+    const missing = await up.cli(['plan', 'show', session, '--task', '3']);
     expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('known: 1, 2') });
   });
 
   it('plan says how to begin where there is none, and that a session is not there', async () => {
     const session = newSession('plan');
-    expect(await up.cli(['plan', session])).toMatchObject({
+    expect(await up.cli(['plan', 'show', session])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/not_found/),
     });
     await client.tools.noteAdd({ session, content: 'x' });
-    expect((await up.cli(['plan', session])).stdout).toBe('no tasks.md: see `throughline init`\n');
+    expect((await up.cli(['plan', 'show', session])).stdout).toBe(
+      'no tasks.md: see `throughline plan follow`\n',
+    );
   });
 });
 
@@ -127,7 +129,7 @@ describe('--watch', () => {
   it('status --watch shows the status again when the session moves, and ends with Ctrl-C', async () => {
     const session = newSession('watch');
     const path = await folder.write('watch.md', TASKS_MD);
-    await up.cli(['init', '-s', session, '--spec', 'parser', '--tasks', path]);
+    await up.cli(['plan', 'follow', '-s', session, '--spec', 'parser', path]);
     await using watched = watching(['status', session, '--watch']);
     await watched.shows(/active task: 2\.2/);
     await client.publishImplementer(session, implemented('2.2'));
@@ -135,16 +137,16 @@ describe('--watch', () => {
     expect(await watched.interrupt()).toBe(0);
   });
 
-  it('plan --watch and ledger --watch follow as well', async () => {
+  it('plan show --watch and status --watch follow as well', async () => {
     const session = newSession('watch');
     await client.initRun({ session, spec: 'parser', tasksText: TASKS_MD });
-    await using plan = watching(['plan', session, '--watch', '--json']);
-    await using ledger = watching(['ledger', session, '--watch']);
-    await Promise.all([plan.shows(/"next_task_id":"2\.2"/), ledger.shows(/0 tasks with a ledger/)]);
+    await using plan = watching(['plan', 'show', session, '--watch', '--json']);
+    await using ledger = watching(['status', session, '--watch']);
+    await Promise.all([plan.shows(/"next_task_id":"2\.2"/), ledger.shows(/active task: 2\.2/)]);
     await client.publishImplementer(session, implemented('2.2'));
     await Promise.all([
       plan.shows(/"last_outcome":"implementer_completed"/),
-      ledger.shows(/1 task with a ledger/),
+      ledger.shows(/implementer_completed → dispatch_reviewer/),
     ]);
     expect(await Promise.all([plan.interrupt(), ledger.interrupt()])).toEqual([0, 0]);
   });
@@ -155,7 +157,7 @@ describe('--watch', () => {
   ])('init --watch reads a file again that is %s', async (_what, more) => {
     const session = newSession('watch');
     const path = await folder.write(`${session}.md`, TASKS_MD);
-    await using watched = watching(['init', '-s', session, '--tasks', path, '--watch', ...more]);
+    await using watched = watching(['plan', 'follow', '-s', session, path, '--watch', ...more]);
     await watched.shows(/2 of 5 tasks completed/);
     await folder.write(`${session}.md`, TASKS_MD_LATER);
     await watched.shows(/3 of 5 tasks completed/);
@@ -176,9 +178,9 @@ describe('in a project that is connected', () => {
     const name = newSession('connected');
     const cwd = await projectOf(name, 'tasks.md');
     connectFolder(cwd, { session: name });
-    const { code, stdout } = await up.cli(['init', '--tasks', 'tasks.md'], { cwd });
+    const { code, stdout } = await up.cli(['plan', 'follow', 'tasks.md'], { cwd });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(new RegExp(`^${name}\n`)) });
-    expect(await up.cli(['plan', '--json'], { cwd })).toMatchObject({ code: 0 });
+    expect(await up.cli(['plan', 'show', '--json'], { cwd })).toMatchObject({ code: 0 });
   });
 });
 
@@ -193,7 +195,7 @@ describe('init without a file', () => {
   ])('init without a file takes %s, and says so', async (plan, spec) => {
     const name = newSession('found');
     const cwd = await projectOf(name, plan);
-    const { code, stdout, stderr } = await up.cli(['init', '-s', name], { cwd });
+    const { code, stdout, stderr } = await up.cli(['plan', 'follow', '-s', name], { cwd });
     expect({ code, stderr }).toEqual({ code: 0, stderr: `-- found ${plan}\n` });
     expect(stdout).toMatch(new RegExp(`^${spec ?? name}\nplan: 2 of 5 tasks completed`));
   });
@@ -201,9 +203,9 @@ describe('init without a file', () => {
   it('init without a file lists several plans, each with the exact command', async () => {
     const name = newSession('several');
     const cwd = await projectOf(name, 'specs/a b/tasks.md', 'specs/c/tasks.md', 'tasks.md');
-    const { code, stdout, stderr } = await up.cli(['init', '-s', name, '--spec', 'x'], { cwd });
+    const { code, stdout, stderr } = await up.cli(['plan', 'follow', '-s', name, '--spec', 'x'], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    const command = `throughline init -s ${name} --spec x --tasks`;
+    const command = `throughline plan follow -s ${name} --spec x`;
     for (const path of ["'specs/a b/tasks.md'", 'specs/c/tasks.md', 'tasks.md'])
       expect(stderr).toContain(`\n  ${command} ${path}\n`.trimEnd());
   });
@@ -213,7 +215,7 @@ describe('init without a file', () => {
     async () => {
       const name = newSession('asked');
       const cwd = await projectOf(name, 'specs/a/tasks.md', 'specs/c/tasks.md');
-      await using terminal = await onTerminal(['init', '-s', name], { NATS_URL: up.url }, cwd);
+      await using terminal = await onTerminal(['plan', 'follow', '-s', name], { NATS_URL: up.url }, cwd);
       await terminal.shows('Which plan, 1 to 2?');
       terminal.type('2\n');
       await terminal.shows(/^c\nplan: 2 of 5 tasks completed/m);
@@ -224,21 +226,19 @@ describe('init without a file', () => {
   it('init without a file names the places where it has looked', async () => {
     const name = newSession('none');
     const cwd = await projectOf(name);
-    const { code, stderr } = await up.cli(['init', '-s', name], { cwd });
+    const { code, stderr } = await up.cli(['plan', 'follow', '-s', name], { cwd });
     expect(code).toBe(2);
-    expect(stderr).toMatch(
-      /no plan was found: give --tasks FILE\. Looked for \.kiro\/specs\/\*\/tasks\.md, /,
-    );
+    expect(stderr).toMatch(/no plan was found: name its file\. Looked for \.kiro\/specs\/\*\/tasks\.md, /);
   });
 });
 
 describe('an error of init', () => {
   it.each([
-    ['a file without tasks', [], /^.*--tasks \S+prose\.md holds no task that can be read/],
-    ['a pushed file without tasks', ['--push'], /^.*--tasks \S+prose\.md holds no task that can be read/],
+    ['a file without tasks', [], /^.*\S+prose\.md holds no task that can be read/],
+    ['a pushed file without tasks', ['--push'], /^.*\S+prose\.md holds no task that can be read/],
   ])('an error about %s names the option that was typed', async (_what, more, said) => {
     const path = await folder.write('prose.md', 'It reads queries.\n');
-    const { code, stderr } = await up.cli(['init', '-s', newSession('wrong'), '--tasks', path, ...more]);
+    const { code, stderr } = await up.cli(['plan', 'follow', '-s', newSession('wrong'), path, ...more]);
     expect(code).toBe(1);
     expect(stderr).toMatch(said);
     expect(stderr).not.toMatch(/tasksText|tasksPath/);
@@ -248,21 +248,18 @@ describe('an error of init', () => {
     'an error about a file that is not there says what to do (%j)',
     async (more) => {
       const { code, stderr } = await up.cli([
-        'init',
-        '-s',
-        newSession('wrong'),
-        '--tasks',
+        ...['plan', 'follow', '-s', newSession('wrong')],
         'gone.md',
         ...more,
       ]);
       expect(code).toBe(1);
-      expect(stderr).toMatch(/--tasks \S*gone\.md: does not exist.*Correct the path, or leave --tasks out/);
+      expect(stderr).toMatch(/gone\.md: does not exist.*Correct the path, or leave it out/);
     },
   );
 
   it('an error about a name or a goal names the option', async () => {
     const path = await folder.write('named.md', TASKS_MD);
-    const args = ['init', '-s', newSession('wrong'), '--tasks', path];
+    const args = ['plan', 'follow', '-s', newSession('wrong'), path];
     expect((await up.cli([...args, '--goal', ' '])).stderr).toMatch(/--goal: must not be empty/);
     expect((await up.cli([...args, '--spec', 'x'.repeat(201)])).stderr).toMatch(
       /--spec: must be at most 200/,
@@ -276,11 +273,11 @@ describe('a plain checklist', () => {
     const path = await folder.write('todo.md', '# Todo\n- [ ] milk\n- [x] bread\n- [ ] salt\n');
     const said = 'tasks.md: 3 tasks without an id';
     const line = /line 2: 3 tasks have no id of their own; .* lines 2-4 \(checkbox_without_id\)/;
-    const init = await up.cli(['init', '-s', session, '--tasks', path]);
+    const init = await up.cli(['plan', 'follow', '-s', session, path]);
     expect(init.stderr).toMatch(line);
     expect(init.stdout).toContain(said);
     expect((await up.cli(['status', session])).stdout).toContain(said);
-    const { stdout } = await up.cli(['plan', session]);
+    const { stdout } = await up.cli(['plan', 'show', session]);
     expect(stdout).toContain(said);
     expect(stdout).toMatch(line);
   });
@@ -291,10 +288,10 @@ describe('a file that only the caller has', () => {
     await using elsewhere = await tasksFolder();
     const path = await elsewhere.write('tasks.md', TASKS_MD);
     const session = newSession('outside');
-    const refused = await up.cli(['init', '-s', session, '--spec', 'parser', '--tasks', path]);
+    const refused = await up.cli(['plan', 'follow', '-s', session, '--spec', 'parser', path]);
     expect(refused.code).toBe(1);
     const [, words = ''] = /To send its text instead: throughline (.*) \(progress/.exec(refused.stderr) ?? [];
-    expect(words).toBe(`init -s ${session} --spec parser --tasks ${path} --push`);
+    expect(words).toBe(`plan follow -s ${session} --spec parser ${path} --push`);
     expect((await up.cli(words.split(' '))).code).toBe(0);
   });
 });
@@ -303,14 +300,14 @@ describe('ledger of a task', () => {
   it('ledger of a task that nobody knows says so, and names near ones', async () => {
     const session = newSession('ledger');
     await client.initRun({ session, spec: 'parser', tasksText: TASKS_MD });
-    const known = await up.cli(['ledger', session, '--task', '2.2']);
+    const known = await up.cli(['status', session, '--task', '2.2']);
     expect(known.stdout).toContain('ledger.progress.next_task_id  2.2\n');
-    expect(await up.cli(['ledger', session, '--task', '02'])).toEqual({
+    expect(await up.cli(['status', session, '--task', '02'])).toEqual({
       code: 0,
       stdout: '',
       stderr: '-- nothing is known about task 02; did you mean 2?\n',
     });
-    expect((await up.cli(['ledger', session, '--task', '9'])).stderr).toBe(
+    expect((await up.cli(['status', session, '--task', '9'])).stderr).toBe(
       '-- nothing is known about task 9; known: 1, 2, 2.1, 2.2, 3\n',
     );
   });

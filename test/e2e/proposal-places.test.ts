@@ -45,7 +45,7 @@ it('sessions share the places for proposals: one with many notes leaves another 
   expect(paged).toEqual(ids);
   const env = { NATS_URL: system.url };
   const ls = (...more: string[]) =>
-    cli(['proposals', 'ls', '--project', PROJECT, '--limit', '30', ...more], { env });
+    cli(['learning', 'ls', '--status', 'pending', '--project', PROJECT, '--limit', '30', ...more], { env });
   const first = await ls();
   expect(first.stderr).toContain(`-- there are more: --page ${ids[29]} shows the next\n`);
   expect(first.stderr).toContain('rules propose nothing more of crowd until some are decided');

@@ -29,7 +29,7 @@ describe('throughline publish for a session that takes no results', () => {
     const stored = await publish(session);
     expect(stored).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\n$/) });
     expect(stored.stderr).toBe(
-      `-- session ${session} is archived, so this result will be rejected. Let it take results again with "throughline session reopen ${session}", then "throughline rejected retry" sends this one again\n`,
+      `-- session ${session} is archived, so this result will be rejected. Let it take results again with "throughline session reopen ${session}", then "throughline result retry" sends this one again\n`,
     );
     const shown = await publish(session, '--json');
     expect(JSON.parse(shown.stdout)).toEqual({

@@ -29,7 +29,7 @@ async function run(...args: string[]): Promise<string> {
   return stdout;
 }
 const tool = (name: string, ...args: string[]) => run('tool', name, '--session', session, ...args);
-const compiled = () => run('compile', '--session', session, '--kind', 'iteration');
+const compiled = () => run('prompt', '--session', session, '--kind', 'iteration');
 
 let session = newSession('iteration');
 
@@ -73,17 +73,17 @@ describe('the reading commands', () => {
   });
 
   it('timeline names the command that shows the next page, until there is none', async () => {
-    const all: { key: string }[] = JSON.parse(await run('timeline', session, '--json'));
-    const first = await up.cli(['timeline', session, '--kind', 'command', 'result', '--limit', '2']);
+    const all: { key: string }[] = JSON.parse(await run('log', session, '--json'));
+    const first = await up.cli(['log', session, '--kind', 'command', 'result', '--limit', '2']);
     const [counts, next = ''] = first.stderr.split('\n');
     expect(counts).toBe('-- 2 entries, the newest first');
     expect(next).toMatch(
-      /^-- the next page: throughline timeline \S+ --kind command result --limit 2 --page [\w-]+$/,
+      /^-- the next page: throughline log \S+ --kind command result --limit 2 --page [\w-]+$/,
     );
     const command = next.replace('-- the next page: throughline ', '').split(' ');
     const second = await up.cli([...command, '--json']);
     expect(JSON.parse(second.stdout)).toEqual(all.slice(2, 4));
-    expect(second.stderr).toMatch(/^-- the next page: throughline timeline .* --json --page [\w-]+\n$/);
+    expect(second.stderr).toMatch(/^-- the next page: throughline log .* --json --page [\w-]+\n$/);
     expect((await up.cli([...command, '--limit', '500'])).stderr).toMatch(
       /^-- \d+ entries, the newest first\n$/,
     );
@@ -103,37 +103,41 @@ describe('the reading commands', () => {
   it('session show gives the numbers', async () => {
     const shown = await run('session', 'show', '--session', session);
     expect(shown).toMatch(new RegExp(`^name +${session}\nstatus +open\n`));
-    expect(shown).toMatch(/\nboard +2 total, 0 ready, 1 waiting, 1 remaining, 1 in_progress, /);
+    expect(shown).toMatch(/\nboard +2 total, 0 ready, 1 waiting, 1 pending, 1 in progress, /);
     expect(JSON.parse(await run('session', 'show', '-s', session, '--json'))).toMatchObject({
       session: { name: session, iteration: 1, board: { total: 2, waiting: 1 }, plan: null },
     });
   });
 
   it('tasks lists the tasks, each on one line of visible text', async () => {
-    expect(await run('tasks', '--session', session)).toBe(
-      'TAS-1 [P2] in_progress First red\nTAS-2 [P2] remaining Second (waits for TAS-1, in_progress)\n',
+    expect(await run('task', 'ls', '--session', session)).toBe(
+      'TAS-1 [P2] in progress First red\nTAS-2 [P2] pending Second (waits for TAS-1, in progress)\n',
     );
-    expect(JSON.parse(await run('tasks', '-s', session, '--json'))).toMatchObject({
+    expect(JSON.parse(await run('task', 'ls', '-s', session, '--json'))).toMatchObject({
       tasks: [{ id: 'TAS-1', content: 'First\n\u001b[31mred' }, { id: 'TAS-2' }],
     });
   });
 
   it('snapshot show counts the dispatches of every role', async () => {
-    await up.cli(['snapshot', 'write', session]);
+    await up.cli(['admin', 'snapshot', session]);
     const counts = ROLES.map((role) => `0 ${role}`).join(', ');
-    expect(await run('snapshot', 'show', session)).toContain(`dispatches      ${counts}, 0 rejected\n`);
+    expect(await run('session', 'show', '--snapshot', session)).toContain(
+      `results         ${counts}, 0 rejected\n`,
+    );
   });
 
   it('history lists the iterations', async () => {
-    expect(await run('history', '--session', session)).toMatch(/^#1 \S+ complete Half of it \[TAS-1\]\n$/);
-    expect(JSON.parse(await run('history', '-s', session, '--json'))).toMatchObject({
+    expect(await run('session', 'show', '--iterations', '--session', session)).toMatch(
+      /^#1 \S+ complete Half of it \[TAS-1\]\n$/,
+    );
+    expect(JSON.parse(await run('session', 'show', '--iterations', '-s', session, '--json'))).toMatchObject({
       iterations: [{ number: 1, complete: true, summary: 'Half of it', tasks_worked: ['TAS-1'] }],
     });
   });
 
   it('the tools of agents say that there is nothing in a session that does not exist yet', async () => {
     expect(await run('tool', 'note-list', '-n', 'nobody')).toBe(
-      'no notes: `throughline tool note-add` writes one\n',
+      'no notes: `throughline note add` writes one\n',
     );
     expect(await run('tool', 'inbox-list', '-n', 'nobody')).toBe(
       'no unread messages: --all shows those that were read\n',
@@ -142,18 +146,20 @@ describe('the reading commands', () => {
   });
 
   it.each([
-    ['tasks'],
-    ['history'],
+    ['task ls'],
+    ['note ls'],
     ['session show'],
+    ['session show --iterations'],
+    ['session show --telemetry'],
+    ['session show --snapshot'],
     ['facts'],
     ['status'],
-    ['ledger -t 1'],
-    ['telemetry'],
-    ['snapshot show'],
-    ['snapshot write'],
-    ['trace ls'],
-    ['trace show'],
-    ['trace show --intent 1'],
+    ['status -t 1'],
+    ['plan show'],
+    ['log'],
+    ['log --trace=1'],
+    ['prompt ls'],
+    ['admin snapshot'],
   ])(
     '%s takes the session as an argument, and says in the same words that it does not exist',
     async (words) => {
@@ -170,35 +176,30 @@ describe('the reading commands', () => {
     },
   );
 
-  it('trace ls lists the intents, and trace show without one or with a wrong one names what there is', async () => {
+  it('log --trace lists the intents, and with a wrong one says how to list them', async () => {
     const name = newSession('traced');
     const entries = ['INT-1', 'INT-2', 'INT-1'].map((intent_id) =>
       JSON.stringify({ intent_id, action_type: 'TOOL_EXECUTION', payload: { tool_name: 'edit' } }),
     );
-    await up.cli(['trace', 'append', '-s', name], { input: entries.join('\n') });
-    expect(await up.cli(['trace', 'ls', name])).toEqual({
+    await up.cli(['publish', 'trace', '-s', name], { input: entries.join('\n') });
+    expect(await up.cli(['log', name, '--trace'])).toEqual({
       code: 0,
       stdout: 'INT-1  2 entries\nINT-2  1 entry\n',
       stderr: '-- 2 intents, the one that was added to last first\n',
     });
-    expect(JSON.parse(await run('trace', 'ls', name, '--json'))).toMatchObject([
+    expect(JSON.parse(await run('log', name, '--trace', '--json'))).toMatchObject([
       { id: 'INT-1', entries: 2 },
       { id: 'INT-2', entries: 1 },
     ]);
-    const list = `"throughline trace ls ${name}" lists`;
-    expect(await up.cli(['trace', 'show', name])).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: `throughline: which intent? Give --intent ID, one of INT-1, INT-2: ${list} them (usage)\n`,
-    });
-    expect(await up.cli(['trace', 'show', name, '--intent', 'INT-9', '--json'])).toEqual({
+    const list = `"throughline log ${name} --trace" lists`;
+    expect(await up.cli(['log', name, '--trace', 'INT-9', '--json'])).toEqual({
       code: 1,
       stdout: '',
       stderr: `throughline: session ${name} has no trace of intent "INT-9": ${list} those that have one (not_found)\n`,
     });
-    expect(await up.cli(['trace', 'show', session])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('no intent has a trace yet: "throughline trace append" begins one'),
+    expect(await up.cli(['log', session, '--trace'])).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('no intent has a trace yet: "throughline publish trace" begins one'),
     });
   });
 
@@ -207,14 +208,12 @@ describe('the reading commands', () => {
     await run('session', 'open', empty);
     const NOTHING: Readonly<Record<string, readonly string[]>> = {
       session: ['--text', 'nobody'],
-      proposals: ['--project', 'nobody'],
-      learnings: ['--project', 'nobody'],
-      prompts: [empty],
-      trace: [empty],
+      learning: ['--project', 'nobody'],
+      ...{ prompt: [empty], task: [empty], note: [empty], inbox: [empty] },
     };
     const program = await createProgram();
     const lists = program.commands.filter(({ commands }) => commands.some((each) => each.name() === 'ls'));
-    expect(lists.map((each) => each.name())).toEqual(expect.arrayContaining(['proposals', 'rejected']));
+    expect(lists.map((each) => each.name())).toEqual(expect.arrayContaining(['learning', 'result']));
     for (const list of lists.map((each) => each.name())) {
       const { code, stdout } = await up.cli([list, 'ls', ...(NOTHING[list] ?? []), '--json']);
       expect(code, list).toBe(0);
@@ -252,10 +251,10 @@ describe('the reading commands', () => {
   });
 
   it('the reading commands name a misspelt variable, and go on', async () => {
-    const { code, stdout, stderr } = await up.cli(['tasks', '-s', session], {
+    const { code, stdout, stderr } = await up.cli(['task', 'ls', '-s', session], {
       env: { THROUGHLINE_REPLICA: '3' },
     });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: await run('tasks', '-s', session) });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: await run('task', 'ls', '-s', session) });
     expect(stderr).toContain(
       'THROUGHLINE_REPLICA is not a recognized variable, so it changes nothing: did you mean THROUGHLINE_REPLICAS?',
     );
@@ -263,28 +262,35 @@ describe('the reading commands', () => {
 
   it('the reading commands take the session from THROUGHLINE_SESSION, as the tools do', async () => {
     const env = { THROUGHLINE_SESSION: session };
-    for (const args of [['tasks'], ['history'], ['session', 'show'], ['tool', 'task-list']]) {
+    for (const args of [
+      ['task', 'ls'],
+      ['plan', 'show'],
+      ['session', 'show'],
+      ['tool', 'task-list'],
+    ]) {
       const { code, stdout } = await up.cli([...args, '--json'], { env });
       expect(code).toBe(0);
       expect(stdout).toBe(await run(...args, '--session', session, '--json'));
     }
-    const bad = await up.cli(['tasks'], { env: { THROUGHLINE_SESSION: 'a b' } });
+    const bad = await up.cli(['task', 'ls'], { env: { THROUGHLINE_SESSION: 'a b' } });
     expect(bad.code).toBe(2);
     expect(bad.stderr).toContain('THROUGHLINE_SESSION');
   });
 
-  it.each([[['tasks']], [['history']], [['session', 'show']], [['tool', 'task-list']]])(
-    'the reading commands are coloured when told to, and plain in a pipe: %j',
-    async (args) => {
-      const env = { THROUGHLINE_SESSION: session, NO_COLOR: '' };
-      const colour = '\u001b[';
-      expect((await up.cli(args, { env: { ...env, FORCE_COLOR: '1' } })).stdout).toContain(colour);
-      expect((await up.cli(args, { env })).stdout).not.toContain(colour);
-      expect((await up.cli(args, { env: { ...env, CI: 'true' } })).stdout).not.toContain(colour);
-      const json = await up.cli([...args, '--json'], { env: { ...env, FORCE_COLOR: '1' } });
-      expect(json.stdout).not.toContain(colour);
-    },
-  );
+  it.each([
+    [['task', 'ls']],
+    [['session', 'show', '--iterations']],
+    [['session', 'show']],
+    [['tool', 'task-list']],
+  ])('the reading commands are coloured when told to, and plain in a pipe: %j', async (args) => {
+    const env = { THROUGHLINE_SESSION: session, NO_COLOR: '' };
+    const colour = '\u001b[';
+    expect((await up.cli(args, { env: { ...env, FORCE_COLOR: '1' } })).stdout).toContain(colour);
+    expect((await up.cli(args, { env })).stdout).not.toContain(colour);
+    expect((await up.cli(args, { env: { ...env, CI: 'true' } })).stdout).not.toContain(colour);
+    const json = await up.cli([...args, '--json'], { env: { ...env, FORCE_COLOR: '1' } });
+    expect(json.stdout).not.toContain(colour);
+  });
 });
 
 describe('exit codes', () => {
@@ -292,8 +298,8 @@ describe('exit codes', () => {
 
   it.each([
     ['a cursor of no list', ['session', 'ls', '--page', 'x'], ''],
-    ['an empty name', ['timeline', 'any', '--task', ''], ''],
-    ['an empty argument', ['learnings', 'search', ''], ''],
+    ['an empty name', ['log', 'any', '--task', ''], ''],
+    ['an empty argument', ['learning', 'search', ''], ''],
     ['a setting that does not exist', ['session', 'open', 'any', '--settings', 'colour=red'], ''],
     [
       'a message id with a space',
@@ -308,7 +314,7 @@ describe('exit codes', () => {
 
   it.each([
     ['a result', ['publish', 'implementer', '-s', 'any'], result({ status: 'perhaps' })],
-    ['the entries of a trace', ['trace', 'append', '-s', 'any'], '{"intent_id":1}'],
+    ['the entries of a trace', ['publish', 'trace', '-s', 'any'], '{"intent_id":1}'],
     ['the file of a session', ['session', 'import', '-'], '{"format":"other"}'],
   ])(
     'what cannot be read as what it should be is a failure, with exit code 1: %s',
@@ -325,55 +331,55 @@ describe('templates', () => {
 
   it('schema ls names every schema that schema print gives, and no other', async () => {
     const { schemas }: { schemas: { name: string; about: string }[] } = JSON.parse(
-      (await cli(['schema', 'ls', '--json'])).stdout,
+      (await cli(['dev', 'schema', 'ls', '--json'])).stdout,
     );
     expect(schemas).toContainEqual({
       name: 'result.implementer',
       about: 'What an agent returns as implementer, on dispatch.<session>.implementer.',
     });
-    const listed = await cli(['schema', 'ls']);
+    const listed = await cli(['dev', 'schema', 'ls']);
     expect(listed.stdout.trimEnd().split('\n')).toHaveLength(schemas.length);
-    const printed = await cli(['schema', 'print', 'result.implementer']);
+    const printed = await cli(['dev', 'schema', 'print', 'result.implementer']);
     const file = new URL('../../schemas/result.implementer.json', import.meta.url);
     expect(printed).toMatchObject({ code: 0, stdout: await readFile(file, 'utf8') });
-    const wrong = await cli(['schema', 'print', 'constructor']);
+    const wrong = await cli(['dev', 'schema', 'print', 'constructor']);
     expect(wrong).toMatchObject({ code: 1, stdout: '' });
-    expect(wrong.stderr).toMatch(/there is no schema "constructor": "throughline schema ls" lists them/);
-    expect((await cli(['schema', 'print', 'result.implementr'])).stderr).toContain(
-      'there is no schema "result.implementr"; did you mean result.implementer? "throughline schema ls" lists them',
+    expect(wrong.stderr).toMatch(/there is no schema "constructor": "throughline dev schema ls" lists them/);
+    expect((await cli(['dev', 'schema', 'print', 'result.implementr'])).stderr).toContain(
+      'there is no schema "result.implementr"; did you mean result.implementer? "throughline dev schema ls" lists them',
     );
   });
 
-  it('template print gives the built-in template, which check and compile take', async () => {
-    const printed = await cli(['template', 'print']);
+  it('prompt template gives the built-in template, which its check and prompts accept', async () => {
+    const printed = await cli(['prompt', 'template']);
     expect(printed).toEqual({ code: 0, stdout: ITERATION_TEMPLATE, stderr: '' });
     await writeFile(file('same.md'), printed.stdout);
-    expect(await cli(['template', 'check', file('same.md')])).toMatchObject({ code: 0 });
-    expect(await cli(['template', 'check', file('same.md'), '--json'])).toEqual({
+    expect(await cli(['prompt', 'template', file('same.md')])).toMatchObject({ code: 0 });
+    expect(await cli(['prompt', 'template', file('same.md'), '--json'])).toEqual({
       ...{ code: 0, stdout: '{"ok":true,"unknown":[]}\n', stderr: '' },
     });
     session = newSession('template');
     await tool('task-add', '--content', 'a');
-    const own = await run('compile', '-s', session, '--kind', 'iteration', '--template', file('same.md'));
+    const own = await run('prompt', '-s', session, '--kind', 'iteration', '--template', file('same.md'));
     expect(own).toBe(await compiled());
   });
 
   it('compile fills a template of one’s own, with binary and extra', async () => {
     await writeFile(file('own.md'), '{{binary}} {{session}}\r\n{{inbox}}\r\n{{extra}}\r\n');
-    const args = ['compile', '-s', session, '--kind', 'iteration', '--template', file('own.md')];
+    const args = ['prompt', '-s', session, '--kind', 'iteration', '--template', file('own.md')];
     expect(await run(...args, '--binary', './tl', '--extra', '{{tasks}}')).toBe(
       `./tl ${session}\n{{tasks}}\n`,
     );
   });
 
-  it('template check and compile refuse unknown placeholders, and name them', async () => {
+  it('prompt template and prompt refuse unknown placeholders, and name them', async () => {
     await writeFile(file('bad.md'), 'a\n{{taks}}\n{{session}} {{ready-count}}\n');
     const named =
       /unknown placeholders: \{\{taks\}\} in line 2, \{\{ready-count\}\} in line 3\. .*\(template_invalid\)/;
-    const checked = await cli(['template', 'check', file('bad.md')]);
+    const checked = await cli(['prompt', 'template', file('bad.md')]);
     expect(checked).toMatchObject({ code: 1, stdout: '' });
     expect(checked.stderr).toMatch(named);
-    const asJson = await cli(['template', 'check', file('bad.md'), '--json']);
+    const asJson = await cli(['prompt', 'template', file('bad.md'), '--json']);
     expect(asJson.code).toBe(1);
     expect(JSON.parse(asJson.stdout)).toEqual({
       ok: false,
@@ -382,12 +388,12 @@ describe('templates', () => {
         { name: 'ready-count', line: 3 },
       ],
     });
-    const refused = await up.cli(['compile', '-s', 'x', '--kind', 'iteration', '--template', file('bad.md')]);
+    const refused = await up.cli(['prompt', '-s', 'x', '--kind', 'iteration', '--template', file('bad.md')]);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(named);
   });
 
   it('a template that cannot be read is a usage error', async () => {
-    expect(await cli(['template', 'check', file('none.md')])).toMatchObject({ code: 2, stdout: '' });
+    expect(await cli(['prompt', 'template', file('none.md')])).toMatchObject({ code: 2, stdout: '' });
   });
 });

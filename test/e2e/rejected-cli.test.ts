@@ -38,7 +38,7 @@ function publish(session: string, input: string, ...more: string[]): Promise<Cli
 }
 
 function rejected(...args: string[]): Promise<CliResult> {
-  return up.cli(['rejected', ...args]);
+  return up.cli(['result', ...args]);
 }
 
 function listed(session: Token): Promise<RejectedEntry[]> {
@@ -66,7 +66,7 @@ describe('publish --id', () => {
     expect(first).toMatchObject({ code: 0, stderr: '' });
     const dispatch = first.stdout.trim();
     const again = await publishing(session, 'implementer', implemented('1'), '--id', id);
-    const said = `-- stored before under this id, as dispatch ${dispatch}: nothing new was stored\n`;
+    const said = `-- stored before under this id, as result ${dispatch}: nothing new was stored\n`;
     expect(again).toMatchObject({ code: 0, stdout: first.stdout, stderr: said });
     const waited = await publishing(session, 'implementer', implemented('1'), '--id', id, '--wait', '--json');
     expect(waited).toMatchObject({ code: 0, stderr: said });
@@ -83,7 +83,7 @@ describe('publish --id', () => {
       const id = `${session}:k2`;
       const first = await publishing(session, 'implementer', implemented('2'), '--id', id);
       const refused = await publishing(session, role, other, '--id', id, '--wait');
-      const whose = `dispatch ${first.stdout.trim()} (implementer, task 2), which is another result`;
+      const whose = `result ${first.stdout.trim()} (implementer, task 2), which is another result`;
       expect(refused).toMatchObject({
         code: 1,
         stdout: '',
@@ -96,11 +96,11 @@ describe('publish --id', () => {
     const session = newSession('taken');
     const more = ['--id', `${session}:k3`, '--wait'];
     const wrong = await publish(session, WRONG, ...more);
-    const [, dispatch] = /^dispatch (\d+) rejected/.exec(wrong.stdout) ?? [];
+    const [, dispatch] = /^result (\d+) rejected/.exec(wrong.stdout) ?? [];
     const mended = await publish(session, GOOD, ...more);
     expect(mended.code).toBe(1);
     expect(mended.stderr).toContain(
-      `-- stored before as dispatch ${dispatch}, which was rejected; give the corrected result an id of its own\n`,
+      `-- stored before as result ${dispatch}, which was rejected; give the corrected result an id of its own\n`,
     );
   });
 });
@@ -113,7 +113,7 @@ describe('publish --wait', () => {
       code: 0,
       stderr: '',
       stdout: expect.stringMatching(
-        /^dispatch \d+ recorded: implementer, task 1, 3 facts\n- task:1 completed_with completed\n- task:1 summary did 1\n- src\/a\.ts modified_by task:1\n$/,
+        /^result \d+ recorded: implementer, task 1, 3 facts\n- task:1 completed_with completed\n- task:1 summary did 1\n- src\/a\.ts modified_by task:1\n$/,
       ),
     });
     const json = await publish(session, GOOD, '--json');
@@ -136,9 +136,9 @@ describe('publish --wait', () => {
     const text = await publish(session, WRONG);
     expect(text).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/^dispatch \d+ rejected: status is "perhaps".*\(schema_invalid\)\n/),
+      stdout: expect.stringMatching(/^result \d+ rejected: status is "perhaps".*\(schema_invalid\)\n/),
     });
-    expect(text.stderr).toContain(`"throughline rejected ls --session ${session}"`);
+    expect(text.stderr).toContain(`"throughline result ls --session ${session}"`);
     const json = await publish(session, WRONG, '--json');
     expect(json.code).toBe(1);
     expect(JSON.parse(json.stdout).result).toMatchObject({
@@ -151,7 +151,7 @@ describe('publish --wait', () => {
   it('tool dispatch-show says the same afterwards', async () => {
     const session = newSession('wait');
     const { stdout } = await publish(session, GOOD);
-    const [, sequence = ''] = /^dispatch (\d+)/.exec(stdout) ?? [];
+    const [, sequence = ''] = /^result (\d+)/.exec(stdout) ?? [];
     const shown = await up.cli(['tool', 'dispatch-show', '-s', session, '--dispatch', sequence]);
     expect(shown).toEqual({ code: 0, stderr: '', stdout });
   });
@@ -162,21 +162,19 @@ describe('what the tools show of a task whose last result could not be read', ()
     const session = newSession('shown');
     await publish(session, WRONG);
     const status = await up.cli(['status', '-s', session]);
-    expect(status.stdout).toMatch(
-      /^ {2}1 {2}last result, dispatch \d+, could not be read: schema_invalid: status is/m,
-    );
-    const ledger = await up.cli(['ledger', session, '--task', '1', '--json']);
+    expect(status.stdout).toMatch(/^ {2}1 {2}last result \d+ could not be read: schema_invalid: status is/m);
+    const ledger = await up.cli(['status', session, '--task', '1', '--json']);
     expect(JSON.parse(ledger.stdout)).toMatchObject({
       'ledger.task.unreadable': { role: 'implementer', code: 'schema_invalid' },
     });
     await publish(session, GOOD);
     expect((await up.cli(['status', '-s', session])).stdout).not.toContain('could not be read');
-    expect((await up.cli(['ledger', session, '--task', '1'])).stdout).not.toContain('unreadable');
+    expect((await up.cli(['status', session, '--task', '1'])).stdout).not.toContain('unreadable');
   });
 });
 
 describe('rejected', () => {
-  it('rejected ls shows those of a session and of a role', async () => {
+  it('result ls shows those of a session and of a role', async () => {
     const [one, other] = [newSession('ls'), newSession('ls')];
     const id = await rejectOne(one);
     await rejectOne(other);
@@ -222,31 +220,31 @@ describe('rejected', () => {
     expect(await listed(session)).toEqual([]);
   });
 
-  it('rejected fix sets fields and publishes the result again, which is then recorded and no longer listed', async () => {
+  it('result fix sets fields and publishes the result again, which is then recorded and no longer listed', async () => {
     const session = newSession('fix');
     const id = await rejectOne(session);
     const fixed = await rejected('fix', id, '--set', 'status=completed', '--set', 'task_id=7');
     expect(fixed).toMatchObject({ code: 0, stderr: '' });
-    const [, dispatch = ''] = /^\d+ corrected and published as dispatch (\d+)\n$/.exec(fixed.stdout) ?? [];
+    const [, dispatch = ''] = /^\d+ corrected and published as result (\d+)\n$/.exec(fixed.stdout) ?? [];
     expect(await resultOf(session, dispatch)).toMatchObject({ status: 'recorded', task: '7' });
     expect(await listed(session)).toEqual([]);
   });
 
-  it('rejected fix takes a whole result, from a file or standard input, and the fields are set in it', async () => {
+  it('result fix takes a whole result, from a file or standard input, and the fields are set in it', async () => {
     const session = newSession('fix');
     const id = await rejectOne(session, 'no result');
     const options = ['--file', '-', '--set', 'summary=all of it', '--json'];
-    const fixed = await up.cli(['rejected', 'fix', id, ...options], { input: GOOD });
+    const fixed = await up.cli(['result', 'fix', id, ...options], { input: GOOD });
     const { sequence } = JSON.parse(fixed.stdout);
     expect(await resultOf(session, sequence)).toMatchObject({
       facts: expect.arrayContaining([expect.objectContaining({ relation: 'summary', object: 'all of it' })]),
     });
   });
 
-  it('rejected fix sends a result to the role and the session that it was meant for', async () => {
+  it('result fix sends a result to the role and the session that it was meant for', async () => {
     const [session, meant] = [newSession('fix'), newSession('meant')];
     const id = await rejectOne(session, '{"task_id":"1","assessment":"approved"}');
-    const command = `publish it with "throughline rejected fix ${id} --role reviewer"`;
+    const command = `publish it with "throughline result fix ${id} --role reviewer"`;
     expect((await rejected('show', id)).stderr).toContain(`this is a review: ${command}`);
     expect(await listed(session)).toMatchObject([{ meant: 'reviewer' }]);
     const fixed = await rejected('fix', id, '--role', 'reviewer', '--session', meant, '--json');
@@ -254,7 +252,7 @@ describe('rejected', () => {
     expect(await resultOf(meant, sequence)).toMatchObject({ status: 'recorded', role: 'reviewer' });
   });
 
-  it('rejected fix refuses what still cannot be read, says why, and keeps it', async () => {
+  it('result fix refuses what still cannot be read, says why, and keeps it', async () => {
     const session = newSession('fix');
     const id = await rejectOne(session);
     expect(await rejected('fix', id, '--set', 'status=odd')).toMatchObject({
@@ -273,7 +271,7 @@ describe('rejected', () => {
   });
 
   it.each([['show'], ['fix', '--role', 'implementer'], ['retry'], ['rm']])(
-    'rejected %s says which number a dispatch has',
+    'result %s says which number a dispatch has',
     async (command, ...more) => {
       const session = newSession('numbers');
       // The list counts from 1 as dispatches do: a dispatch that is not rejected comes first.
@@ -283,19 +281,19 @@ describe('rejected', () => {
       const refused = await rejected(command, String(entry?.sequence), ...more);
       expect(refused).toMatchObject({ code: 1, stdout: '' });
       expect(refused.stderr).toContain(
-        `no rejected result has the number ${entry?.sequence}; dispatch ${entry?.sequence} is number ${id} in "throughline rejected ls" (not_found)`,
+        `no rejected result has the number ${entry?.sequence}; dispatch ${entry?.sequence} is number ${id} in "throughline result ls" (not_found)`,
       );
     },
   );
 
-  it('rejected rm removes by number, and says which numbers are not there', async () => {
+  it('result rm removes by number, and says which numbers are not there', async () => {
     const session = newSession('rm');
     const [one, other] = [await rejectOne(session), await rejectOne(session)];
     expect(await rejected('rm', one, '999999', '--json')).toEqual({
       code: 1,
       stdout: `{"id":${one}}\n`,
       stderr:
-        '-- 1 rejected result removed\nthroughline: no rejected result has the number 999999: "throughline rejected ls" lists their numbers (not_found)\n',
+        '-- 1 rejected result removed\nthroughline: no rejected result has the number 999999: "throughline result ls" lists their numbers (not_found)\n',
     });
     expect((await listed(session)).map(({ id }) => String(id))).toEqual([other]);
   });
@@ -304,14 +302,14 @@ describe('rejected', () => {
     [
       'nothing to correct',
       ['fix', '1'],
-      /give --file, --set, --role or --session; "throughline rejected retry 1"/,
+      /give --file, --set, --role or --session; "throughline result retry 1"/,
     ],
     ['no field', ['fix', '1', '--set', 'status'], /Use field=value/],
     ['nothing to remove', ['rm'], /give either numbers of results or --older-than/],
     ['both numbers and an age', ['rm', '1', '--older-than', '7d'], /give either numbers/],
     ['an odd age', ['rm', '--older-than', 'a week'], /Use a number with m, h, d or w, such as 7d/],
     ['a session without an age', ['rm', '1', '-s', 'x'], /--session goes with --older-than/],
-  ])('rejected exits 2 for %s', async (_, args, text) => {
+  ])('result exits 2 for %s', async (_, args, text) => {
     expect(await rejected(...args)).toMatchObject({
       code: 2,
       stdout: '',
@@ -319,13 +317,13 @@ describe('rejected', () => {
     });
   });
 
-  it('rejected rm --older-than removes what is older, of one session or of all, and the doctor is content', async () => {
+  it('result rm --older-than removes what is older, of one session or of all, and the doctor is content', async () => {
     const session = newSession('rm');
     await rejectOne(session);
     expect((await rejected('rm', '--older-than', '1w')).stdout).toBe('');
     expect(await listed(session)).toHaveLength(1);
     const check = async () => (await doctor(up.url)).found.find((finding) => finding.check === 'rejected');
-    expect(await check()).toMatchObject({ level: 'warn', fix: expect.stringContaining('rejected fix') });
+    expect(await check()).toMatchObject({ level: 'warn', fix: expect.stringContaining('result fix') });
     const all = await allRejected(ports.rejected);
     expect((await rejected('rm', '--older-than', '0m', '-s', session)).stderr).toBe(
       '-- 1 rejected result removed\n',

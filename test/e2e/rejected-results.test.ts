@@ -52,7 +52,7 @@ describe('a prompt after a rejected dispatch', () => {
     expect(refused.code).toBe('dispatch_rejected');
     expect(refused.message).toMatch(
       new RegExp(
-        `^dispatch ${sequence} could not be used, schema_invalid: status is missing.*\\. To fix it: .*"throughline rejected ls --session ${session}"`,
+        `^dispatch ${sequence} could not be used, schema_invalid: status is missing.*\\. To fix it: .*"throughline result ls --session ${session}"`,
       ),
     );
     expect(refused.details).toMatchObject({

@@ -285,15 +285,15 @@ describe('stored replies', () => {
         true,
       ),
     );
-    const { stdout: listed } = await system.as('admin', 'rejected', 'ls');
+    const { stdout: listed } = await system.as('admin', 'result', 'ls');
     expect(listed).toMatch(
-      /dispatch\.b\.reviewer {2}dispatch \d+ .*stored_reply: an answer of the server, stored here/,
+      /dispatch\.b\.reviewer {2}result \d+ .*stored_reply: an answer of the server, stored here/,
     );
     expect(listed).toMatch(
-      /dispatch\.b\.reviewer {2}dispatch \d+ .*stored_reply: a copy of message 1 of SESSION_a/,
+      /dispatch\.b\.reviewer {2}result \d+ .*stored_reply: a copy of message 1 of SESSION_a/,
     );
-    expect(listed).toMatch(/rejected\.b\.reviewer {2}dispatch 0 .*stored_reply: not a rejected result/);
-    const { code, stderr, stdout } = await system.as('admin', 'rejected', 'retry', '--all');
+    expect(listed).toMatch(/rejected\.b\.reviewer {2}result 0 .*stored_reply: not a rejected result/);
+    const { code, stderr, stdout } = await system.as('admin', 'result', 'retry', '--all');
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: expect.stringContaining('was not published as a result'),
@@ -302,15 +302,15 @@ describe('stored replies', () => {
     const left = await allRejected(system.ports.rejected);
     const [first, ...others] = left.filter((each) => each.code === 'stored_reply');
     expect(others.length).toBeGreaterThan(1);
-    const refused = await system.as('admin', 'rejected', 'fix', `${first?.id}`, '--set', 'task_id=1');
+    const refused = await system.as('admin', 'result', 'fix', `${first?.id}`, '--set', 'task_id=1');
     expect(refused.code).toBe(1);
   });
 
   it('stored replies are removed like any rejected result', async () => {
     const ids = (await allRejected(system.ports.rejected)).map(({ id }) => `${id}`);
-    const { code } = await system.as('admin', 'rejected', 'rm', ...ids);
+    const { code } = await system.as('admin', 'result', 'rm', ...ids);
     expect(code).toBe(0);
-    const listed = await system.as('admin', 'rejected', 'ls', '--json');
+    const listed = await system.as('admin', 'result', 'ls', '--json');
     const left: { code: string }[] = JSON.parse(listed.stdout);
     expect(left.filter((each) => each.code === 'stored_reply')).toEqual([]);
   });

@@ -37,7 +37,7 @@ async function filled(system: System): Promise<void> {
   await system.client.tools.sessionArchive({ session: 'shipped' });
   for (const session of ['one', 'again'])
     expect(
-      await cli(['snapshot', 'write', '--session', session], { env: { NATS_URL: system.url } }),
+      await cli(['admin', 'snapshot', '--session', session], { env: { NATS_URL: system.url } }),
     ).toMatchObject({ code: 0 });
 }
 
@@ -58,7 +58,7 @@ describe.each(WAYS)('a backup of $layout', (from, to) => {
           states.set(session, canonicalState(await eventsOf(source, session)));
           prompts.set(session, await promptOf(source, session));
         }
-        expect(await cli(['backup', directory], { env: { NATS_URL: source.url } })).toMatchObject({
+        expect(await cli(['admin', 'backup', directory], { env: { NATS_URL: source.url } })).toMatchObject({
           code: 0,
         });
       }
@@ -71,7 +71,7 @@ describe.each(WAYS)('a backup of $layout', (from, to) => {
       ).rejects.toThrow('cut off');
       await connection.close();
       const flags = to.layout === 'sharded' ? ['--shards', `${to.shards}`] : [];
-      const args = ['restore', directory, '--layout', to.layout, ...flags];
+      const args = ['admin', 'restore', directory, '--layout', to.layout, ...flags];
       expect(await cli(args, { env })).toMatchObject({ code: 2, stderr: expect.stringContaining('--again') });
       expect(await cli([...args, '--again'], { env })).toMatchObject({ code: 0 });
 

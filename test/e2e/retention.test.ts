@@ -322,7 +322,7 @@ describe.each(LAYOUTS)('rules of retention, $layout', (layout) => {
     expect(await held(DISPATCH_STREAM)).toBe(3);
     expect((await client.tools.retentionShow({ ahead: '31d' })).dispatches).toMatchObject({
       total: 0,
-      held: expect.stringContaining('throughline serve --only extractor'),
+      held: expect.stringContaining('throughline admin serve --only extractor'),
     });
 
     const extractor = await start({ nats: system.nats, only: ['extractor'] });

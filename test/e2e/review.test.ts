@@ -5,7 +5,7 @@ import { cli, startUp, type Up } from '../support/cli.js';
 import { type OnTerminal, onTerminal, PTY_MISSING } from '../support/pty.js';
 import { newSession, soon, startSystem } from '../support/system.js';
 
-/** `throughline proposals review` on a real terminal, against the running system. */
+/** `throughline learning review` on a real terminal, against the running system. */
 
 const CTRL_C = '\u0003';
 const CTRL_U = '\u0015';
@@ -41,7 +41,7 @@ async function proposed(...texts: readonly string[]) {
 }
 
 function review(project: string, ...more: string[]): Promise<OnTerminal> {
-  return onTerminal(['proposals', 'review', '--project', project, '--by', 'anna', ...more], {
+  return onTerminal(['learning', 'review', '--project', project, '--by', 'anna', ...more], {
     NATS_URL: up.url,
   });
 }
@@ -235,7 +235,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
         connection.subscribe('proposal.accept', { callback: (_, message) => resolve(message.json()) });
       });
       await connection.flush();
-      await using terminal = await onTerminal(['proposals', 'review', '--by', 'anna'], {
+      await using terminal = await onTerminal(['learning', 'review', '--by', 'anna'], {
         NATS_URL: system.url,
       });
       await terminal.shows('-- the newest 1 of 1200 pending proposals: the others come with the next review');
@@ -243,9 +243,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
       terminal.type('a');
       expect(await sent).toMatchObject({ id, by: 'anna', merge: false, separate: false });
       terminal.type(CTRL_C);
-      await terminal.shows(
-        'the last decision was sent, not answered: see "throughline proposals show abcde"',
-      );
+      await terminal.shows('the last decision was sent, not answered: see "throughline learning show abcde"');
       const { code, before, after } = await terminal.ended();
       expect(code).toBe(130);
       expect(after).toBe(before);
@@ -283,7 +281,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
           callback: (_, message) => void message.respond(JSON.stringify(reply)),
         });
       await system.ports.connection.flush();
-      await using terminal = await onTerminal(['proposals', 'review', '--json'], { NATS_URL: system.url });
+      await using terminal = await onTerminal(['learning', 'review', '--json'], { NATS_URL: system.url });
       await terminal.shows(QUESTION);
       terminal.type('m');
       await terminal.shows('1 merged');
@@ -303,8 +301,8 @@ describe.skipIf(PTY_MISSING !== undefined)(
 
 describe('a review without a terminal', () => {
   it('a review without a terminal is a usage error that names the other commands', async () => {
-    const refused = await cli(['proposals', 'review'], { env: { NATS_URL: up.url }, input: 'aaa' });
+    const refused = await cli(['learning', 'review'], { env: { NATS_URL: up.url }, input: 'aaa' });
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toMatch(/"proposals accept ID" and "proposals reject ID" \(usage\)\n$/);
+    expect(refused.stderr).toMatch(/"learning accept ID" and "learning reject ID" \(usage\)\n$/);
   });
 });

@@ -239,7 +239,12 @@ describe('a password in the URL of the server', () => {
       NATS_URL: `nats://deploy:${PASSWORD}@127.0.0.1:1,nats://deploy:${PASSWORD}@127.0.0.1:2`,
       THROUGHLINE_LOG_LEVEL: 'trace',
     };
-    for (const args of [['serve'], ['tool', 'task-list', '--session', 'demo'], ['up'], ['session', 'ls']]) {
+    for (const args of [
+      ['admin', 'serve'],
+      ['tool', 'task-list', '--session', 'demo'],
+      ['up'],
+      ['session', 'ls'],
+    ]) {
       const { code, stdout, stderr } = await cli(args, { env });
       expect(code).toBe(1);
       expect(stderr).toContain('127.0.0.1');
@@ -250,7 +255,10 @@ describe('a password in the URL of the server', () => {
   it('a password in the server’s URL is never printed by running services', async () => {
     await using system = await startPrivateSystem({ only: [] });
     const url = system.url.replace('//', `//deploy:${PASSWORD}@`);
-    await using running = await startCli(['serve'], { NATS_URL: url, THROUGHLINE_LOG_LEVEL: 'trace' });
+    await using running = await startCli(['admin', 'serve'], {
+      NATS_URL: url,
+      THROUGHLINE_LOG_LEVEL: 'trace',
+    });
     await system.client.tools.noteAdd({ session: 'demo', content: `see ${url}` });
     expect(leaks(JSON.stringify(await eventsOf(system, 'demo')), PASSWORD)).toBe(false);
     await running.stop();

@@ -294,7 +294,7 @@ describe('session import', () => {
     await soon(async () => expect((await ask('f')).state).toBe('importing'));
     await expect(ask('g')).rejects.toMatchObject({ code: 'session_importing' });
 
-    expect(await there('session', 'forget', session, '--yes')).toMatchObject({ code: 0 });
+    expect(await there('session', 'rm', session, '--yes')).toMatchObject({ code: 0 });
 
     await soon(async () => expect((await ask('g')).state).toBe('importing'));
   });
@@ -307,7 +307,7 @@ describe('session import', () => {
     await client.tools.sessionArchive({ session, reason: 'Shipped' });
     const path = join(folder, 'returned.jsonl');
     await writeFile(path, (await there('session', 'export', session)).stdout);
-    expect(await there('session', 'forget', session, '--yes')).toMatchObject({ code: 0 });
+    expect(await there('session', 'rm', session, '--yes')).toMatchObject({ code: 0 });
 
     expect(await there('session', 'import', path)).toMatchObject({ code: 0 });
 

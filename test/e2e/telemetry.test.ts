@@ -12,7 +12,7 @@ describe('telemetry of compilers that come and go', () => {
   afterAll(() => system.stop());
 
   const env = () => ({ NATS_URL: system.url });
-  const compiler = (): Promise<RunningProcess> => startCli(['serve', '--only', 'compiler'], env());
+  const compiler = (): Promise<RunningProcess> => startCli(['admin', 'serve', '--only', 'compiler'], env());
   const stored = async (session: Token) => (await system.ports.telemetry.load(session))?.counts.compiles;
 
   async function recorded(): Promise<Token> {
@@ -28,7 +28,9 @@ describe('telemetry of compilers that come and go', () => {
   }
 
   async function telemetry(session: Token) {
-    const { code, stdout, stderr } = await cli(['telemetry', session, '--json'], { env: env() });
+    const { code, stdout, stderr } = await cli(['session', 'show', '--telemetry', session, '--json'], {
+      env: env(),
+    });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     return JSON.parse(stdout);
   }

@@ -106,7 +106,7 @@ describe('a result that is not as it should be', () => {
     await system.client.publishText(newSession('read'), 'implementer', body, { wait: true });
     const env = { NATS_URL: system.url };
     const line = /^ok {4}results: \d+ repairs since the extractor started: .*\bverdict [1-9]/m;
-    const { stdout } = await cli(['health'], { env });
+    const { stdout } = await cli(['admin', 'health'], { env });
     expect(stdout.trimEnd().split('\n')).toEqual([
       expect.stringMatching(/^ok {4}service extractor: 1 instance answers; /),
       expect.stringMatching(line),
@@ -117,7 +117,7 @@ describe('a result that is not as it should be', () => {
       const { repaired } = JSON.parse(stdout).find(({ check }: { check: string }) => check === 'results');
       expect(repaired).toMatchObject({ verdict: expect.any(Number), list: expect.any(Number) });
     }
-    const others = await cli(['health', '--only', 'tools'], { env });
+    const others = await cli(['admin', 'health', '--only', 'tools'], { env });
     expect(others.stdout).toBe('ok    service session-tools: 1 instance answers\n');
   });
 

@@ -276,7 +276,7 @@ describe('prompt.compile of a dispatch', () => {
       if (shown > 1) expect(reply.prompt).toContain('- Never touch the grammar.');
       if (shown > 0) expect(reply.prompt).toContain('- edit: 39 succeeded, 0 failed, 0 denied');
       if (shown > 0 && shown < shownOf(whole))
-        expect(reply.prompt).toContain('of the lines of the compacted history (`throughline trace show');
+        expect(reply.prompt).toContain('of the lines of the compacted history (`throughline log');
       counts.add(shown);
       before = shown;
     }
@@ -311,8 +311,7 @@ describe('prompt.compile of a dispatch', () => {
       const shown = stepsOf(prompt);
       expect(shown).toEqual(all.slice(all.length - shown.length));
       expect(shown.length).toBeLessThanOrEqual(steps);
-      if (shown.length < all.length)
-        expect(prompt.prompt).toContain(`throughline trace show ${session} --intent`);
+      if (shown.length < all.length) expect(prompt.prompt).toContain(`throughline log ${session} --trace`);
       hasSummary = prompt.compacted !== null;
       if (!hasSummary) expect(shown).toEqual([]);
       steps = shown.length;
@@ -435,59 +434,76 @@ describe('T019: the SDK, end to end', () => {
   });
 });
 
-describe('throughline trace', () => {
-  const run = (args: string[], input = '') =>
-    cli(['trace', ...args], { input, env: { NATS_URL: system.url } });
+describe('the trace on the command line', () => {
+  const run = (args: string[], input = '') => cli(args, { input, env: { NATS_URL: system.url } });
   const jsonLines = (entries: readonly unknown[]) => entries.map((entry) => JSON.stringify(entry)).join('\n');
 
-  it('throughline trace appends entries and shows the summary, and the entries since', async () => {
+  it('log --trace appends entries and shows the summary, and the entries since', async () => {
     const session = newSession('cli');
-    const added = await run(['append', '-s', session], jsonLines([...steps(21), { intent_id: 'INT-1' }]));
+    const added = await run(
+      ['publish', 'trace', '-s', session],
+      jsonLines([...steps(21), { intent_id: 'INT-1' }]),
+    );
     expect(added).toMatchObject({ code: 0, stdout: '21 entries added\n' });
     expect(added.stderr).toContain('-- entry 22 skipped: action_type');
-    const shown = await run(['show', '-s', session, '--intent', 'INT-1']);
+    const shown = await run(['log', '-s', session, '--trace', 'INT-1']);
     const { summary, recent } = await system.client.compactTrace(session, 'INT-1');
     expect(shown).toMatchObject({ code: 0, stdout: `${[summary, ...recent].join('\n')}\n` });
     expect(shown.stderr).toContain('-- 21 entries, 20 of them compacted');
   });
 
-  it('throughline trace prints JSON', async () => {
+  it('log --trace prints JSON', async () => {
     const session = newSession('cli');
-    const added = await run(['append', '-s', session, '--json'], jsonLines(steps(2)));
+    const added = await run(['publish', 'trace', '-s', session, '--json'], jsonLines(steps(2)));
     const sequence = await newestOf(system, session);
     expect(JSON.parse(added.stdout)).toEqual({ appended: 2, malformed: [], sequence });
-    const shown = await run(['show', '-s', session, '--intent', 'INT-1', '--json']);
+    const shown = await run(['log', '-s', session, '--trace', 'INT-1', '--json']);
     expect(JSON.parse(shown.stdout)).toEqual(await system.client.compactTrace(session, 'INT-1'));
   });
 
-  it('throughline trace gets an entry with its output, and pins it', async () => {
+  it('log --trace gets an entry with its output, and pins it', async () => {
     const session = newSession('cli');
     const result = { status: 'FAILURE' as const, output_summary: `line one\n${'x'.repeat(5000)}\nthe end` };
-    await run(['append', '-s', session], jsonLines([step(1, { result })]));
-    const got = await run(['get', 'step-1', '-s', session]);
+    await run(['publish', 'trace', '-s', session], jsonLines([step(1, { result })]));
+    const got = await run(['log', '--entry', 'step-1', '-s', session]);
     expect(got.code).toBe(0);
     expect(got.stdout).toMatch(
       /^id: {10}step-1\n[\s\S]*error: {7}the end\noutput:\nline one\nx+\n\.\.\. \(3017 of 5017 characters not kept\) \.\.\.\nx+\nthe end\n$/,
     );
     const [stored] = await sequencesOf(system, session);
     expect(got.stderr).toContain(`sequence ${stored} of session ${session}`);
-    const json = await run(['get', 'step-1', '-s', session, '--json']);
+    const json = await run(['log', '--entry', 'step-1', '-s', session, '--json']);
     expect(JSON.parse(json.stdout)).toEqual(await system.client.getTraceEntry(session, 'step-1'));
-    const pinned = await run(['pin', 'step-1', '-s', session]);
+    const pinned = await run(['log', '--pin', 'step-1', '-s', session]);
     expect(pinned).toMatchObject({ code: 0, stdout: 'pinned for INT-1: the end\n' });
-    const shown = await run(['show', '-s', session, '--intent', 'INT-1']);
+    const shown = await run(['log', '-s', session, '--trace', 'INT-1']);
     expect(shown.stdout).toContain('- PINNED: the end\n');
   });
 
   it.each([
-    ['an unknown entry', ['get', 'step-9', '-s', 'refused'], '', /no trace entry "step-9".*\(not_found\)/],
-    ['to pin an unknown entry', ['pin', 'step-9', '-s', 'refused'], '', /no trace entry "step-9"/],
-    ['no entries', ['append', '-s', 'refused'], '', /no entries.*\(usage\)/],
-    ['lines of which none is an entry', ['append', '-s', 'refused'], '{}\n{', /entries: none can be read/],
-    ['entries that cannot be read', ['append', '-s', 'refused'], '{}', /intent_id.*\(schema_invalid\)/],
-    ['a file that is not there', ['append', '-s', 'refused', '-f', '/no/file'], '', /\/no\/file/],
-    ['no intent', ['show', '-s', 'refused'], '', /--intent/],
-  ])('throughline trace refuses %s', async (_name, args, input, text) => {
+    [
+      'an unknown entry',
+      ['log', '--entry', 'step-9', '-s', 'refused'],
+      '',
+      /no trace entry "step-9".*\(not_found\)/,
+    ],
+    ['to pin an unknown entry', ['log', '--pin', 'step-9', '-s', 'refused'], '', /no trace entry "step-9"/],
+    ['no entries', ['publish', 'trace', '-s', 'refused'], '', /no entries.*\(usage\)/],
+    [
+      'lines of which none is an entry',
+      ['publish', 'trace', '-s', 'refused'],
+      '{}\n{',
+      /entries: none can be read/,
+    ],
+    [
+      'entries that cannot be read',
+      ['publish', 'trace', '-s', 'refused'],
+      '{}',
+      /intent_id.*\(schema_invalid\)/,
+    ],
+    ['a file that is not there', ['publish', 'trace', '-s', 'refused', '-f', '/no/file'], '', /\/no\/file/],
+    ['an intent without a trace', ['log', '-s', 'refused', '--trace', 'INT-9'], '', /\(not_found\)/],
+  ])('log --trace refuses %s', async (_name, args, input, text) => {
     const refused = await run(args, input);
     expect(refused.stdout).toBe('');
     expect(refused.code).not.toBe(0);

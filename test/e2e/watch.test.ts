@@ -18,9 +18,9 @@ interface Watch extends AsyncDisposable {
   end(): Promise<number | null>;
 }
 
-/** `throughline watch`, once it says that it watches or has ended. */
+/** `throughline log -f`, once it says that it watches or has ended. */
 async function watching(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Watch> {
-  const child = spawn(process.execPath, [BIN, 'watch', ...args], {
+  const child = spawn(process.execPath, [BIN, 'log', '-f', ...args], {
     env: cleanEnv(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -87,7 +87,7 @@ async function cuttable(url: string) {
 describe.each(LAYOUTS)('in the layout $layout', (layout) => {
   const env = layoutEnv(layout);
 
-  it(`throughline watch shows what happens in all sessions, and what was missed while the connection was lost (${layout.layout})`, async () => {
+  it(`throughline log -f shows what happens in all sessions, and what was missed while the connection was lost (${layout.layout})`, async () => {
     await using system = await startSystem({ env });
     const { client } = system;
     const [old, fresh, quiet] = [newSession('old'), newSession('fresh'), newSession('quiet')];
@@ -138,7 +138,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     expect(await all.end()).toBe(0);
   });
 
-  it(`throughline watch shows one session, or those of a project (${layout.layout})`, async () => {
+  it(`throughline log -f shows one session, or those of a project (${layout.layout})`, async () => {
     await using system = await startSystem({ env });
     const { client } = system;
     const [one, other] = [newSession('one'), newSession('other')];
@@ -150,8 +150,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     expect(printer.stderr()).toContain('-- the project is print-er: "print er" is kept under this name');
     await client.publishImplementer(other, implemented('elsewhere'));
     await client.publishImplementer(one, implemented('1', { summary: 'Parser done' }));
-    const line =
-      /^\d{4}-\S+Z {2}one-\d+ {2}result +1 {2}implementer completed {2}Parser done \(dispatch 2\)$/;
+    const line = /^\d{4}-\S+Z {2}one-\d+ {2}result +1 {2}implementer completed {2}Parser done \(result 2\)$/;
     for (const each of [mine, printer]) {
       await soon(() => expect(each.lines()).toEqual([expect.stringMatching(line)]));
     }
@@ -167,7 +166,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     expect(await printer.end()).toBe(0);
   });
 
-  it(`throughline watch of a session that is not there says so, and shows it once it begins (${layout.layout})`, async () => {
+  it(`throughline log -f of a session that is not there says so, and shows it once it begins (${layout.layout})`, async () => {
     await using system = await startSystem({ env });
     const later = newSession('later');
     await using watch = await watching({ NATS_URL: system.url }, '--session', later);

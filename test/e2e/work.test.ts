@@ -135,7 +135,7 @@ describe('throughline work', () => {
     const { session, work } = await project({ 'T001 reviewer': ['blocked'] });
     const needed = await work();
     expect(needed.code).toBe(3);
-    expect(needed.stderr).toContain(`"throughline ledger ${session} --task T001" shows what was tried`);
+    expect(needed.stderr).toContain(`"throughline status ${session} --task T001" shows what was tried`);
     const other = await project();
     const missing = await other.work('--implementer', 'no-such-agent -');
     expect(missing).toMatchObject({

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { watchAllSessions } from '../../src/cli/watch-all-sessions.js';
+import { followAll } from '../../src/cli/log-follow-all.js';
 import { ALL_SESSIONS, sessionStream, type Token, token } from '../../src/contracts/names.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { silentLogger } from '../../src/engine/ports/logger.js';
@@ -91,13 +91,15 @@ it(
 
     await ports.snapshots.save(behind, { sequence: 700, text: '{"after_sequence":700,"state":{}}' });
     const options = { env: { ...env, NATS_URL: url } };
-    expect(JSON.parse((await cli(['repair', '--json'], options)).stdout)).toEqual({
+    expect(JSON.parse((await cli(['admin', 'repair', '--json'], options)).stdout)).toEqual({
       repaired: [expect.stringMatching(new RegExp(`^${sessionStream(behind)}: numbers moved up from 1 `))],
       leftOut: [`${stream} has no leader`],
     });
-    const { stdout: again, stderr: fix } = await cli(['repair'], options);
+    const { stdout: again, stderr: fix } = await cli(['admin', 'repair'], options);
     expect(again).toBe(`left out: ${stream} has no leader\nnothing to repair elsewhere\n`);
-    expect(fix).toContain('start the servers of the cluster that hold them, then run "throughline repair"');
+    expect(fix).toContain(
+      'start the servers of the cluster that hold them, then run "throughline admin repair"',
+    );
 
     await system.stop();
     // A process that knows sessions only from the index and the logs.
@@ -115,7 +117,7 @@ it(
     const failed = (error: unknown) => expect.unreachable(String(error));
     const show = (session: Token) => void shown.push(session);
     const context = { config, logger: silentLogger, url };
-    const watching = await watchAllSessions(context, alone, { show, failed, project: undefined });
+    const watching = await followAll(context, alone, { show, failed, project: undefined });
     const isHidden = `-- no leader for ${stream}: events there are not shown; start the servers of the cluster that hold them\n`;
     expect(notes()).toEqual([isHidden]);
     await alone.log.append(kept, opened('print'));

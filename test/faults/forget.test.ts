@@ -27,7 +27,7 @@ describe.each(LAYOUTS)('forgetting, $layout', (layout) => {
   }
 
   async function process(system: System, ...only: ServiceName[]): Promise<RunningProcess> {
-    const args = ['serve', '--only', ...only, '--nats', system.url];
+    const args = ['admin', 'serve', '--only', ...only, '--nats', system.url];
     const running = await startCli(args, layoutEnv(layout));
     started.push(async () => {
       running.signal('SIGCONT');

@@ -43,13 +43,13 @@ async function round(chance: Chance): Promise<void> {
     let over = false;
     const publishing = publish(system, published, () => over);
     for (let kill = 0; kill < KILLS; kill += 1) {
-      await using services = await startCli(['serve'], { NATS_URL: nats.url, ...env });
+      await using services = await startCli(['admin', 'serve'], { NATS_URL: nats.url, ...env });
       await sleep(chance.between(0, 700));
       await soon(async () => expect(await inHand(system)).toBeGreaterThan(WORTH_IT));
       services.signal('SIGKILL');
       await services.exited;
     }
-    await using services = await startCli(['serve'], { NATS_URL: nats.url, ...env });
+    await using services = await startCli(['admin', 'serve'], { NATS_URL: nats.url, ...env });
     await sleep(ACK_WAIT_MS + 500);
     over = true;
     await publishing;

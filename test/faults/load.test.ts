@@ -40,7 +40,7 @@ it.runIf(SETTINGS.load.asked)(
     await using server = await startFaultyServer();
     {
       await using system = await startSystem({ nats: server, only: [] });
-      await using services = await startCli(['serve'], {
+      await using services = await startCli(['admin', 'serve'], {
         NATS_URL: server.url,
         THROUGHLINE_LOG_LEVEL: 'warn',
       });

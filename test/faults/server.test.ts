@@ -148,7 +148,7 @@ survives('a disk that is full for a while', async (load, server) => {
 survives(
   'a worker that stands still for longer than the ack wait',
   async (load, server) => {
-    await using worker = await startCli(['serve', '--only', 'extractor'], {
+    await using worker = await startCli(['admin', 'serve', '--only', 'extractor'], {
       NATS_URL: server.url,
       ...load.env,
     });
@@ -164,7 +164,7 @@ survives(
 
 /** Publishes large bodies to a stopped worker; returns how often the server disconnected a client that reads too slowly. */
 async function cutOffs(load: Load, server: FaultyServer, bodies: number): Promise<number> {
-  await using worker = await startCli(['serve', '--only', 'extractor'], {
+  await using worker = await startCli(['admin', 'serve', '--only', 'extractor'], {
     NATS_URL: server.url,
     ...load.env,
   });
@@ -224,7 +224,7 @@ it.concurrent(
       // Without its deadline it would wait too long for answers.
       THROUGHLINE_TUNING: 'shutdownMs=1000 requestTimeoutMs=60000',
     };
-    await using running = await startCli(['serve'], env);
+    await using running = await startCli(['admin', 'serve'], env);
     await server.freeze();
     const begun = performance.now();
     const { code } = await running.stop();

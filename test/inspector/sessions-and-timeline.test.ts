@@ -203,7 +203,7 @@ describe('the view of a session', () => {
   it('a session without events says how to begin', async () => {
     await go('/s/nothing-here');
     await page.getByText('Nothing has happened in this session').waitFor();
-    expect(await page.getByText('throughline tool task-add --session nothing-here').count()).toBe(1);
+    expect(await page.getByText('throughline task add --session nothing-here').count()).toBe(1);
   });
 });
 

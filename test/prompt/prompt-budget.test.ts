@@ -148,7 +148,7 @@ describe('the room for input', () => {
     const taskPrompt = `Write the lexer\n\n${'one more line to read of the lexer\n'.repeat(2000)}`;
     const { notes, leftOut } = partsOf(compilePrompt(FULL, dispatchRequest({ taskPrompt }), DEFAULT_BUDGET));
     expect(notes['Related work']).toEqual([expect.stringMatching(/^- a lexer for the parser /)]);
-    expect(leftOut).toMatch(/of the ledger \(`throughline ledger demo --task 1`\)/);
+    expect(leftOut).toMatch(/of the ledger \(`throughline status demo --task 1`\)/);
   });
 
   it('a task with two hundred requirements leaves the room to its task prompt, and what fits of them is shown', () => {

@@ -174,7 +174,7 @@ const CONTEXT = 'of the session context (`throughline facts demo`)';
 const LEFT: Readonly<Record<string, string>> = {
   ...{ findings: CONTEXT, files: CONTEXT, work: CONTEXT, decisions: CONTEXT, tests: CONTEXT },
   ...{ requirements: CONTEXT, facts: CONTEXT },
-  ...{ plan: 'of the plan (`throughline ledger demo`)', learnings: 'of the learnings (`' },
+  ...{ plan: 'of the plan (`throughline status demo`)', learnings: 'of the learnings (`' },
   notes: 'of the notes (`throughline tool note-list --session demo`)',
 };
 
@@ -212,7 +212,7 @@ describe('a session of any size', () => {
         expect(isSaid, `${name} ${shown} of ${total} in ${room}`).toBe(true);
       }
       if (leftOut.includes('learnings'))
-        expect(leftOut).toContain('`throughline learnings ls --project default`');
+        expect(leftOut).toContain('`throughline learning ls --project default`');
     }
   });
 

@@ -180,7 +180,7 @@ describe('learnings that have no room', () => {
       };
       const { prompt } = compiledIn(compiledIn().budget.wanted - 1);
       expect(prompt).toMatch(
-        /Left out for space: .*of the learnings \(`throughline learnings ls --project my-app`\)/,
+        /Left out for space: .*of the learnings \(`throughline learning ls --project my-app`\)/,
       );
     },
   );

@@ -8,7 +8,7 @@ export function layoutEnv(layout: SessionLayout): Record<string, string> {
   };
 }
 
-/** A layout as arguments of `throughline permissions` and `throughline up`. */
+/** A layout as arguments of `throughline admin permissions` and `throughline up`. */
 export function layoutFlags(layout: SessionLayout): string[] {
   return [
     ...['--layout', layout.layout],

@@ -19,7 +19,7 @@ export interface GuardedNats extends AsyncDisposable {
 export interface TestUser {
   readonly name: string;
   readonly role: AccessRole;
-  /** Further arguments of `throughline permissions`. */
+  /** Further arguments of `throughline admin permissions`. */
   readonly args?: readonly string[];
   /** Whether it stands in an account of its own, as `--account` prints it. */
   readonly ownAccount?: boolean;
@@ -84,6 +84,7 @@ async function accountFor(user: TestUser) {
 
 async function printedFor({ name, role, args = [] }: TestUser): Promise<string> {
   const { code, stdout, stderr } = await cli([
+    'admin',
     'permissions',
     ...['--role', role, '--inbox-prefix', `_INBOX_${name}`],
     ...args,

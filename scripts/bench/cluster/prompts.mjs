@@ -14,7 +14,7 @@ const REQUEST_MS = 10_000;
 export async function prompts({ nats, url, env, count }) {
   const own = new Shutdown();
   try {
-    await startThroughline(['serve'], url, own, env);
+    await startThroughline(['admin', 'serve'], url, own, env);
     return await asked(nats, count);
   } finally {
     await own.release(30_000);

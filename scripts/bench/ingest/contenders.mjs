@@ -27,7 +27,7 @@ export async function throughlineContender({ layout, workers = 1, on }, shutdown
   const { url, pids, replicas } = on ?? (await oneServer(shutdown));
   const env = { THROUGHLINE_LAYOUT: layout, THROUGHLINE_REPLICAS: String(replicas) };
   const nats = await openPorts(url, shutdown, loadConfig(env));
-  const start = (own) => startThroughline(['serve', '--only', 'extractor'], url, own, env);
+  const start = (own) => startThroughline(['admin', 'serve', '--only', 'extractor'], url, own, env);
   // A worker that finds nothing makes the consumer, and takes its open pull away with its connection.
   const first = new Shutdown();
   await start(first);

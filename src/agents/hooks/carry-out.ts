@@ -154,7 +154,7 @@ async function compactedHistory(
   const text = [
     ...(head.length === 0 ? [] : [head.join('\n')]),
     ...(steps.length === 0 ? [] : [[RECENT_STEPS, ...steps].join('\n')]),
-    ...(left === 0 ? [] : [`${left} more lines: throughline trace show ${session} --intent ${intent}`]),
+    ...(left === 0 ? [] : [`${left} more lines: throughline log ${session} --trace ${intent}`]),
   ];
   return text.length === 0 ? undefined : text.join('\n\n');
 }

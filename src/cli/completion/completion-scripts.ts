@@ -3,7 +3,7 @@ import type { Completed, CompletedCommand, CompletedOption } from './completed-c
 
 /**
  * Completion scripts for shells. All words stand in the script, so that a shell waits for nothing; names of sessions alone
- * are asked for, by `throughline completion --sessions`.
+ * are asked for, by `throughline dev completion --sessions`.
  */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -12,7 +12,7 @@ export function completionScript(shell: Shell, commands: readonly CompletedComma
   return { bash, zsh, fish }[shell](commands);
 }
 
-const SESSIONS = 'throughline completion --sessions 2>/dev/null';
+const SESSIONS = 'throughline dev completion --sessions 2>/dev/null';
 
 function bash(commands: readonly CompletedCommand[]): string {
   const places = commands.map(
@@ -25,7 +25,7 @@ function bash(commands: readonly CompletedCommand[]): string {
         `    ${flags.map((flag) => quoted(`${at}|${flag}`)).join('|')}) value=${quoted(kindOf(value))} ;;`,
     ),
   );
-  return `# Completion of throughline for bash: source <(throughline completion bash)
+  return `# Completion of throughline for bash: source <(throughline dev completion bash)
 __throughline_at() {
   commands='' options='' argument=''
   case "$1" in
@@ -87,7 +87,7 @@ function zsh(commands: readonly CompletedCommand[]): string {
     ),
   );
   return `#compdef throughline
-# Completion of throughline for zsh: source <(throughline completion zsh)
+# Completion of throughline for zsh: source <(throughline dev completion zsh)
 __throughline_at() {
   commands=() options=() argument=''
   case "$1" in
@@ -146,7 +146,7 @@ function fish(commands: readonly CompletedCommand[]): string {
       ...fishValue(argument).map((value) => `${here} ${value}`),
     ];
   });
-  return `# Completion of throughline for fish: throughline completion fish | source
+  return `# Completion of throughline for fish: throughline dev completion fish | source
 function __throughline_path
     set -l at
     for word in (commandline -opc)[2..]

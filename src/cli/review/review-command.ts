@@ -3,7 +3,7 @@ import picocolors from 'picocolors';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { type Cli, cliOf, coloured, examples, note, out, withClient } from '../command-context.js';
-import { Interrupted } from '../interrupted.js';
+import { Interrupted } from '../output.js';
 import { deciderIn, deciding, type ProjectOptions, projectIn, shownOf } from '../session-argument.js';
 import { openTerminal } from './raw-terminal.js';
 import { type Review, type ReviewDecision, startReview } from './review-steps.js';
@@ -12,7 +12,7 @@ import { type ReviewRequests, runReview } from './run-review.js';
 /** As many proposals as one request may list. */
 const MOST = 1000;
 
-/** `throughline proposals review`: one key for each decision. */
+/** `throughline learning review`: one key for each decision. */
 export function addReview(proposals: Command): void {
   deciding(proposals.command('review'))
     .description(
@@ -22,14 +22,14 @@ export function addReview(proposals: Command): void {
     )
     .addHelpText(
       'after',
-      examples('throughline proposals review', 'throughline proposals review --project shop'),
+      examples('throughline learning review', 'throughline learning review --project shop'),
     )
     .action(async (options: ProjectOptions, self: Command) => {
       const cli = cliOf(self);
       if (!process.stdin.isTTY || !process.stdout.isTTY) {
         throw new ThroughlineError(
           'usage',
-          'review needs a terminal: use "throughline proposals ls --json", "proposals accept ID" and "proposals reject ID"',
+          'review needs a terminal: use "throughline learning ls --status pending --json", "learning accept ID" and "learning reject ID"',
         );
       }
       const { phase, tally } = await withClient(cli, (client) => review(cli, client, options));

@@ -1,7 +1,8 @@
 import { assertNever } from '../../contracts/errors.js';
 import type { ProposalView } from '../../contracts/replies/learning-reply.js';
 import { counted, oneLine } from '../../shared/text.js';
-import { type Colors, confidenceText, evidenceText, shortId, similarText } from '../show-learning.js';
+import { confidenceText, evidenceText, shortId, similarText } from '../show-learning.js';
+import type { Colors } from '../show-reply.js';
 import { ACTIONS, type Action } from './review-keys.js';
 import { left, maySeparate, type Review, type Said } from './review-steps.js';
 

@@ -183,7 +183,7 @@ function interrupted(review: Review, exitCode: number): Review {
 }
 
 function openText(id: string): string {
-  return `the last decision was sent, not answered: see "throughline proposals show ${shortId(id)}"`;
+  return `the last decision was sent, not answered: see "throughline learning show ${shortId(id)}"`;
 }
 
 function duplicateText(shown: ProposalView): string {

@@ -1,6 +1,6 @@
 import { assertNever, ThroughlineError } from '../../contracts/errors.js';
 import type { ProposalView } from '../../contracts/replies/learning-reply.js';
-import type { Colors } from '../show-learning.js';
+import type { Colors } from '../show-reply.js';
 import { screen } from './review-screen.js';
 import { type Review, type ReviewDecision, type ReviewEvent, step } from './review-steps.js';
 

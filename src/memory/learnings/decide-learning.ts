@@ -286,7 +286,7 @@ function resolve(
 }
 
 function notFound({ project }: LearningState, given: string, what: string): { readonly refusal: Refusal } {
-  const list = what === 'proposal' ? 'throughline proposals ls --status all' : 'throughline learnings ls';
+  const list = what === 'proposal' ? 'throughline learning ls --status all' : 'throughline learning ls';
   const short =
     given.trim().length < SHORTEST_PREFIX ? `give at least ${SHORTEST_PREFIX} characters, or ` : '';
   const message = `no ${what} ${JSON.stringify(given)} in project ${project}: ${short}see "${list} --project ${project}"`;

@@ -170,7 +170,7 @@ function isArchiving({ isArchiving, forgetting }: LifecycleChanges): boolean {
 function refused(what: string, until: string): ThroughlineError {
   return new ThroughlineError(
     'conflict',
-    `${what}: wait until ${until}, then run "throughline backup" again`,
+    `${what}: wait until ${until}, then run "throughline admin backup" again`,
   );
 }
 

@@ -91,7 +91,7 @@ export async function readManifest(directory: string): Promise<BackupManifest> {
     if (systemCode(error) !== 'ENOENT') throw cannotRead(path, error);
     throw new ThroughlineError(
       'not_found',
-      `${directory} holds no whole backup: ${MANIFEST}, which is written last, is missing. Give the directory of a backup that "throughline backup" has finished`,
+      `${directory} holds no whole backup: ${MANIFEST}, which is written last, is missing. Give the directory of a backup that "throughline admin backup" has finished`,
     );
   }
   const json = jsonOf(text);
@@ -267,6 +267,6 @@ export function requireOwn({ streams }: BackupManifest, directory: string): void
 function notOurs(directory: string, why: string): ThroughlineError {
   return new ThroughlineError(
     'config_invalid',
-    `${directory} ${why}: use a backup that "throughline backup" has made`,
+    `${directory} ${why}: use a backup that "throughline admin backup" has made`,
   );
 }

@@ -282,7 +282,7 @@ export function restoreRefusal(begin: RestoreBegin): ThroughlineError | undefine
 
 function refused({ directory, id, at, again, there, marked }: RestoreBegin): string | undefined {
   const streams = counted(there.length, 'stream');
-  const command = `throughline restore ${directory}`;
+  const command = `throughline admin restore ${directory}`;
   const erase = `To restore ${directory} in their place, erase them for good as an administrator, then run "${command}":\n  ${REMOVE}`;
   if (marked === id) {
     if (again) return undefined;
@@ -290,9 +290,9 @@ function refused({ directory, id, at, again, there, marked }: RestoreBegin): str
   }
   const shown = `${streams} of Throughline (${there.slice(0, 5).join(', ')}${there.length > 5 ? ' …' : ''})`;
   if (marked !== undefined)
-    return `another backup was being restored on this server, and there are ${shown}. To go on with that one, run "throughline restore DIR --again" with the directory whose ${MANIFEST} has the id ${marked}. ${erase}`;
+    return `another backup was being restored on this server, and there are ${shown}. To go on with that one, run "throughline admin restore DIR --again" with the directory whose ${MANIFEST} has the id ${marked}. ${erase}`;
   const what = again
-    ? `no restore was cut off on this server: there are ${shown} already. If the restore had ended, nothing is left to do: start the services with "throughline up" or "throughline serve", and look with "throughline doctor".`
+    ? `no restore was cut off on this server: there are ${shown} already. If the restore had ended, nothing is left to do: start the services with "throughline up" or "throughline admin serve", and look with "throughline doctor".`
     : `the server has ${shown} already: restore into an empty server or account.`;
   return `${what} ${erase}`;
 }

@@ -32,7 +32,7 @@ export function natsTransport(
     }
     throw new ThroughlineError(
       'unavailable',
-      `no stream takes ${subject}: start Throughline on this server with "throughline up", or where a backup is being restored there, wait for its end, or go on with "throughline restore DIR --again"`,
+      `no stream takes ${subject}: start Throughline on this server with "throughline up", or where a backup is being restored there, wait for its end, or go on with "throughline admin restore DIR --again"`,
     );
   }
   return {
@@ -81,7 +81,7 @@ export async function requestJson(
       const restoring = await restoreUnderWay({ connection, timeoutMs: Math.min(timeoutMs, LOOK_MS) });
       throw new ThroughlineError(
         'unavailable',
-        `no service answers ${subject}: ${restoring ?? 'start the services with "throughline up" or "throughline serve"'}`,
+        `no service answers ${subject}: ${restoring ?? 'start the services with "throughline up" or "throughline admin serve"'}`,
       );
     });
   const failure = ServiceError.toServiceError(message);

@@ -163,7 +163,7 @@ export function permissionDenied(doing: string, error: NatsError): ThroughlineEr
   const fix =
     operation === 'subscription' && /^_INBOX\b/.test(subject ?? '')
       ? 'set THROUGHLINE_INBOX_PREFIX to what this user may subscribe to, such as _INBOX_reader'
-      : '"throughline permissions" prints what each role needs';
+      : '"throughline admin permissions" prints what each role needs';
   return new ThroughlineError('permission_denied', `${doing}: the NATS user is not allowed${what}; ${fix}`, {
     cause: error,
     ...(subject !== undefined && { details: { operation, subject } }),

@@ -81,7 +81,7 @@ const AHEAD: Difference = {
   what: 'further than their logs, which were restored from an earlier backup: lists show what is no longer there',
   fix: `remove the index, which the keeper makes again from the logs: nats kv del ${INDEX_BUCKET} --force`,
 };
-const KEEPER = 'see with "throughline health" that the keeper answers, and what its log says';
+const KEEPER = 'see with "throughline admin health" that the keeper answers, and what its log says';
 const GONE: Difference = { what: 'left of sessions that have no log', fix: KEEPER };
 const BEHIND: Difference = {
   what: 'missing or older than the logs, which have been quiet for long: lists have to read those',

@@ -40,7 +40,7 @@ export async function projectFindings(examined: ProjectsExamined): Promise<Findi
     },
   }));
   // The service folds the project to answer this, and then writes a snapshot.
-  const writes = (project: Token) => `throughline learnings ls --project ${project}`;
+  const writes = (project: Token) => `throughline learning ls --project ${project}`;
   return tailFindings({ jsm, kind: 'project', logs, snapshots, snapshotEvery, now, writes, faults: [] });
 }
 
@@ -89,6 +89,6 @@ export async function vectorFindings(
     return [ok(check, 'not there yet: the first learning creates it')];
   }
   const fix =
-    'start the service again, with the same THROUGHLINE_EMBED_…: throughline serve --only learnings';
+    'start the service again, with the same THROUGHLINE_EMBED_…: throughline admin serve --only learnings';
   return [warn(check, 'is missing, though there are learnings: they are found by words alone', fix)];
 }

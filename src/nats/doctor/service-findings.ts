@@ -14,7 +14,7 @@ import { MAKE_ROOM } from '../connection/nats-errors.js';
 import { instancesOf } from '../micro/service-health.js';
 import { type Finding, fail, ok, warn } from './finding.js';
 
-/** Names of `throughline serve --only` by service. */
+/** Names of `throughline admin serve --only` by service. */
 const SERVED: Readonly<Record<string, string>> = {
   [EXTRACTOR_SERVICE]: 'extractor',
   [COMPILER_SERVICE]: 'compiler',
@@ -26,7 +26,7 @@ const SERVED: Readonly<Record<string, string>> = {
 /** Listed sessions with dispatches set aside. */
 const SHOWN = 3;
 const MEND =
-  'remove the cause: they continue by themselves within a minute; "throughline rejected retry" brings back what was rejected meanwhile';
+  'remove the cause: they continue by themselves within a minute; "throughline result retry" brings back what was rejected meanwhile';
 const NO_ANSWER = 'check that the stream of the session has a leader: nats stream info SESSION_<session>';
 
 /** Time that the last incident of a service describes its current state. */
@@ -52,7 +52,7 @@ interface ExpectedServices {
   readonly now: number;
   /** Longest wait for an instance that does not answer. */
   readonly timeoutMs: number;
-  /** Names of `throughline serve --only`. Default: all. */
+  /** Names of `throughline admin serve --only`. Default: all. */
   readonly only?: readonly string[] | undefined;
   /** Checks only instances on this machine or container. Default: everywhere. */
   readonly host?: string | undefined;
@@ -72,7 +72,7 @@ export async function serviceFindings(
       const instances = everywhere.filter((each) => host === undefined || healthIn(each)?.host === host);
       const check = `service ${name}`;
       if (instances.length === 0)
-        return [fail(check, `no instance answers${where}`, `throughline serve --only ${served}`)];
+        return [fail(check, `no instance answers${where}`, `throughline admin serve --only ${served}`)];
       const findings = instances.flatMap((each) => judged(check, each, version, now));
       const running = counted(instances.length, 'instance answers', 'instances answer');
       return [...(findings.length > 0 ? findings : [ok(check, running)]), ...repairFindings(instances)];

@@ -61,7 +61,7 @@ export async function sessionFindings(examined: SessionsExamined): Promise<Findi
 }
 
 function writesSnapshot(session: Token): string {
-  return `throughline snapshot write --session ${session}`;
+  return `throughline admin snapshot --session ${session}`;
 }
 
 /** Number of streams that a single server handles well. */
@@ -75,7 +75,7 @@ export function manySessions(count: number): Finding[] {
     warn(
       'layout',
       message,
-      'restore a backup of it with --layout sharded, into an empty installation: throughline restore DIR --layout sharded',
+      'restore a backup of it with --layout sharded, into an empty installation: throughline admin restore DIR --layout sharded',
     ),
   ];
 }
@@ -121,7 +121,7 @@ export async function importFindings(
     return warn(
       `import of session ${session}`,
       `it began ${since(record.at)} and has not ended: results of the session wait until then`,
-      `run "throughline session import" again with the same file, which continues it, or "throughline session forget ${session}"`,
+      `run "throughline session import" again with the same file, which continues it, or "throughline session rm ${session}"`,
     );
   });
 }

@@ -81,7 +81,13 @@ export async function streamFindings(jsm: JetStreamManager, expected: ExpectedSt
   if (info === undefined)
     return expected.madeBy !== undefined
       ? [ok(check, `not there yet: ${expected.madeBy} creates it`)]
-      : [fail(check, 'is missing', 'start or restart the services, which create it: throughline serve')];
+      : [
+          fail(
+            check,
+            'is missing',
+            'start or restart the services, which create it: throughline admin serve',
+          ),
+        ];
   const faults = streamFaults(info, expected);
   const { messages, bytes } = info.state;
   return faults.length > 0
@@ -143,7 +149,7 @@ export function streamFaults({ config, state, cluster }: SeenStream, expected: E
   return found;
 }
 
-/** The consumers of dispatches, with the service of `throughline serve --only` and their subjects. */
+/** The consumers of dispatches, with the service of `throughline admin serve --only` and their subjects. */
 export const CONSUMERS: Readonly<Record<string, { readonly service: string; readonly subjects: string }>> = {
   [EXTRACTOR_CONSUMER]: { service: 'extractor', subjects: DISPATCH_SUBJECTS },
   [LEARNER_CONSUMER]: { service: 'learnings', subjects: DISPATCH_REVIEWS },
@@ -157,7 +163,7 @@ export async function consumerFindings(
 ): Promise<Finding[]> {
   const check = `consumer ${consumer}`;
   const { service, subjects = DISPATCH_SUBJECTS } = CONSUMERS[consumer] ?? {};
-  const start = `throughline serve --only ${service}`;
+  const start = `throughline admin serve --only ${service}`;
   const info = await ifExists(jsm.consumers.info(DISPATCH_STREAM, consumer), check);
   return info === undefined
     ? [fail(check, 'is missing', `start its service, which creates it: ${start}`)]
@@ -212,7 +218,7 @@ export async function rejectedFindings(jsm: JetStreamManager): Promise<Finding[]
   if (info === undefined) return [];
   const { messages } = info.state;
   if (messages === 0) return [ok('rejected', 'none')];
-  const fix = '"throughline rejected ls" says why; "rejected fix", "retry" and "rm" deal with them';
+  const fix = '"throughline result ls" says why; "result fix", "result retry" and "result rm" deal with them';
   return [warn('rejected', `${counted(messages, 'result')} could not be used`, fix)];
 }
 

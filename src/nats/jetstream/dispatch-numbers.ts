@@ -215,7 +215,7 @@ export async function numbersFault(
   };
 }
 
-export const REPAIR = 'throughline repair';
+export const REPAIR = 'throughline admin repair';
 
 /** Returns the highest dispatch seen. Throws ThroughlineError `config_invalid` if the stream reuses numbers. */
 export async function assertNumbers(ports: NumbersPorts): Promise<SeenDispatch | undefined> {

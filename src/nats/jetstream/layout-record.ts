@@ -38,7 +38,7 @@ const record = z.discriminatedUnion('layout', [
 export const RESTORING = { layout: 'restoring' } as const;
 const restoring = z.object({ layout: z.literal(RESTORING.layout) });
 const BEING_RESTORED =
-  'a backup is being restored into this installation, or its restore was cut off: wait for its end, or run "throughline restore DIR --again"';
+  'a backup is being restored into this installation, or its restore was cut off: wait for its end, or run "throughline admin restore DIR --again"';
 
 interface RecordedLayout {
   readonly layout: SessionLayout;

@@ -7,7 +7,7 @@ import type { SeenDispatch } from './dispatch-numbers.js';
 /** Redelivery delay of a refused dispatch, in milliseconds. */
 const AGAIN_MS = 5000;
 const UNSEEN =
-  'cannot check whether dispatch numbers are used again: give the user the permissions that "throughline permissions --role worker" prints';
+  'cannot check whether dispatch numbers are used again: give the user the permissions that "throughline admin permissions --role worker" prints';
 
 /**
  * Holds dispatches back while the stream may reuse numbers that sessions have seen: after a reconnect, and for a dispatch that

@@ -180,7 +180,7 @@ async function createBeyond(
 export function behindSnapshot(stream: string, last: number, snapshot: number): ThroughlineError {
   return new ThroughlineError(
     'config_invalid',
-    `stream ${stream} is at ${last}, but its snapshot at ${snapshot}: it was restored from an earlier backup, and new events would not count: run "throughline repair"`,
+    `stream ${stream} is at ${last}, but its snapshot at ${snapshot}: it was restored from an earlier backup, and new events would not count: run "throughline admin repair"`,
   );
 }
 

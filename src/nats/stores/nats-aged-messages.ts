@@ -62,7 +62,7 @@ export class NatsAgedMessages implements AgedMessages {
     let floor: Floor = { sequence: last };
     for (const { consumer, service } of CONSUMERS) {
       const info = await ifExists(this.#ports.jsm.consumers.info(DISPATCH_STREAM, consumer));
-      const fix = `start it with "throughline serve --only ${service}"`;
+      const fix = `start it with "throughline admin serve --only ${service}"`;
       if (info === undefined)
         return { sequence: 0, held: `the service ${service} has read no results: ${fix}` };
       // A filtered consumer acknowledges only its own messages.

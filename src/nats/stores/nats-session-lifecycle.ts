@@ -39,7 +39,7 @@ const ANNOUNCED_PAUSE_MS = 20;
 /** Maximum age of a look that counts as current: forgetting a session waits longer until everyone knows. */
 const KNOWN_MS = 1500;
 const UNREADABLE =
-  'archived and forgotten sessions are not known here: give the user the permissions that "throughline permissions" prints';
+  'archived and forgotten sessions are not known here: give the user the permissions that "throughline admin permissions" prints';
 
 /**
  * The records in the bucket `session_lifecycle`, JSON on one line. The bucket is created with the first record.

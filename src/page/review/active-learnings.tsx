@@ -51,7 +51,7 @@ export function ActiveLearnings(props: {
         learnings.length === 0 ? (
           <Empty
             title="No learnings yet"
-            command="throughline learnings propose &quot;Run the linter before you hand in&quot;"
+            command="throughline learning propose &quot;Run the linter before you hand in&quot;"
           >
             <p>An accepted proposal reaches the prompts of all later sessions of the project.</p>
           </Empty>

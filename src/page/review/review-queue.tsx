@@ -87,7 +87,7 @@ export function ReviewQueue({ project }: { readonly project: string | undefined 
           open.length === 0 ? (
             <Empty
               title="Nothing to review"
-              command="throughline learnings propose &quot;Run the linter before you hand in&quot;"
+              command="throughline learning propose &quot;Run the linter before you hand in&quot;"
             >
               <p>Proposals come from notes, from fixes that reviews require repeatedly, and from people.</p>
             </Empty>

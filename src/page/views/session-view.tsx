@@ -48,7 +48,7 @@ export function SessionView({ session }: SessionViewProps) {
           {view.sequence === 0 ? (
             <Empty
               title="Nothing has happened in this session"
-              command={`throughline tool task-add --session ${session} --content "The first task"`}
+              command={`throughline task add --session ${session} "The first task"`}
             >
               No session of this name has events; see <a href={viewHref('sessions')}>the sessions that do</a>.
               A first task, result or goal begins this one:
@@ -72,7 +72,7 @@ export function SessionView({ session }: SessionViewProps) {
                   }
                   empty={{
                     title: 'No tasks on the board',
-                    command: `throughline tool task-add --session ${session} --content "…"`,
+                    command: `throughline task add --session ${session} "…"`,
                   }}
                   items={({ tasks }) =>
                     ordered(tasks).map((task) => <BoardRow key={task.id} session={session} task={task} />)
@@ -128,7 +128,7 @@ export function SessionView({ session }: SessionViewProps) {
                   remark={(reply) => reply.notes.length}
                   empty={{
                     title: 'No notes yet',
-                    command: `throughline tool note-add --session ${session} --content "The CI machine has no docker"`,
+                    command: `throughline note add --session ${session} "The CI machine has no docker"`,
                     text: 'Information for later agents:',
                   }}
                   items={(reply) =>
@@ -154,7 +154,7 @@ export function SessionView({ session }: SessionViewProps) {
                   }
                   empty={{
                     title: 'No messages',
-                    command: `throughline tool inbox-add --session ${session} --content "Please look at the build first"`,
+                    command: `throughline inbox add --session ${session} "Please look at the build first"`,
                     text: 'A message to the next agent:',
                   }}
                   items={({ messages }) =>

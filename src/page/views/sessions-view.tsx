@@ -166,10 +166,7 @@ function Figures({ listed }: { readonly listed: SessionFigures }) {
 function NoSessions({ filtered }: { readonly filtered: boolean }) {
   if (!filtered) {
     return (
-      <Empty
-        title="No sessions yet"
-        command="throughline tool session-open --session demo --goal &quot;A first try&quot;"
-      >
+      <Empty title="No sessions yet" command="throughline session open demo --goal &quot;A first try&quot;">
         A session begins with its first result, task or goal. This command creates an empty session:
       </Empty>
     );

@@ -59,6 +59,6 @@ export function requireWhole(session: Token, record: Archived | undefined): void
 }
 
 export function importing(session: Token): ThroughlineError {
-  const message = `session ${session} is being imported. Where that was cut short, run "throughline session import" again with the same file, or "throughline session forget ${session}"`;
+  const message = `session ${session} is being imported. Where that was cut short, run "throughline session import" again with the same file, or "throughline session rm ${session}"`;
   return new ThroughlineError('session_importing', message, { details: { session } });
 }

@@ -175,7 +175,7 @@ function requireUsable(state: SessionState, dispatch: number | undefined): void 
   const { sequence, task, error } = rejection;
   const { code, reason, fix, meant } = error;
   const remedy = fix ?? 'publish a corrected result';
-  const shown = `"throughline rejected ls --session ${state.session}" shows the result`;
+  const shown = `"throughline result ls --session ${state.session}" shows the result`;
   throw new ThroughlineError(
     'dispatch_rejected',
     `${withRemedy(`dispatch ${sequence} could not be used, ${code}: ${reason}`, remedy)}; ${shown}`,

@@ -31,7 +31,7 @@ export async function retryRejected(
   if (entry.code === 'stored_reply')
     throw new ThroughlineError(
       'stored_reply',
-      `${id} was not published as a result, and nothing is published: remove it with "throughline rejected rm ${id}"`,
+      `${id} was not published as a result, and nothing is published: remove it with "throughline result rm ${id}"`,
       { details: { id } },
     );
   const { subject, body } = corrected ?? entry;
@@ -54,7 +54,7 @@ async function requireUncounted(
   if (!recorded.has(sequence)) return;
   throw new ThroughlineError(
     'duplicate',
-    `${id} has counted as dispatch ${sequence} of session ${session}, and nothing was published: remove it with "throughline rejected rm ${id}"`,
+    `${id} has counted as dispatch ${sequence} of session ${session}, and nothing was published: remove it with "throughline result rm ${id}"`,
     { details: { id, dispatch: sequence } },
   );
 }

@@ -53,7 +53,7 @@ function digest(text: string): Buffer {
 const NO_TOKEN =
   'Open the URL with the token that `throughline up` has printed: this browser has not opened it yet.';
 const WRONG_TOKEN =
-  'The token is wrong, or that of an earlier start. Open the URL that the latest `throughline up` or `throughline serve` has printed; `throughline up --detach` prints that of a running one again.';
+  'The token is wrong, or that of an earlier start. Open the URL that the latest `throughline up` or `throughline admin serve` has printed; `throughline up --detach` prints that of a running one again.';
 
 function refusalPage(why: string): string {
   const text = why.replace(/`([^`]+)`/g, '<code>$1</code>');

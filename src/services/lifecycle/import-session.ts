@@ -117,7 +117,7 @@ export function createSessionImport(options: ImportOptions): (request: unknown) 
       copies.delete(key);
       throw new ThroughlineError(
         'conflict',
-        `session ${session} holds something else than the file, near event ${first}: remove it with "throughline session forget ${session}", and import the file again`,
+        `session ${session} holds something else than the file, near event ${first}: remove it with "throughline session rm ${session}", and import the file again`,
       );
     }
     return { session, state: 'importing', events: events.length === 0 ? 0 : copy.count };
@@ -163,7 +163,7 @@ function requireNear(to: number, now: number): void {
   if (to - MARGIN - now <= MOST_RAISED) return;
   throw wrong(
     'dispatches',
-    `is ${to - MARGIN}, but the newest result here has number ${now}, and an import moves numbers up by at most ${MOST_RAISED}: bring the whole installation over with "throughline backup" and "throughline restore", which keep its numbers`,
+    `is ${to - MARGIN}, but the newest result here has number ${now}, and an import moves numbers up by at most ${MOST_RAISED}: bring the whole installation over with "throughline admin backup" and "throughline admin restore", which keep its numbers`,
   );
 }
 

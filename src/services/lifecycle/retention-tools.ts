@@ -69,7 +69,7 @@ export function createRetentionTools(ports: RetentionToolsPorts): Answers {
         if (given.remove && next.rules.length === before.rules.length)
           throw new ThroughlineError(
             'not_found',
-            `there is no rule of ${given.project === undefined ? 'the installation' : `project ${given.project}`}: "throughline retention" lists the rules`,
+            `there is no rule of ${given.project === undefined ? 'the installation' : `project ${given.project}`}: "throughline admin retention" lists the rules`,
           );
         refuseContradiction(next);
         return next;

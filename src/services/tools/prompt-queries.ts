@@ -43,7 +43,7 @@ export function createPromptQueries(ring: Pick<PromptRing, 'all'>): Answers {
       if (prompt === undefined)
         throw new ThroughlineError(
           'not_found',
-          `no prompt ${id} of session ${session} is kept: "throughline prompts ls ${session}" lists those that are`,
+          `no prompt ${id} of session ${session} is kept: "throughline prompt ls ${session}" lists those that are`,
           { details: { id } },
         );
       if (other !== undefined)

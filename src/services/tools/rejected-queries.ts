@@ -89,8 +89,8 @@ async function notRejected(rejected: RejectedStore, id: number): Promise<Through
   const meant = entries.find(({ sequence }) => sequence === id);
   const listed =
     meant === undefined
-      ? `${id}: "throughline rejected ls" lists their numbers`
-      : `${id}; dispatch ${id} is number ${meant.id} in "throughline rejected ls"`;
+      ? `${id}: "throughline result ls" lists their numbers`
+      : `${id}; dispatch ${id} is number ${meant.id} in "throughline result ls"`;
   return new ThroughlineError('not_found', `no rejected result has the number ${listed}`, {
     details: { id, ...(meant !== undefined && { meant: meant.id }) },
   });

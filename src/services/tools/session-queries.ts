@@ -93,7 +93,7 @@ export function createSessionQueries({ log, reader, snapshots, prompts }: Sessio
         const missing =
           sequence === 0
             ? noSuchSession(session)
-            : `session ${session} has no snapshot yet: "throughline snapshot write ${session}" writes one`;
+            : `session ${session} has no snapshot yet: "throughline admin snapshot ${session}" writes one`;
         throw new ThroughlineError('not_found', missing);
       }
       const decoded = decodeSnapshot(session, stored.text);

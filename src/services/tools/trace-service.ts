@@ -86,7 +86,7 @@ export function createTraceService(options: TraceServiceOptions): TraceService {
     throw new ThroughlineError(
       'not_found',
       `id: no trace entry ${JSON.stringify(id)} in session ${session}; ` +
-        `"throughline trace show ${session} --intent INTENT" shows the newest`,
+        `"throughline log ${session} --trace INTENT" shows the newest`,
     );
   };
 

@@ -318,7 +318,7 @@ describe('an agent at work', () => {
       const answer = await place.run(name, { ...start, source: 'compact' });
       expect(answer.length).toBeLessThan(HOOK_CLIENTS[name].contextTokens * 2 + 500);
       expect(answer).toContain('399 xxx');
-      expect(answer).toMatch(/\d+ more lines: throughline trace show demo --intent/);
+      expect(answer).toMatch(/\d+ more lines: throughline log demo --trace/);
       expect(place.lines).toEqual([]);
     },
   );

@@ -304,7 +304,7 @@ describe('in shards', () => {
     expect(await fresh.log.append(two, event(2))).toMatchObject({ outcome: 'appended' });
     await expect(fresh.log.append(one, event(1))).rejects.toMatchObject({
       code: 'config_invalid',
-      message: expect.stringContaining('throughline repair'),
+      message: expect.stringContaining('throughline admin repair'),
     });
     expect(await fresh.log.append(two, event(3))).toMatchObject({ outcome: 'appended' });
     await fresh.close();

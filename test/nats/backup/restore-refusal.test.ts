@@ -18,7 +18,7 @@ describe('a restore', () => {
 
   it('names the command that goes on, where it was cut off and is begun again', () => {
     expect(said({})).toMatch(
-      /was cut off or still runs: .* run "throughline restore \/backups\/b1 --again"$/,
+      /was cut off or still runs: .* run "throughline admin restore \/backups\/b1 --again"$/,
     );
   });
 
@@ -26,14 +26,14 @@ describe('a restore', () => {
     const text = said({ again: true, marked: undefined });
     expect(text).toContain('no restore was cut off on this server');
     expect(text).toContain('"throughline doctor"');
-    expect(text).toContain('then run "throughline restore /backups/b1":');
+    expect(text).toContain('then run "throughline admin restore /backups/b1":');
     expect(text).toMatch(REMOVES);
   });
 
   it('says which backup it was where another one was cut off, and how this one takes its place', () => {
     for (const again of [false, true]) {
       const text = said({ again, marked: 'other' });
-      expect(text).toContain('"throughline restore DIR --again"');
+      expect(text).toContain('"throughline admin restore DIR --again"');
       expect(text).toContain('throughline-backup.json has the id other');
       expect(text).toMatch(REMOVES);
     }

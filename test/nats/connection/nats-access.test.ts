@@ -111,7 +111,7 @@ describe('a server that asks who comes, or wants TLS', () => {
     'a server with %s access accepts the command line with its variables, and rejects it without',
     async (name, _, env) => {
       const { url } = servers[name];
-      const inside = await cli(['health', '--only', 'extractor', '--json'], {
+      const inside = await cli(['admin', 'health', '--only', 'extractor', '--json'], {
         env: { NATS_URL: url, ...env() },
       });
       // The connection succeeds, but no service answers.
@@ -120,7 +120,9 @@ describe('a server that asks who comes, or wants TLS', () => {
         stdout: expect.stringContaining('service extractor'),
         stderr: '',
       });
-      const outside = await cli(['health', '--only', 'extractor', '--json'], { env: { NATS_URL: url } });
+      const outside = await cli(['admin', 'health', '--only', 'extractor', '--json'], {
+        env: { NATS_URL: url },
+      });
       expect(outside).toMatchObject({ code: 1, stdout: '' });
       expect(outside.stderr).toMatch(
         name === 'tls' || name === 'mutual' ? /\(tls_failed\)/ : /\(auth_failed\)/,

@@ -44,7 +44,9 @@ it('the client transport says why no service answers: none was started, or the r
   const refused = await asked().catch((error: unknown) => error);
   expect(refused).toMatchObject({
     code: 'unavailable',
-    message: expect.stringMatching(/its restore was cut off: .* run "throughline restore DIR --again"$/),
+    message: expect.stringMatching(
+      /its restore was cut off: .* run "throughline admin restore DIR --again"$/,
+    ),
   });
   expect(refused).toMatchObject({ message: expect.not.stringContaining('throughline up') });
   publisher.close();

@@ -66,7 +66,7 @@ describe('the index of sessions, to the doctor', () => {
       message: expect.stringMatching(
         new RegExp(`^1 entry is missing or older than the logs.*\\(${session}\\)$`),
       ),
-      fix: expect.stringContaining('throughline health'),
+      fix: expect.stringContaining('throughline admin health'),
     });
     await system.client.publishImplementer(session, implemented('2'));
     await soon(async () => expect(await found(LATER_MS)).toMatchObject([{ level: 'ok' }]));

@@ -36,7 +36,7 @@ it('the doctor counts the shards that were made, names sessions whose snapshot i
       check: `session ${behind}`,
       level: 'warn',
       message: expect.stringMatching(/^20 events and it has no snapshot/),
-      fix: `throughline snapshot write --session ${behind}`,
+      fix: `throughline admin snapshot --session ${behind}`,
     },
   ]);
 
@@ -101,7 +101,7 @@ it('the doctor suggests shards only where thousands of sessions have a stream ea
     {
       check: 'layout',
       level: 'warn',
-      fix: expect.stringContaining('throughline restore DIR --layout sharded'),
+      fix: expect.stringContaining('throughline admin restore DIR --layout sharded'),
     },
   ]);
 });

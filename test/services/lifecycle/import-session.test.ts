@@ -82,7 +82,7 @@ it('a file whose dispatches have far higher numbers is refused by field, value a
   await expect(asked(99_999_999)).rejects.toMatchObject({
     code: 'schema_invalid',
     message: expect.stringMatching(
-      /^dispatches: is 99999999, but the newest result here has number 5000000, .*at most 10000000: .*throughline backup/,
+      /^dispatches: is 99999999, but the newest result here has number 5000000, .*at most 10000000: .*throughline admin backup/,
     ),
     details: { fields: ['dispatches'] },
   });

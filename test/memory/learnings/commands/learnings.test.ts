@@ -213,7 +213,7 @@ describe('the id of a learning', () => {
   ])('the id of a learning is not found when it fits none: %j', (given, short) => {
     expect(new Project(proposed('', text(1))).refuses('learning.retract', { id: given })).toMatchObject({
       code: 'not_found',
-      message: `no learning "${given}" in project demo: ${short}see "throughline learnings ls --project demo"`,
+      message: `no learning "${given}" in project demo: ${short}see "throughline learning ls --project demo"`,
     });
   });
 });

@@ -6,12 +6,14 @@ import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';
-import { asCommand } from './as-command.js';
-import { cliOf, examples, note, out, withClient } from './command-context.js';
+import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
+import { addImportGit } from './import-git.js';
 import { wholeNumber } from './option-parsers.js';
-import { fixCommand, removeCommand } from './rejected-changes.js';
-import { rejectedEntries, wholeRejected } from './rejected-entries.js';
-import { rejectedLine } from './show-query.js';
+import { asCommand, resultText } from './result-body.js';
+import { addFix, addRemoval } from './result-changes.js';
+import { rejectedEntries, wholeRejected } from './result-entries.js';
+import { SESSION_DEFAULT } from './session-argument.js';
+import { rejectedLine } from './show-reply.js';
 
 /** Results that one command lists or retries. */
 const MAX_LISTED = 10_000;
@@ -26,30 +28,38 @@ interface ListOptions {
   readonly json?: boolean;
 }
 
-export function rejectedCommand(program: Command): void {
-  const rejected = program
-    .command('rejected')
-    .description('Rejected results are kept whole in the stream DISPATCH_REJECTED, each with its reason.')
+export function resultCommand(program: Command): void {
+  const result = program
+    .command('result')
+    .description(
+      'Results that could not be used are kept whole in the stream DISPATCH_REJECTED, each with its reason: correct them and\n' +
+        'send them again. "throughline log --kind result" lists the results that counted.',
+    )
     .addHelpText(
       'after',
       examples(
-        'throughline rejected ls --session demo',
-        'throughline rejected fix 3 --set task_id=2.1',
-        'throughline rejected rm --older-than 7d',
+        'throughline result ls --session demo',
+        'throughline result fix 3 --set task_id=2.1',
+        'throughline result rm --older-than 7d',
       ),
     );
+  addList(result);
+  addShow(result);
+  addFix(result);
+  addRetry(result);
+  addRemoval(result);
+  addImportGit(result);
+}
 
-  rejected
+function addList(result: Command): void {
+  result
     .command('ls')
     .description('Lists rejected results, the newest first.')
     .option('-s, --session <name>', 'only those of this session')
     .addOption(new Option('--role <role>', 'only those of this role').choices(ROLES))
     .option('--limit <n>', 'maximum number to list', wholeNumber(1, MAX_LISTED), 100)
     .option('--json', 'one JSON array')
-    .addHelpText(
-      'after',
-      examples('throughline rejected ls', 'throughline rejected ls --session demo --json'),
-    )
+    .addHelpText('after', examples('throughline result ls', 'throughline result ls --session demo --json'))
     .action(async (options: ListOptions, command: Command) => {
       const { limit, json, session, role } = options;
       const of = {
@@ -66,22 +76,33 @@ export function rejectedCommand(program: Command): void {
       const none = Object.keys(of).length === 0 ? NONE : NO_SUCH;
       note(entries.length === 0 ? none : `-- ${counted(entries.length, 'rejected result')}${more}`);
     });
+}
 
-  rejected
+function addShow(result: Command): void {
+  result
     .command('show')
+    .summary('show a rejected result, or with --sequence the outcome of any')
     .description(
       'Prints the body of a rejected result, and on standard error its reason and what would fix it.\n' +
         'Characters that a terminal acts on or does not show are written as \\uXXXX.\n' +
-        'With --raw the body comes byte for byte, for a file or another program.',
+        'With --raw the body comes byte for byte, for a file or another program.\n' +
+        'With --sequence it shows the outcome of any result, by the sequence that `publish` prints.',
     )
-    .argument('<id>', 'its number in `rejected ls`', wholeNumber(1))
+    .argument('[id]', 'its number in `result ls`', wholeNumber(1))
+    .option('--sequence <n>', 'the outcome of the result with this DISPATCH sequence', wholeNumber(1))
+    .option('-s, --session <name>', `with --sequence: session ${SESSION_DEFAULT}`)
     .option('--raw', 'the body as it came')
     .option('--json', 'one JSON object, with the body as text')
     .addHelpText(
       'after',
-      examples('throughline rejected show 3', 'throughline rejected show 3 --raw > result.json'),
+      examples('throughline result show 3', 'throughline result show 3 --raw > result.json'),
     )
-    .action(async (id: number, { raw, json }: { raw?: boolean; json?: boolean }, command: Command) => {
+    .action(async (id: number | undefined, options: ShowOptions, command: Command) => {
+      const { raw, json, sequence } = options;
+      if ((id === undefined) === (sequence === undefined))
+        throw new ThroughlineError('usage', 'give either the number of a rejected result or --sequence');
+      if (sequence !== undefined) return showOutcome(cliOf(command), sequence, options);
+      if (id === undefined) return;
       const { entry, body } = await withClient(cliOf(command), (client) => wholeRejected(client, id));
       if (json) return out(JSON.stringify({ ...entry, body: new TextDecoder().decode(body) }));
       const said = inCommands(entry);
@@ -89,18 +110,31 @@ export function rejectedCommand(program: Command): void {
       if (said.fix !== undefined) note(`to fix it: ${said.fix}`);
       process.stdout.write(raw ? body : visible(new TextDecoder().decode(body)));
     });
+}
 
-  fixCommand(rejected);
+interface ShowOptions {
+  readonly raw?: boolean;
+  readonly json?: boolean;
+  readonly sequence?: number;
+  readonly session?: string;
+}
 
-  rejected
+async function showOutcome(cli: Cli, dispatch: number, { session: named, json }: ShowOptions): Promise<void> {
+  const session = sessionOf(cli, named);
+  const reply = await withClient(cli, (client) => client.tools.dispatchShow({ session, dispatch }));
+  out(json ? JSON.stringify(reply) : resultText(reply));
+}
+
+function addRetry(result: Command): void {
+  result
     .command('retry')
     .description(
       'Publishes rejected results again, to the subjects they came from, and removes them from the list.',
     )
-    .argument('[id]', 'its number in `rejected ls`', wholeNumber(1))
+    .argument('[id]', 'its number in `result ls`', wholeNumber(1))
     .option('--all', 'all of them')
     .option('--json', 'one line of JSON for each: {id, sequence}')
-    .addHelpText('after', examples('throughline rejected retry 3', 'throughline rejected retry --all'))
+    .addHelpText('after', examples('throughline result retry 3', 'throughline result retry --all'))
     .action(async (id: number | undefined, options: { all?: boolean; json?: boolean }, command: Command) => {
       if ((id === undefined) === (options.all !== true)) {
         throw new ThroughlineError('usage', 'give either the number of one result or --all');
@@ -113,7 +147,7 @@ export function rejectedCommand(program: Command): void {
           const sequence = await retriedAs(client, each, id === undefined);
           if (sequence === undefined) continue;
           if (options.json) out(JSON.stringify({ id: each, sequence }));
-          else out(`${each} published again as dispatch ${sequence}`);
+          else out(`${each} published again as result ${sequence}`);
         }
         if (ids.length === 0) note('-- nothing to retry');
         // Not in a loop: what is rejected again at once would be retried without end.
@@ -121,8 +155,6 @@ export function rejectedCommand(program: Command): void {
           note(`-- these were the oldest ${MAX_LISTED}: run it again for the others`);
       });
     });
-
-  removeCommand(rejected);
 }
 
 /** Retries one. Among all, one that has counted or is not a result ends nothing: it is told, and left. */
@@ -143,5 +175,5 @@ async function retriedAs(
 const LEFT: ReadonlySet<string> = new Set(['duplicate', 'stored_reply']);
 
 function inCommands(entry: RejectedShown): RejectedShown {
-  return asCommand(entry, (role) => `throughline rejected fix ${entry.id} --role ${role}`);
+  return asCommand(entry, (role) => `throughline result fix ${entry.id} --role ${role}`);
 }

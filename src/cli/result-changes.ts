@@ -6,19 +6,18 @@ import { token } from '../contracts/names.js';
 import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
-import { asCommand } from './as-command.js';
-import { readBody } from './body-file.js';
 import { cliOf, examples, note, out, withClient } from './command-context.js';
 import { ageInMs, wholeNumber } from './option-parsers.js';
+import { asCommand, readBody } from './result-body.js';
 import {
   type FieldChange,
   fieldChange,
   rejectedEntries,
   wholeRejected,
   withFields,
-} from './rejected-entries.js';
+} from './result-entries.js';
 
-/** What empties the list of rejected results: `rejected fix` and `rejected rm`. */
+/** The commands that change the list of rejected results: `result fix` and `result rm`. */
 
 interface FixOptions {
   readonly file?: string;
@@ -37,14 +36,14 @@ interface RemoveOptions {
 /** Results that one command removes by their age, or looks through. */
 const MAX_REMOVED = 10_000;
 
-export function fixCommand(rejected: Command): void {
+export function addFix(rejected: Command): void {
   rejected
     .command('fix')
     .description(
       'Corrects a rejected result, publishes it again, and removes it from the list. \n' +
         'It is checked first: what still cannot be read stays where it is.',
     )
-    .argument('<id>', 'its number in `rejected ls`', wholeNumber(1))
+    .argument('<id>', 'its number in `result ls`', wholeNumber(1))
     .option('-f, --file <path>', 'the whole result in place of the stored one; - is standard input')
     .option(
       '--set <field=value>',
@@ -57,15 +56,15 @@ export function fixCommand(rejected: Command): void {
     .addHelpText(
       'after',
       examples(
-        'throughline rejected fix 3 --set task_id=2.1 --set status=completed',
-        'throughline rejected fix 3 --role reviewer',
-        'throughline rejected show 3 --raw > result.json; throughline rejected fix 3 --file result.json',
+        'throughline result fix 3 --set task_id=2.1 --set status=completed',
+        'throughline result fix 3 --role reviewer',
+        'throughline result show 3 --raw > result.json; throughline result fix 3 --file result.json',
       ),
     )
     .action(async (id: number, options: FixOptions, command: Command) => {
       const { file, set, role, session } = options;
       if ([file, set, role, session].every((given) => given === undefined)) {
-        const unchanged = `"throughline rejected retry ${id}" sends it unchanged`;
+        const unchanged = `"throughline result retry ${id}" sends it unchanged`;
         throw new ThroughlineError('usage', `give --file, --set, --role or --session; ${unchanged}`);
       }
       const cli = cliOf(command);
@@ -78,20 +77,20 @@ export function fixCommand(rejected: Command): void {
       out(
         options.json
           ? JSON.stringify({ id, sequence })
-          : `${id} corrected and published as dispatch ${sequence}`,
+          : `${id} corrected and published as result ${sequence}`,
       );
     });
 }
 
-export function removeCommand(rejected: Command): void {
+export function addRemoval(rejected: Command): void {
   rejected
     .command('rm')
     .description('Removes rejected results for good: by their numbers, or all that came before some time.')
-    .argument('[ids...]', 'their numbers in `rejected ls`', idList)
+    .argument('[ids...]', 'their numbers in `result ls`', idList)
     .option('--older-than <age>', 'those that came longer ago than this: 30m, 12h, 7d or 2w', ageInMs)
     .option('-s, --session <name>', 'with --older-than: only those of this session')
     .option('--json', 'one line of JSON for each: {id}')
-    .addHelpText('after', examples('throughline rejected rm 3 4', 'throughline rejected rm --older-than 7d'))
+    .addHelpText('after', examples('throughline result rm 3 4', 'throughline result rm --older-than 7d'))
     .action(async (ids: readonly number[], options: RemoveOptions, command: Command) => {
       const { olderThan, session, json } = options;
       if ((ids.length === 0) === (olderThan === undefined))
@@ -167,10 +166,7 @@ function correction(
   // What is not changed is not sent: the service has it.
   if (parsed.ok)
     return { role, toSession: session, ...(body !== stored && { body: new TextDecoder().decode(body) }) };
-  const { code, reason, fix } = asCommand(
-    parsed,
-    (other) => `throughline rejected fix ${id} --role ${other}`,
-  );
+  const { code, reason, fix } = asCommand(parsed, (other) => `throughline result fix ${id} --role ${other}`);
   const why = `${id} still cannot be read as the result of ${role}: ${reason}`;
   throw new ThroughlineError(code, withRemedy(why, fix));
 }

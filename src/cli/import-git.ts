@@ -20,12 +20,10 @@ interface ImportOptions extends CommitSelection {
 
 const IN_FLIGHT = 64;
 
-export function importCommand(program: Command): void {
-  program
-    .command('import')
-    .description('Publishes existing knowledge as results of a session.')
-    .addHelpText('after', examples('throughline import git --session demo --repo ../project'))
-    .command('git')
+export function addImportGit(result: Command): void {
+  result
+    .command('import-git')
+    .summary('publish the commits of a git repository as results')
     .description(
       "Each commit becomes an implementer's result: its subject is the summary, its files are the files modified.\n" +
         'It counts once, however often it is imported, and opens no ledger: no task waits for its review.',
@@ -45,8 +43,8 @@ export function importCommand(program: Command): void {
     .addHelpText(
       'after',
       examples(
-        'throughline import git --session demo --repo ../project --limit 500',
-        'throughline import git --session demo --branch main --since "3 months ago" --path src docs',
+        'throughline result import-git --session demo --repo ../project --limit 500',
+        'throughline result import-git --session demo --branch main --since "3 months ago" --path src docs',
       ),
     )
     .action(async (options: ImportOptions, command: Command) => {
@@ -79,10 +77,10 @@ export function importCommand(program: Command): void {
       else if (commits.length === 0) out('0 commits imported: none was found');
       else {
         const before = known ? `, ${known} of them were known already` : '';
-        out(`${counted(commits.length, 'commit')} imported${before}; the last one is dispatch ${sequence}`);
+        out(`${counted(commits.length, 'commit')} imported${before}; the last one is result ${sequence}`);
         if (shortened > 0)
           out(
-            `${counted(shortened, 'commit')} shortened: a subject or list of files was too long for a dispatch`,
+            `${counted(shortened, 'commit')} shortened: a subject or list of files was too long for a result`,
           );
         const given = `they give ${counted(facts, 'fact')}`;
         if (kept === undefined) out(`${given}; what the session knew of them it did not say in time`);

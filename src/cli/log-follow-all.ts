@@ -1,5 +1,6 @@
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
+import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
 import { SESSION_EVENTS, type StoredEvent } from '../contracts/session-events.js';
 import { createSessionReader } from '../engine/folding/session-folding.js';
 import { silentLogger } from '../engine/ports/logger.js';
@@ -13,7 +14,18 @@ import type { NatsPorts } from '../nats/open-nats.js';
 import { SessionProjects } from '../services/learnings/learner.js';
 import { named } from '../shared/text.js';
 import { type Cli, note } from './command-context.js';
-import type { Watching, WatchShown } from './watch-one-session.js';
+
+/** Something that is followed until it is stopped. */
+export interface Following {
+  /** Looks for entries whose announcement was lost. */
+  readonly look: () => void;
+  readonly stop: () => void;
+}
+
+export interface Followed {
+  readonly show: (session: Token, entry: TimelineEntry) => void;
+  readonly failed: (error: unknown) => void;
+}
 
 /** Announcements may get lost: this is the longest wait then. */
 const LOOK_EVERY_MS = 30_000;
@@ -23,12 +35,12 @@ const AT_ONCE = 8;
 const MOST_KNOWN = 10_000;
 const FOLDED = 16;
 
-/** By the streams themselves, from where each of them stands now. */
-export async function watchAllSessions(
+/** Follows the streams themselves, each from its present end. */
+export async function followAll(
   { config }: Cli,
   nats: NatsPorts,
-  { show, failed, project }: WatchShown & { readonly project: Token | undefined },
-): Promise<Watching> {
+  { show, failed, project }: Followed & { readonly project: Token | undefined },
+): Promise<Following> {
   const tails = sessionTails(nats, config.requestTimeoutMs);
   const turns = new Semaphore(AT_ONCE);
   const projects = projectsOf(nats);

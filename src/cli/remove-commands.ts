@@ -7,11 +7,10 @@ import { recordOf } from '../shared/is-object.js';
 import { counted } from '../shared/text.js';
 import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
 import { agreed, canAsk } from './output.js';
-import { patiently } from './patient-request.js';
-import { progressLine } from './progress-line.js';
+import { patiently, progressLine } from './progress-line.js';
 import { onSession, sessionGiven } from './session-argument.js';
 
-/** `session forget` and `project forget`: what would go is shown before it is asked for. */
+/** `session rm` and `admin project rm`: they show what would go before they ask. */
 
 interface ForgetOptions {
   readonly yes?: boolean;
@@ -25,9 +24,9 @@ const NOTHING = 'nothing';
 /** Between two looks at how far it is. */
 const LOOK_MS = 200;
 
-export function forgetSessionCommand(session: Command): void {
-  onSession(session.command('forget'))
-    .summary('erase a session for good')
+export function addRemove(session: Command): void {
+  onSession(session.command('rm'))
+    .summary('remove a session for good')
     .description(
       'Erases a session for good: its events, results, rejected results, snapshots and prompts, and what names it in\n' +
         'learnings. A session of that name then begins at nothing. Learnings that a person has accepted belong to the project\n' +
@@ -36,10 +35,7 @@ export function forgetSessionCommand(session: Command): void {
     .option('-y, --yes', 'do not ask')
     .option('--with-learnings', 'also remove accepted learnings that rest on this session alone')
     .option('--json', 'one line of JSON: the last reply')
-    .addHelpText(
-      'after',
-      examples('throughline session forget demo', 'throughline session forget demo --yes'),
-    )
+    .addHelpText('after', examples('throughline session rm demo', 'throughline session rm demo --yes'))
     .action(async (...given: unknown[]) => {
       const command = given.at(-1) as Command;
       const cli = cliOf(command);
@@ -48,7 +44,7 @@ export function forgetSessionCommand(session: Command): void {
       const withLearnings = options.withLearnings === true;
       await forget(cli, options, {
         what: `session ${name}`,
-        command: `throughline session forget ${name}`,
+        command: `throughline session rm ${name}`,
         ask: (client, more) => client.tools.sessionForget({ session: name, withLearnings, ...more }),
         name,
         warns: ({ evidence }) =>
@@ -63,19 +59,19 @@ export function projectCommand(program: Command): void {
   const project = program
     .command('project')
     .description('Works on all sessions and learnings of a project.')
-    .addHelpText('after', examples('throughline project forget parser'));
+    .addHelpText('after', examples('throughline admin project rm parser'));
   project
-    .command('forget')
-    .summary('erase a project for good')
+    .command('rm')
+    .summary('remove a project for good')
     .argument('[project]', 'the project (default: THROUGHLINE_PROJECT; without either, nothing is erased)')
     .description(
-      'Erases a project for good: all its sessions, as `session forget` does, its learnings and proposals.',
+      'Erases a project for good: all its sessions, as `session rm` does, its learnings and proposals.',
     )
     .option('-y, --yes', 'do not ask')
     .option('--json', 'one line of JSON: the last reply')
     .addHelpText(
       'after',
-      examples('throughline project forget parser', 'throughline project forget parser --yes --json'),
+      examples('throughline admin project rm parser', 'throughline admin project rm parser --yes --json'),
     )
     .action(async (given: string | undefined, options: ForgetOptions, command: Command) => {
       const cli = cliOf(command);
@@ -84,11 +80,11 @@ export function projectCommand(program: Command): void {
       if (name === undefined)
         throw new ThroughlineError(
           'usage',
-          'no project is named: say which, as in "throughline project forget default"',
+          'no project is named: say which, as in "throughline admin project rm default"',
         );
       await forget(cli, options, {
         what: `project ${name}`,
-        command: `throughline project forget ${name}`,
+        command: `throughline admin project rm ${name}`,
         ask: (client, more) => client.tools.projectForget({ project: name, ...more }),
         name,
         warns: (_, reply) => ('total' in reply ? [`with ${counted(reply.total, 'session')}`] : []),

@@ -1,14 +1,21 @@
+import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import type { CompileRequest, CompileRequestInput } from '../contracts/compile-request.js';
-import { ThroughlineError } from '../contracts/errors.js';
+import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { FACT_TAGS, type FactTag } from '../contracts/fact-tags.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
 import type { CompileReply } from '../contracts/replies/compile-reply.js';
+import {
+  checkTemplate,
+  ITERATION_TEMPLATE,
+  ITERATION_VARIABLES,
+  unknownPlaceholders,
+} from '../prompt/iteration-template.js';
 import { counted } from '../shared/text.js';
 import { cliOf, examples, note, out, outForAgent, sessionOf, withClient } from './command-context.js';
 import { fraction, wholeNumber } from './option-parsers.js';
-import { explanation } from './show-prompt.js';
-import { readTemplate } from './template-command.js';
+import { onSession, requireEvents, sessionGiven } from './session-argument.js';
+import { explanation, promptLine, promptLines } from './show-prompt.js';
 
 interface CompileOptions {
   readonly session?: string;
@@ -39,11 +46,11 @@ interface CompileOptions {
   readonly json?: boolean;
 }
 
-export function compileCommand(program: Command): void {
-  program
-    .command('compile')
+export function promptCommand(program: Command): void {
+  const prompt = program
+    .command('prompt')
     .description(
-      'Asks the prompt-compiler for a prompt. The prompt goes to standard output, a summary of it to standard error.',
+      'Compiles the next prompt of a session. The prompt goes to standard output, a summary of it to standard error.',
     )
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
     .addOption(
@@ -53,7 +60,7 @@ export function compileCommand(program: Command): void {
     )
     .option('-t, --task <id>', 'id of the task that the prompt is for')
     .option('-p, --prompt <text>', 'what the agent must do; facts and learnings are chosen to fit it')
-    .option('--template <file>', 'iteration: your own template, see `throughline template`')
+    .option('--template <file>', 'iteration: your own template, see `throughline prompt template`')
     .option('--binary <command>', 'the command that agents are told to use (default: throughline)')
     .option('--extra <text>', 'iteration: text at the end of the prompt')
     .addOption(new Option('--role <role>', 'who gets the prompt (default: implementer)').choices(ROLES))
@@ -99,11 +106,11 @@ export function compileCommand(program: Command): void {
     .addHelpText(
       'after',
       examples(
-        'throughline compile -s demo -t 5.1 -p "Make compile wait for a dispatch" --explain',
-        'throughline compile -s demo --kind iteration --max-learnings 10',
-        'throughline compile -s demo --kind session-start',
-        'throughline compile -s demo -t 5.1 -p "Fix the tests" --tags test error',
-        'throughline compile -s demo -t 5.1 -p "…" --after "$(throughline publish reviewer -s demo -f r.json)" --json',
+        'throughline prompt -s demo -t 5.1 -p "Make compile wait for a dispatch" --explain',
+        'throughline prompt -s demo --kind iteration --max-learnings 10',
+        'throughline prompt -s demo --kind session-start',
+        'throughline prompt -s demo -t 5.1 -p "Fix the tests" --tags test error',
+        'throughline prompt -s demo -t 5.1 -p "…" --after "$(throughline publish reviewer -s demo -f r.json)" --json',
       ),
     )
     .action(async (options: CompileOptions, command: Command) => {
@@ -119,6 +126,10 @@ export function compileCommand(program: Command): void {
       for (const line of warnings(reply)) note(line);
       if (options.explain) for (const line of explanation(reply)) note(line);
     });
+  // Commander gives options that both have to the command above: these commands read both.
+  addList(prompt);
+  addShow(prompt);
+  addTemplate(prompt);
 }
 
 async function requestOf(session: string, options: CompileOptions): Promise<CompileRequestInput> {
@@ -182,4 +193,132 @@ function warnings(reply: CompileReply): string[] {
       ? [`-- shortened from ${budget.wanted} to ${budget.used} of ${budget.room} tokens${what}`]
       : []),
   ];
+}
+
+interface ListOptions {
+  readonly task?: string;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+interface ShowOptions {
+  readonly session?: string;
+  readonly text?: boolean;
+  readonly json?: boolean;
+}
+
+/** The number of prompts that a session keeps. */
+const MOST = 200;
+
+function addList(prompt: Command): void {
+  onSession(prompt.command('ls'))
+    .summary('list the prompts that were compiled last')
+    .description('Lists the prompts that were compiled last, the newest first.')
+    .option('--task <id>', 'only prompts of this task')
+    .option('--limit <n>', 'maximum number to list', wholeNumber(1, MOST), 50)
+    .option('--json', 'one JSON array')
+    .addHelpText(
+      'after',
+      examples('throughline prompt ls demo', 'throughline prompt ls demo --task 2.1 --json'),
+    )
+    .action(async (_: string | undefined, _options: object, command: Command) => {
+      const cli = cliOf(command);
+      const session = sessionGiven(cli, command);
+      const { task, limit, json } = command.optsWithGlobals<ListOptions>();
+      const asked = { session, limit, ...(task !== undefined && { task }) };
+      const { prompts, total } = await withClient(cli, async (client) => {
+        const found = await client.tools.promptList(asked);
+        // The ring does not know which sessions exist.
+        if (found.total === 0) requireEvents(session, (await client.tools.sessionShow({ session })).sequence);
+        return found;
+      });
+      if (json) return out(JSON.stringify(prompts));
+      for (const each of prompts) out(promptLine(each));
+      if (total === 0) note(`-- none is kept: ${noneKept(session, task)}`);
+      else note(`-- ${prompts.length} of ${counted(total, 'prompt')}`);
+    });
+}
+
+function addShow(parent: Command): void {
+  parent
+    .command('show')
+    .summary('show what a prompt showed and what it left out, or the prompt itself')
+    .description(
+      'Prints what a prompt showed and what it left out. With --text it is compiled again from its request, as it was.',
+    )
+    .argument('<id>', 'its id in `prompt ls`, or the beginning of it')
+    .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
+    .option('--text', 'the prompt itself, compiled again')
+    .option('--json', 'one JSON object: {prompt, request}; with --text the whole reply')
+    .addHelpText(
+      'after',
+      examples(
+        'throughline prompt show 4f1c09ab23de --session demo',
+        'throughline prompt show 4f1c --session demo --text',
+      ),
+    )
+    .action(async (id: string, _: object, command: Command) => {
+      const { session: named, text, json } = command.optsWithGlobals<ShowOptions>();
+      const cli = cliOf(command);
+      const session = sessionOf(cli, named);
+      await withClient(cli, async (client) => {
+        const shown = await client.tools.promptShow({ session, id });
+        const { prompt, request } = shown;
+        if (!text) {
+          if (json) return out(JSON.stringify(shown));
+          for (const each of promptLines(prompt)) out(each);
+          return;
+        }
+        const reply = await client.compilePast(request as CompileRequestInput & { asOf: number });
+        if (json) out(JSON.stringify(reply));
+        else outForAgent(reply.prompt);
+        if (prompt.cut)
+          note('-- its request was kept without some of its text: the prompt may have been another');
+      });
+    });
+}
+
+function noneKept(session: string, task: string | undefined): string {
+  return task === undefined
+    ? `"throughline prompt --session ${session}" compiles one`
+    : `"throughline prompt ls ${session}" lists those of all tasks`;
+}
+
+function addTemplate(parent: Command): void {
+  parent
+    .command('template')
+    .summary('print the iteration template, or check your own')
+    .description(
+      `Prints the built-in template of iteration prompts, as a start for your own. With a file it checks that this template\n` +
+        `has no unknown placeholder. Placeholders: ${ITERATION_VARIABLES.map((name) => `{{${name}}}`).join(' ')}`,
+    )
+    .argument('[file]', 'check this template')
+    .option(
+      '--json',
+      'with a file: print {"ok":true,"unknown":[]}, with name and line of each unknown placeholder',
+    )
+    .addHelpText(
+      'after',
+      examples('throughline prompt template > my-template.md', 'throughline prompt template my-template.md'),
+    )
+    .action(async (file: string | undefined, _: object, command: Command) => {
+      if (file === undefined) return out(ITERATION_TEMPLATE);
+      const { json } = command.optsWithGlobals<{ json?: boolean }>();
+      const text = await readTemplate(file);
+      if (json) {
+        const unknown = unknownPlaceholders(text, ITERATION_VARIABLES);
+        out(JSON.stringify({ ok: unknown.length === 0, unknown }));
+      }
+      checkTemplate(text);
+      if (!json) note('-- all placeholders are known');
+    });
+}
+
+/** The text of a template file. */
+export async function readTemplate(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new ThroughlineError('usage', `template ${file} cannot be read: ${messageOf(cause)}`, { cause });
+  }
 }

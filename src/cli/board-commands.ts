@@ -1,0 +1,139 @@
+import type { Command } from 'commander';
+import { ThroughlineError } from '../contracts/errors.js';
+import { TOOLS } from '../contracts/tool-requests.js';
+import { cliOf, examples, out, withClient } from './command-context.js';
+import { addFields, addRequest, print } from './request-command.js';
+import { SESSION_DEFAULT, sessionGiven } from './session-argument.js';
+import { coloursOf, showReply } from './show-reply.js';
+
+/** `throughline task …`, `note …` and `inbox …`: what agents and people keep in a session. */
+
+export function taskCommand(program: Command): void {
+  const task = program
+    .command('task')
+    .description('The tasks on the board of a session. Agents take them, results move them.')
+    .addHelpText(
+      'after',
+      examples('throughline task add "Write the parser" -s demo', 'throughline task ls demo'),
+    );
+  addRequest(task, 'add', 'task-add', {
+    places: ['content'],
+    examples: ['"Write the parser" -s demo', '"Write the printer" -s demo --priority 1 --depends-on TAS-1'],
+  });
+  addRequest(task, 'ls', 'task-list', {
+    reads: true,
+    about: 'list the tasks',
+    examples: ['demo', 'demo --status blocked'],
+  });
+  addRequest(task, 'next', 'task-next', {
+    about: 'show the next task that is ready; with --claim an agent takes it',
+    examples: ['demo', 'demo --claim agent-1'],
+  });
+  addRequest(task, 'done', 'task-status', {
+    ...{ places: ['id'], sets: { status: 'completed' } },
+    ...{ about: 'mark a task as completed', examples: ['TAS-1 -s demo'] },
+  });
+  addRequest(task, 'block', 'task-status', {
+    ...{ places: ['id'], sets: { status: 'blocked' } },
+    ...{ about: 'mark a task as blocked', examples: ['TAS-1 -s demo --reason "Waits for the schema"'] },
+  });
+  addEdit(task);
+  addRequest(task, 'release', 'task-release', {
+    ...{ places: ['id'], about: 'give a claimed task back, so that another agent can take it' },
+    examples: ['TAS-1 -s demo'],
+  });
+  addRequest(task, 'rm', 'task-delete', { places: ['id'], examples: ['TAS-1 -s demo'] });
+  addRequest(task, 'depends', 'task-depends', {
+    ...{ places: ['id', 'dependsOn'], examples: ['TAS-2 TAS-1 -s demo', 'TAS-2 TAS-1 -s demo --remove'] },
+    about: 'make a task wait for others, or with --remove no longer',
+    send: (client, { remove, ...request }: { remove?: boolean }) =>
+      client.requestTool(remove === true ? 'task-undepends' : 'task-depends', request),
+    options: [['--remove', 'stop waiting for these tasks']],
+  });
+}
+
+/** The requests that each change one part of a task. */
+const EDITS = ['task-content', 'task-priority', 'task-status'] as const;
+
+function addEdit(task: Command): void {
+  const { id, ...content } = TOOLS['task-content'].shape;
+  const parts = { ...content, ...TOOLS['task-priority'].shape, ...TOOLS['task-status'].shape };
+  const optional = Object.fromEntries(
+    Object.entries(parts).map(([field, schema]) => [field, field === 'id' ? id : schema.optional()]),
+  );
+  const command = task.command('edit').summary('change the text, priority or status of a task');
+  const fieldsIn = addFields(command, optional, { places: ['id'] });
+  command
+    .description('Changes the text, the priority or the status of a task.')
+    .option('-s, --session <name>', `session ${SESSION_DEFAULT}`)
+    .option('--json', 'print the last reply as JSON')
+    .addHelpText(
+      'after',
+      examples(
+        'throughline task edit TAS-1 -s demo --content "Write the lexer and the parser"',
+        'throughline task edit TAS-1 -s demo --priority 0 --status pending',
+      ),
+    )
+    .action(async () => {
+      const cli = cliOf(command);
+      const session = sessionGiven(cli, command, false);
+      const given: Readonly<Record<string, unknown>> = fieldsIn();
+      const changes = EDITS.filter((name) => name.replace('task-', '') in given);
+      if (changes.length === 0)
+        throw new ThroughlineError('usage', 'nothing to change: give --content, --priority or --status');
+      const json = command.opts<{ json?: boolean }>().json === true;
+      await withClient(cli, async (client) => {
+        for (const name of changes) {
+          const fields = Object.keys(TOOLS[name].shape).flatMap((field) =>
+            field in given ? [[field, given[field]]] : [],
+          );
+          const reply = await client.requestTool(name, { session, ...Object.fromEntries(fields) });
+          if (name !== changes.at(-1)) continue;
+          if (json) out(JSON.stringify(reply));
+          else print(cli, showReply(name, reply, coloursOf(cli)));
+        }
+      });
+    });
+}
+
+export function noteCommand(program: Command): void {
+  const note = program
+    .command('note')
+    .description('Notes for later agents: prompts show them until they are removed.')
+    .addHelpText(
+      'after',
+      examples('throughline note add "The CI machine has no docker" -s demo', 'throughline note ls demo'),
+    );
+  addRequest(note, 'add', 'note-add', {
+    places: ['content'],
+    examples: ['"The CI machine has no docker" -s demo --type learning'],
+  });
+  addRequest(note, 'ls', 'note-list', {
+    reads: true,
+    about: 'list the notes',
+    examples: ['demo', 'demo --type stuck'],
+  });
+  addRequest(note, 'edit', 'note-edit', { places: ['id'], examples: ['NOT-1 -s demo --type tip'] });
+  addRequest(note, 'rm', 'note-delete', { places: ['id'], examples: ['NOT-1 -s demo'] });
+}
+
+export function inboxCommand(program: Command): void {
+  const inbox = program
+    .command('inbox')
+    .description('Messages for the next agent: prompts show them until they are read.')
+    .addHelpText(
+      'after',
+      examples(
+        'throughline inbox add "Look at the failing build first" -s demo',
+        'throughline inbox ls demo',
+      ),
+    );
+  addRequest(inbox, 'add', 'inbox-add', {
+    places: ['content'],
+    examples: ['"Look at the failing build first" -s demo'],
+  });
+  addRequest(inbox, 'ls', 'inbox-list', {
+    ...{ reads: true, about: 'list the messages that were not read', examples: ['demo', 'demo --all'] },
+  });
+  addRequest(inbox, 'read', 'inbox-mark-read', { places: ['id'], examples: ['MSG-1 -s demo'] });
+}

@@ -1,0 +1,262 @@
+import type { Command } from 'commander';
+import { ThroughlineError } from '../contracts/errors.js';
+import { LEARNING_REQUESTS, type LearningRequest } from '../contracts/learning-requests.js';
+import type { LearningReply, ProposalView } from '../contracts/replies/learning-reply.js';
+import { sameText } from '../memory/learnings/learning-text.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
+import { counted, oneLine } from '../shared/text.js';
+import { type Cli, cliOf, coloured, examples, note, out, withClient } from './command-context.js';
+import { nextPageLines } from './output.js';
+import { addFields, shapeOf } from './request-command.js';
+import { addReview } from './review/review-command.js';
+import {
+  deciderIn,
+  deciding,
+  onProject,
+  type ProjectOptions,
+  projectIn,
+  projectOption,
+  shownOf,
+} from './session-argument.js';
+import {
+  learningLine,
+  outcomeLine,
+  proposalFields,
+  proposedLine,
+  rankedLine,
+  shortId,
+} from './show-learning.js';
+import { coloursOf } from './show-reply.js';
+
+/** `throughline learning …`: what a project has learned, and the proposals that become learnings. */
+export function learningCommand(program: Command): void {
+  const learning = program
+    .command('learning')
+    .description(
+      'Proposals come from notes, from what reviewers demand again and again, and from people. A person accepts or rejects\n' +
+        'them. Only accepted ones, the learnings, reach prompts.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'throughline learning review',
+        'throughline learning ls',
+        'throughline learning search "write tests"',
+      ),
+    );
+  addList(learning);
+  addRequest(learning, 'search', 'learning.search', {
+    show: ({ results, total, project, method }, cli) => ({
+      answer: results.map((each) => rankedLine(coloursOf(cli), each)),
+      note: `-- ${results.length} of ${counted(total, 'learning')} of project ${project}, ${method}`,
+    }),
+  });
+  addRequest(learning, 'show', 'proposal.show', {
+    show: (reply, cli) => ({ answer: [proposalFields(coloursOf(cli), reply)] }),
+  });
+  addRequest(learning, 'propose', 'learning.propose', {
+    show: (reply, cli) => {
+      const { id, status } = reply.proposal;
+      const accept = `throughline learning accept ${shortId(id)}${projectOption(cli, reply.project)}`;
+      return {
+        answer: [proposedLine(coloursOf(cli), reply)],
+        note:
+          status === 'pending' ? `-- "${accept}" makes it a learning of project ${reply.project}` : undefined,
+      };
+    },
+  });
+  addReview(learning);
+  addRequest(learning, 'accept', 'proposal.accept', { show: outcome, explain: withWaysOut });
+  addRequest(learning, 'reject', 'proposal.reject', { show: outcome });
+  addRequest(learning, 'edit', 'learning.edit', {
+    show: ({ learning: changed, proposal }, cli) => ({
+      answer: [learningLine(coloursOf(cli), changed ?? proposal)],
+    }),
+  });
+  addRequest(learning, 'retract', 'learning.retract', { show: outcome });
+  addRequest(learning, 'supersede', 'learning.supersede', { show: outcome });
+}
+
+function outcome(reply: ProposalView, cli: Cli): Printed {
+  return { answer: [outcomeLine(coloursOf(cli), reply)] };
+}
+
+interface ListOptions extends ProjectOptions {
+  readonly status?: 'pending' | 'accepted' | 'rejected' | 'all';
+  readonly retired?: boolean;
+}
+
+/** One list of two requests: learnings, or with --status proposals. */
+function addList(learning: Command): void {
+  const list = learning
+    .command('ls')
+    .summary('list the learnings; with --status the proposals')
+    .description('Lists the learnings of a project, the newest first. With --status it lists proposals.');
+  const { status, limit, cursor } = LEARNING_REQUESTS['proposal.list'].shape;
+  const { retired } = LEARNING_REQUESTS['learning.list'].shape;
+  const fieldsIn = addFields(list, {
+    status: status.unwrap().optional().describe(STATUS),
+    retired,
+    limit,
+    cursor,
+  });
+  onProject(list)
+    .addHelpText(
+      'after',
+      examples(
+        'throughline learning ls',
+        'throughline learning ls --status pending',
+        'throughline learning ls --project shop --json',
+      ),
+    )
+    .action(async (options: ListOptions) => {
+      const cli = cliOf(list);
+      const asked = { ...projectIn(cli, options), ...fieldsIn() };
+      const ofProposals = options.status !== undefined;
+      if (ofProposals && options.retired)
+        throw new ThroughlineError('usage', '--retired is for learnings: leave out --status');
+      await withClient(cli, async (client) => {
+        const next = ofProposals
+          ? printList(cli, await client.requestLearning('proposal.list', asked), options)
+          : printList(cli, await client.requestLearning('learning.list', asked), options);
+        for (const line of nextPageLines(list, next)) note(line);
+      });
+    });
+}
+
+const STATUS = 'list proposals with this status in place of learnings';
+
+function printList(
+  cli: Cli,
+  reply: LearningReply<'learning.list'> | LearningReply<'proposal.list'>,
+  { json, status, retired }: ListOptions,
+): string | undefined {
+  if (json) out(JSON.stringify(reply));
+  else {
+    const found = 'proposals' in reply ? reply.proposals : reply.learnings;
+    for (const each of found) out(learningLine(coloursOf(cli), each), coloured(cli));
+    const option = projectOption(cli, reply.project);
+    note(
+      'proposals' in reply
+        ? proposalsNote(reply, status ?? 'pending', option)
+        : learningsNote(reply, retired === true, option),
+    );
+  }
+  return reply.next;
+}
+
+function learningsNote(
+  { learnings, project, total }: LearningReply<'learning.list'>,
+  retired: boolean,
+  option: string,
+): string {
+  if (learnings.length > 0) {
+    const kind = retired ? 'retired learning' : 'learning';
+    return `-- ${shownOf(learnings.length, total, kind)} of project ${project}`;
+  }
+  if (retired) return `-- project ${project} has no retired learnings`;
+  return `-- project ${project} has no learnings yet: "throughline learning ls --status pending${option}" shows what waits for a decision`;
+}
+
+function proposalsNote(
+  { proposals, project, total, rulesPaused, sessionsPaused }: LearningReply<'proposal.list'>,
+  status: string,
+  option: string,
+): string {
+  const kind = status === 'all' ? '' : `${status} `;
+  if (proposals.length === 0) {
+    const origin =
+      status === 'accepted' || status === 'rejected'
+        ? `"throughline learning review${option}" decides on pending ones`
+        : `they come from notes and from recurring reviews; "throughline learning propose TEXT${option}" adds one`;
+    return `-- project ${project} has no ${kind}proposals: ${origin}`;
+  }
+  const next = proposals.some((each) => each.status === 'pending')
+    ? `: "throughline learning review${option}" decides on them one by one`
+    : '';
+  const paused = rulesPaused
+    ? '\n-- too many are pending: rules propose nothing more until some are decided'
+    : sessionsPaused
+      ? `\n-- too many are pending: rules propose nothing more of ${sessionsPaused.slice(0, 5).join(', ')} until some are decided`
+      : '';
+  return `-- ${shownOf(proposals.length, total, `${kind}proposal`)} of project ${project}${next}${paused}`;
+}
+
+/** The fields of a request. */
+type Asked = Readonly<Record<string, unknown>>;
+
+/** How a command prints its reply: the answer, and what stands beside it on standard error. */
+interface Printed {
+  readonly answer: readonly string[];
+  readonly note?: string | undefined;
+}
+
+interface RequestCommand<Subject extends LearningRequest> {
+  readonly show: (reply: LearningReply<Subject>, cli: Cli, asked: Asked) => Printed;
+  /** Says what to do about a fault, in words of the command line. */
+  readonly explain?: (fault: unknown, client: ThroughlineClient, asked: Asked) => Promise<unknown>;
+}
+
+/** Fields that every command has in the same way. */
+const COMMON = new Set(['project', 'by', 'source']);
+
+/** Adds the command of a request: its arguments and options come from the table of requests. */
+function addRequest<Subject extends LearningRequest>(
+  group: Command,
+  word: string,
+  subject: Subject,
+  { show, explain = async (fault) => fault }: RequestCommand<Subject>,
+): void {
+  const { shape, help } = LEARNING_REQUESTS[subject];
+  const command = group.command(word).description(help.about);
+  const fieldsIn = addFields(
+    command,
+    shapeOf(shape, (field) => !COMMON.has(field)),
+    { places: help.places ?? [] },
+  );
+  if ('source' in shape) command.option('-s, --session <name>', 'the session that it comes from');
+  if ('by' in shape) deciding(command);
+  else onProject(command);
+  command.addHelpText('after', examples(`throughline learning ${word} ${help.example}`)).action(async () => {
+    const cli = cliOf(command);
+    const given = command.opts<ProjectOptions & { session?: string }>();
+    const asked: Asked = {
+      ...projectIn(cli, given),
+      ...('by' in shape && deciderIn(given)),
+      ...('source' in shape && given.session !== undefined && { source: { session: given.session } }),
+      ...fieldsIn(),
+    };
+    const reply = await withClient(cli, async (client) => {
+      return client.requestLearning(subject, asked).catch(async (fault: unknown) => {
+        throw await explain(fault, client, asked);
+      });
+    });
+    if (given.json) return out(JSON.stringify(reply));
+    const { answer, note: beside } = show(reply, cli, asked);
+    for (const line of answer) out(line, coloured(cli));
+    if (beside !== undefined) note(beside);
+  });
+}
+
+/** The refusal of a near-duplicate in terms of the command line, with both ways out; any other fault unchanged. */
+async function withWaysOut(
+  fault: unknown,
+  client: ThroughlineClient,
+  { project, id }: Asked,
+): Promise<unknown> {
+  if (!(fault instanceof ThroughlineError) || fault.code !== 'near_duplicate') return fault;
+  const { proposal, similar } = await client.proposals.show({
+    id: String(id),
+    ...(typeof project === 'string' && { project }),
+  });
+  if (similar === null) return fault;
+  const same = sameText(proposal.content, similar.content);
+  const how = same ? 'the same' : `nearly the same (${similar.similarity.toFixed(2)})`;
+  const other = same ? 'or reject the proposal' : 'or --separate to keep both';
+  return new ThroughlineError(
+    'near_duplicate',
+    `learning ${shortId(similar.learning)} says ${how}: ${JSON.stringify(oneLine(similar.content))}. ` +
+      `Give --merge to add the evidence to it, ${other}`,
+    { cause: fault },
+  );
+}

@@ -1,0 +1,121 @@
+import { type Command, Option } from 'commander';
+import { ThroughlineError } from '../contracts/errors.js';
+import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
+import type { TimelineKind } from '../contracts/timeline-kinds.js';
+import { TOOLS } from '../contracts/tool-requests.js';
+import { counted } from '../shared/text.js';
+import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
+import { followLog } from './log-follow.js';
+import { showTrace, type TraceOptions } from './log-trace.js';
+import { wholeNumber } from './option-parsers.js';
+import { nextPageLines } from './output.js';
+import { addFields, shapeOf } from './request-command.js';
+import { onSession, requireEvents, sessionGiven, sessionIfAny } from './session-argument.js';
+import { timelineLine } from './show-reply.js';
+
+interface LogOptions extends TraceOptions {
+  readonly session?: string;
+  readonly follow?: boolean;
+  readonly all?: boolean;
+  readonly project?: string;
+  readonly kind?: readonly TimelineKind[];
+  readonly task?: string;
+  readonly failed?: boolean;
+  readonly limit: number;
+  readonly page?: string;
+  readonly json?: boolean;
+}
+
+/** The maximum of one request. */
+const PAGE = 500;
+const USUAL = 50;
+const MOST = 100_000;
+
+export function logCommand(program: Command): void {
+  const log = onSession(program.command('log'))
+    .description(
+      'Lists what happened in a session, the newest first: results, rejected results, commands, traces and compiled prompts.\n' +
+        'With -f it shows what happens as it happens, until Ctrl-C, in one session or in all. With --trace it shows what an\n' +
+        'agent did for an intent; from 20 entries on, the older ones are compacted in blocks.',
+    )
+    .addOption(
+      new Option(
+        '-f, --follow',
+        'show what happens as it happens: in all sessions, where none is named',
+      ).conflicts(['trace', 'entry', 'pin', 'page', 'limit', 'failed']),
+    )
+    .addOption(new Option('-a, --all', 'with -f: all sessions').conflicts('session'))
+    .addOption(new Option('--project <name>', 'with -f: all sessions of this project').conflicts('session'));
+  addFields(
+    log,
+    shapeOf(TOOLS['timeline-list'].shape, (field) => ['kinds', 'task', 'failed'].includes(field)),
+  );
+  log
+    .addOption(
+      new Option('--trace [intent]', 'the trace of an intent; without one, the intents that have a trace'),
+    )
+    .option('--entry <id>', 'an entry of a trace, whole, with its output')
+    .option('--pin <id>', 'keep an entry of a trace as a constraint of its intent: it is cut last')
+    .option('--limit <n>', 'maximum number of entries', wholeNumber(1, MOST), USUAL)
+    .option('--page <cursor>', 'the page that begins here: the last line of the page before names it')
+    .option('--json', 'one JSON array of entries; with -f an entry on each line; of a trace its reply')
+    .addHelpText(
+      'after',
+      examples(
+        'throughline log demo',
+        'throughline log demo --kind result rejected --failed',
+        'throughline log -f',
+        'throughline log demo -f --json | jq .summary',
+        'throughline log demo --trace INT-1',
+      ),
+    )
+    .action(async (_: string | undefined, options: LogOptions, command: Command) => {
+      const cli = cliOf(command);
+      if (options.follow) {
+        const isWide = options.all === true || options.project !== undefined;
+        const session = isWide ? undefined : sessionIfAny(cli, command);
+        return followLog(cli, { ...options, session });
+      }
+      const { trace } = options;
+      if (typeof trace === 'string' && sessionIfAny(cli, command) === undefined)
+        throw new ThroughlineError(
+          'usage',
+          `no session is named, and ${trace} was read as the intent: name the session first, as in "throughline log demo --trace"`,
+        );
+      if (options.trace !== undefined || options.entry !== undefined || options.pin !== undefined)
+        return showTrace(cli, sessionGiven(cli, command), options);
+      await listEntries(cli, command, options);
+    });
+}
+
+async function listEntries(cli: Cli, command: Command, options: LogOptions): Promise<void> {
+  const session = sessionGiven(cli, command);
+  const { kind: kinds, task, failed = false, limit, page: begin, json = false } = options;
+  const asked = {
+    ...{ session, failed },
+    ...(kinds !== undefined && { kinds: [...kinds] }),
+    ...(task !== undefined && { task }),
+  };
+  const { entries, next } = await withClient(cli, async (client) => {
+    const found: TimelineEntry[] = [];
+    let cursor = begin;
+    do {
+      const page = await client.tools.timelineList({
+        ...asked,
+        limit: Math.min(PAGE, limit - found.length),
+        ...(cursor !== undefined && { cursor }),
+      });
+      requireEvents(session, page.sequence);
+      found.push(...page.entries);
+      cursor = page.next;
+    } while (cursor !== undefined && found.length < limit);
+    return { entries: found, next: cursor };
+  });
+  if (json) out(JSON.stringify(entries));
+  else {
+    for (const entry of entries) out(timelineLine(entry));
+    if (entries.length > 0) note(`-- ${counted(entries.length, 'entry', 'entries')}, the newest first`);
+    else note('-- no such entries: without these options all are listed');
+  }
+  for (const line of nextPageLines(command, next)) note(line);
+}

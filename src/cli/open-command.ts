@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { stateDirOf } from '../config/config.js';
+import { userStore } from '../config/user-server.js';
+import { ThroughlineError } from '../contracts/errors.js';
+import { cliOf, examples, note, out } from './command-context.js';
+import { runningUp } from './detached-up.js';
+import { inspectorOf } from './inspector-options.js';
+
+interface OpenOptions {
+  readonly store?: string;
+  readonly print?: boolean;
+  readonly json?: boolean;
+}
+
+/** The programs that open a URL, by platform. */
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
+  darwin: ['open'],
+  win32: ['cmd', '/c', 'start', ''],
+};
+
+export function openCommand(program: Command): void {
+  program
+    .command('open')
+    .description(
+      'Prints the URL of the inspector that "throughline up" serves, and opens it in a browser where this is a terminal.\n' +
+        'The URL contains a token: anyone who has it can use the inspector.',
+    )
+    .option('--store <dir>', 'the store of that server (default: the one in your state directory)')
+    .option('--print', 'only print the URL')
+    .option('--json', 'only print {"url"} as JSON')
+    .addHelpText('after', examples('throughline open', 'throughline open --print'))
+    .action(async ({ store, print, json }: OpenOptions, command: Command) => {
+      const { config } = cliOf(command);
+      const storeDir = resolve(store ?? userStore(stateDirOf(config.env)));
+      const up = await runningUp(storeDir);
+      if (up === undefined)
+        throw new ThroughlineError('unavailable', 'nothing runs: start it with "throughline up --detach"');
+      const url = await inspectorOf(storeDir, up.pid, config.requestTimeoutMs);
+      if (url === null)
+        throw new ThroughlineError(
+          'unavailable',
+          'the running "throughline up" serves no inspector: stop it with "throughline down", then start it without --no-inspector',
+        );
+      out(json ? JSON.stringify({ url }) : url);
+      if (print !== true && json !== true && process.stdout.isTTY) openInBrowser(url);
+    });
+}
+
+function openInBrowser(url: string): void {
+  const [program = 'xdg-open', ...args] = OPENERS[process.platform] ?? ['xdg-open'];
+  const child = spawn(program, [...args, url], { detached: true, stdio: 'ignore' });
+  child.once('error', () => note('-- no browser could be started: open the URL above'));
+  child.unref();
+}
