@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readCommits } from '../dist/cli/git-history.js';
 import { loadConfig } from '../dist/config/config.js';
-import { silentLogger } from '../dist/engine/ports/logger.js';
+import { silentLogger } from '../dist/engine/ports/clients.js';
 import { Shutdown } from '../dist/engine/runtime/shutdown.js';
 import { connectThroughline } from '../dist/index.js';
 import { findNatsServer } from '../dist/nats/server/find-server.js';

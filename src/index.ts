@@ -2,8 +2,7 @@ import './globals.js';
 import { stateDirOf } from './config/config.js';
 import { usualUrl } from './config/user-server.js';
 import { otelTracing } from './engine/monitoring/otel-tracing.js';
-import { silentLogger } from './engine/ports/logger.js';
-import type { Tracing } from './engine/ports/tracing.js';
+import { silentLogger, type Tracing } from './engine/ports/clients.js';
 import { connectNats, type NatsConnection, setInboxPrefix } from './nats/connection/connect-nats.js';
 import type { NatsAccess } from './nats/connection/nats-access.js';
 import { natsTransport } from './nats/connection/nats-client-transport.js';
@@ -62,13 +61,12 @@ export type { InboxMessage, Note } from './memory/session/notebook.js';
 export type { PlanTaskView, PlanView } from './memory/session/plan-view.js';
 export type { BoardCounts, TaskCounts } from './memory/session/task-counts.js';
 export type { NatsAccess } from './nats/connection/nats-access.js';
-export type { Learnings, Proposals } from './sdk/learning-methods.js';
 export type { Published, PublishedBy, PublishOptions } from './sdk/persistent-publish.js';
+export type { Learnings, Proposals, Tools } from './sdk/throughline-client.js';
 export {
   type ClientOptions,
   ThroughlineClient,
 } from './sdk/throughline-client.js';
-export type { Tools } from './sdk/tool-methods.js';
 
 /**
  * Server and credentials. Credentials and TLS have the same names as in the configuration. Reads only `XDG_STATE_HOME`

@@ -6,14 +6,14 @@ import { usualUrl } from './config/user-server.js';
 import { ThroughlineError } from './contracts/errors.js';
 import { Monitoring } from './engine/monitoring/monitoring.js';
 import { type MonitoringPage, monitoringPage } from './engine/monitoring/monitoring-server.js';
-import { type Logger, silentLogger } from './engine/ports/logger.js';
+import { type Logger, silentLogger } from './engine/ports/clients.js';
 import { Shutdown } from './engine/runtime/shutdown.js';
 import { SERVICES, type ServiceName, serve } from './services/serve.js';
 
 /** `throughline/server`: the services inside your own process, as `throughline up` and `serve` run them. */
 
 export type { MonitoringPage } from './engine/monitoring/monitoring-server.js';
-export type { Logger } from './engine/ports/logger.js';
+export type { Logger } from './engine/ports/clients.js';
 export { SERVICES, type ServiceName, type VariableName };
 
 /** Services to start, and their server and settings. */

@@ -2,7 +2,7 @@
 // vector in the cache, and by words.
 import { token } from '../../dist/contracts/names.js';
 import { createRelevance } from '../../dist/engine/embedding/relevance.js';
-import { silentLogger } from '../../dist/engine/ports/logger.js';
+import { silentLogger } from '../../dist/engine/ports/clients.js';
 import { LexicalIndex } from '../../dist/memory/learnings/lexical-index.js';
 import { VectorIndex } from '../../dist/memory/learnings/vector-index.js';
 import { openPorts, startServer } from './host.mjs';

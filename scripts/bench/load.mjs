@@ -2,7 +2,7 @@
 // whose results wait.
 import { token } from '../../dist/contracts/names.js';
 import { createSessionReader, createSnapshotWriter } from '../../dist/engine/folding/session-folding.js';
-import { silentLogger, systemClock } from '../../dist/engine/ports/logger.js';
+import { silentLogger, systemClock } from '../../dist/engine/ports/clients.js';
 import { evolve } from '../../dist/memory/session/evolve-session.js';
 import { DEFAULT_LIMITS, emptyState } from '../../dist/memory/session/session-state.js';
 import { commandsInBurst } from './commands-in-burst.mjs';

@@ -2,8 +2,7 @@
 // in turn, in one process, each on a server of its own. What counts is the CPU time of the process, clients included: others
 // on the machine change it little.
 import { token } from '../../dist/contracts/names.js';
-import { silentLogger } from '../../dist/engine/ports/logger.js';
-import { noTracing } from '../../dist/engine/ports/tracing.js';
+import { noTracing, silentLogger } from '../../dist/engine/ports/clients.js';
 import { AckedPublisher } from '../../dist/nats/jetstream/acked-publisher.js';
 import { serve } from '../../dist/services/serve.js';
 import { config, openPorts, startServer } from './host.mjs';

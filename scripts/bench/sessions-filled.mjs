@@ -1,7 +1,7 @@
 // Installations with many sessions: their streams, and events in bulk.
 import { writeEvent } from '../../dist/contracts/event.js';
+import { publishedOn } from '../../dist/contracts/names.js';
 import { SESSION_EVENTS } from '../../dist/contracts/session-events.js';
-import { publishedOn } from '../../dist/contracts/session-layout.js';
 import { createShardStream } from '../../dist/nats/jetstream/topology.js';
 import { factEvent } from './results.mjs';
 

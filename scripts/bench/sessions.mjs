@@ -2,8 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { loadConfig } from '../../dist/config/config.js';
-import { token } from '../../dist/contracts/names.js';
-import { streamOf } from '../../dist/contracts/session-layout.js';
+import { streamOf, token } from '../../dist/contracts/names.js';
 import { Shutdown } from '../../dist/engine/runtime/shutdown.js';
 import { startNatsServer } from '../../dist/nats/server/server-process.js';
 import { findServer, openPorts, startThroughline, temporaryDir } from './host.mjs';

@@ -12,7 +12,7 @@ import {
   type ProjectSettings,
 } from '../engine/files/connected-projects.js';
 import { readRegularFile } from '../engine/files/user-state.js';
-import { isObject } from '../shared/is-object.js';
+import { isObject } from '../shared/text.js';
 
 /** The session, project and plan that an agent works on. */
 export interface AgentSession {

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
-import { DEFAULT_SHARDS, LAYOUTS, layoutInWords, type SessionLayout } from '../contracts/session-layout.js';
+import {
+  DEFAULT_SHARDS,
+  isShardCount,
+  LAYOUTS,
+  layoutInWords,
+  MAX_SHARDS,
+  type SessionLayout,
+} from '../contracts/names.js';
 import { backUp } from '../nats/backup/back-up.js';
 import { openLayoutLogs } from '../nats/backup/layout-logs.js';
 import { restore } from '../nats/backup/restore.js';
@@ -9,8 +16,8 @@ import { START_HOLDERS } from '../nats/jetstream/list-streams.js';
 import { changeLayout } from '../services/lifecycle/change-layout.js';
 import { counted } from '../shared/text.js';
 import { VERSION } from '../version.js';
+import type { Cli } from './cli-context.js';
 import { cliOf, examples, note, out, withConnection, withNats } from './command-context.js';
-import { type LayoutOptions, shards } from './layout-options.js';
 import { wholeNumber } from './option-parsers.js';
 import { progressLine, transferProgress } from './progress-line.js';
 
@@ -161,4 +168,33 @@ export function repairCommand(program: Command): void {
         out(leftOut.length === 0 ? 'nothing to repair' : 'nothing to repair elsewhere');
       if (leftOut.length > 0) note(`${START_HOLDERS}, then run "throughline admin repair" again`);
     });
+}
+
+/** How session logs are laid out, as typed; what is not typed comes from the settings. */
+export interface LayoutOptions {
+  readonly layout?: SessionLayout['layout'];
+  readonly shards?: number;
+}
+
+/** @param about what the layout is for, in the help */
+export function addLayoutOptions(command: Command, about: string): Command {
+  return command
+    .addOption(new Option('--layout <layout>', `${about} (default: THROUGHLINE_LAYOUT)`).choices(LAYOUTS))
+    .option(
+      '--shards <n>',
+      'its number of streams with --layout sharded (default: that of THROUGHLINE_LAYOUT)',
+      shards,
+    );
+}
+
+/** The same as if the settings said it. */
+export function withLayout<C extends Cli>(cli: C, { layout, shards: count }: LayoutOptions): C {
+  const { config } = cli;
+  return { ...cli, config: { ...config, layout: layout ?? config.layout, shards: count ?? config.shards } };
+}
+
+export function shards(raw: string): number {
+  const value = Number(raw);
+  if (/^\d+$/.test(raw) && isShardCount(value)) return value;
+  throw new InvalidArgumentError(`Use a power of two from 1 to ${MAX_SHARDS}.`);
 }

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import type { Logger } from '../engine/ports/logger.js';
+import type { Logger } from '../engine/ports/clients.js';
 
 /** What a command works with. */
 export interface Cli {

@@ -1,6 +1,6 @@
 import { type DestinationStream, pino } from 'pino';
 import type { Config } from '../config/config.js';
-import type { Logger } from '../engine/ports/logger.js';
+import type { Logger } from '../engine/ports/clients.js';
 import { redactLine } from '../memory/redaction/redactor.js';
 import { secretlintScanner } from '../memory/redaction/secretlint-scanner.js';
 import { namedLogger } from '../services/common/service-context.js';

@@ -5,7 +5,7 @@ import { LOG_LEVELS } from '../config/settings.js';
 import { usualUrl } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
-import type { Logger } from '../engine/ports/logger.js';
+import type { Logger } from '../engine/ports/clients.js';
 import type { NatsConnection } from '../nats/connection/connect-nats.js';
 import type { Made, NatsPorts } from '../nats/open-nats.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';

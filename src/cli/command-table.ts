@@ -46,7 +46,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     takes: '[options]',
     summary: 'stop what `up` has started',
     alsoCalled: ['stop'],
-    load: async () => (await import('./down-command.js')).downCommand,
+    load: async () => (await import('./up-command.js')).downCommand,
   },
   {
     name: 'connect',

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
-import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
-import type { TimelineKind } from '../contracts/timeline-kinds.js';
+import type { TimelineEntry, TimelineKind } from '../contracts/replies/dispatch-result.js';
 import { TOOLS } from '../contracts/tool-requests.js';
 import { counted } from '../shared/text.js';
 import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';

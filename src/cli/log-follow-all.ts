@@ -1,9 +1,9 @@
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
-import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
+import type { TimelineEntry } from '../contracts/replies/dispatch-result.js';
 import { SESSION_EVENTS, type StoredEvent } from '../contracts/session-events.js';
 import { createSessionReader } from '../engine/folding/session-folding.js';
-import { silentLogger } from '../engine/ports/logger.js';
+import { silentLogger } from '../engine/ports/clients.js';
 import { batched, Semaphore } from '../engine/runtime/batched.js';
 import { TailFollower } from '../engine/runtime/tail-follower.js';
 import { withoutRefused } from '../memory/session/counted-dispatches.js';

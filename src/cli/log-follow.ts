@@ -1,7 +1,6 @@
 import { messageOf } from '../contracts/errors.js';
 import { projectOf, type Token } from '../contracts/names.js';
-import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
-import type { TimelineKind } from '../contracts/timeline-kinds.js';
+import type { TimelineEntry, TimelineKind } from '../contracts/replies/dispatch-result.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
 import { TailFollower } from '../engine/runtime/tail-follower.js';
 import { onConnectionState } from '../nats/connection/connection-states.js';

@@ -1,5 +1,5 @@
 import { inheritedTrace } from '../engine/monitoring/message-spans.js';
-import { silentLogger } from '../engine/ports/logger.js';
+import { silentLogger } from '../engine/ports/clients.js';
 import { connectNats } from '../nats/connection/connect-nats.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import { keepTrying, type Persistence } from '../sdk/keep-trying.js';

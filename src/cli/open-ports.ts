@@ -1,4 +1,4 @@
-import { silentLogger } from '../engine/ports/logger.js';
+import { silentLogger } from '../engine/ports/clients.js';
 import { connectNats, type NatsConnection } from '../nats/connection/connect-nats.js';
 import { type Made, type NatsPorts, openNats } from '../nats/open-nats.js';
 import { natsOptions } from '../services/common/service-context.js';

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
-import { type Token, token } from '../contracts/names.js';
-import { DEFAULT_SHARDS, PER_SESSION, type SessionLayout } from '../contracts/session-layout.js';
+import { DEFAULT_SHARDS, PER_SESSION, type SessionLayout, type Token, token } from '../contracts/names.js';
 import { type AccountSharing, sharingFor } from '../nats/account-sharing.js';
 import {
   ACCESS_ROLES,
@@ -10,8 +9,8 @@ import {
   permissionsOf,
   SESSION_ROLES,
 } from '../nats/role-permissions.js';
+import { addLayoutOptions, type LayoutOptions, withLayout } from './backup-command.js';
 import { type Cli, cliOf, examples, note, out, withNats } from './command-context.js';
-import { addLayoutOptions, type LayoutOptions, withLayout } from './layout-options.js';
 
 interface PermissionsOptions extends LayoutOptions {
   readonly role: AccessRole;

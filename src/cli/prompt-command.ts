@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import type { CompileRequest, CompileRequestInput } from '../contracts/compile-request.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
-import { FACT_TAGS, type FactTag } from '../contracts/fact-tags.js';
-import { ROLES, type Role } from '../contracts/kinds.js';
+import { FACT_TAGS, type FactTag, ROLES, type Role } from '../contracts/kinds.js';
 import type { CompileReply } from '../contracts/replies/compile-reply.js';
 import {
   checkTemplate,

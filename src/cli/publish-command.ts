@@ -9,7 +9,7 @@ import type { TraceAppended } from '../contracts/replies/trace-reply.js';
 import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace-entry.js';
 import { PUBLISH_TIMEOUT_MS, type Published, type PublishOptions } from '../sdk/persistent-publish.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { LATE, withinDeadline } from '../shared/deadline.js';
+import { LATE, withinDeadline } from '../shared/backoff.js';
 import { counted, oneLine } from '../shared/text.js';
 import { type Cli, cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
 import { duration, nameOf } from './option-parsers.js';

@@ -12,8 +12,7 @@ import { patiently, progressLine } from './progress-line.js';
 import { addRemove } from './remove-commands.js';
 import { addFields, addRequest, print, shapeOf } from './request-command.js';
 import { onSession, projectNote, requireEvents, sessionGiven } from './session-argument.js';
-import { addExport } from './session-export.js';
-import { addImport } from './session-import.js';
+import { addExport, addImport } from './session-import.js';
 import { coloursOf, sessionLines, showReply } from './show-reply.js';
 
 /** Commands for people who look at sessions: each asks the services. */

@@ -1,20 +1,20 @@
 import picocolors from 'picocolors';
 import type { Token } from '../contracts/names.js';
+import type { TimelineEntry } from '../contracts/replies/dispatch-result.js';
 import type { FactShown, FilesListed, FoundFact } from '../contracts/replies/fact-reply.js';
 import type { RejectedShown } from '../contracts/replies/rejected-reply.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import type { LedgerShown } from '../contracts/replies/run-reply.js';
 import type { SessionListed, SnapshotShown } from '../contracts/replies/session-reply.js';
-import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
 import type { TracesListed } from '../contracts/replies/trace-reply.js';
 import type { ToolName } from '../contracts/tool-requests.js';
-import { stallText } from '../shared/stall-text.js';
 import { age, clipText, counted, oneLine } from '../shared/text.js';
+import { stallText } from '../shared/why-shown.js';
 import { type Cli, coloured } from './command-context.js';
 import { resultText } from './result-body.js';
+import { retentionLines } from './retention-command.js';
 import { planLines } from './show-plan.js';
 import { promptLine, promptLines } from './show-prompt.js';
-import { retentionLines } from './show-retention.js';
 
 /**
  * The replies of the tools as lines for people. The client has parsed each reply once; text of agents may hold escape

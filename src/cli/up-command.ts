@@ -1,10 +1,13 @@
-import { resolve } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { stateDirOf } from '../config/config.js';
-import { serverUrl, tokenOf, userStore } from '../config/user-server.js';
+import { serverUrl, TOKEN_FILE, tokenOf, userStore } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { healthSubject } from '../contracts/names.js';
-import { makePrivateFolder } from '../engine/files/user-state.js';
+import { makePrivateFolder, writePrivateFile } from '../engine/files/user-state.js';
 import { growHeapSlowly, Shutdown } from '../engine/runtime/shutdown.js';
 import { START_ONE, withoutSecrets } from '../nats/connection/nats-errors.js';
 import { hasStuckStream } from '../nats/jetstream/probe-stream.js';
@@ -14,9 +17,10 @@ import { keepTrying } from '../sdk/keep-trying.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { SERVICE_NAMES, serve } from '../services/serve.js';
 import { shellWord } from '../shared/text.js';
+import { addLayoutOptions, type LayoutOptions, withLayout } from './backup-command.js';
 import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, examples, note, out, withClient, withNats } from './command-context.js';
-import { type DetachedServer, runningUp, startDetached } from './detached-up.js';
+import { type DetachedServer, runningUp, startDetached, stopDetached } from './detached-up.js';
 import {
   addInspectorOptions,
   type InspectorFlags,
@@ -26,13 +30,11 @@ import {
   startInspector,
   writeInspectorNote,
 } from './inspector-options.js';
-import { addLayoutOptions, type LayoutOptions, withLayout } from './layout-options.js';
 import { addMonitoringOptions, type MonitoringOptions, startMonitoring } from './monitoring-options.js';
 import { serverToStart } from './nats-server-command.js';
 import { givenOptions, wholeNumber } from './option-parsers.js';
 import { agreed } from './output.js';
 import { type OwnServer, startOwnServer } from './own-server.js';
-import { serverToken, tokenConfig, writeNatsContext } from './server-access.js';
 import { runUntilSignal } from './signals.js';
 
 interface UpOptions extends MonitoringOptions, InspectorFlags, LayoutOptions {
@@ -282,4 +284,64 @@ async function offerToStopOrphan(storeDir: string, yes: boolean): Promise<void> 
   if (!yes && !(await agreed(`${what}. Stop it and continue? [y/N] `))) return;
   await stopOrphan(orphan);
   note(`-- ${what}; it has been stopped`);
+}
+
+/** The context of the `nats` command line that `up --auth` writes. */
+const CONTEXT = 'throughline';
+
+/**
+ * Returns the token that the server on a store asks for. Makes one with `auth`, and removes it where `auth` is false; without
+ * either, a server keeps the protection that it had.
+ */
+export function serverToken(store: string, auth: boolean | undefined): string | undefined {
+  if (auth === false) rmSync(join(store, TOKEN_FILE), { force: true });
+  const token = tokenOf(store);
+  if (token !== undefined || auth !== true) return token;
+  const made = randomBytes(24).toString('base64url');
+  writePrivateFile(join(store, TOKEN_FILE), `${made}\n`);
+  return made;
+}
+
+/** Configuration of nats-server that makes it ask for a token. */
+export function tokenConfig(token: string | undefined): string | undefined {
+  return token === undefined ? undefined : `authorization { token: ${JSON.stringify(token)} }`;
+}
+
+/** Writes the context by which `nats --context throughline` connects to a server that asks for a token. */
+export function writeNatsContext(
+  env: Readonly<Record<string, string | undefined>>,
+  url: string,
+  token: string,
+): void {
+  const { XDG_CONFIG_HOME: xdg } = env;
+  const folder = join(xdg && isAbsolute(xdg) ? xdg : join(homedir(), '.config'), 'nats', 'context');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const context = { description: 'throughline up --auth', url, token };
+  writePrivateFile(join(folder, `${CONTEXT}.json`), `${JSON.stringify(context, undefined, 2)}\n`);
+  note(
+    `-- the server asks for a token, which throughline finds; for the nats command: nats --context ${CONTEXT}`,
+  );
+}
+
+/** Beside the time that `up` gives itself: its server may take as long again. */
+const PATIENCE_MS = 10_000;
+
+export function downCommand(program: Command): void {
+  program
+    .command('down')
+    .description(
+      'Ends the services and the NATS server that "throughline up" has started, wherever it runs. What is stored\n' +
+        'stays, and the next "throughline up" has it again. Where nothing runs, it says so and is done.',
+    )
+    .option('--store <dir>', 'the store of that server (default: the one in your state directory)')
+    .option('--json', 'print {stopped, url?, store} as JSON')
+    .addHelpText('after', examples('throughline down', 'throughline down --store /var/lib/throughline'))
+    .action(async (options: { store?: string; json?: boolean }, command: Command) => {
+      const { config } = cliOf(command);
+      const store = resolve(options.store ?? userStore(stateDirOf(config.env)));
+      const url = await stopDetached(store, config.shutdownMs + PATIENCE_MS);
+      const stopped = url !== undefined;
+      if (options.json) return out(JSON.stringify({ stopped, ...(stopped && { url }), store }));
+      out(stopped ? `throughline stopped ${url} store ${store}` : `nothing runs on the store ${store}`);
+    });
 }

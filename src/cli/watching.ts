@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
-import { withinDeadline } from '../shared/deadline.js';
+import { withinDeadline } from '../shared/backoff.js';
 import { type Cli, note, out } from './command-context.js';
 import { runUntilSignal } from './signals.js';
 

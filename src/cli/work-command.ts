@@ -15,8 +15,7 @@ import { dollars, duration, wholeNumber } from './option-parsers.js';
 import { Interrupted } from './output.js';
 import { usualPlan } from './plan-command.js';
 import { projectOption } from './session-argument.js';
-import { nextCommands, summaryLines } from './show-work.js';
-import { workProgress } from './work-progress.js';
+import { nextCommands, summaryLines, workProgress } from './show-work.js';
 
 interface WorkOptions {
   readonly plan?: string;

@@ -1,4 +1,4 @@
-import { isShardCount, LAYOUTS, type SessionLayout } from '../contracts/session-layout.js';
+import { isShardCount, LAYOUTS, type SessionLayout } from '../contracts/names.js';
 
 /**
  * Readers of variables, from text to value. Unset or empty variables have no text. No schema library, because every

@@ -1,4 +1,4 @@
-import { MAX_SHARDS } from '../contracts/session-layout.js';
+import { MAX_SHARDS } from '../contracts/names.js';
 import {
   accessToken,
   address,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { compile, type z } from 'zod';
-import { plainPath } from '../shared/plain-path.js';
+import { plainPath } from '../shared/text.js';
 import type { Role } from './kinds.js';
 import { RESULTS, type RoleResult } from './results.js';
 

@@ -3,9 +3,9 @@ import { ThroughlineError } from './errors.js';
 import { explainIssues, type Known } from './explain-issues.js';
 import type { Role } from './kinds.js';
 import { longListIn } from './list-limits.js';
+import { pathIn } from './reading/shape.js';
 import { type NamedRequest, named } from './request-fields.js';
 import { RESULTS } from './results.js';
-import { pathIn } from './spelling.js';
 
 /** The parsed value, or a message for people with details. */
 export type Checked<Output> =

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import { isObject } from '../shared/is-object.js';
-import { oneLine } from '../shared/text.js';
+import { isObject, oneLine } from '../shared/text.js';
 import type { ErrorCode } from './error-codes.js';
 import { explainIssues } from './explain-issues.js';
 import type { Role } from './kinds.js';

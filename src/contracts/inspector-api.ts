@@ -1,4 +1,4 @@
-import type { TimelineEntry } from './replies/timeline-reply.js';
+import type { TimelineEntry } from './replies/dispatch-result.js';
 
 /** Replies of the inspector's own server to its page. */
 

@@ -1,4 +1,5 @@
-import { FACT_TAGS } from './fact-tags.js';
+export const FACT_TAGS = ['file_change', 'convention', 'decision', 'error', 'dependency', 'test'] as const;
+export type FactTag = (typeof FACT_TAGS)[number];
 
 /**
  * The kinds of results. A new kind is one more entry here; no other file names one. `results.ts` defines the fields,
@@ -173,4 +174,12 @@ export function verdictIn(
 
 export function rolesOf(part: Kind['part']): Role[] {
   return ROLES.filter((role) => KINDS[role].part === part);
+}
+
+/** From the most to the least severe. */
+export const SEVERITIES = ['critical', 'important', 'minor'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+export function bySeverity<Issue extends { readonly severity: Severity }>(issues: readonly Issue[]): Issue[] {
+  return issues.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
 }

@@ -1,9 +1,9 @@
 import { clipText, oneLine } from '../shared/text.js';
 import type { ErrorCode } from './error-codes.js';
 import { KEPT } from './kept.js';
+import { bySeverity } from './kinds.js';
 import type { AnyResult, Question, ReviewIssue, RoleResult, TestRun } from './results.js';
 import type { DispatchOutcome, Outcome } from './session-events.js';
-import { bySeverity } from './severity.js';
 
 /**
  * The part of a result that its event keeps besides the facts, with size limits. Keys without a value are left out,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { FACT_TAGS } from './fact-tags.js';
-import { SEVERITIES } from './severity.js';
+import { FACT_TAGS, SEVERITIES } from './kinds.js';
 
 export const recordedFact = z
   .object({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { isObject } from '../shared/is-object.js';
+import { isObject } from '../shared/text.js';
 import { shown, shownPath, unrecognized } from './explain-issues.js';
 import { insideOf, limitOf } from './list-limits.js';
-import { otherSpelling } from './spelling.js';
+import { otherSpelling } from './reading/shape.js';
 
 /**
  * Maps field names to those of the schema, `max_facts` to `maxFacts` and `intentId` to `intent_id`, and drops unknown

@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { FACT_TAGS } from './fact-tags.js';
 import { KEPT } from './kept.js';
 import {
+  FACT_TAGS,
   type FieldOf,
   kindOf,
   ROLES,
   type Role,
+  SEVERITIES,
   type VerdictFieldOf,
   type VerdictOf,
   verdictsOf,
 } from './kinds.js';
 import { maySay, relationOf } from './relations.js';
-import { SEVERITIES } from './severity.js';
 
 /** The dispatch contract in its strict form. Unknown keys are ignored, so that a runtime may add its own. */
 

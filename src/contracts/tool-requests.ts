@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SPAN_PATTERN } from '../shared/text.js';
-import { FACT_TAGS } from './fact-tags.js';
+import { FACT_TAGS } from './kinds.js';
 import {
   CLAIM_TOOLS,
   EXPORT_TOOLS,
@@ -9,12 +9,12 @@ import {
   REJECTED_TOOLS,
   RETENTION_TOOLS,
 } from './lifecycle-requests.js';
+import { TIMELINE_KINDS } from './replies/dispatch-result.js';
 import type { ToolName, WideTool } from './request-names.js';
 import { taskId } from './results.js';
 import { PLAN_STATUSES } from './run-request.js';
 import { NOTE_TYPES, sessionSettings } from './session-meta-events.js';
 import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
-import { TIMELINE_KINDS } from './timeline-kinds.js';
 import { between, cursor, limit, type ToolScope, text, tool, toolOfNone } from './tool-shape.js';
 
 export {

@@ -1,8 +1,7 @@
 import { KEPT, keptTexts } from '../contracts/kept.js';
-import { type Role, type Verdict, verdictIn } from '../contracts/kinds.js';
+import { bySeverity, type Role, type Severity, type Verdict, verdictIn } from '../contracts/kinds.js';
 import type { Question } from '../contracts/results.js';
 import type { DispatchOutcome } from '../contracts/session-events.js';
-import { bySeverity, type Severity } from '../contracts/severity.js';
 import { clipText, oneSpelling } from '../shared/text.js';
 
 /** The ledgers' copy of an outcome, bounded, since it stays in the state until the dispatch is settled. */

@@ -4,13 +4,12 @@ import {
   EXTRACTOR_CONSUMER,
   LEARNER_CONSUMER,
   LEARNING_SNAPSHOT_BUCKET,
+  type SessionLayout,
   SNAPSHOT_BUCKET,
 } from '../contracts/names.js';
-import type { SessionLayout } from '../contracts/session-layout.js';
-import type { Logger } from '../engine/ports/logger.js';
+import { type Logger, noTracing, type Tracing } from '../engine/ports/clients.js';
 import type { SessionActivity } from '../engine/ports/session-lifecycle.js';
 import type { EventRemoval, SessionLog } from '../engine/ports/session-log.js';
-import { noTracing, type Tracing } from '../engine/ports/tracing.js';
 import { closeConnection, connectNats } from './connection/connect-nats.js';
 import type { NatsAccess } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
@@ -28,9 +27,9 @@ import {
   refuseStrangersOnSessions,
 } from './jetstream/topology.js';
 import { hasFastIngest } from './server/server-version.js';
-import { type ForgottenSessions, minRetainedSequence, NONE_FORGOTTEN } from './stores/forgotten-floor.js';
 import { KvBucket } from './stores/kv-bucket.js';
 import { KvLease } from './stores/kv-lease.js';
+import { type ForgottenSessions, minRetainedSequence, NONE_FORGOTTEN } from './stores/lifecycle-view.js';
 import { NatsAgedMessages } from './stores/nats-aged-messages.js';
 import { type DispatchConsumer, NatsDispatchSource } from './stores/nats-dispatch-source.js';
 import { NatsLearningLog } from './stores/nats-learning-log.js';

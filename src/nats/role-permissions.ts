@@ -21,13 +21,16 @@ import {
   LEASE_BUCKET,
   LIFECYCLE_BUCKET,
   PAST_PROMPT_SUBJECT,
+  PER_SESSION,
   PROBE_STREAM,
   PROBE_SUBJECT,
   PROMPTS_STREAM,
   PROMPTS_SUBJECTS,
   PUBLISHED_EVENTS,
+  publishedOn,
   REJECTED_STREAM,
   rejectedSubjects,
+  type SessionLayout,
   SNAPSHOT_BUCKET,
   sessionRequest,
   TELEMETRY_BUCKET,
@@ -49,7 +52,6 @@ import {
   TRACE_RECORD_SUBJECT,
   toolSubject,
 } from '../contracts/request-names.js';
-import { PER_SESSION, publishedOn, type SessionLayout } from '../contracts/session-layout.js';
 import { TOOLS_SERVICE } from '../contracts/tool-requests.js';
 
 /**

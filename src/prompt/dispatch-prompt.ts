@@ -3,8 +3,7 @@ import type { Role } from '../contracts/kinds.js';
 import { ledgersOf } from '../memory/session/session-state.js';
 import { hashOf } from '../shared/hash.js';
 import { counted, quoted, shellWord } from '../shared/text.js';
-import { barePacket, deltaPacket } from './delta-packet.js';
-import { packetItems, packetStretches, shownPacket } from './packet-items.js';
+import { barePacket, deltaPacket, packetItems, packetStretches, shownPacket } from './delta-packet.js';
 import {
   beginnings,
   type Item,
@@ -19,8 +18,7 @@ import {
 } from './prompt-items.js';
 import { type CompiledAs, joinedParts, type PromptBudget, type PromptDescriptor } from './prompt-kind.js';
 import { learningsPart } from './prompt-report.js';
-import { stablePrefix } from './role-contract.js';
-import { guideLine, replanLines, unreadableLine } from './role-lines.js';
+import { guideLine, replanLines, stablePrefix, unreadableLine } from './role-lines.js';
 import { answerItems, saidItems } from './said-items.js';
 import { NOTE_SECTIONS } from './session-notes.js';
 

@@ -1,5 +1,5 @@
 import type { BudgetReport, SectionReport } from '../contracts/replies/compile-reply.js';
-import { recordOf } from '../shared/is-object.js';
+import { recordOf } from '../shared/text.js';
 import type { Tokenizer } from '../shared/tokenizer.js';
 import {
   type Item,

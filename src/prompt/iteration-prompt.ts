@@ -3,7 +3,7 @@ import type { Charter } from '../memory/session/charter.js';
 import { currentNumber, type IterationHistory, newest } from '../memory/session/iterations.js';
 import { ledgersOf } from '../memory/session/session-state.js';
 import { taskCounts } from '../memory/session/task-counts.js';
-import { recordOf } from '../shared/is-object.js';
+import { recordOf } from '../shared/text.js';
 import {
   formatGoal,
   formatHistory,

@@ -1,13 +1,12 @@
 import type { CompileHints } from '../contracts/compile-request.js';
-import type { FactTag } from '../contracts/fact-tags.js';
-import { PLACES } from '../memory/facts/fact-choice.js';
+import type { FactTag } from '../contracts/kinds.js';
 import { isBare } from '../memory/facts/fact-groups.js';
-import { rankFacts } from '../memory/facts/fact-ranking.js';
+import { PLACES, rankFacts } from '../memory/facts/fact-ranking.js';
 import type { RankedFact, SessionFact, WeighedFact } from '../memory/facts/fact-types.js';
 import { SESSION_CONTEXT_HEADER } from '../memory/facts/format-facts.js';
 import { type LikelyFile, recall } from '../memory/search/likely-files.js';
 import { factsOf, pastOf, type SessionState } from '../memory/session/session-state.js';
-import { recordOf } from '../shared/is-object.js';
+import { recordOf } from '../shared/text.js';
 import { demandsPart, fileLine, filesPart, noteItem, RestItem } from './note-items.js';
 import {
   type Item,

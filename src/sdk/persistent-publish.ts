@@ -3,7 +3,7 @@ import type { Role } from '../contracts/kinds.js';
 import { dispatchMessageId, dispatchSubject, token } from '../contracts/names.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import type { ClientTransport } from '../engine/ports/clients.js';
-import { LATE, withinDeadline } from '../shared/deadline.js';
+import { LATE, withinDeadline } from '../shared/backoff.js';
 import { linkedSignal } from '../shared/linked-signal.js';
 import { nearestName } from '../shared/nearest-name.js';
 import { keepTrying, unlessStopped } from './keep-trying.js';

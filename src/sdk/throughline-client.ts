@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { CompileReplyTo, CompileRequestInput } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { Role } from '../contracts/kinds.js';
+import type { LearningInput } from '../contracts/learning-requests.js';
 import { COMPILE_SUBJECT, PAST_PROMPT_SUBJECT, scopedRequest } from '../contracts/names.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import type { LearningReply } from '../contracts/replies/learning-reply.js';
@@ -14,9 +15,11 @@ import type {
   TracePinned,
 } from '../contracts/replies/trace-reply.js';
 import {
+  LEARNING_REQUEST_SUBJECTS,
   type LearningRequest,
   RUN_INIT_SUBJECT,
   RUN_STATUS_SUBJECT,
+  TOOL_NAMES,
   type ToolName,
   TRACE_APPEND_SUBJECT,
   TRACE_COMPACT_SUBJECT,
@@ -26,18 +29,17 @@ import {
 } from '../contracts/request-names.js';
 import type { ResultOf } from '../contracts/results.js';
 import type { RunInitInput } from '../contracts/run-request.js';
+import type { ToolInput } from '../contracts/tool-requests.js';
 import type { TraceEntryInput } from '../contracts/trace-entry.js';
 import { hookSpan } from '../engine/monitoring/message-spans.js';
 import type { ClientTransport } from '../engine/ports/clients.js';
 import { HookEngine, PreCompactHook } from '../memory/traces/hook-engine.js';
-import { createLearnings, type Learnings, type Proposals } from './learning-methods.js';
 import {
   type Published,
   type PublishedBy,
   type PublishOptions,
   publishPersistently,
 } from './persistent-publish.js';
-import { createTools, type Tools } from './tool-methods.js';
 
 /** Timeouts and checks of a client. */
 export interface ClientOptions {
@@ -277,7 +279,7 @@ export class ThroughlineClient {
 
 /** Loaded with the first reply. */
 function loadChecks() {
-  return import('../contracts/replies/checked-reply.js');
+  return import('../contracts/replies/replies.js');
 }
 
 /** Loaded with the first checked result, because schemas load slowly. */
@@ -300,4 +302,58 @@ function withDispatch(error: unknown, of: { dispatch: number; duplicate?: true }
       : `stored as dispatch ${of.dispatch}`;
   const message = `${stored}, but what became of it is not known: ${error.message}`;
   return new ThroughlineError(error.code, message, { cause: error, details: { ...error.details, ...of } });
+}
+
+type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+
+/**
+ * One method per tool: `tools.taskAdd({ session, content })`. The input is optional if none of its fields is required.
+ */
+export type Tools = {
+  readonly [Name in ToolName as CamelCase<Name>]: (...given: Given<Name>) => Promise<ToolReply<Name>>;
+};
+
+/** Optional if no field is required. */
+type Given<Name extends ToolName> =
+  object extends ToolInput<Name> ? [input?: ToolInput<Name>] : [input: ToolInput<Name>];
+
+export function createTools(request: (name: ToolName, input: object) => Promise<unknown>): Tools {
+  const methods = TOOL_NAMES.map((name) => [
+    name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+    (input: object = {}) => request(name, input),
+  ]);
+  return Object.fromEntries(methods) as Tools;
+}
+
+/**
+ * One method per request of a group: `learning.propose` is `propose`. The input is optional if none of its fields is
+ * required.
+ */
+type Methods<Group extends string> = {
+  readonly [Subject in LearningRequest as Subject extends `${Group}.${infer Name}`
+    ? Name
+    : never]: object extends LearningInput<Subject>
+    ? (input?: LearningInput<Subject>) => Promise<LearningReply<Subject>>
+    : (input: LearningInput<Subject>) => Promise<LearningReply<Subject>>;
+};
+
+/** The learnings of a project: `learnings.search({ query })`. */
+export type Learnings = Methods<'learning'>;
+/** The proposals of a project: `proposals.accept({ id, by })`. */
+export type Proposals = Methods<'proposal'>;
+
+export function createLearnings(request: (subject: LearningRequest, input: object) => Promise<unknown>): {
+  readonly learnings: Learnings;
+  readonly proposals: Proposals;
+} {
+  const methods = (group: string) =>
+    Object.fromEntries(
+      LEARNING_REQUEST_SUBJECTS.filter((subject) => subject.startsWith(`${group}.`)).map((subject) => [
+        subject.slice(group.length + 1),
+        (input: object = {}) => request(subject, input),
+      ]),
+    );
+  return { learnings: methods('learning') as Learnings, proposals: methods('proposal') as Proposals };
 }

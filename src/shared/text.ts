@@ -191,3 +191,40 @@ export function spanMs(span: string): number {
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
+
+/** Excludes `null` and arrays. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function recordOf<Name extends string, Value>(
+  names: readonly Name[],
+  of: (name: Name) => Value,
+): Record<Name, Value> {
+  const entries = names.map((name) => [name, of(name)]);
+  return Object.fromEntries(entries);
+}
+
+const ROUNDABOUT = /\/\.{0,2}\//;
+
+/** Not just a path: text with spaces, a URL, or a share on another machine. */
+const NOT_A_PATH = /^\/\/|\s|:\/\//u;
+
+/**
+ * Normalizes `.`, `..` and empty segments inside a path: `/tmp/x/../y.ts` becomes `/tmp/y.ts`. Leaves other texts
+ * unchanged, including `./a.ts`, `a/..`, text that may be more than a path, and paths that would become empty.
+ */
+export function plainPath(path: string): string {
+  if (!ROUNDABOUT.test(path) || NOT_A_PATH.test(path)) return path;
+  const root = path.startsWith('/') ? '/' : '';
+  const steps: string[] = [];
+  for (const step of path.split('/')) {
+    if (step === '' || step === '.') continue;
+    const leadsOut = steps.length === 0 || steps.at(-1) === '..';
+    if (step !== '..') steps.push(step);
+    else if (!leadsOut) steps.pop();
+    else if (root === '') steps.push(step);
+  }
+  const plain = root + steps.join('/');
+  return plain === '' ? path : plain;
+}

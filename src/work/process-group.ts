@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../contracts/errors.js';
-import { killAtExit } from '../nats/server/kill-at-exit.js';
 import { type ProcessIdentity, signalRecorded } from '../nats/server/process-identity.js';
-import { withinDeadline } from '../shared/deadline.js';
+import { killAtExit } from '../nats/server/server-child.js';
+import { withinDeadline } from '../shared/backoff.js';
 
 interface GroupCommand {
   readonly command: string;

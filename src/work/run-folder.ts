@@ -23,10 +23,10 @@ import {
 } from '../engine/files/user-state.js';
 import { identityOf, isRunning, type ProcessIdentity } from '../nats/server/process-identity.js';
 import { hashOf } from '../shared/hash.js';
-import { isObject } from '../shared/is-object.js';
+import { isObject } from '../shared/text.js';
 import { endRecorded, type RecordedCall } from './process-group.js';
 import type { AgentAnswer, KeptAnswers, RunIdentity } from './run-types.js';
-import { newHolder } from './task-leases.js';
+import { newHolder } from './task-steps.js';
 
 /**
  * The folder of a session's runs: records of runs and their calls, answers that are not published yet, and by default logs and

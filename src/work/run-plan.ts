@@ -10,8 +10,8 @@ import { RunTally } from './run-tally.js';
 import type { RunPlanEvent, RunSummary } from './run-types.js';
 import { type PatientSession, patientSession, sessionTasks } from './session-tasks.js';
 import { runStep } from './step-runner.js';
-import { type ClaimTask, newHolder, taskLeases } from './task-leases.js';
 import type { WorkTask } from './task-step.js';
+import { type ClaimTask, newHolder, taskLeases } from './task-steps.js';
 
 /** Tasks whose outcome a session keeps: a run would repeat older ones. */
 const MOST_UNTICKED = 300;

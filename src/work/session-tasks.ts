@@ -1,13 +1,12 @@
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
-import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
+import type { DispatchResult, TimelineEntry } from '../contracts/replies/dispatch-result.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
-import type { TimelineEntry } from '../contracts/replies/timeline-reply.js';
 import type { OutcomeName } from '../ledger/task-ledger.js';
 import { keepTrying } from '../sdk/keep-trying.js';
 import type { PublishOptions } from '../sdk/persistent-publish.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { isObject } from '../shared/is-object.js';
+import { isObject } from '../shared/text.js';
 import type { AgentRole } from './run-types.js';
 import type { Stall, WorkTask } from './task-step.js';
 

@@ -1,6 +1,6 @@
 import type { OutcomeName } from '../ledger/task-ledger.js';
-import { stallText } from '../shared/stall-text.js';
 import { counted } from '../shared/text.js';
+import { stallText } from '../shared/why-shown.js';
 
 /**
  * The state machine of a task: implement → judge → (sent back: implement again) → approved. The step follows only from the

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { COMMANDS, SHOWN_GROUPS } from '../../src/cli/command-table.js';
 import { completedCommands } from '../../src/cli/completion/completed-command.js';
-import { completionScript, SHELLS, type Shell } from '../../src/cli/completion/completion-scripts.js';
+import { completionScript, SHELLS, type Shell } from '../../src/cli/completion-command.js';
 import { createProgram } from '../../src/cli/program.js';
 
 /** What real shells offer behind a line that is not finished. */

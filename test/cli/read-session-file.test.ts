@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { checkedSessionFile, numberedEvents } from '../../src/cli/read-session-file.js';
+import { checkedSessionFile, numberedEvents } from '../../src/cli/session-import.js';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const HEAD = {

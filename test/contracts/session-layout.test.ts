@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { sessionOfSubject, shardOfStream, shardStream, token } from '../../src/contracts/names.js';
 import {
   isShardCount,
   MAX_SHARDS,
   PER_SESSION,
   publishedOn,
+  sessionOfSubject,
   shardOf,
+  shardOfStream,
+  shardStream,
   streamOf,
-} from '../../src/contracts/session-layout.js';
+  token,
+} from '../../src/contracts/names.js';
 
 const named = (name: string) => token(name, 'session');
 const SHARDED = { layout: 'sharded', shards: 64 } as const;

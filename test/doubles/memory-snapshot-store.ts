@@ -3,7 +3,7 @@ import type {
   ReplacingSnapshotStore,
   SaveOutcome,
   StoredSnapshot,
-} from '../../src/engine/ports/snapshot-store.js';
+} from '../../src/engine/ports/session-log.js';
 
 const HISTORY = 5;
 

@@ -1,10 +1,10 @@
-import type { Token } from '../../src/contracts/names.js';
 import {
   noTelemetry,
   type StoredTelemetry,
   type TelemetryBatch,
   withBatch,
-} from '../../src/contracts/session-telemetry.js';
+} from '../../src/contracts/compile-request.js';
+import type { Token } from '../../src/contracts/names.js';
 import type { TelemetryStore } from '../../src/engine/ports/telemetry-store.js';
 
 export class MemoryTelemetryStore implements TelemetryStore {

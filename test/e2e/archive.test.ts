@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dispatchSubject, LIFECYCLE_BUCKET, type Token } from '../../src/contracts/names.js';
-import { streamOf } from '../../src/contracts/session-layout.js';
+import { dispatchSubject, LIFECYCLE_BUCKET, streamOf, type Token } from '../../src/contracts/names.js';
 import { cli } from '../support/cli.js';
 import { eventsOf, implemented, newSession, soon, systemOfFile } from '../support/system.js';
 

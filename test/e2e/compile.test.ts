@@ -11,9 +11,8 @@ import {
 import type { CompileReply } from '../../src/contracts/replies/compile-reply.js';
 import { TOOLS_SERVICE } from '../../src/contracts/tool-requests.js';
 import { createSessionReader, createSnapshotWriter } from '../../src/engine/folding/session-folding.js';
-import { silentLogger } from '../../src/engine/ports/logger.js';
-import type { SessionLog } from '../../src/engine/ports/session-log.js';
-import type { SnapshotStore } from '../../src/engine/ports/snapshot-store.js';
+import { silentLogger } from '../../src/engine/ports/clients.js';
+import type { SessionLog, SnapshotStore } from '../../src/engine/ports/session-log.js';
 import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import { DEFAULT_LIMITS } from '../../src/memory/session/session-state.js';
 import { sessionReader } from '../../src/services/common/open-sessions.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { dispatchSubject, type Token } from '../../src/contracts/names.js';
-import { silentLogger } from '../../src/engine/ports/logger.js';
+import { silentLogger } from '../../src/engine/ports/clients.js';
 import type { Rejection } from '../../src/engine/ports/rejected-store.js';
 import { type ExtractorPorts, startExtractor } from '../../src/services/extractor/extractor-worker.js';
 import { cli } from '../support/cli.js';

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Token } from '../../src/contracts/names.js';
-import { streamOf } from '../../src/contracts/session-layout.js';
+import { streamOf, type Token } from '../../src/contracts/names.js';
 import {
   allDealtWith,
   eventsOf,

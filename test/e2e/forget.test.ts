@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { token } from '../../src/contracts/names.js';
-import { silentLogger } from '../../src/engine/ports/logger.js';
+import { silentLogger } from '../../src/engine/ports/clients.js';
 import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import { sessionReader } from '../../src/services/common/open-sessions.js';
 import { cli } from '../support/cli.js';

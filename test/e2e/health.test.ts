@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXTRACTOR_SERVICE } from '../../src/contracts/names.js';
-import { silentLogger } from '../../src/engine/ports/logger.js';
+import { silentLogger } from '../../src/engine/ports/clients.js';
 import { connectThroughline } from '../../src/index.js';
 import { startService } from '../../src/nats/micro/micro-service.js';
 import { healthEndpoint } from '../../src/nats/micro/service-answer.js';

@@ -5,9 +5,9 @@ import {
   isToken,
   REJECTED_STREAM,
   sessionSubjects,
+  streamOf,
 } from '../../src/contracts/names.js';
-import { streamOf } from '../../src/contracts/session-layout.js';
-import { silentLogger } from '../../src/engine/ports/logger.js';
+import { silentLogger } from '../../src/engine/ports/clients.js';
 import type { SessionLog } from '../../src/engine/ports/session-log.js';
 import { factsOfEvent } from '../../src/memory/facts/event-facts.js';
 import { startExtractor } from '../../src/services/extractor/extractor-worker.js';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { INDEX_BUCKET, token } from '../../src/contracts/names.js';
+import { INDEX_BUCKET, PER_SESSION, token } from '../../src/contracts/names.js';
 import type { SessionIndexEntry } from '../../src/contracts/session-file.js';
-import { PER_SESSION } from '../../src/contracts/session-layout.js';
 import { layoutEnv } from '../support/layouts.js';
 import { startPrivateNats } from '../support/nats-server.js';
 import { implemented, type System, soon, startSystem } from '../support/system.js';

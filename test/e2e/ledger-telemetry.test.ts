@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { totalTelemetry, unwrittenTelemetry } from '../../src/contracts/compile-request.js';
 import { COMPILE_SUBJECT, COMPILER_SERVICE, type Token } from '../../src/contracts/names.js';
-import { totalTelemetry, unwrittenTelemetry } from '../../src/contracts/session-telemetry.js';
 import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
 import { eventsOf, implemented, newSession, type System, startSystem } from '../support/system.js';
 

@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DISPATCH_STREAM, LEARNER_CONSUMER, sessionRequest, token } from '../../src/contracts/names.js';
+import {
+  DISPATCH_STREAM,
+  LEARNER_CONSUMER,
+  sessionRequest,
+  streamOf,
+  token,
+} from '../../src/contracts/names.js';
 import { toolSubject } from '../../src/contracts/request-names.js';
-import { streamOf } from '../../src/contracts/session-layout.js';
 import { createSessionReader } from '../../src/engine/folding/session-folding.js';
-import { silentLogger } from '../../src/engine/ports/logger.js';
-import type { SnapshotStore } from '../../src/engine/ports/snapshot-store.js';
+import { silentLogger } from '../../src/engine/ports/clients.js';
+import type { SnapshotStore } from '../../src/engine/ports/session-log.js';
 import { connectThroughline } from '../../src/index.js';
 import { DEFAULT_LIMITS } from '../../src/memory/session/session-state.js';
 import { stateToJson } from '../../src/memory/session/session-state-json.js';

@@ -5,7 +5,7 @@ import { sessionRequest } from '../../src/contracts/names.js';
 import { toolSubject } from '../../src/contracts/tool-requests.js';
 import { Waiters } from '../../src/engine/folding/caught-up.js';
 import { createSessionReader } from '../../src/engine/folding/session-folding.js';
-import { silentLogger } from '../../src/engine/ports/logger.js';
+import { silentLogger } from '../../src/engine/ports/clients.js';
 import { WINDOW_LENGTH } from '../../src/memory/session/dispatch-window.js';
 import { DEFAULT_LIMITS } from '../../src/memory/session/session-state.js';
 import { createDispatchResults } from '../../src/services/tools/dispatch-results.js';

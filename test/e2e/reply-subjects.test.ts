@@ -1,7 +1,7 @@
 import { headers, type NatsConnection, type StoredMsg } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { token } from '../../src/contracts/names.js';
-import { silentLogger } from '../../src/engine/ports/logger.js';
+import { silentLogger } from '../../src/engine/ports/clients.js';
 import { stateToJson } from '../../src/memory/session/session-state-json.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
 import { allRejected } from '../support/all-rejected.js';

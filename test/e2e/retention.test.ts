@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { loadConfig } from '../../src/config/config.js';
-import { DISPATCH_STREAM, REJECTED_STREAM, token } from '../../src/contracts/names.js';
-import { PER_SESSION } from '../../src/contracts/session-layout.js';
-import { silentLogger } from '../../src/engine/ports/logger.js';
+import { DISPATCH_STREAM, PER_SESSION, REJECTED_STREAM, token } from '../../src/contracts/names.js';
+import { silentLogger } from '../../src/engine/ports/clients.js';
 import { Jobs } from '../../src/engine/runtime/jobs.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { connectThroughline } from '../../src/index.js';

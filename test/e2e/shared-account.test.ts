@@ -1,6 +1,6 @@
 import type { JetStreamManager } from 'nats';
 import { describe, expect, it } from 'vitest';
-import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
+import { PER_SESSION, type SessionLayout } from '../../src/contracts/names.js';
 import { connectThroughline } from '../../src/index.js';
 import { cli } from '../support/cli.js';
 import { doctor, of } from '../support/doctor.js';

@@ -1,8 +1,7 @@
 import { DiscardPolicy, type JetStreamManager } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { sessionStream, type Token } from '../../src/contracts/names.js';
-import { PER_SESSION } from '../../src/contracts/session-layout.js';
+import { PER_SESSION, sessionStream, type Token } from '../../src/contracts/names.js';
 import { examine } from '../../src/nats/doctor/examine.js';
 import { allRejected } from '../support/all-rejected.js';
 import { EXPECTED, of } from '../support/doctor.js';

@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { followAll } from '../../src/cli/log-follow-all.js';
 import { ALL_SESSIONS, sessionStream, type Token, token } from '../../src/contracts/names.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
-import { silentLogger } from '../../src/engine/ports/logger.js';
+import { silentLogger } from '../../src/engine/ports/clients.js';
 import { indexFindings } from '../../src/nats/doctor/index-findings.js';
 import { listedStreams } from '../../src/nats/jetstream/list-streams.js';
 import { openPorts } from '../engine/ports/opened.js';

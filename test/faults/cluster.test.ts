@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { DISPATCH_STREAM, token } from '../../src/contracts/names.js';
-import { PER_SESSION, type SessionLayout, streamOf } from '../../src/contracts/session-layout.js';
+import {
+  DISPATCH_STREAM,
+  PER_SESSION,
+  type SessionLayout,
+  streamOf,
+  token,
+} from '../../src/contracts/names.js';
 import { LAYOUTS, newSession, openPorts } from '../engine/ports/opened.js';
 import { rejected } from '../support/builders.js';
 import { startCluster } from '../support/faults/cluster.js';

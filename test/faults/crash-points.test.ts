@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../src/contracts/names.js';
-import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
+import {
+  DISPATCH_STREAM,
+  EXTRACTOR_CONSUMER,
+  PER_SESSION,
+  type SessionLayout,
+} from '../../src/contracts/names.js';
 import { retryRejected } from '../../src/services/extractor/retry-rejected.js';
 import { allRejected } from '../support/all-rejected.js';
 import { startNode } from '../support/cli.js';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { LEARNING_SNAPSHOT_BUCKET, LEARNINGS_STREAM, type Token } from '../../src/contracts/names.js';
-import type { StoredSnapshot } from '../../src/engine/ports/snapshot-store.js';
+import type { StoredSnapshot } from '../../src/engine/ports/session-log.js';
 import { startNode } from '../support/cli.js';
 import { expectLearningsEnd } from '../support/faults/learning-check.js';
 import {

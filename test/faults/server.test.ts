@@ -9,7 +9,7 @@ import {
   type Token,
   token,
 } from '../../src/contracts/names.js';
-import type { StoredSnapshot } from '../../src/engine/ports/snapshot-store.js';
+import type { StoredSnapshot } from '../../src/engine/ports/session-log.js';
 import { decodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import { toThroughlineError } from '../../src/nats/connection/nats-errors.js';
 import { startCli } from '../support/cli.js';

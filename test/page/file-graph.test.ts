@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileGraph, shortPath } from '../../src/page/facts/file-graph.js';
+import { fileGraph, shortPath } from '../../src/page/facts/files-together.js';
 import * as fc from '../support/properties.js';
 
 const listed = fc.integer({ min: 0, max: 30 }).chain((count) =>

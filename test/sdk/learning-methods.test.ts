@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { LEARNING_REQUEST_SUBJECTS } from '../../src/contracts/learning-requests.js';
 import type { ProposalView } from '../../src/contracts/replies/learning-reply.js';
 import type { ListedLearning, Proposal, RankedLearning } from '../../src/memory/learnings/learnings-state.js';
-import { createLearnings } from '../../src/sdk/learning-methods.js';
+import { createLearnings } from '../../src/sdk/throughline-client.js';
 
 /** The methods, and what was asked through them. */
 function asked() {

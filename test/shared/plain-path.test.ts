@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { plainPath } from '../../src/shared/plain-path.js';
+import { plainPath } from '../../src/shared/text.js';
 
 it.each([
   ['/tmp/x/../y.ts', '/tmp/y.ts'],

@@ -20,13 +20,17 @@ import {
   LIFECYCLE_BUCKET,
   learningSubject,
   PAST_PROMPT_SUBJECT,
+  PER_SESSION,
   PROMPTS_STREAM,
+  publishedOn,
   REJECTED_STREAM,
   rejectedSubject,
+  type SessionLayout,
   SNAPSHOT_BUCKET,
   sessionRequest,
   sessionSubject,
   sessionSubjects,
+  streamOf,
   TELEMETRY_BUCKET,
   type Token,
   VECTOR_BUCKET,
@@ -38,12 +42,6 @@ import {
   TRACE_COMPACT_SUBJECT,
   TRACE_RECORD_SUBJECT,
 } from '../../src/contracts/request-names.js';
-import {
-  PER_SESSION,
-  publishedOn,
-  type SessionLayout,
-  streamOf,
-} from '../../src/contracts/session-layout.js';
 import { TOOL_NAMES, TOOLS_SERVICE, toolSubject } from '../../src/contracts/tool-requests.js';
 import type { Permissions } from '../../src/nats/role-permissions.js';
 

@@ -1,5 +1,5 @@
 import { EVENT_VERSION } from '../../src/contracts/event.js';
-import type { Role } from '../../src/contracts/kinds.js';
+import { type Role, SEVERITIES } from '../../src/contracts/kinds.js';
 import { RESULTS, type ResultOf, type RoleResult } from '../../src/contracts/results.js';
 import type {
   DispatchRejected,
@@ -7,7 +7,6 @@ import type {
   SessionEvent,
   StoredEvent,
 } from '../../src/contracts/session-events.js';
-import { SEVERITIES } from '../../src/contracts/severity.js';
 import { RuleBasedFactExtractor, sessionFact } from '../../src/memory/facts/fact-extractor.js';
 import { type DispatchOrigin, recordedFact, type SessionFact } from '../../src/memory/facts/fact-types.js';
 import { recordedEvent } from '../../src/services/extractor/extractor-worker.js';

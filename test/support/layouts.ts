@@ -1,4 +1,4 @@
-import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
+import { PER_SESSION, type SessionLayout } from '../../src/contracts/names.js';
 import { TIER } from './tier.js';
 
 /** A layout as an environment variable. */

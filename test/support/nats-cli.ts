@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../src/contracts/errors.js';
 import { goInstallEnvironment } from '../../src/nats/server/install-server.js';
 import { executableName, executablesOnPath } from '../../src/nats/server/probe-binary.js';
-import { runCommand } from '../../src/nats/server/run-command.js';
+import { runCommand } from '../../src/nats/server/server-child.js';
 import { cacheDirOf, installIntoCache } from '../../src/nats/server/server-version.js';
 
 /** The version that `scripts/natscli/go.mod` pins; a test compares the two. */

@@ -7,16 +7,17 @@ import {
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
   EXTRACTOR_CONSUMER,
+  PER_SESSION,
+  type SessionLayout,
   type Token,
   token,
 } from '../../src/contracts/names.js';
 import type { ResultOf } from '../../src/contracts/results.js';
-import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
 import { localTasksFile } from '../../src/engine/files/local-tasks-file.js';
 import { Waiters } from '../../src/engine/folding/caught-up.js';
 import { createCommander } from '../../src/engine/folding/commander.js';
 import type { SessionReader } from '../../src/engine/folding/session-folding.js';
-import { type Logger, silentLogger, systemClock } from '../../src/engine/ports/logger.js';
+import { type Logger, silentLogger, systemClock } from '../../src/engine/ports/clients.js';
 import type { SessionLog } from '../../src/engine/ports/session-log.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { connectThroughline } from '../../src/index.js';

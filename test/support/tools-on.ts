@@ -5,10 +5,10 @@ import {
   createSnapshotWriter,
   type SessionReader,
 } from '../../src/engine/folding/session-folding.js';
-import { type Clock, silentLogger, systemClock } from '../../src/engine/ports/logger.js';
+import { type Clock, silentLogger, systemClock } from '../../src/engine/ports/clients.js';
 import type { SessionLog } from '../../src/engine/ports/session-log.js';
 import { DEFAULT_LIMITS } from '../../src/memory/session/session-state.js';
-import { createSessionTools, type SessionTools } from '../../src/services/tools/session-tools.js';
+import { createSessionTools, type SessionTools } from '../../src/services/tools/serve-tools.js';
 import type { System } from './system.js';
 
 export type Append = SessionLog['append'];

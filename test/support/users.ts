@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { PER_SESSION, type SessionLayout } from '../../src/contracts/session-layout.js';
+import { PER_SESSION, type SessionLayout } from '../../src/contracts/names.js';
 import type { NatsAccess } from '../../src/nats/connection/nats-access.js';
 import type { AccessRole } from '../../src/nats/role-permissions.js';
 import { cli } from './cli.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isObject } from '../../shared/is-object.js';
+import { isObject } from '../../shared/text.js';
 import { HOOK_CLIENTS, type HookClientName, type HookEvent } from '../hooks/hook-table.js';
 import type { JsonEntries } from './json-entries.js';
 import { OPENCODE_PLUGIN } from './opencode-plugin.js';

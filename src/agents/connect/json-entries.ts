@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { findNodeAtLocation, type Node, type ParseError, parseTree } from 'jsonc-parser';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { isObject } from '../../shared/is-object.js';
+import { isObject } from '../../shared/text.js';
 
 /**
  * Our entries in a JSON file with comments: fields of objects, and items of lists. Edits insert and remove text, and keep every

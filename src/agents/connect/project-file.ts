@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { isObject } from '../../shared/is-object.js';
+import { isObject } from '../../shared/text.js';
 import { unlessTooDeep } from './json-entries.js';
 
 /** Fields of the `.throughline.json` that `throughline connect` writes. */

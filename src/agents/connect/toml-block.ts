@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse, type TomlTable } from 'smol-toml';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
-import { isObject } from '../../shared/is-object.js';
+import { isObject } from '../../shared/text.js';
 
 /*
  * Our tables in a TOML file are one block of text at its end, between two marker lines. Each edit is verified: everything outside

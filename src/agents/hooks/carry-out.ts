@@ -3,7 +3,7 @@ import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import { BEGIN, lastResult, type ResultText } from '../../contracts/reading/last-result.js';
 import { RECENT_STEPS } from '../../memory/traces/trace-summary.js';
-import { contractIn, isSentBack, sentBackText } from '../../prompt/role-contract.js';
+import { contractIn, isSentBack, sentBackText } from '../../prompt/role-lines.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText, quoted } from '../../shared/text.js';
 import type { AgentSession } from '../agent-session.js';

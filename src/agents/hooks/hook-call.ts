@@ -1,6 +1,6 @@
 import { isRole, kindOf, ROLES, type Role } from '../../contracts/kinds.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
-import { isObject } from '../../shared/is-object.js';
+import { isObject } from '../../shared/text.js';
 import type { AgentSession } from '../agent-session.js';
 import type { HookState } from './hook-state.js';
 import type { HookClient, HookEvent } from './hook-table.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { kindOf, ROLES, type Role, verdictsOf } from '../../contracts/kinds.js';
 import { BEGIN, type ResultText } from '../../contracts/reading/last-result.js';
-import { isObject } from '../../shared/is-object.js';
+import { isObject } from '../../shared/text.js';
 
 const MAX_TASK_ID = 128;
 

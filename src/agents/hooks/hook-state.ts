@@ -15,8 +15,7 @@ import type { Role } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import { writePrivateFile } from '../../engine/files/user-state.js';
 import { mayHoldSecret } from '../../memory/redaction/secret-hints.js';
-import { isObject } from '../../shared/is-object.js';
-import { oneLine } from '../../shared/text.js';
+import { isObject, oneLine } from '../../shared/text.js';
 
 /** What waits on this machine to be sent: one file each, so that hooks at the same moment lose nothing. */
 export type Waiting =

@@ -1,7 +1,7 @@
 import { isAbsolute, relative } from 'node:path';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import { redactedStart } from '../../memory/redaction/redacted.js';
-import { isObject } from '../../shared/is-object.js';
+import { isObject } from '../../shared/text.js';
 import { type HookCall, type HookTools, withoutPrivate } from './hook-call.js';
 
 /**

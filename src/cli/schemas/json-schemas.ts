@@ -31,7 +31,7 @@ import {
 } from '../../contracts/trace-entry.js';
 import { sessionSnapshot } from '../../memory/session/session-snapshot.js';
 import type { LedgerCounters } from '../../memory/session/session-state-json.js';
-import { isObject } from '../../shared/is-object.js';
+import { isObject } from '../../shared/text.js';
 import { SNAPSHOT_FIELDS } from './snapshot-fields.js';
 
 /** The JSON Schemas of what travels and of what is stored, by name: draft 2020-12, made from the schemas of the code. */

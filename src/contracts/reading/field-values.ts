@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/is-object.js';
+import { isObject } from '../../shared/text.js';
 import { shown } from '../explain-issues.js';
 import { joined } from '../results.js';
 import {

@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/is-object.js';
+import { isObject } from '../../shared/text.js';
 import { explainIssues } from '../explain-issues.js';
 import { kindOf, ROLES, type Role, verdictsOf } from '../kinds.js';
 import { namedOnce, RESULTS, taskId } from '../results.js';

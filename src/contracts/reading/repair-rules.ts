@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/is-object.js';
+import { isObject } from '../../shared/text.js';
 import { RELATIONS } from '../relations.js';
 import type { RepairKind } from './repairs.js';
 import type { Json } from './shape.js';

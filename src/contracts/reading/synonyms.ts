@@ -1,5 +1,4 @@
-import type { Verdict } from '../kinds.js';
-import type { Severity } from '../severity.js';
+import type { Severity, Verdict } from '../kinds.js';
 
 /** `taskId`, `task-id` and `Task ID` all become `taskid`. */
 export function plainName(name: string): string {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { SEVERITIES } from '../kinds.js';
 import { LEARNING_TYPES, RELEVANCE_METHODS } from '../learning-events.js';
 import { recordedRepair } from '../recorded-fact.js';
-import { SEVERITIES } from '../severity.js';
 import { count, place, type Told } from './page-fields.js';
 
 const sectionReport = z

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { FACT_TAGS } from '../fact-tags.js';
-import { ROLES } from '../kinds.js';
+import { FACT_TAGS, ROLES } from '../kinds.js';
 import { recordedRepair } from '../recorded-fact.js';
 import { saidFields } from './compile-reply.js';
 import { count, next, place, sequence, type Told, time } from './page-fields.js';

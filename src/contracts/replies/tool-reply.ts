@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ToolName } from '../request-names.js';
-import { dispatchResult } from './dispatch-result.js';
+import { dispatchResult, timelineListed } from './dispatch-result.js';
 import { factShown, factsFound, filesListed } from './fact-reply.js';
 import { HEALTH_REPLIES } from './health-reply.js';
 import { CLAIM_REPLIES, EXPORT_REPLIES, FORGET_REPLIES, RETENTION_REPLIES } from './lifecycle-replies.js';
@@ -18,7 +18,6 @@ import {
   snapshotShown,
   taskView,
 } from './session-reply.js';
-import { timelineListed } from './timeline-reply.js';
 import { traceShown, tracesListed } from './trace-reply.js';
 
 const task = z.object({ task: taskView.describe('The task as it is now.'), sequence });

@@ -5,10 +5,10 @@ import { FUSED_DEPTH, fused, mostRecent } from '../../memory/learnings/best-lear
 import type { Learning, RankedLearning, RelevanceMethod } from '../../memory/learnings/learnings-state.js';
 import { LexicalIndex } from '../../memory/learnings/lexical-index.js';
 import { type SearchLimits, VectorIndex } from '../../memory/learnings/vector-index.js';
-import { LATE, withinDeadline } from '../../shared/deadline.js';
-import type { Logger } from '../ports/logger.js';
+import { LATE, withinDeadline } from '../../shared/backoff.js';
+import type { Logger } from '../ports/clients.js';
 import type { Embedder, VectorStore } from '../ports/vector-store.js';
-import { limitedWarnings } from '../runtime/limited-warnings.js';
+import { limitedWarnings } from '../runtime/batched.js';
 
 /**
  * Finds the learnings that are relevant to a query.

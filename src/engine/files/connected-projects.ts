@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { systemCode } from '../../contracts/errors.js';
-import { isObject } from '../../shared/is-object.js';
+import { isObject } from '../../shared/text.js';
 import { makePrivateFolder, projectStateDir, readRegularFile, writePrivateFile } from './user-state.js';
 
 /**

@@ -3,7 +3,7 @@ import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { fileFault } from '../../contracts/errors.js';
-import type { TasksFile, TasksFileFault } from '../ports/tasks-file.js';
+import type { TasksFile, TasksFileFault } from '../ports/clients.js';
 import { MAX_PLAN_BYTES, readRegularFile, type UnreadableFile } from './user-state.js';
 
 /** Refuses bytes that are not UTF-8: they would change when written back. */

@@ -1,8 +1,8 @@
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
-import { withinDeadline } from '../../shared/deadline.js';
+import { withinDeadline } from '../../shared/backoff.js';
 import type { SessionLog } from '../ports/session-log.js';
-import { Backoff } from '../runtime/pauses.js';
+import { Backoff } from '../runtime/batched.js';
 import type { LoadedSession, SessionReader } from './session-folding.js';
 
 /** An announced event may become readable a moment later. */

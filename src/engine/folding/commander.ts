@@ -3,9 +3,9 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
 import type { DecisionOn, Refusal, ReplyOn, Unstamped } from '../../contracts/outcome.js';
-import type { Clock } from '../ports/logger.js';
+import type { Clock } from '../ports/clients.js';
 import type { EventLog } from '../ports/session-log.js';
-import { pause } from '../runtime/pauses.js';
+import { pause } from '../runtime/batched.js';
 import type { StateReader } from './state-reader.js';
 
 /**

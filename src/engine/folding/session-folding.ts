@@ -9,11 +9,10 @@ import {
   forkedState,
   type SessionLimits,
   type SessionState,
+  stateBytes,
 } from '../../memory/session/session-state.js';
-import { stateBytes } from '../../memory/session/state-bytes.js';
-import type { Logger } from '../ports/logger.js';
-import type { SessionLog } from '../ports/session-log.js';
-import type { SnapshotStore } from '../ports/snapshot-store.js';
+import type { Logger } from '../ports/clients.js';
+import type { SessionLog, SnapshotStore } from '../ports/session-log.js';
 import type { Commander } from './commander.js';
 import type { Folding } from './folding.js';
 import { SnapshotWriter, type SnapshotWriterOptions } from './snapshot-writer.js';

@@ -1,8 +1,8 @@
 import { codeOf } from '../../contracts/errors.js';
 import type { LogKind } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
-import type { Clock, Logger } from '../ports/logger.js';
-import type { SaveOutcome, SnapshotStore } from '../ports/snapshot-store.js';
+import type { Clock, Logger } from '../ports/clients.js';
+import type { SaveOutcome, SnapshotStore } from '../ports/session-log.js';
 import type { Folding } from './folding.js';
 import type { Folded, Sequenced } from './state-reader.js';
 

@@ -2,9 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { readEvent, writeEvent } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
-import type { Logger } from '../ports/logger.js';
-import type { EventLog, ReadResult } from '../ports/session-log.js';
-import type { SnapshotStore, StoredSnapshot } from '../ports/snapshot-store.js';
+import type { Logger } from '../ports/clients.js';
+import type { EventLog, ReadResult, SnapshotStore, StoredSnapshot } from '../ports/session-log.js';
 import type { Folding } from './folding.js';
 
 /**

@@ -6,9 +6,8 @@ import { evolve } from '../../memory/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../memory/session/session-snapshot.js';
 import { emptyState, type SessionLimits, type SessionState } from '../../memory/session/session-state.js';
 import { stateToJson } from '../../memory/session/session-state-json.js';
-import type { Logger } from '../ports/logger.js';
-import type { ReadRange, ReadResult, SessionLog } from '../ports/session-log.js';
-import type { ReplacingSnapshotStore } from '../ports/snapshot-store.js';
+import type { Logger } from '../ports/clients.js';
+import type { ReadRange, ReadResult, ReplacingSnapshotStore, SessionLog } from '../ports/session-log.js';
 import { eventsOf } from './log-copy.js';
 
 /**

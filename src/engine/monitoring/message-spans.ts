@@ -7,7 +7,7 @@ import {
   type SpanStart,
   type Spans,
   type Tracing,
-} from '../ports/tracing.js';
+} from '../ports/clients.js';
 
 /**
  * Builds the spans of messages, with the names and attributes of OpenTelemetry's conventions for messaging and generative AI.

@@ -1,4 +1,4 @@
-import { LATE, withinDeadline } from '../../shared/deadline.js';
+import { LATE, withinDeadline } from '../../shared/backoff.js';
 import { type Collected, type Distribution, type LabelValues, METRICS, type Metric } from './metric-table.js';
 
 /**

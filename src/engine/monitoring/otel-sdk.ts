@@ -1,9 +1,9 @@
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import type { NodeSDK } from '@opentelemetry/sdk-node';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
-import { LATE, withinDeadline } from '../../shared/deadline.js';
+import { LATE, withinDeadline } from '../../shared/backoff.js';
 import { clipText, oneLine } from '../../shared/text.js';
-import type { Logger } from '../ports/logger.js';
+import type { Logger } from '../ports/clients.js';
 
 type Library = Pick<typeof import('@opentelemetry/sdk-node'), 'NodeSDK' | 'resources'>;
 

@@ -3,7 +3,7 @@ import type { Context, Span, SpanKind } from '@opentelemetry/api';
 import { codeOf } from '../../contracts/errors.js';
 import type { TraceContext } from '../../contracts/trace-context.js';
 import { VERSION } from '../../version.js';
-import type { RunningSpan, SpanStart, Spans, Tracing } from '../ports/tracing.js';
+import type { RunningSpan, SpanStart, Spans, Tracing } from '../ports/clients.js';
 
 type Api = typeof import('@opentelemetry/api');
 

@@ -1,4 +1,4 @@
-import type { Tracing } from './tracing.js';
+import type { TraceContext } from '../../contracts/trace-context.js';
 
 /**
  * Connects the SDK to Throughline. An implementer must reject with a ThroughlineError: `unavailable` without an answer in
@@ -39,3 +39,78 @@ export interface LiveTransport {
   listen(subjects: string, onMessage: (subject: string, data: Uint8Array) => void): () => void;
   close(): Promise<void>;
 }
+
+/**
+ * Reads task files for the service. An implementer must read only below the configured roots, after following all links, and
+ * must return a fault instead of throwing.
+ */
+export interface TasksFile {
+  /** Returns the modification time in milliseconds. */
+  modified(path: string): Promise<{ readonly mtimeMs: number } | TasksFileFault>;
+  read(path: string): Promise<{ readonly text: string; readonly mtimeMs: number } | TasksFileFault>;
+}
+
+export interface TasksFileFault {
+  /** Completes "<path>: …". */
+  readonly fault: string;
+}
+
+/** The part of a pino logger that the services use. */
+export interface Logger {
+  /** Absent below the log level: `logger.debug?.({ … }, 'text')` then builds nothing. */
+  debug?(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export const silentLogger: Logger = { info() {}, warn() {}, error() {} };
+
+/** Returns the time now, ISO 8601 in UTC. */
+export type Clock = () => string;
+
+export const systemClock: Clock = () => new Date().toISOString();
+
+/** @param now milliseconds since 1970 */
+export function clockBy(now: () => number): Clock {
+  return () => new Date(now()).toISOString();
+}
+
+/**
+ * Returns the span recorder, or `undefined` while nothing records. Called before each piece of work.
+ *
+ * An implementer must not change the work's result or error, and must record an error only by its code.
+ */
+export type Tracing = () => Spans | undefined;
+
+export interface Spans {
+  /**
+   * Runs work in a span that ends with it. A consumer or server continues `from` or starts a new trace; any other span is a
+   * child of the active one.
+   */
+  run<T>(span: SpanStart, work: (span: RunningSpan) => Promise<T>): Promise<T>;
+  /** Returns the context for outgoing messages; undefined outside of any span. */
+  context(): TraceContext | undefined;
+}
+
+export interface SpanStart {
+  /** `<operation> <destination>`, of low cardinality. */
+  readonly name: string;
+  readonly kind: 'producer' | 'consumer' | 'client' | 'server' | 'internal';
+  readonly attributes: SpanAttributes;
+  /** The session, and the destination that names it: recorded only if sessions are enabled. */
+  readonly session?: string | undefined;
+  readonly destination?: string;
+  readonly from?: TraceContext | undefined;
+}
+
+/** Names and numbers from the code; never an agent's text. */
+export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
+
+export interface RunningSpan {
+  set(attributes: SpanAttributes): void;
+  /** Marks the span as failed although the work does not throw. */
+  failed(code: string): void;
+}
+
+export const noTracing: Tracing = () => undefined;

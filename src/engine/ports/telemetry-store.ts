@@ -1,6 +1,6 @@
+import type { StoredTelemetry, TelemetryBatch } from '../../contracts/compile-request.js';
 import type { Token } from '../../contracts/names.js';
 import type { KeptPrompt, PromptTraceBrief } from '../../contracts/replies/prompt-trace.js';
-import type { StoredTelemetry, TelemetryBatch } from '../../contracts/session-telemetry.js';
 
 /**
  * Stores the compilers' counters of each session. Losing a value costs figures, never truth.

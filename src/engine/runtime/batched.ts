@@ -1,3 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { BackoffLimits } from '../../shared/backoff.js';
+import type { Logger } from '../ports/clients.js';
+
 /**
  * Coalesces requests: at most one run is active, and requests that arrive meanwhile share the next one. So every run begins
  * after its requests.
@@ -73,4 +78,70 @@ export class Semaphore {
       else next();
     }
   }
+}
+
+const DEFAULT_LONGEST_MS = 5000;
+
+/** Exponential backoff. */
+export class Backoff {
+  readonly #limits: BackoffLimits;
+  #nextMs: number;
+
+  /** @param longestMs default: 5 s */
+  constructor(firstMs: number, longestMs = DEFAULT_LONGEST_MS) {
+    this.#limits = { firstMs, longestMs };
+    this.#nextMs = firstMs;
+  }
+
+  get nextMs(): number {
+    return this.#nextMs;
+  }
+
+  /** Returns the next wait in milliseconds, and doubles the one after it. */
+  take(): number {
+    const ms = this.#nextMs;
+    this.#nextMs = Math.min(this.#limits.longestMs, ms * 2);
+    return ms;
+  }
+
+  async pause(signal: AbortSignal): Promise<void> {
+    await pause(this.take(), signal);
+  }
+
+  /** Starts over with the first wait, after a success. */
+  reset(): void {
+    this.#nextMs = this.#limits.firstMs;
+  }
+}
+
+/** Waits until the time is up or the signal aborts. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, signal && { signal }).catch(() => {});
+}
+
+const EVERY_MS = 60_000;
+/** Bounded: with more distinct warnings, some are repeated more often. */
+const MAX_KNOWN = 1000;
+
+/**
+ * Limits each distinct warning to one per minute, and logs how many were suppressed in between.
+ *
+ * @param now monotonic clock in milliseconds
+ * @returns logs a warning; `thing` identifies it if the message does not
+ */
+export function limitedWarnings(
+  logger: Pick<Logger, 'warn'>,
+  now: () => number,
+): (fields: object, message: string, thing?: string) => void {
+  const last = new LRUCache<string, { readonly at: number; silent: number }>({ max: MAX_KNOWN });
+  return (fields, message, thing = message) => {
+    const before = last.get(thing);
+    if (before !== undefined && now() - before.at < EVERY_MS) {
+      before.silent += 1;
+      return;
+    }
+    last.set(thing, { at: now(), silent: 0 });
+    const silent = before?.silent ?? 0;
+    logger.warn({ ...fields, ...(silent > 0 && { silent }) }, message);
+  };
 }

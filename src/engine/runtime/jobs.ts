@@ -1,8 +1,8 @@
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { hashOf } from '../../shared/hash.js';
+import type { Clock, Logger } from '../ports/clients.js';
 import { type HeldLease, holdLease, isHeld, type LeaseStore } from '../ports/lease-store.js';
-import type { Clock, Logger } from '../ports/logger.js';
-import { pause } from './pauses.js';
+import { pause } from './batched.js';
 
 /**
  * Runs resumable jobs that outlive their process. A record lists the remaining work, and each step is idempotent, so a job is

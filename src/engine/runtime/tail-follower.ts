@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Backoff } from './pauses.js';
+import { Backoff } from './batched.js';
 
 interface FollowedStretch<Item> {
   readonly items: readonly Item[];

@@ -1,4 +1,4 @@
-import { type Block, type Container, type Lines, readBlocks, type Table } from './blocks.js';
+import { type Block, type Container, type Lines, readBlocks, scanTable, type Table } from './blocks.js';
 import { applyField, type Draft, type Findings, type Heading, newDraft, problem } from './draft.js';
 import { namesPrompt, readField } from './fields.js';
 import { bulletOf, type Head, opensWithBox, plainHead, readHead } from './head.js';
@@ -6,9 +6,8 @@ import { opensPlan, reportFence, statusOfSection, uncomment } from './headings.j
 import { outerId } from './ids.js';
 import { DECORATION, type Legend, leadingMark, readStatus } from './marks.js';
 import { followSpan, join, type TaskProblem } from './parsed-tasks.js';
+import { reportUnboxed } from './settle.js';
 import { isLegendHeading } from './status.js';
-import { scanTable } from './table.js';
-import { reportUnboxed } from './unboxed.js';
 
 /** Walks the document once and collects candidate tasks, mentions of tasks, and problems. */
 export function scan(lines: readonly string[], legend: Legend, findings: Findings): void {

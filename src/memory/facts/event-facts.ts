@@ -1,7 +1,7 @@
 import { KEPT } from '../../contracts/kept.js';
+import { bySeverity } from '../../contracts/kinds.js';
 import type { AnyResult, ExplicitFact, ReviewIssue, RoleResult, TestRun } from '../../contracts/results.js';
 import type { FactRecorded, Outcome } from '../../contracts/session-events.js';
-import { bySeverity } from '../../contracts/severity.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { CONVENTION, EXTRACTION_RULES, explicitFacts } from './extraction-rules.js';
 import { RuleBasedFactExtractor } from './fact-extractor.js';

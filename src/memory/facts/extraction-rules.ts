@@ -1,8 +1,7 @@
 import { KEPT } from '../../contracts/kept.js';
-import { KINDS, kindOf, type ResultField, type Role, verdictIn } from '../../contracts/kinds.js';
+import { bySeverity, KINDS, kindOf, type ResultField, type Role, verdictIn } from '../../contracts/kinds.js';
 import { BLOCKED_BY, RELATIONS, relationOf } from '../../contracts/relations.js';
 import type { AnyResult, ExplicitFact, TestRun } from '../../contracts/results.js';
-import { bySeverity } from '../../contracts/severity.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { type RecordedFact, recordedFact, type SessionFactTag } from './fact-types.js';
 

@@ -1,5 +1,4 @@
-import type { FactTag } from '../../contracts/fact-tags.js';
-import { kindOf, ROLES } from '../../contracts/kinds.js';
+import { type FactTag, kindOf, ROLES } from '../../contracts/kinds.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
 
 /** Ordered by importance to a reader. */

@@ -1,14 +1,18 @@
+import { addTo } from '../../shared/collections.js';
 import { type FileClass, fileClass } from '../search/file-class.js';
 import { tokens } from '../search/tokens.js';
-import { endOf, fileWords, isNamed } from '../search/touched-files.js';
-import { byWorth, FactChoice, saySame } from './fact-choice.js';
-import { FactHits, type Lead } from './fact-hits.js';
-import type {
-  FactRanking,
-  IFactIndex,
-  IndexedFact,
-  ISessionFactStore,
-  SessionFactTag,
+import { endOf, fileWords, isNamed, knownAs } from '../search/touched-files.js';
+import { type Candidate, FactHits, type FaintFact, isHeld, type Lead } from './fact-hits.js';
+import {
+  type FactRanking,
+  factId,
+  type IFactIndex,
+  type IndexedFact,
+  type ISessionFactStore,
+  type RankedFact,
+  type SessionFact,
+  type SessionFactTag,
+  type WeighedFact,
 } from './fact-types.js';
 
 /**
@@ -115,4 +119,245 @@ function isBesideLedger(entry: IndexedFact, index: IFactIndex): boolean {
   if (group === 'facts') return !isBare;
   const saysSo = (other: IndexedFact) => other.group === 'findings' && saySame(entry, other);
   return group === 'conventions' && !index.ofTask(fact.sourceTaskId).some(saysSo);
+}
+
+/** The first places balance kinds and tasks; later ones are ordered by score alone. */
+export const PLACES = 10;
+/** Share of the first places reserved for open findings and conventions. */
+const HELD_SHARE = 0.3;
+/** Share of the first places that one task may take while others have candidates. */
+const TASK_SHARE = 0.5;
+const CONSIDERED = 30;
+/** Number of chosen facts that a candidate is compared with. */
+const COMPARED = 64;
+
+interface Filling {
+  readonly index: IFactIndex;
+  readonly faint: readonly FaintFact[];
+  /** True if the answer may contain the fact at all. */
+  readonly isAllowed: (entry: IndexedFact) => boolean;
+  readonly total: number;
+}
+
+/** Assigns the places of an answer to candidates, the best first. */
+export class FactChoice {
+  readonly #most: number;
+  readonly #room: number;
+  #tokens = 0;
+  readonly #candidates: readonly Candidate[];
+  readonly #chosen: Candidate[] = [];
+  readonly #said = new Sayings(COMPARED);
+  readonly #rest: Candidate[] = [];
+  #restTotal = 0;
+
+  /** @param files likely files; facts that they changed are redundant */
+  constructor(
+    { maxFacts: most, room }: { readonly maxFacts: number; readonly room: number },
+    candidates: readonly Candidate[],
+    files: ReadonlySet<string>,
+  ) {
+    this.#most = most;
+    this.#room = room;
+    this.#candidates = candidates;
+    for (const candidate of candidates) {
+      const { fact, group } = candidate.entry;
+      if (group === 'files' && files.has(knownAs(fact.subject))) candidate.left = 'likely file';
+    }
+    const first = Math.min(PLACES, most);
+    this.#take(Math.ceil(HELD_SHARE * first), ({ entry }) => isHeld(entry));
+    const isConvention = ({ entry }: Candidate) => entry.group === 'conventions';
+    if (!this.#chosen.some(isConvention))
+      this.#take(Math.min(first, this.#chosen.length + 1), (each) => each.isFree && isConvention(each));
+    const open = first - this.#chosen.length;
+    const byTask = new Map<string, number>();
+    const share = Math.max(1, Math.floor(TASK_SHARE * open));
+    this.#take(first, (candidate) => {
+      if (!candidate.isFree) candidate.left = 'held';
+      if (!candidate.isFree) return false;
+      const task = candidate.entry.fact.sourceTaskId;
+      const taken = byTask.get(task) ?? 0;
+      if (taken >= share) candidate.left = 'one task';
+      else byTask.set(task, taken + 1);
+      return taken < share;
+    });
+    // Places that nothing else wants.
+    this.#take(first, ({ isFree }) => isFree);
+    this.#take(most, ({ isFree }) => isFree);
+  }
+
+  /** True once the chosen facts fill the token budget. */
+  get isFull(): boolean {
+    return this.#chosen.length >= PLACES && this.#tokens > this.#room;
+  }
+
+  /** True if the budget, not the number of facts, ended the choice. */
+  get #isCut(): boolean {
+    return this.isFull && this.#chosen.length < this.#most;
+  }
+
+  /** Adds up to `most` new facts: those with some relevance first, then the newest. */
+  fill({ index, faint, isAllowed, total }: Filling, most: number): void {
+    const known = this.#candidates.filter((each) => each.isChosen || isSaid(each));
+    this.#restTotal = total - known.filter(({ entry }) => isAllowed(entry)).length;
+    const places = Math.min(most, this.#most - this.#chosen.length);
+    const said = new Set(this.#chosen.map(({ entry }) => entry.saying));
+    const passed = new Uint8Array(index.places);
+    for (const { entry } of known) passed[entry.place] = 1;
+    const add = (entry: IndexedFact) => {
+      if (passed[entry.place] === 1 || !isAllowed(entry)) return;
+      passed[entry.place] = 1;
+      if (said.has(entry.saying)) return;
+      said.add(entry.saying);
+      this.#rest.push(new RestCandidate(entry));
+    };
+    const near = faint.filter(({ entry }) => !entry.isDull);
+    near.sort((a, b) => b.sum - a.sum || byAge(a.entry, b.entry));
+    for (const { entry } of near) {
+      if (this.#rest.length >= places) return;
+      add(entry);
+    }
+    // Least informative facts last.
+    for (const isDull of [false, true]) {
+      for (const entry of index.byAge(isDull).newestFirst()) {
+        if (this.#rest.length >= places) return;
+        add(entry);
+      }
+    }
+  }
+
+  facts(): Pick<FactRanking, 'chosen' | 'cut' | 'rest' | 'restTotal'> {
+    const isCut = (each: Candidate) => each.isFree && !each.isChosen && !isSaid(each);
+    const cut = this.#isCut ? this.#candidates.filter(isCut).map(({ entry }) => entry) : [];
+    const chosen = this.#chosen;
+    const best = [chosen.slice(0, PLACES), chosen.slice(PLACES)].flatMap((some) => some.sort(byWorth));
+    return { chosen: best.map(ranked), cut, rest: this.#rest.map(ranked), restTotal: this.#restTotal };
+  }
+
+  considered(): WeighedFact[] {
+    const best = [...this.#chosen].sort(byWorth).slice(0, CONSIDERED);
+    const filled = new Set(this.#rest.map(({ entry }) => entry));
+    for (const candidate of this.#candidates) {
+      if (best.length >= CONSIDERED) break;
+      if (!candidate.isChosen && !filled.has(candidate.entry)) best.push(candidate);
+    }
+    const recent = this.#rest.slice(0, CONSIDERED - best.length);
+    return [...best.sort(byWorth), ...recent].map((candidate) => ({
+      ...ranked(candidate),
+      because: candidate.because,
+      ...(candidate.because !== 'recent' && !candidate.isChosen && this.#whyLeft(candidate)),
+    }));
+  }
+
+  #whyLeft(candidate: Candidate): Pick<WeighedFact, 'left' | 'duplicateOf'> {
+    const left = candidate.left ?? (this.#isCut ? undefined : 'rank');
+    const other = candidate.sameAs;
+    return { ...(left && { left }), ...(other && { duplicateOf: factId(other) }) };
+  }
+
+  /** Chooses candidates that say something new, up to `most`. */
+  #take(most: number, isWanted: (candidate: Candidate) => boolean): void {
+    for (const candidate of this.#candidates) {
+      if (this.#chosen.length >= most || this.isFull) return;
+      if (candidate.isChosen || isSaid(candidate)) continue;
+      const other = this.#said.sameAs(candidate.entry);
+      if (other !== undefined) {
+        candidate.left = 'near-duplicate';
+        candidate.sameAs = other.fact;
+      } else if (isWanted(candidate)) {
+        candidate.isChosen = true;
+        this.#chosen.push(candidate);
+        this.#said.add(candidate.entry);
+        this.#tokens += tokensOf(candidate.entry.fact);
+      }
+    }
+  }
+}
+
+/** A fact added because it is recent. */
+class RestCandidate implements Candidate {
+  readonly entry: IndexedFact;
+  readonly score = 0;
+  readonly because = 'recent';
+  readonly isFree = true;
+  isChosen = false;
+  left: undefined;
+  sameAs: undefined;
+
+  constructor(entry: IndexedFact) {
+    this.entry = entry;
+  }
+
+  matched(): string[] {
+    return [];
+  }
+}
+
+/** True if another item says it already. */
+function isSaid({ left }: Candidate): boolean {
+  return left === 'near-duplicate' || left === 'likely file';
+}
+
+function ranked(candidate: Candidate): RankedFact {
+  const { fact, group } = candidate.entry;
+  return { fact, group, score: candidate.score, tokens: tokensOf(fact), matched: candidate.matched() };
+}
+
+/** At four characters a token. */
+export function tokensOf(fact: Pick<SessionFact, 'subject' | 'relation' | 'object'>): number {
+  return Math.ceil((fact.subject.length + fact.relation.length + fact.object.length) / 4);
+}
+
+/** Orders by score, then group and severity, then newest first; within a dispatch in the order of its rules. */
+export function byWorth(a: Candidate, b: Candidate): number {
+  return b.score - a.score || a.entry.standing - b.entry.standing || byAge(a.entry, b.entry);
+}
+
+function byAge(a: IndexedFact, b: IndexedFact): number {
+  return b.fact.sourceSequence - a.fact.sourceSequence || a.slot - b.slot;
+}
+
+/** Share of common words at which two facts count as the same. */
+const SAME = 0.8;
+
+/** True if two facts say nearly the same about one subject. "Case 7" and "case 8" differ. */
+export function saySame(a: IndexedFact, b: IndexedFact): boolean {
+  if (a.fact.subject !== b.fact.subject && !a.isOfTask && !b.isOfTask) return false;
+  if (a.group === 'files' || b.group === 'files') return a.group === b.group;
+  if (a.numbers !== b.numbers) return false;
+  // The shorter one cannot contain enough of the longer one.
+  if (Math.min(a.own, b.own) < SAME * Math.max(a.own, b.own)) return false;
+  let common = 0;
+  for (let at = 0; at < a.own; at += 1) {
+    const found = b.words.indexOf(a.words[at] as string);
+    if (found >= 0 && found < b.own) common += 1;
+  }
+  return common >= SAME * (a.own + b.own - common);
+}
+
+/** Finds near-duplicates. Only facts with the same numbers can be the same, so facts are grouped by them. */
+export class Sayings {
+  readonly #most: number;
+  readonly #files: IndexedFact[] = [];
+  readonly #byNumbers = new Map<string, IndexedFact[]>();
+  #size = 0;
+
+  /** @param most number of facts that are compared; later ones are not */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(entry: IndexedFact): void {
+    if (this.#size >= this.#most) return;
+    this.#size += 1;
+    if (entry.group === 'files') this.#files.push(entry);
+    else addTo(this.#byNumbers, entry.numbers, entry);
+  }
+
+  sameAs(entry: IndexedFact): IndexedFact | undefined {
+    return this.#alike(entry)?.find((other) => saySame(entry, other));
+  }
+
+  #alike(entry: IndexedFact): IndexedFact[] | undefined {
+    return entry.group === 'files' ? this.#files : this.#byNumbers.get(entry.numbers);
+  }
 }

@@ -1,9 +1,7 @@
 import { hash } from 'node:crypto';
-import type { FactTag } from '../../contracts/fact-tags.js';
 import { KEPT } from '../../contracts/kept.js';
-import type { Role } from '../../contracts/kinds.js';
+import type { FactTag, Role, Severity } from '../../contracts/kinds.js';
 import type { ResultOf } from '../../contracts/results.js';
-import type { Severity } from '../../contracts/severity.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { type FactGroup, groupOf, isBare } from './fact-groups.js';
 

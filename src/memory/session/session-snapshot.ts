@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { RESULT_KEY_LENGTH } from '../../contracts/accepted-result.js';
-import { FACT_TAGS } from '../../contracts/fact-tags.js';
-import { ROLES, VERDICTS } from '../../contracts/kinds.js';
+import { FACT_TAGS, ROLES, SEVERITIES, VERDICTS } from '../../contracts/kinds.js';
 import { tasksDocument, tasksSource } from '../../contracts/run-request.js';
 import { NOTE_TYPES, STALL_SIGNALS, sessionSettings } from '../../contracts/session-meta-events.js';
-import { SEVERITIES } from '../../contracts/severity.js';
 import { priority, TASK_STATUSES } from '../../contracts/task-events.js';
 import { pinnedText, recordedEntry } from '../../contracts/trace-entry.js';
 import { keptListOf } from '../traces/kept-list.js';

@@ -1,9 +1,8 @@
 import { isRole, verdictIn } from '../../contracts/kinds.js';
+import type { TimelineEntry, TimelineKind } from '../../contracts/replies/dispatch-result.js';
 import type { PromptTraceBrief } from '../../contracts/replies/prompt-trace.js';
-import type { TimelineEntry } from '../../contracts/replies/timeline-reply.js';
 import type { TasksDocument } from '../../contracts/run-request.js';
 import type { FactRecorded, SessionEvent, StoredEvent } from '../../contracts/session-events.js';
-import type { TimelineKind } from '../../contracts/timeline-kinds.js';
 import { totalsOf } from '../../ledger/progress-ledger.js';
 import { clipText, counted, oneLine } from '../../shared/text.js';
 import { factsOfEvent } from '../facts/event-facts.js';

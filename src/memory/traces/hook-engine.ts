@@ -1,4 +1,4 @@
-import { LATE, withinDeadline } from '../../shared/deadline.js';
+import { LATE, withinDeadline } from '../../shared/backoff.js';
 
 /**
  * Hooks that run before a model is called. Each may give a text to put before the system prompt, or null.

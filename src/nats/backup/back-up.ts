@@ -5,9 +5,11 @@ import {
   EXTRACTOR_CONSUMER,
   LEARNER_CONSUMER,
   LEARNINGS_STREAM,
+  PER_SESSION,
   REJECTED_STREAM,
+  type SessionLayout,
+  streamOf,
 } from '../../contracts/names.js';
-import { PER_SESSION, type SessionLayout, streamOf } from '../../contracts/session-layout.js';
 import { counted } from '../../shared/text.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';

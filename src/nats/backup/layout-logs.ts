@@ -1,6 +1,5 @@
 import type { NatsConnection } from 'nats';
-import { SNAPSHOT_BUCKET } from '../../contracts/names.js';
-import type { SessionLayout } from '../../contracts/session-layout.js';
+import { type SessionLayout, SNAPSHOT_BUCKET } from '../../contracts/names.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { NatsSessionLog } from '../stores/nats-session-log.js';
 import { type NatsSnapshotStore, openSnapshotStore } from '../stores/nats-snapshot-store.js';

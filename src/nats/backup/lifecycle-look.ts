@@ -3,7 +3,7 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
 import { type LifecycleRecord, lifecycleRecord } from '../../contracts/lifecycle-record.js';
 import { sessionOfArchivedKey, type Token } from '../../contracts/names.js';
-import { pause } from '../../engine/runtime/pauses.js';
+import { pause } from '../../engine/runtime/batched.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { readStream, type StreamMessage } from '../jetstream/direct-get.js';
 import { newestMessage } from '../jetstream/newest-page.js';

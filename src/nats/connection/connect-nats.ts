@@ -1,3 +1,5 @@
+import { createConnection, type Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import {
   type ConnectionOptions,
   connect,
@@ -10,12 +12,13 @@ import {
   type Subscription,
   type SubscriptionOptions,
 } from 'nats';
+import { setTransportFactory } from 'nats/lib/nats-base-client/internal_mod.js';
+import { NodeTransport, nodeResolveHost } from 'nats/lib/src/node_transport.js';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
-import type { Logger } from '../../engine/ports/logger.js';
-import { limitedWarnings } from '../../engine/runtime/limited-warnings.js';
-import { withinDeadline } from '../../shared/deadline.js';
+import type { Logger } from '../../engine/ports/clients.js';
+import { limitedWarnings } from '../../engine/runtime/batched.js';
+import { withinDeadline } from '../../shared/backoff.js';
 import { requireSupportedServer } from '../server/server-version.js';
-import { useEndingTransport } from './ending-transport.js';
 import { accessOptions, type NatsAccess } from './nats-access.js';
 import { codeOfReport, connectFault, permissionDenied, withoutSecrets } from './nats-errors.js';
 
@@ -250,4 +253,52 @@ async function tell(connection: NatsConnection, all: ReadonlySet<Listener>): Pro
     const denial: Denial = { operation, subject, fault: permissionDenied(subject, error) };
     for (const listener of [...all]) listener(denial);
   }
+}
+
+interface Address {
+  readonly hostname: string;
+  readonly port: number;
+}
+
+/**
+ * The client's transport, which also closes the sockets of failed attempts. The original leaks the socket of an attempt that
+ * timed out waiting for the server's greeting, and a frozen server thereby keeps the process alive.
+ */
+class EndingTransport extends NodeTransport {
+  #dialled: Socket | undefined;
+
+  override async dial({ port, hostname }: Address): Promise<Socket> {
+    const socket = createConnection(port, hostname);
+    this.#dialled = socket;
+    socket.setNoDelay(true);
+    let fault: Error | undefined;
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve);
+      socket.once('error', (error) => {
+        fault = error;
+      });
+      socket.once('close', () => reject(fault));
+    });
+    socket.removeAllListeners();
+    return socket;
+  }
+
+  override async tlsFirst(address: Address): Promise<TLSSocket> {
+    // Dial here, so that the socket of the handshake is known.
+    this.socket = await this.dial(address);
+    return super.tlsFirst(address);
+  }
+
+  override async close(error?: Error): Promise<void> {
+    await super.close(error);
+    if (!this.connected) this.#dialled?.destroy();
+  }
+}
+
+/**
+ * Makes the client use this transport. The factory is a process-wide setting that each `connect` of the client resets, so this
+ * must be called before each attempt.
+ */
+export function useEndingTransport(): void {
+  setTransportFactory({ factory: () => new EndingTransport(), dnsResolveFn: nodeResolveHost });
 }

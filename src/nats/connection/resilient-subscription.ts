@@ -1,6 +1,6 @@
 import type { Msg, NatsConnection, Subscription } from 'nats';
 import { PUBLISHED_EVENTS, publishedEvent, type Token } from '../../contracts/names.js';
-import { Backoff } from '../../engine/runtime/pauses.js';
+import { Backoff } from '../../engine/runtime/batched.js';
 import { onDenied as listenForDenials } from './connect-nats.js';
 
 const FIRST_PAUSE_MS = 250;

@@ -7,8 +7,7 @@ import {
   type Token,
   VECTOR_BUCKET,
 } from '../../contracts/names.js';
-import type { LearningLog } from '../../engine/ports/session-log.js';
-import type { SnapshotStore } from '../../engine/ports/snapshot-store.js';
+import type { LearningLog, SnapshotStore } from '../../engine/ports/session-log.js';
 import { counted } from '../../shared/text.js';
 import { ifExists } from '../connection/nats-errors.js';
 import { type Finding, ok, warn } from './finding.js';

@@ -12,8 +12,7 @@ import {
   shardSubjects,
   type Token,
 } from '../../contracts/names.js';
-import type { SessionLog } from '../../engine/ports/session-log.js';
-import type { SnapshotStore } from '../../engine/ports/snapshot-store.js';
+import type { SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
 import { age, counted, named } from '../../shared/text.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { listedStreams, START_HOLDERS } from '../jetstream/list-streams.js';

@@ -1,6 +1,6 @@
 import type { JetStreamManager } from 'nats';
 import type { Token } from '../../contracts/names.js';
-import type { SnapshotStore } from '../../engine/ports/snapshot-store.js';
+import type { SnapshotStore } from '../../engine/ports/session-log.js';
 import { age, counted } from '../../shared/text.js';
 import { ifExists } from '../connection/nats-errors.js';
 import { REPAIR } from '../jetstream/dispatch-numbers.js';

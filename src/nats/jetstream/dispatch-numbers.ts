@@ -19,8 +19,8 @@ import {
 } from '../../contracts/names.js';
 import { newestNamed, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
 import { ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
+import { eventsOf } from '../stores/nats-event-log.js';
 import { snapshotIn, unpackedText } from '../stores/nats-snapshot-store.js';
-import { eventsOf } from '../stores/stored-events.js';
 import { readLast, readStream, type StreamMessage } from './direct-get.js';
 import { newestMessage, newestOf } from './newest-page.js';
 import { raisedTo } from './raised-record.js';

@@ -1,6 +1,6 @@
 import type { JetStreamManager, NatsConnection } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { pause } from '../../engine/runtime/pauses.js';
+import { pause } from '../../engine/runtime/batched.js';
 import { API, apiCode, toThroughlineError } from '../connection/nats-errors.js';
 import { batchesOf } from './direct-get.js';
 import { firstMessage } from './newest-page.js';

@@ -5,11 +5,12 @@ import {
   DISPATCH_STREAM,
   EXTRACTOR_CONSUMER,
   LEARNER_CONSUMER,
+  PER_SESSION,
   REJECTED_STREAM,
+  type SessionLayout,
   SNAPSHOT_BUCKET,
 } from '../../contracts/names.js';
 import type { DispatchLag, HealthShown, ServerFacts } from '../../contracts/replies/health-reply.js';
-import { PER_SESSION, type SessionLayout } from '../../contracts/session-layout.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { sessionsInShards } from './shard-sessions.js';
 

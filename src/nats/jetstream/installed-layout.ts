@@ -3,18 +3,16 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import {
   ALL_SESSIONS,
   ALL_SHARDS,
-  LAYOUT_SUBJECT,
-  sessionOfStream,
-  shardOfStream,
-} from '../../contracts/names.js';
-import {
   DEFAULT_SHARDS,
   isShardCount,
+  LAYOUT_SUBJECT,
   layoutInWords,
   PER_SESSION,
   type SessionLayout,
-} from '../../contracts/session-layout.js';
-import { pause } from '../../engine/runtime/pauses.js';
+  sessionOfStream,
+  shardOfStream,
+} from '../../contracts/names.js';
+import { pause } from '../../engine/runtime/batched.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { LAYOUT_STREAM, type LayoutPorts, makeLayoutBucket, readLayout } from './layout-record.js';
 import { SHARDS } from './topology.js';

@@ -2,8 +2,12 @@ import { DiscardPolicy, type JetStreamManager, type NatsConnection, StorageType 
 import { z } from 'zod';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
-import { INSTALLATION_BUCKET, LAYOUT_SUBJECT } from '../../contracts/names.js';
-import { isShardCount, type SessionLayout } from '../../contracts/session-layout.js';
+import {
+  INSTALLATION_BUCKET,
+  isShardCount,
+  LAYOUT_SUBJECT,
+  type SessionLayout,
+} from '../../contracts/names.js';
 import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher } from './acked-publisher.js';
 import { readLast, readNext, type StreamMessage } from './direct-get.js';

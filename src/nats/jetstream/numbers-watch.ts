@@ -1,6 +1,6 @@
 import { codeOf } from '../../contracts/errors.js';
+import type { Logger } from '../../engine/ports/clients.js';
 import type { DispatchDelivery } from '../../engine/ports/dispatch-source.js';
-import type { Logger } from '../../engine/ports/logger.js';
 import type { NatsDelivery } from './dispatch-delivery.js';
 import type { SeenDispatch } from './dispatch-numbers.js';
 

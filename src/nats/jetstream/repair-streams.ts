@@ -6,6 +6,7 @@ import {
   ALL_SHARDS,
   DISPATCH_STREAM,
   HEADERS,
+  isShardCount,
   LEARNINGS_STREAM,
   LEARNINGS_SUBJECTS,
   sessionOfStream,
@@ -15,7 +16,6 @@ import {
   token,
   VOID_DISPATCHES,
 } from '../../contracts/names.js';
-import { isShardCount } from '../../contracts/session-layout.js';
 import type { AckedPublisher } from './acked-publisher.js';
 import { readStream, type StreamMessage } from './direct-get.js';
 import { publishedUnder } from './dispatch-delivery.js';

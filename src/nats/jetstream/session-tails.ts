@@ -7,14 +7,14 @@ import {
   sessionOfSubject,
   sessionSubject,
   shardOfStream,
+  streamOf,
   type Token,
 } from '../../contracts/names.js';
 import { SESSION_EVENTS, type StoredEvent } from '../../contracts/session-events.js';
-import { streamOf } from '../../contracts/session-layout.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { subscribeResiliently } from '../connection/resilient-subscription.js';
 import type { NatsPorts } from '../open-nats.js';
-import { eventsOf } from '../stores/stored-events.js';
+import { eventsOf } from '../stores/nats-event-log.js';
 import { readStream } from './direct-get.js';
 import { listedStreams } from './list-streams.js';
 

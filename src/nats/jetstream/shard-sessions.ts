@@ -4,10 +4,10 @@ import {
   ALL_SHARDS,
   sessionOfSubject,
   sessionSubjects,
+  shardOf,
   shardOfStream,
   type Token,
 } from '../../contracts/names.js';
-import { shardOf } from '../../contracts/session-layout.js';
 import { batchFrom, type StreamMessage } from './direct-get.js';
 
 /** The contents of a shard by the server's counters. */

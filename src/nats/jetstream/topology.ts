@@ -22,18 +22,19 @@ import {
   PROMPTS_SUBJECTS,
   REJECTED_STREAM,
   REJECTED_SUBJECTS,
+  type SessionLayout,
   SNAPSHOT_BUCKET,
   sessionOfStream,
   sessionStream,
   sessionSubject,
   sessionSubjects,
+  shardOf,
   shardOfStream,
   shardStream,
   shardSubjects,
   type Token,
   token,
 } from '../../contracts/names.js';
-import { type SessionLayout, shardOf } from '../../contracts/session-layout.js';
 import { RING_SIZE } from '../../engine/ports/telemetry-store.js';
 import { API, apiCode, ifExists, takenByAnother } from '../connection/nats-errors.js';
 import { snapshotSequence } from '../stores/snapshot-sequence.js';

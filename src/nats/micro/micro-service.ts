@@ -1,8 +1,7 @@
 import type { NatsConnection, Service, SubscriptionOptions } from 'nats';
 import { isOwnSubject } from '../../contracts/names.js';
-import type { Logger } from '../../engine/ports/logger.js';
-import { limitedWarnings } from '../../engine/runtime/limited-warnings.js';
-import { Backoff } from '../../engine/runtime/pauses.js';
+import type { Logger } from '../../engine/ports/clients.js';
+import { Backoff, limitedWarnings } from '../../engine/runtime/batched.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import {
   type AnswerOptions,

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { messageOf } from '../../contracts/errors.js';
 import { executableName, executablesOnPath, probeBinary } from './probe-binary.js';
-import { runCommand } from './run-command.js';
+import { runCommand } from './server-child.js';
 import { NATS_SERVER_PIN, releaseName } from './server-pin.js';
 import type { Attempt, Environment, FindOptions, Place } from './server-search.js';
 import { installIntoCache } from './server-version.js';

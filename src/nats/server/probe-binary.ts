@@ -1,6 +1,6 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { runCommand } from './run-command.js';
+import { runCommand } from './server-child.js';
 import type { Environment } from './server-search.js';
 import { formatServerVersion, parseServerVersion } from './server-version.js';
 

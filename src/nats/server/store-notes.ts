@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../contracts/errors.js';
 import { readRegularFile } from '../../engine/files/user-state.js';
-import { isObject } from '../../shared/is-object.js';
+import { isObject } from '../../shared/text.js';
 import { isRunning, type ProcessIdentity } from './process-identity.js';
 
 /** Notes in a store about its users. Read by every command without a server option, and therefore without a schema library. */

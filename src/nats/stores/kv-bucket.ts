@@ -7,7 +7,7 @@ import {
 } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { LIFECYCLE_BUCKET } from '../../contracts/names.js';
-import type { Logger } from '../../engine/ports/logger.js';
+import type { Logger } from '../../engine/ports/clients.js';
 import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import { readLast, readStream, type StreamMessage } from '../jetstream/direct-get.js';
 import { newestStored } from '../jetstream/newest-page.js';

@@ -7,7 +7,7 @@ import {
   REJECTED_STREAM,
   type Token,
 } from '../../contracts/names.js';
-import type { AgedKind, AgedMessages, AgedStream } from '../../engine/ports/retention-store.js';
+import type { AgedKind, AgedMessages, AgedStream } from '../../engine/ports/session-lifecycle.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { type Begin, batchFrom } from '../jetstream/direct-get.js';
 

@@ -3,13 +3,12 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM } from '../../contracts/names.js';
 import { traceHeaders } from '../../contracts/trace-context.js';
 import { publishSpan } from '../../engine/monitoring/message-spans.js';
+import type { Logger, Tracing } from '../../engine/ports/clients.js';
 import type {
   DispatchConsumption,
   DispatchDelivery,
   DispatchSource,
 } from '../../engine/ports/dispatch-source.js';
-import type { Logger } from '../../engine/ports/logger.js';
-import type { Tracing } from '../../engine/ports/tracing.js';
 import { onReconnect } from '../connection/connection-states.js';
 import { API, apiCode, ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher, AckedPublishOptions } from '../jetstream/acked-publisher.js';

@@ -1,9 +1,17 @@
 import type { JetStreamManager, NatsConnection, StoredMsg } from 'nats';
 import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
-import { type DecidedOn, decidedBy, writeEvent } from '../../contracts/event.js';
+import {
+  type DecidedOn,
+  decidedBy,
+  type EventFormat,
+  readEvent,
+  type Stored,
+  writeEvent,
+} from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
 import { type TraceContext, traceHeaders } from '../../contracts/trace-context.js';
 import { appendSpan } from '../../engine/monitoring/message-spans.js';
+import { noTracing, type Tracing } from '../../engine/ports/clients.js';
 import type {
   Appended,
   AppendOptions,
@@ -14,16 +22,14 @@ import type {
   RemovalOptions,
   Unwatch,
 } from '../../engine/ports/session-log.js';
-import { noTracing, type Tracing } from '../../engine/ports/tracing.js';
-import { pause } from '../../engine/runtime/pauses.js';
+import { pause } from '../../engine/runtime/batched.js';
 import { API, apiCode, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { readStream, readTail, type StreamMessage } from '../jetstream/direct-get.js';
 import type { KeyStreams, LogStream } from '../jetstream/key-streams.js';
 import { newestMessage } from '../jetstream/newest-page.js';
 import type { PubOutcome } from '../jetstream/publish-outcome.js';
-import { type ForgottenSessions, generationOf } from './forgotten-floor.js';
-import { type EventPlaces, eventsOf } from './stored-events.js';
+import { type ForgottenSessions, generationOf } from './lifecycle-view.js';
 
 /** Poll interval for a lagging replica. */
 const LAG_PAUSE_MS = 2;
@@ -371,4 +377,26 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
       throw toThroughlineError(error, `reading ${this.#layout.format.kind} ${key}`);
     }
   }
+}
+
+export interface EventPlaces<Event> {
+  readonly format: EventFormat<Event>;
+  readonly subject: (key: Token, type: string) => string;
+}
+
+/** Returns the events among messages read after `after`, without foreign ones and those under a wrong subject. */
+export function eventsOf<Event extends { readonly type: string }>(
+  messages: readonly StreamMessage[],
+  after: number,
+  key: Token,
+  { format, subject: subjectOf }: EventPlaces<Event>,
+): ReadResult<Event> {
+  const events: Stored<Event>[] = [];
+  for (const { sequence, subject, data, foreign } of messages) {
+    const stored = foreign === undefined ? readEvent(format, key, data) : undefined;
+    if (stored !== undefined && subject === subjectOf(key, stored.event.type)) {
+      events.push({ sequence, ...stored });
+    }
+  }
+  return { events, through: messages.at(-1)?.sequence ?? after, skipped: messages.length - events.length };
 }

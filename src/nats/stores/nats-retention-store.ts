@@ -9,7 +9,7 @@ import {
   retentionRules,
   retentionRun,
 } from '../../contracts/retention-record.js';
-import type { RetentionStore } from '../../engine/ports/retention-store.js';
+import type { RetentionStore } from '../../engine/ports/session-lifecycle.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
 import type { KvBucket } from './kv-bucket.js';
 import { isDeletion } from './nats-snapshot-store.js';

@@ -10,16 +10,17 @@ import {
   learningSubjects,
   PROMPTS_STREAM,
   REJECTED_STREAM,
+  type SessionLayout,
   SNAPSHOT_BUCKET,
   sessionOfStream,
   sessionSubjects,
+  streamOf,
   TELEMETRY_BUCKET,
   type Token,
   VECTOR_BUCKET,
   vectorKey,
 } from '../../contracts/names.js';
 import { newestNamed, SESSION_EVENTS } from '../../contracts/session-events.js';
-import { type SessionLayout, streamOf } from '../../contracts/session-layout.js';
 import {
   ERASED_KINDS,
   type ErasedCounts,

@@ -2,14 +2,16 @@ import { LRUCache } from 'lru-cache';
 import type { StreamInfo } from 'nats';
 import {
   ALL_SESSIONS,
+  publishedOn,
+  type SessionLayout,
   sessionFamilySubjects,
   sessionOfStream,
   sessionSubject,
   sessionSubjects,
+  streamOf,
   type Token,
 } from '../../contracts/names.js';
 import { COMMAND_FAMILIES, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
-import { publishedOn, type SessionLayout, streamOf } from '../../contracts/session-layout.js';
 import type {
   ActiveSession,
   LeaderlessSession,
@@ -36,7 +38,7 @@ import {
   shardCounts,
 } from '../jetstream/shard-sessions.js';
 import { createLogStream, newestSnapshot, type TopologyOptions } from '../jetstream/topology.js';
-import { type ForgottenSessions, firstSequenceAbove, NONE_FORGOTTEN } from './forgotten-floor.js';
+import { type ForgottenSessions, firstSequenceAbove, NONE_FORGOTTEN } from './lifecycle-view.js';
 import { type EventLogPorts, type LogLayout, NatsEventLog } from './nats-event-log.js';
 
 /** Evicting costs a conflict if the newest event of a key is gone, and a check of the stream's identity. */

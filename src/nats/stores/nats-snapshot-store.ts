@@ -4,11 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { headers, type KV, type NatsConnection, StorageType } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
-import type {
-  ReplacingSnapshotStore,
-  SaveOutcome,
-  StoredSnapshot,
-} from '../../engine/ports/snapshot-store.js';
+import type { ReplacingSnapshotStore, SaveOutcome, StoredSnapshot } from '../../engine/ports/session-log.js';
 import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import { readLast, readStream, type StreamMessage } from '../jetstream/direct-get.js';
 import type { TopologyOptions } from '../jetstream/topology.js';

@@ -1,13 +1,13 @@
 import type { NatsConnection } from 'nats';
-import { jsonOf } from '../../contracts/event.js';
-import { TELEMETRY_BUCKET, type Token } from '../../contracts/names.js';
 import {
   noTelemetry,
   type StoredTelemetry,
   storedTelemetry,
   type TelemetryBatch,
   withBatch,
-} from '../../contracts/session-telemetry.js';
+} from '../../contracts/compile-request.js';
+import { jsonOf } from '../../contracts/event.js';
+import { TELEMETRY_BUCKET, type Token } from '../../contracts/names.js';
 import type { TelemetryStore } from '../../engine/ports/telemetry-store.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
 import { type BucketKind, type BucketOptions, KEPT, KvBucket } from './kv-bucket.js';

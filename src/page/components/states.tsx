@@ -2,8 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type AskError, unauthorized } from '../ask.js';
 import { connection, reconnect } from '../live.js';
-import type { AskedReply } from '../use-ask.js';
-import type { Pages } from '../use-pages.js';
+import type { AskedReply, Pages } from '../use-ask.js';
 import { figure } from '../words.js';
 import { Button, Command } from './fields.js';
 

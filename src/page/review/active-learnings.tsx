@@ -2,8 +2,7 @@ import type { LearningReply } from '../../contracts/replies/learning-reply.js';
 import { Ago, Button, Tag } from '../components/fields.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { setParams } from '../route.js';
-import { useAsk } from '../use-ask.js';
-import { usePages } from '../use-pages.js';
+import { useAsk, usePages } from '../use-ask.js';
 import { counted } from '../words.js';
 
 type Learning = LearningReply<'learning.list'>['learnings'][number];

@@ -5,8 +5,7 @@ import { Button, Tag } from '../components/fields.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { type KeyBinding, useKeys } from '../keys.js';
 import { me } from '../theme.js';
-import { asAskError } from '../use-ask.js';
-import { usePages } from '../use-pages.js';
+import { asAskError, usePages } from '../use-ask.js';
 import {
   acceptVerdict,
   decideOn,

@@ -1,5 +1,4 @@
-import type { FactOfDispatch } from '../../contracts/replies/dispatch-result.js';
-import type { TimelineEntry } from '../../contracts/replies/timeline-reply.js';
+import type { FactOfDispatch, TimelineEntry } from '../../contracts/replies/dispatch-result.js';
 import { Button, ButtonLink, Pair, Tag, wholeTime } from '../components/fields.js';
 import { AskedView } from '../components/states.js';
 import { sessionHref, viewHref } from '../route.js';

@@ -1,6 +1,5 @@
 import { Fragment } from 'preact';
-import type { TimelineEntry } from '../../contracts/replies/timeline-reply.js';
-import type { TimelineKind } from '../../contracts/timeline-kinds.js';
+import type { TimelineEntry, TimelineKind } from '../../contracts/replies/dispatch-result.js';
 import { Clock, Tag } from '../components/fields.js';
 import { counted, spaced, toneOf } from '../words.js';
 

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { TimelineEntry, TimelineListed } from '../../contracts/replies/timeline-reply.js';
+import type { TimelineEntry, TimelineListed } from '../../contracts/replies/dispatch-result.js';
 import { ask } from '../ask.js';
 import { onLive } from '../live.js';
 import { asRequest, fitsFilter, type TimelineFilter } from './timeline-row.js';

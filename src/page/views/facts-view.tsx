@@ -1,5 +1,5 @@
 import '../styles/facts.css';
-import type { FactTag } from '../../contracts/fact-tags.js';
+import type { FactTag } from '../../contracts/kinds.js';
 import type { FoundFact } from '../../contracts/replies/fact-reply.js';
 import {
   Button,
@@ -17,7 +17,7 @@ import { FilesTogether } from '../facts/files-together.js';
 import { useKeys } from '../keys.js';
 import { factWords } from '../prompt/considered-table.js';
 import { type QueryValues, type SessionViewProps, sessionHref, setParams } from '../route.js';
-import { usePages } from '../use-pages.js';
+import { usePages } from '../use-ask.js';
 
 const TAG_NAMES: Readonly<Record<FactTag, string>> = {
   file_change: 'file change',

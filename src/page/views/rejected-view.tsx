@@ -7,7 +7,7 @@ import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { positive } from '../prompt/use-prompt.js';
 import { RejectedPanel } from '../review/rejected-panel.js';
 import { type GlobalViewProps, setParams, viewHref } from '../route.js';
-import { usePages } from '../use-pages.js';
+import { usePages } from '../use-ask.js';
 import { ROLE_NAMES } from '../words.js';
 
 export function RejectedView({ params }: GlobalViewProps) {

@@ -1,12 +1,12 @@
 import '../styles/sessions.css';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-reply.js';
-import { stallText } from '../../shared/stall-text.js';
+import { stallText } from '../../shared/why-shown.js';
 import { Ago, Button, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { Progress } from '../components/table.js';
 import { type GlobalViewProps, sessionHref, setParams } from '../route.js';
-import { usePages } from '../use-pages.js';
+import { usePages } from '../use-ask.js';
 import { counted, figure } from '../words.js';
 
 const SHOWN = [

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { type Config, connectedRoots } from '../../config/config.js';
-import { messageOf, ThroughlineError } from '../../contracts/errors.js';
+import { beingForgotten, messageOf, ThroughlineError } from '../../contracts/errors.js';
+import type { Archived } from '../../contracts/lifecycle-record.js';
 import { sessionRequest, type Token } from '../../contracts/names.js';
 import { RUN_STATUS_SUBJECT } from '../../contracts/request-names.js';
 import { localTasksFile } from '../../engine/files/local-tasks-file.js';
@@ -11,17 +12,15 @@ import {
   createSnapshotWriter,
   type SessionCommander,
 } from '../../engine/folding/session-folding.js';
-import { type Logger, systemClock } from '../../engine/ports/logger.js';
-import { noTracing, type Tracing } from '../../engine/ports/tracing.js';
+import { type Logger, noTracing, systemClock, type Tracing } from '../../engine/ports/clients.js';
+import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import { onReconnect } from '../../nats/connection/connection-states.js';
 import { requestJson } from '../../nats/connection/nats-client-transport.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { type Forgetting, generationOf } from './forgotten-results.js';
 import { ProgressTracker } from './progress-tracker.js';
 import type { Serving, Sessions } from './service-context.js';
-import { SessionFeed } from './session-feed.js';
-import { SessionTable } from './session-table.js';
+import { SessionFeed, SessionTable } from './session-table.js';
 
 /**
  * Opens the sessions that the services of one process share.
@@ -150,4 +149,64 @@ export async function knownSessions(
   });
   shutdown.add('the lifecycle of known sessions', async () => unwatch());
   return { table, feed, now };
+}
+
+/** The records of forgotten sessions and of imports. */
+export type Forgetting = Pick<SessionLifecycle, 'archived' | 'forgotten' | 'refreshed'>;
+
+/** Redelivery delay for a result of a session that is being forgotten or imported, in milliseconds. */
+export const HELD_BACK_MS = 1000;
+
+/** Decides if a result may become an event: never if it was stored before its session was forgotten, and later during that. */
+export function admission(
+  lifecycle: Forgetting | undefined,
+  session: Token,
+  dispatch: number,
+): 'counts' | 'forgotten' | 'later' {
+  // Results must not interleave with the events of an imported file.
+  if (lifecycle?.archived(session)?.importing !== undefined) return 'later';
+  const record = lifecycle?.forgotten(session);
+  if (record === undefined) return 'counts';
+  if (dispatch <= record.dispatches) return 'forgotten';
+  return record.status === 'forgetting' ? 'later' : 'counts';
+}
+
+/**
+ * Returns the generation of a session: it changes when the session is forgotten, so that a state folded before is not used.
+ *
+ * @throws ThroughlineError `session_forgotten` while it is being forgotten, `session_importing` while it is being imported
+ */
+export function generationOf(lifecycle: Forgetting, session: Token): string {
+  requireWhole(session, lifecycle.archived(session));
+  const record = lifecycle.forgotten(session);
+  if (record?.status === 'forgetting') throw beingForgotten(session);
+  return record?.at ?? '';
+}
+
+/**
+ * Returns a guard for writes that derive from a session: call it right before the write. It throws if the session was
+ * forgotten since.
+ *
+ * @throws ThroughlineError `session_forgotten`
+ */
+export async function generationGuard(
+  lifecycle: Forgetting | undefined,
+  session: Token,
+): Promise<() => Promise<void>> {
+  await lifecycle?.refreshed();
+  const generation = lifecycle && generationOf(lifecycle, session);
+  return async () => {
+    await lifecycle?.refreshed();
+    if ((lifecycle && generationOf(lifecycle, session)) !== generation) throw beingForgotten(session);
+  };
+}
+
+/** Throws `session_importing` during an import. */
+export function requireWhole(session: Token, record: Archived | undefined): void {
+  if (record?.importing !== undefined) throw importing(session);
+}
+
+export function importing(session: Token): ThroughlineError {
+  const message = `session ${session} is being imported. Where that was cut short, run "throughline session import" again with the same file, or "throughline session rm ${session}"`;
+  return new ThroughlineError('session_importing', message, { details: { session } });
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { isToken } from '../../contracts/names.js';
-import type { Logger } from '../../engine/ports/logger.js';
+import type { Logger } from '../../engine/ports/clients.js';
 import { addCounts, redactJson, type SecretCounts } from '../../memory/redaction/redactor.js';
 import type { SecretScanner } from '../../memory/redaction/secret-scanner.js';
 

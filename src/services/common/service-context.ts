@@ -5,11 +5,10 @@ import type {
   SessionSnapshotWriter,
 } from '../../engine/folding/session-folding.js';
 import type { Monitoring } from '../../engine/monitoring/monitoring.js';
-import type { Logger } from '../../engine/ports/logger.js';
+import type { Logger, Tracing } from '../../engine/ports/clients.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
-import type { Tracing } from '../../engine/ports/tracing.js';
 import type { Shutdown } from '../../engine/runtime/shutdown.js';
-import type { HealthParts } from './health.js';
+import type { HealthParts } from './incidents.js';
 import type { ProgressTracker } from './progress-tracker.js';
 import type { RawRequest } from './request-guard.js';
 

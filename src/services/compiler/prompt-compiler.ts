@@ -14,8 +14,8 @@ import { rejectionsOf, type SessionState } from '../../memory/session/session-st
 import { compilePrompt } from '../../prompt/compile-prompt.js';
 import { budgetOf } from '../../prompt/prompt-kind.js';
 import type { ChosenFacts } from '../../prompt/prompt-report.js';
-import { recordOf } from '../../shared/is-object.js';
 import { nearIdsHint } from '../../shared/near-ids.js';
+import { recordOf } from '../../shared/text.js';
 import type { Tokenizer } from '../../shared/tokenizer.js';
 import { withRepairs } from '../common/event-repairs.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';

@@ -4,7 +4,7 @@ import { codeOf } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import type { KeptPrompt } from '../../contracts/replies/prompt-trace.js';
-import type { Clock, Logger } from '../../engine/ports/logger.js';
+import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { PromptRing } from '../../engine/ports/telemetry-store.js';
 import { factId } from '../../memory/facts/fact-types.js';
 import { redactJson } from '../../memory/redaction/redactor.js';

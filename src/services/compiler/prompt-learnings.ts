@@ -6,8 +6,8 @@ import { projectOf, type Token } from '../../contracts/names.js';
 import type { DispatchReply } from '../../contracts/replies/compile-reply.js';
 import type { Relevance } from '../../engine/embedding/relevance.js';
 import type { ProjectReader } from '../../engine/folding/project-folding.js';
-import type { Logger } from '../../engine/ports/logger.js';
-import { limitedWarnings } from '../../engine/runtime/limited-warnings.js';
+import type { Logger } from '../../engine/ports/clients.js';
+import { limitedWarnings } from '../../engine/runtime/batched.js';
 import type { LearningsInPrompt } from '../../memory/learnings/learning-text.js';
 import { viewOf } from '../../memory/learnings/learnings-state.js';
 import { redactText } from '../../memory/redaction/redactor.js';
@@ -15,7 +15,7 @@ import { NO_SCANNER, type SecretScanner } from '../../memory/redaction/secret-sc
 import type { SessionState } from '../../memory/session/session-state.js';
 import { hasPlaceholder } from '../../prompt/iteration-template.js';
 import { whatIsAhead } from '../../prompt/what-is-ahead.js';
-import { LATE, withinDeadline } from '../../shared/deadline.js';
+import { LATE, withinDeadline } from '../../shared/backoff.js';
 
 /** Learnings for a prompt; `undefined` if it includes none. */
 interface FoundLearnings {

@@ -1,13 +1,13 @@
 import { loadTokenizer } from '../../config/load-tokenizer.js';
 import { COMPILE_SUBJECT, COMPILER_SERVICE, PAST_PROMPT_SUBJECT } from '../../contracts/names.js';
 import { Waiters } from '../../engine/folding/caught-up.js';
-import { systemClock } from '../../engine/ports/logger.js';
+import { systemClock } from '../../engine/ports/clients.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import { startService } from '../../nats/micro/micro-service.js';
 import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { VERSION } from '../../version.js';
-import { healthOf } from '../common/health.js';
+import { healthOf } from '../common/incidents.js';
 import { guarded } from '../common/request-guard.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
 import { watchService } from '../common/service-metrics.js';

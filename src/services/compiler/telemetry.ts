@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import type { ErrorCode } from '../../contracts/error-codes.js';
-import { codeOf } from '../../contracts/errors.js';
-import type { Token } from '../../contracts/names.js';
-import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import {
   added,
   noTelemetry,
   type SessionTelemetry,
   type TelemetryBatch,
   type UnwrittenTelemetry,
-} from '../../contracts/session-telemetry.js';
-import type { Logger } from '../../engine/ports/logger.js';
+} from '../../contracts/compile-request.js';
+import type { ErrorCode } from '../../contracts/error-codes.js';
+import { codeOf } from '../../contracts/errors.js';
+import type { Token } from '../../contracts/names.js';
+import type { CompileReply } from '../../contracts/replies/compile-reply.js';
+import type { Logger } from '../../engine/ports/clients.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import type { TelemetryStore } from '../../engine/ports/telemetry-store.js';
-import type { Forgetting } from '../common/forgotten-results.js';
+import type { Forgetting } from '../common/open-sessions.js';
 
 /** Sessions with unwritten counts; beyond that the oldest counts are dropped. */
 const MAX_SESSIONS = 500;

@@ -1,8 +1,7 @@
 import { KEPT } from '../../contracts/kept.js';
 import type { Token } from '../../contracts/names.js';
 import type { StoredEvent } from '../../contracts/session-events.js';
-import type { ReadResult, SessionLog } from '../../engine/ports/session-log.js';
-import type { SnapshotStore } from '../../engine/ports/snapshot-store.js';
+import type { ReadResult, SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
 import { batched } from '../../engine/runtime/batched.js';
 import { type Checkpoint, carriedBy } from '../../memory/session/checkpoint.js';
 import {

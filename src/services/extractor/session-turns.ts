@@ -1,8 +1,8 @@
 import { codeOf } from '../../contracts/errors.js';
 import { parseDispatchSubject } from '../../contracts/names.js';
+import type { Logger } from '../../engine/ports/clients.js';
 import type { DispatchDelivery, DispatchSource } from '../../engine/ports/dispatch-source.js';
-import type { Logger } from '../../engine/ports/logger.js';
-import { limitedWarnings } from '../../engine/runtime/limited-warnings.js';
+import { limitedWarnings } from '../../engine/runtime/batched.js';
 import { type Disposition, dispose, type Held, isoOf } from './session-lane.js';
 import type { SessionLanes } from './session-lanes.js';
 

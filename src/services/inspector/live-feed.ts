@@ -10,13 +10,11 @@ import {
   scopedRequest,
   type Token,
 } from '../../contracts/names.js';
+import type { TimelineEntry, TimelineListed } from '../../contracts/replies/dispatch-result.js';
 import { keptPrompt } from '../../contracts/replies/prompt-trace.js';
-import type { TimelineEntry, TimelineListed } from '../../contracts/replies/timeline-reply.js';
 import { toolSubject } from '../../contracts/request-names.js';
 import type { LiveTransport } from '../../engine/ports/clients.js';
 import { promptEntry } from '../../memory/session/timeline-entry.js';
-import { BrowserQueue, type QueueLimits } from './browser-queue.js';
-import { KeyThrottle } from './key-throttle.js';
 import { type Newer, SessionFollower } from './session-follower.js';
 
 interface FeedOptions {
@@ -230,4 +228,150 @@ export function newerBy(
 export function promptEntryOf(data: Uint8Array): TimelineEntry | undefined {
   const kept = keptPrompt.safeParse(jsonOf(data)).data;
   return kept && promptEntry(kept);
+}
+
+interface ThrottleOptions<Value> {
+  readonly everyMs: number;
+  /** Quiet time after which the newest value is repeated, in milliseconds. */
+  readonly settledMs: number;
+  readonly tell: (value: Value) => void;
+}
+
+interface Held<Value> {
+  readonly told: Value;
+  readonly untold?: Value;
+  readonly isSettling: boolean;
+  readonly timer: NodeJS.Timeout;
+}
+
+/**
+ * Throttles values by key: the first immediately, then only the newest per interval. After a quiet period the last value is
+ * repeated, because it may have been announced before it was stored.
+ */
+export class KeyThrottle<Value> {
+  readonly #options: ThrottleOptions<Value>;
+  readonly #held = new Map<string, Held<Value>>();
+
+  constructor(options: ThrottleOptions<Value>) {
+    this.#options = options;
+  }
+
+  push(key: string, value: Value): void {
+    const held = this.#held.get(key);
+    if (held?.isSettling === false) {
+      this.#held.set(key, { ...held, untold: value });
+    } else {
+      clearTimeout(held?.timer);
+      this.#tell(key, value);
+    }
+  }
+
+  clear(): void {
+    for (const { timer } of this.#held.values()) clearTimeout(timer);
+    this.#held.clear();
+  }
+
+  #tell(key: string, value: Value): void {
+    const timer = setTimeout(() => this.#rested(key), this.#options.everyMs);
+    this.#held.set(key, { told: value, isSettling: false, timer });
+    this.#options.tell(value);
+  }
+
+  #rested(key: string): void {
+    const held = this.#held.get(key);
+    if (held === undefined) return;
+    if (held.untold !== undefined) {
+      this.#tell(key, held.untold);
+      return;
+    }
+    const timer = setTimeout(() => {
+      this.#held.delete(key);
+      this.#options.tell(held.told);
+    }, this.#options.settledMs);
+    this.#held.set(key, { told: held.told, isSettling: true, timer });
+  }
+}
+
+/** The send queue of one browser. A slow browser that exceeds the limits loses the queue and is told to reload. */
+export interface QueueLimits {
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+const QUEUE_LIMITS: QueueLimits = { messages: 1000, bytes: 1024 * 1024 };
+
+export class BrowserQueue {
+  readonly #limits: QueueLimits;
+  readonly #onLost: () => readonly Uint8Array[];
+  #waiting: Uint8Array[] = [];
+  #bytes = 0;
+  #wake: () => void = () => {};
+  #closed = false;
+  /** The messages, with backpressure. */
+  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
+
+  /**
+   * @param onLost returns the messages that replace a dropped queue
+   * @param onGone called when the browser has closed the stream
+   */
+  constructor(onLost: () => readonly Uint8Array[], onGone: () => void, limits: QueueLimits = QUEUE_LIMITS) {
+    this.#onLost = onLost;
+    this.#limits = limits;
+    this.stream = new ReadableStream(
+      {
+        pull: async (controller) => {
+          while (this.#waiting.length === 0 && !this.#closed) {
+            await new Promise<void>((resolve) => {
+              this.#wake = resolve;
+            });
+          }
+          if (this.#waiting.length > 0) controller.enqueue(this.#take());
+          else controller.close();
+        },
+        cancel: () => {
+          this.close();
+          onGone();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  get waiting(): { readonly messages: number; readonly bytes: number } {
+    return { messages: this.#waiting.length, bytes: this.#bytes };
+  }
+
+  push(message: Uint8Array): void {
+    if (this.#closed) return;
+    this.#add(message);
+    if (this.#waiting.length > this.#limits.messages || this.#bytes > this.#limits.bytes) {
+      this.#waiting = [];
+      this.#bytes = 0;
+      for (const each of this.#onLost()) this.#add(each);
+    }
+    this.#wake();
+  }
+
+  /** Ends the stream after the queued messages. */
+  close(): void {
+    this.#closed = true;
+    this.#wake();
+  }
+
+  #add(message: Uint8Array): void {
+    this.#waiting.push(message);
+    this.#bytes += message.length;
+  }
+
+  #take(): Uint8Array<ArrayBuffer> {
+    const all = new Uint8Array(this.#bytes);
+    let at = 0;
+    for (const each of this.#waiting) {
+      all.set(each, at);
+      at += each.length;
+    }
+    this.#waiting = [];
+    this.#bytes = 0;
+    return all;
+  }
 }

@@ -1,4 +1,4 @@
-import type { TimelineEntry } from '../../contracts/replies/timeline-reply.js';
+import type { TimelineEntry } from '../../contracts/replies/dispatch-result.js';
 
 export interface Newer {
   /** Oldest first. */

@@ -1,16 +1,14 @@
 import { codeOf } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { SessionReader, SessionSnapshotWriter } from '../../engine/folding/session-folding.js';
-import type { Logger } from '../../engine/ports/logger.js';
+import type { Logger } from '../../engine/ports/clients.js';
 import type { SessionIndex } from '../../engine/ports/session-index.js';
 import type { ActiveSession, SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
-import { OneAtATime } from '../../engine/runtime/batched.js';
-import { limitedWarnings } from '../../engine/runtime/limited-warnings.js';
-import { Backoff } from '../../engine/runtime/pauses.js';
+import { Backoff, limitedWarnings, OneAtATime } from '../../engine/runtime/batched.js';
 import { sessionFigures } from '../../memory/session/run-status.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 import { archivedAgain, archivedSince, reopened } from '../common/archived-record.js';
-import { type Forgetting, generationGuard } from '../common/forgotten-results.js';
+import { type Forgetting, generationGuard } from '../common/open-sessions.js';
 import type { SessionTable } from '../common/session-table.js';
 
 /**

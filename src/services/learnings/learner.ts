@@ -9,16 +9,15 @@ import type { AnyResult } from '../../contracts/results.js';
 import type { ProjectCommander, ProjectReader } from '../../engine/folding/project-folding.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import { takeSpan } from '../../engine/monitoring/message-spans.js';
+import type { Logger, Tracing } from '../../engine/ports/clients.js';
 import type { DispatchDelivery, DispatchSource } from '../../engine/ports/dispatch-source.js';
-import type { Logger } from '../../engine/ports/logger.js';
 import type { LearningLog, SessionLog } from '../../engine/ports/session-log.js';
-import type { Tracing } from '../../engine/ports/tracing.js';
 import type { LearningDecision } from '../../memory/learnings/decide-learning.js';
 import { demandsOf, dueProposals, type Proposed } from '../../memory/learnings/harvest.js';
 import type { LearningState } from '../../memory/learnings/learnings-state.js';
 import { redactJson } from '../../memory/redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../../memory/redaction/secret-scanner.js';
-import { admission, type Forgetting, generationGuard, HELD_BACK_MS } from '../common/forgotten-results.js';
+import { admission, type Forgetting, generationGuard, HELD_BACK_MS } from '../common/open-sessions.js';
 import { dispose, retryDelay } from '../extractor/session-lane.js';
 
 /**

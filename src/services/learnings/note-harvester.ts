@@ -2,12 +2,12 @@ import { codeOf } from '../../contracts/errors.js';
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { ProjectCommander, ProjectReader } from '../../engine/folding/project-folding.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
-import type { Logger } from '../../engine/ports/logger.js';
-import { Backoff } from '../../engine/runtime/pauses.js';
+import type { Logger } from '../../engine/ports/clients.js';
+import { Backoff } from '../../engine/runtime/batched.js';
 import { noteProposals } from '../../memory/learnings/harvest.js';
 import type { LearningState } from '../../memory/learnings/learnings-state.js';
 import type { Note } from '../../memory/session/notebook.js';
-import { type Forgetting, generationGuard } from '../common/forgotten-results.js';
+import { type Forgetting, generationGuard } from '../common/open-sessions.js';
 import { proposing } from './learner.js';
 
 /**

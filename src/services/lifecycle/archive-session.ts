@@ -8,7 +8,7 @@ import type { EventRemoval, RemovalOptions, SessionLog } from '../../engine/port
 import { Jobs, type JobsOptions } from '../../engine/runtime/jobs.js';
 import { checkpointOf } from '../../memory/session/checkpoint.js';
 import type { SessionState } from '../../memory/session/session-state.js';
-import { LATE, withinDeadline } from '../../shared/deadline.js';
+import { LATE, withinDeadline } from '../../shared/backoff.js';
 import { archivedSince, archiving, archivingDone, reopened } from '../common/archived-record.js';
 
 /**

@@ -1,10 +1,12 @@
+import type { DispatchFault } from '../../contracts/dispatch-body.js';
 import { ThroughlineError } from '../../contracts/errors.js';
+import type { Archived } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import { copyLog, isSameSession } from '../../engine/folding/log-copy.js';
 import { foldedLog, keptState, wholeLog } from '../../engine/folding/whole-log.js';
-import { type Clock, type Logger, silentLogger, systemClock } from '../../engine/ports/logger.js';
-import type { SessionLog } from '../../engine/ports/session-log.js';
-import type { ReplacingSnapshotStore } from '../../engine/ports/snapshot-store.js';
+import { type Clock, type Logger, silentLogger, systemClock } from '../../engine/ports/clients.js';
+import type { ReplacingSnapshotStore, SessionLog } from '../../engine/ports/session-log.js';
+import { archivedText } from '../../memory/session/charter.js';
 import { encodeSnapshot } from '../../memory/session/session-snapshot.js';
 import type { LayoutLogs } from '../../nats/backup/layout-logs.js';
 
@@ -51,4 +53,19 @@ async function copySession(session: Token, ports: CopySessionPorts): Promise<voi
   const { state } = await foldedLog(to, session, kept.limits);
   if (state.sequence > 0)
     await snapshots.replace(session, { sequence: state.sequence, text: encodeSnapshot(state, clock()) });
+}
+
+/** Rejects a result of an archived session. */
+export function archivedResult(session: Token, archived: Archived): DispatchFault {
+  return {
+    code: 'session_archived',
+    reason: archivedText(session, archived),
+    fix: `reopen it with "throughline session reopen ${session}" and retry this result, or publish to another session`,
+  };
+}
+
+/** Refuses any other addition to an archived session. */
+export function archivedFault(session: Token, archived: Archived): ThroughlineError {
+  const fix = `reopen it first with "throughline session reopen ${session}"`;
+  return new ThroughlineError('session_archived', `${archivedText(session, archived)}: ${fix}`);
 }

@@ -7,10 +7,9 @@ import type { ToolReply } from '../../contracts/replies/replies.js';
 import type { StoredEvent } from '../../contracts/session-events.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import { behindCarried, carriedLog, lostBeginning } from '../../engine/folding/whole-log.js';
-import type { Logger } from '../../engine/ports/logger.js';
+import type { Logger } from '../../engine/ports/clients.js';
 import type { SessionActivity } from '../../engine/ports/session-lifecycle.js';
-import type { SessionLog } from '../../engine/ports/session-log.js';
-import type { ReplacingSnapshotStore } from '../../engine/ports/snapshot-store.js';
+import type { ReplacingSnapshotStore, SessionLog } from '../../engine/ports/session-log.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 
 /**

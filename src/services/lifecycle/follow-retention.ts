@@ -4,7 +4,7 @@ import { projectOf } from '../../contracts/names.js';
 import type { RetentionCounts, RetentionRules } from '../../contracts/retention-record.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { HeldLease, LeaseStore } from '../../engine/ports/lease-store.js';
-import type { AgedKind, RetentionStore } from '../../engine/ports/retention-store.js';
+import type { AgedKind, RetentionStore } from '../../engine/ports/session-lifecycle.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import type { Jobs } from '../../engine/runtime/jobs.js';
 import type { SessionState } from '../../memory/session/session-state.js';

@@ -1,8 +1,8 @@
 import type { Forgotten } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 import type { StoredCounts } from '../../contracts/replies/lifecycle-replies.js';
+import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { HeldLease } from '../../engine/ports/lease-store.js';
-import type { Clock, Logger } from '../../engine/ports/logger.js';
 import type { SessionIndex } from '../../engine/ports/session-index.js';
 import {
   type ForgottenAt,

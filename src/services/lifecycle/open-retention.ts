@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { clockBy, systemClock } from '../../engine/ports/logger.js';
+import { clockBy, systemClock } from '../../engine/ports/clients.js';
+import { pause } from '../../engine/runtime/batched.js';
 import { RESUME_EVERY_MS } from '../../engine/runtime/jobs.js';
-import { pause } from '../../engine/runtime/pauses.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import type { KnownSessions } from '../common/open-sessions.js';
 import type { Serving, Sessions } from '../common/service-context.js';

@@ -1,7 +1,11 @@
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { RetentionRules, RetentionTerm } from '../../contracts/retention-record.js';
-import type { AgedKind, AgedMessages, AgedStream } from '../../engine/ports/retention-store.js';
-import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import type {
+  AgedKind,
+  AgedMessages,
+  AgedStream,
+  SessionLifecycle,
+} from '../../engine/ports/session-lifecycle.js';
 import { Semaphore } from '../../engine/runtime/batched.js';
 import { type Cuts, cutsOf, type DueByRule, dueOf } from '../../memory/session/retention-rules.js';
 import { spanMs } from '../../shared/text.js';

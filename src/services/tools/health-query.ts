@@ -2,9 +2,9 @@ import { checkedRequest } from '../../contracts/checked.js';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import type { HealthShown, MissingPart } from '../../contracts/replies/health-reply.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
-import type { Clock } from '../../engine/ports/logger.js';
+import type { Clock } from '../../engine/ports/clients.js';
 import type { Finding } from '../../nats/doctor/finding.js';
-import { LATE, withinDeadline } from '../../shared/deadline.js';
+import { LATE, withinDeadline } from '../../shared/backoff.js';
 
 /** Answers `health-show`: everything available within a second and a half, and the reasons for missing parts. */
 export interface InstallationParts {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { checkedRequest } from '../../contracts/checked.js';
+import { totalTelemetry, unwrittenTelemetry } from '../../contracts/compile-request.js';
 import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import { token } from '../../contracts/names.js';
 import type { KeptPrompt, PromptTrace } from '../../contracts/replies/prompt-trace.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
-import { totalTelemetry, unwrittenTelemetry } from '../../contracts/session-telemetry.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { RejectedStore } from '../../engine/ports/rejected-store.js';

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { loadTokenizer } from '../../config/load-tokenizer.js';
+import { checkedRequest } from '../../contracts/checked.js';
+import { codeOf } from '../../contracts/errors.js';
 import {
   COMPILER_SERVICE,
   EXTRACTOR_SERVICE,
   KEEPER_SERVICE,
   LEARNINGS_SERVICE,
   type Token,
+  token,
 } from '../../contracts/names.js';
 import {
   RUN_INIT_SUBJECT,
@@ -16,20 +19,29 @@ import {
   TRACE_PIN_SUBJECT,
   TRACE_RECORD_SUBJECT,
 } from '../../contracts/request-names.js';
+import type { SessionEvent } from '../../contracts/session-events.js';
 import {
+  type CommandName,
   isCommand,
   isWideTool,
   type QueryName,
   TOOL_NAMES,
   TOOLS,
   TOOLS_SERVICE,
+  type ToolArguments,
   toolSubject,
 } from '../../contracts/tool-requests.js';
 import { loadEmbedder } from '../../engine/embedding/load-embedder.js';
 import { Waiters } from '../../engine/folding/caught-up.js';
-import { clockBy, systemClock } from '../../engine/ports/logger.js';
-import { pause } from '../../engine/runtime/pauses.js';
+import type {
+  SessionCommander,
+  SessionReader,
+  SessionSnapshotWriter,
+} from '../../engine/folding/session-folding.js';
+import { clockBy, type Logger, systemClock } from '../../engine/ports/clients.js';
+import { pause } from '../../engine/runtime/batched.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
+import { decide } from '../../memory/session/commands/decide-session.js';
 import { quickCheck } from '../../nats/doctor/examine.js';
 import { installationNumbers } from '../../nats/jetstream/installation-numbers.js';
 import { startService } from '../../nats/micro/micro-service.js';
@@ -37,13 +49,14 @@ import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.j
 import { healthOfServices, serviceStats } from '../../nats/micro/service-health.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { VERSION } from '../../version.js';
-import { healthOf } from '../common/health.js';
+import { healthOf } from '../common/incidents.js';
 import type { KnownSessions } from '../common/open-sessions.js';
 import { guarded } from '../common/request-guard.js';
 import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
 import { watchService } from '../common/service-metrics.js';
 import { NoteHarvester } from '../learnings/note-harvester.js';
 import type { Projects } from '../learnings/serve-learnings.js';
+import type { Archiver } from '../lifecycle/archive-session.js';
 import { createSessionExport } from '../lifecycle/export-session.js';
 import { createForgetTools } from '../lifecycle/forget-tools.js';
 import { createSessionImport } from '../lifecycle/import-session.js';
@@ -56,7 +69,6 @@ import { createRejectedQueries } from './rejected-queries.js';
 import { createRunClaim, createRunService } from './run-service.js';
 import { SessionList } from './session-list.js';
 import { createSessionQueries } from './session-queries.js';
-import { createSessionTools } from './session-tools.js';
 import { createTimelineService } from './timeline-service.js';
 import { createTraceEntries } from './trace-entries.js';
 import { createTraceService } from './trace-service.js';
@@ -265,4 +277,68 @@ export async function serveTools(
   });
   watchService(monitoring, TOOLS_SERVICE, service);
   shutdown.add('the session tools', () => service.stop());
+}
+
+/** Answers the commands of `session-tools`: validate, execute, write a snapshot if one is due. */
+interface SessionToolsOptions {
+  readonly command: SessionCommander;
+  readonly reader: SessionReader;
+  readonly writer: SessionSnapshotWriter;
+  readonly logger: Logger;
+  /** Applies archiving and reopening beyond their events. Default: nothing. */
+  readonly archiver?: Pick<Archiver, 'requireCheckpointFits' | 'settle'>;
+  /** Called for each session whose notes or project changed. */
+  readonly onNotes?: (session: Token) => void;
+}
+
+export type SessionTools = (name: CommandName, request: unknown) => Promise<object>;
+
+/** Events after which notes may be proposed; the end of an iteration makes up for missed ones. */
+const TELLS_NOTES: ReadonlySet<string> = new Set([
+  'note.added',
+  'note.edited',
+  'session.opened',
+  'iteration.completed',
+] satisfies SessionEvent['type'][]);
+
+export function createSessionTools(options: SessionToolsOptions): SessionTools {
+  return async (name, request) => {
+    const { session, args } = checked(name, request);
+    if (name === 'session-archive') await options.archiver?.requireCheckpointFits(session);
+    const carryOut = () => options.command(session, name, (state) => decide(name, state, args));
+    const { reply, appended } = await carryOut();
+    if (appended !== undefined && TELLS_NOTES.has(appended)) options.onNotes?.(session);
+    if (appended === 'iteration.completed' || appended === 'iteration.started')
+      await snapshot(options, session);
+    if (name !== 'session-archive' && name !== 'session-reopen') return reply;
+    // Also if it was done before, which resumes interrupted work. The reply shows the session afterwards.
+    const removing = await options.archiver?.settle(session);
+    const { reply: settled } = await carryOut();
+    return removing === undefined ? settled : { ...settled, removing };
+  };
+}
+
+function checked<Name extends CommandName>(
+  name: Name,
+  request: unknown,
+): { session: Token; args: ToolArguments<Name> } {
+  const { session, ...args } = checkedRequest(TOOLS[name].request, request);
+  // The index type loses the relation between a tool and its arguments.
+  return { session: token(session, 'session'), args: args as ToolArguments<Name> };
+}
+
+/** Writes a snapshot at the end of an iteration, because a fresh agent is about to load the session. */
+async function snapshot({ reader, writer, logger }: SessionToolsOptions, session: Token): Promise<void> {
+  try {
+    const { folded } = await reader.load(session);
+    // Starting an iteration ends the previous one.
+    if (folded.state.history.iterations.some((iteration) => iteration.ended_at !== undefined)) {
+      await writer.write(folded);
+    }
+  } catch (error) {
+    logger.warn(
+      { session, code: codeOf(error), err: error },
+      'snapshot not written: the next load replays more events',
+    );
+  }
 }

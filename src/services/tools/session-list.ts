@@ -6,11 +6,11 @@ import { projectOf, type Token } from '../../contracts/names.js';
 import type { Figures, SessionListed } from '../../contracts/replies/session-reply.js';
 import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
-import type { Logger } from '../../engine/ports/logger.js';
+import type { Logger } from '../../engine/ports/clients.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import { Semaphore } from '../../engine/runtime/batched.js';
 import { sessionFigures } from '../../memory/session/run-status.js';
-import { withinDeadline } from '../../shared/deadline.js';
+import { withinDeadline } from '../../shared/backoff.js';
 import { spanMs } from '../../shared/text.js';
 import type { Row, SessionTable } from '../common/session-table.js';
 

@@ -2,9 +2,13 @@ import { z } from 'zod';
 import { checkedRequest } from '../../contracts/checked.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import { type Token, token } from '../../contracts/names.js';
-import type { TimelineEntry, TimelineListed } from '../../contracts/replies/timeline-reply.js';
+import {
+  TIMELINE_KINDS,
+  type TimelineEntry,
+  type TimelineKind,
+  type TimelineListed,
+} from '../../contracts/replies/dispatch-result.js';
 import type { SessionEvent, StoredEvent } from '../../contracts/session-events.js';
-import { TIMELINE_KINDS, type TimelineKind } from '../../contracts/timeline-kinds.js';
 import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
 import type { SessionActivity } from '../../engine/ports/session-lifecycle.js';
 import type { ReadRange, SessionLog } from '../../engine/ports/session-log.js';

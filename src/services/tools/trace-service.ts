@@ -13,7 +13,7 @@ import {
   tracePinRequest,
 } from '../../contracts/trace-entry.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
-import type { Clock } from '../../engine/ports/logger.js';
+import type { Clock } from '../../engine/ports/clients.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import { resolvedSettings } from '../../memory/session/charter.js';
@@ -22,8 +22,8 @@ import { recordEntry, textOfEntry } from '../../memory/traces/record-entry.js';
 import { compactedReport, recentLines, summarise } from '../../memory/traces/trace-summary.js';
 import { clipText, quoted } from '../../shared/text.js';
 import type { Tokenizer } from '../../shared/tokenizer.js';
-import { requireWhole } from '../common/forgotten-results.js';
-import { archivedFault } from '../lifecycle/archived-faults.js';
+import { requireWhole } from '../common/open-sessions.js';
+import { archivedFault } from '../lifecycle/change-layout.js';
 
 interface TraceServiceOptions {
   readonly log: SessionLog;

@@ -8,7 +8,7 @@ import { loadConfig } from '../../../src/config/config.js';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import type { ClientTransport } from '../../../src/engine/ports/clients.js';
 import { ThroughlineClient } from '../../../src/sdk/throughline-client.js';
-import { isObject } from '../../../src/shared/is-object.js';
+import { isObject } from '../../../src/shared/text.js';
 
 export type Payload = Readonly<Record<string, unknown>> & { readonly hook_event_name: string };
 

@@ -1,7 +1,7 @@
 import picocolors from 'picocolors';
 import { describe, expect, it } from 'vitest';
-import { question, screen, summary } from '../../../src/cli/review/review-screen.js';
 import { type Review, startReview, step } from '../../../src/cli/review/review-steps.js';
+import { question, screen, summary } from '../../../src/cli/review/run-review.js';
 import { SIMILAR, viewOf } from '../../support/proposals.js';
 
 const plain = picocolors.createColors(false);

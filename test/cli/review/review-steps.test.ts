@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ACTIONS } from '../../../src/cli/review/review-keys.js';
 import {
+  ACTIONS,
   left,
   type Phase,
   type Review,

@@ -1,7 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { checkedReply } from '../../../src/contracts/replies/checked-reply.js';
 import type { LearningReply } from '../../../src/contracts/replies/learning-reply.js';
-import { REPLIES, type ToolReply } from '../../../src/contracts/replies/replies.js';
+import { checkedReply, REPLIES, type ToolReply } from '../../../src/contracts/replies/replies.js';
 import type { RunStatusReply } from '../../../src/contracts/replies/run-reply.js';
 import type { TraceFound } from '../../../src/contracts/replies/trace-reply.js';
 import type { StoredEntry } from '../../../src/contracts/trace-entry.js';

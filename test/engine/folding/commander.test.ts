@@ -5,7 +5,7 @@ import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import { createCommander, inBackground } from '../../../src/engine/folding/commander.js';
 import { PROJECT_FOLDING } from '../../../src/engine/folding/project-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
 import type { LearningState } from '../../../src/memory/learnings/learnings-state.js';
 import { decide } from '../../../src/memory/session/commands/decide-session.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';

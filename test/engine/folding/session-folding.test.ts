@@ -1,8 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import type { SessionReaderOptions } from '../../../src/engine/folding/session-folding.js';
-import { DEFAULT_LIMITS, emptyState } from '../../../src/memory/session/session-state.js';
-import { stateBytes } from '../../../src/memory/session/state-bytes.js';
+import { DEFAULT_LIMITS, emptyState, stateBytes } from '../../../src/memory/session/session-state.js';
 import { bytesOf, DEMO, gate, spiedPorts, upTo } from '../../doubles/spied-ports.js';
 import { soon } from '../../support/soon.js';
 

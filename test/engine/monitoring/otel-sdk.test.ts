@@ -1,7 +1,7 @@
 import { trace } from '@opentelemetry/api';
 import { afterEach, expect, it, vi } from 'vitest';
 import { loadOtelSdk, startOtelSdk } from '../../../src/engine/monitoring/otel-sdk.js';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { freePort } from '../../../src/nats/server/server-process.js';
 import { soon } from '../../support/soon.js';
 

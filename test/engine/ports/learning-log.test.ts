@@ -4,7 +4,7 @@ import type { LearningEvent } from '../../../src/contracts/learning-events.js';
 import { LEARNINGS_STREAM, learningSubject, projectOf, type Token } from '../../../src/contracts/names.js';
 import { PROJECT_FOLDING } from '../../../src/engine/folding/project-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
 import type { MemoryEventLogOptions } from '../../doubles/memory-event-log.js';
 import { MemoryLearningLog } from '../../doubles/memory-learning-log.js';
 import { accepted, eventAt, observed, proposed } from '../../support/learning-project.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { type Token, token } from '../../../src/contracts/names.js';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
 import type { WantedLayout } from '../../../src/nats/jetstream/installed-layout.js';
 import { type NatsOptions, type NatsPorts, openNats } from '../../../src/nats/open-nats.js';
 import {

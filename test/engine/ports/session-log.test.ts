@@ -1,9 +1,15 @@
 import { headers } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
-import { sessionStream, shardStream, type Token } from '../../../src/contracts/names.js';
+import {
+  publishedOn,
+  sessionStream,
+  shardOf,
+  shardStream,
+  streamOf as streamIn,
+  type Token,
+} from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
-import { publishedOn, shardOf, streamOf as streamIn } from '../../../src/contracts/session-layout.js';
 import type { SessionActivity } from '../../../src/engine/ports/session-lifecycle.js';
 import type { Appended, ReadRange, SessionLog } from '../../../src/engine/ports/session-log.js';
 import type { MemoryEventLogOptions } from '../../doubles/memory-event-log.js';

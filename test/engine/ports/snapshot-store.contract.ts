@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Token } from '../../../src/contracts/names.js';
-import type { ReplacingSnapshotStore, StoredSnapshot } from '../../../src/engine/ports/snapshot-store.js';
+import type { ReplacingSnapshotStore, StoredSnapshot } from '../../../src/engine/ports/session-log.js';
 import * as fc from '../../support/properties.js';
 import { newSession } from './opened.js';
 

@@ -3,7 +3,7 @@ import {
   noTelemetry,
   type SessionTelemetry,
   type TelemetryBatch,
-} from '../../../src/contracts/session-telemetry.js';
+} from '../../../src/contracts/compile-request.js';
 import type { TelemetryStore } from '../../../src/engine/ports/telemetry-store.js';
 import { newSession } from './opened.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FactTag } from '../../../src/contracts/fact-tags.js';
+import type { FactTag } from '../../../src/contracts/kinds.js';
 import type { RoleResult } from '../../../src/contracts/results.js';
 import { type FactRecorded, SESSION_EVENTS } from '../../../src/contracts/session-events.js';
 import { factsOfEvent } from '../../../src/memory/facts/event-facts.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { Sayings, saySame } from '../../../src/memory/facts/fact-choice.js';
 import { FactIndex } from '../../../src/memory/facts/fact-index.js';
+import { Sayings, saySame } from '../../../src/memory/facts/fact-ranking.js';
 import { fact } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 

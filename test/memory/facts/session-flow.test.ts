@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../../src/contracts/results.js';
-import { tokensOf } from '../../../src/memory/facts/fact-choice.js';
 import { RuleBasedFactExtractor, sessionFact } from '../../../src/memory/facts/fact-extractor.js';
+import { tokensOf } from '../../../src/memory/facts/fact-ranking.js';
 import { KeywordFactRetriever } from '../../../src/memory/facts/fact-retriever.js';
 import { InMemorySessionFactStore } from '../../../src/memory/facts/fact-store.js';
 import type { FactQuery } from '../../../src/memory/facts/fact-types.js';

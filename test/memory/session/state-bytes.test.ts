@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
-import { emptyState, type SessionState } from '../../../src/memory/session/session-state.js';
-import { stateBytes } from '../../../src/memory/session/state-bytes.js';
+import { emptyState, type SessionState, stateBytes } from '../../../src/memory/session/session-state.js';
 import { implementer, recorded } from '../../support/builders.js';
 
 const after = (dispatches: number): SessionState => {

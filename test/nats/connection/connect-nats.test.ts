@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { openNats } from '../../../src/nats/open-nats.js';
 import { startListener } from '../../support/listener.js';

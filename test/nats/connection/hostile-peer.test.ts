@@ -1,7 +1,7 @@
 import { connect as openSocket } from 'node:net';
 import type { NatsConnection } from 'nats';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { startService } from '../../../src/nats/micro/micro-service.js';
 import { healthEndpoint } from '../../../src/nats/micro/service-answer.js';
 import { type OpenedNats, openPorts, startNatsPorts } from '../../engine/ports/opened.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { connectThroughline } from '../../../src/index.js';
-import { markRestoring } from '../../../src/nats/backup/restore-mark.js';
+import { markRestoring } from '../../../src/nats/backup/restore.js';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
 import { plainConnection, startPrivateNats, startTestNats } from '../../support/nats-server.js';
 

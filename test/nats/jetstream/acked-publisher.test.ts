@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
 import { type OpenedNats, startPrivatePorts } from '../../engine/ports/opened.js';

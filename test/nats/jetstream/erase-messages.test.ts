@@ -1,6 +1,6 @@
 import { type JetStreamManager, type NatsConnection, StorageType, type StoredMsg } from 'nats';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
 import { readStream } from '../../../src/nats/jetstream/direct-get.js';

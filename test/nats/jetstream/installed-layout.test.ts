@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { LAYOUT_SUBJECT, sessionStream, shardStream } from '../../../src/contracts/names.js';
-import { PER_SESSION, type SessionLayout, shardOf } from '../../../src/contracts/session-layout.js';
+import {
+  LAYOUT_SUBJECT,
+  PER_SESSION,
+  type SessionLayout,
+  sessionStream,
+  shardOf,
+  shardStream,
+} from '../../../src/contracts/names.js';
 import type { WantedLayout } from '../../../src/nats/jetstream/installed-layout.js';
 import type { NatsOptions } from '../../../src/nats/open-nats.js';
 import { newSession, openPorts } from '../../engine/ports/opened.js';

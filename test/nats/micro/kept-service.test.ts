@@ -1,6 +1,6 @@
 import { connect } from 'nats';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { startService } from '../../../src/nats/micro/micro-service.js';
 import { type PrivateNats, startPrivateNats } from '../../support/nats-server.js';
 

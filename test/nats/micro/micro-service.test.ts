@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ErrorCode, isErrorCode } from '../../../src/contracts/error-codes.js';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { type RunningService, startService } from '../../../src/nats/micro/micro-service.js';
 import { instancesOf } from '../../../src/nats/micro/service-health.js';
 import { type OpenedNats, startPrivatePorts } from '../../engine/ports/opened.js';

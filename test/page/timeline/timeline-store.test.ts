@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TimelineEntry, TimelineListed } from '../../../src/contracts/replies/timeline-reply.js';
+import type { TimelineEntry, TimelineListed } from '../../../src/contracts/replies/dispatch-result.js';
 import { TimelineStore } from '../../../src/page/timeline/timeline-store.js';
 
 /** The entry of an event. */

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
-import { healthOf } from '../../../src/services/common/health.js';
-import { countingLogger } from '../../../src/services/common/incidents.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { countingLogger, healthOf } from '../../../src/services/common/incidents.js';
 
 const clock = () => '2026-01-01T00:00:00.000Z';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
 import type { SecretScanner } from '../../../src/memory/redaction/secret-scanner.js';
 import { guarded } from '../../../src/services/common/request-guard.js';
 

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
-import { SessionFeed } from '../../../src/services/common/session-feed.js';
-import { SessionTable } from '../../../src/services/common/session-table.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { SessionFeed, SessionTable } from '../../../src/services/common/session-table.js';
 import { MemorySessionIndex } from '../../doubles/memory-session-index.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 

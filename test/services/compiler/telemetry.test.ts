@@ -3,7 +3,7 @@ import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { token } from '../../../src/contracts/names.js';
 import type { DispatchReply, IterationReply } from '../../../src/contracts/replies/compile-reply.js';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { Telemetry, TelemetryWriter } from '../../../src/services/compiler/telemetry.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemoryTelemetryStore } from '../../doubles/memory-telemetry-store.js';

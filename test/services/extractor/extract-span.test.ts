@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { SpanStart, Spans } from '../../../src/engine/ports/clients.js';
 import type { DispatchDelivery } from '../../../src/engine/ports/dispatch-source.js';
-import type { SpanStart, Spans } from '../../../src/engine/ports/tracing.js';
 import { inSpan } from '../../../src/services/extractor/extractor-worker.js';
 import type { WorkOutcome } from '../../../src/services/extractor/session-turns.js';
 

@@ -4,7 +4,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { afterEach, describe, expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
-import type { TimelineEntry } from '../../../src/contracts/replies/timeline-reply.js';
+import type { TimelineEntry } from '../../../src/contracts/replies/dispatch-result.js';
 import { LiveFeed } from '../../../src/services/inspector/live-feed.js';
 import { MemoryLiveTransport } from '../../doubles/memory-live-transport.js';
 import { soon } from '../../support/soon.js';

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { TimelineEntry } from '../../../src/contracts/replies/dispatch-result.js';
 import type { HealthShown } from '../../../src/contracts/replies/health-reply.js';
-import type { TimelineEntry } from '../../../src/contracts/replies/timeline-reply.js';
-import { BrowserQueue } from '../../../src/services/inspector/browser-queue.js';
 import { HealthHistory } from '../../../src/services/inspector/health-history.js';
-import { KeyThrottle } from '../../../src/services/inspector/key-throttle.js';
+import { BrowserQueue, KeyThrottle } from '../../../src/services/inspector/live-feed.js';
 import { type Newer, SessionFollower } from '../../../src/services/inspector/session-follower.js';
 
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { expireForgotten } from '../../../src/services/keeper/serve-keeper.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 

@@ -11,7 +11,7 @@ import { createCommander } from '../../../src/engine/folding/commander.js';
 import { PROJECT_FOLDING } from '../../../src/engine/folding/project-folding.js';
 import { SnapshotWriter } from '../../../src/engine/folding/snapshot-writer.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
-import { silentLogger, systemClock } from '../../../src/engine/ports/logger.js';
+import { silentLogger, systemClock } from '../../../src/engine/ports/clients.js';
 import type { LearningLog } from '../../../src/engine/ports/session-log.js';
 import { decideLearning, type LearningCommand } from '../../../src/memory/learnings/decide-learning.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';

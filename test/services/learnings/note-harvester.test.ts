@@ -8,7 +8,7 @@ import { createCommander } from '../../../src/engine/folding/commander.js';
 import { PROJECT_FOLDING } from '../../../src/engine/folding/project-folding.js';
 import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
-import { silentLogger, systemClock } from '../../../src/engine/ports/logger.js';
+import { silentLogger, systemClock } from '../../../src/engine/ports/clients.js';
 import { DEFAULT_LIMITS } from '../../../src/memory/session/session-state.js';
 import { NoteHarvester } from '../../../src/services/learnings/note-harvester.js';
 import { MemoryLearningLog } from '../../doubles/memory-learning-log.js';

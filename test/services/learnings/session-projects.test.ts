@@ -3,7 +3,7 @@ import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
-import { silentLogger, systemClock } from '../../../src/engine/ports/logger.js';
+import { silentLogger, systemClock } from '../../../src/engine/ports/clients.js';
 import type { SessionLog } from '../../../src/engine/ports/session-log.js';
 import { encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import { DEFAULT_LIMITS, emptyState } from '../../../src/memory/session/session-state.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
-import { admission, generationOf } from '../../../src/services/common/forgotten-results.js';
+import { admission, generationOf } from '../../../src/services/common/open-sessions.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 
 const DEMO = token('demo', 'session');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { createSessionImport } from '../../../src/services/lifecycle/import-session.js';
 import { hashOf } from '../../../src/shared/hash.js';
 import { MemoryLeaseStore } from '../../doubles/memory-lease-store.js';

@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { token } from '../../../src/contracts/names.js';
 import { createSessionReader, createSnapshotWriter } from '../../../src/engine/folding/session-folding.js';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
 import { importDone } from '../../../src/services/common/archived-record.js';
 import { SessionTable } from '../../../src/services/common/session-table.js';
 import { SessionKeeper } from '../../../src/services/keeper/session-keeper.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import type { Token } from '../../../src/contracts/names.js';
-import type { TimelineEntry } from '../../../src/contracts/replies/timeline-reply.js';
+import type { TimelineEntry } from '../../../src/contracts/replies/dispatch-result.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import type { ToolInput } from '../../../src/contracts/tool-requests.js';
 import type { PromptTraces, RecentPrompt } from '../../../src/engine/ports/telemetry-store.js';

@@ -1,11 +1,10 @@
 import { isToken, parseDispatchSubject, type Token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
 import type { DispatchDelivery, DispatchSource } from '../../../src/engine/ports/dispatch-source.js';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
 import type { RejectedStore } from '../../../src/engine/ports/rejected-store.js';
-import type { SessionLog } from '../../../src/engine/ports/session-log.js';
-import type { SnapshotStore } from '../../../src/engine/ports/snapshot-store.js';
+import type { SessionLog, SnapshotStore } from '../../../src/engine/ports/session-log.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import {

@@ -9,8 +9,8 @@ import {
 } from '../../../src/contracts/names.js';
 import { PROJECT_FOLDING } from '../../../src/engine/folding/project-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
-import { silentLogger } from '../../../src/engine/ports/logger.js';
-import type { SnapshotStore, StoredSnapshot } from '../../../src/engine/ports/snapshot-store.js';
+import { silentLogger } from '../../../src/engine/ports/clients.js';
+import type { SnapshotStore, StoredSnapshot } from '../../../src/engine/ports/session-log.js';
 import { evolveLearnings } from '../../../src/memory/learnings/evolve-learnings.js';
 import { demandsOf } from '../../../src/memory/learnings/harvest.js';
 import { encodeLearnings } from '../../../src/memory/learnings/learnings-snapshot.js';

@@ -3,7 +3,7 @@
 // usage: node mortal-learner.mjs URL POINT N
 
 import { Monitoring } from '../../../dist/engine/monitoring/monitoring.js';
-import { silentLogger, systemClock } from '../../../dist/engine/ports/logger.js';
+import { silentLogger, systemClock } from '../../../dist/engine/ports/clients.js';
 import { Shutdown } from '../../../dist/engine/runtime/shutdown.js';
 import { watchConnection } from '../../../dist/nats/connection/connection-states.js';
 import { countingLogger } from '../../../dist/services/common/incidents.js';

@@ -1,6 +1,6 @@
 // A real worker process on real ports that dies by SIGKILL at a named point, the N-th time that it comes there.
 // usage: node mortal-worker.mjs URL POINT N
-import { silentLogger } from '../../../dist/engine/ports/logger.js';
+import { silentLogger } from '../../../dist/engine/ports/clients.js';
 import { sessionReader } from '../../../dist/services/common/open-sessions.js';
 import { startExtractor } from '../../../dist/services/extractor/extractor-worker.js';
 import { retryRejected } from '../../../dist/services/extractor/retry-rejected.js';

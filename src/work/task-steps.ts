@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { systemClock } from '../engine/ports/clients.js';
 import { type HeldLease, holdLease, type Lease, type LeaseStore } from '../engine/ports/lease-store.js';
-import { systemClock } from '../engine/ports/logger.js';
 import type { RunIdentity } from './run-types.js';
 import type { Asking } from './session-tasks.js';
 
