@@ -281,7 +281,7 @@ function isClosedBy({ closedBy = Number.POSITIVE_INFINITY }: SessionFact, sequen
 
 /** Whether a fact closes another one of its subject and relation, by saying it again. */
 function replaces(newer: SessionFact, fact: SessionFact): boolean {
-  if (endsWithTask(newer) || (isSeen(newer) && isSeen(fact))) return false;
+  if (endsWithTask(newer) || endsWithTask(fact) || (isSeen(newer) && isSeen(fact))) return false;
   return newer.sourceSequence > fact.sourceSequence && reaches(newer, fact);
 }
 
