@@ -194,7 +194,7 @@ const COMPILE_REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>
   },
   'session-start': {
     ...{ kind: 'session-start', maxTokens: 100, asOf: 1, taskPrompt: 'y', binary: 'tl', explain: true },
-    ...{ ...OF_ROOM, now: '2026-01-01T00:00:00Z' },
+    ...{ ...OF_ROOM, branch: 'main', now: '2026-01-01T00:00:00Z' },
     ...OF_LEARNINGS,
     ...OF_FILES,
   },

@@ -139,10 +139,20 @@ const reviewerResults = fc
   )
   .map(([needed, more]) => reviewer({ ...needed, ...more }));
 
-const explicitFacts = fc.record({ subject: files, relation: fc.constantFrom('uses', 'says'), object: texts });
+const explicitFacts = fc.record({
+  subject: fc.oneof(
+    files,
+    taskIds.map((id) => `task:${id}`),
+  ),
+  relation: fc.constantFrom('uses', 'says', 'asks', 'decided'),
+  object: texts,
+});
 
 const observerResults = fc
-  .tuple(fc.record({ task_id: taskIds, summary: texts }), fc.record({ facts: few(explicitFacts) }, maybe))
+  .tuple(
+    fc.record({ task_id: taskIds, summary: texts }),
+    fc.record({ facts: few(explicitFacts), follow_up_actions: few(texts) }, maybe),
+  )
   .map(([needed, more]) => observer({ ...needed, ...more }));
 
 /** Results of all roles that speak of the same few tasks, files and findings. */

@@ -272,7 +272,7 @@ function isClosedBy({ closedBy = Number.POSITIVE_INFINITY }: SessionFact, sequen
 }
 
 function replaces(newer: SessionFact, fact: SessionFact): boolean {
-  if (endsWithTask(newer) || (isSeen(newer) && isSeen(fact))) return false;
+  if (endsWithTask(newer) || endsWithTask(fact) || (isSeen(newer) && isSeen(fact))) return false;
   return newer.sourceSequence > fact.sourceSequence && reaches(newer, fact);
 }
 

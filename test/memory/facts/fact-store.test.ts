@@ -148,6 +148,38 @@ describe('a blocker', () => {
   });
 });
 
+describe('what observers say of their task', () => {
+  const turn = (at: number, summary: string, more: object = {}) =>
+    factsFrom(at, observer({ task_id: '1', summary, ...more }));
+  const decided = (object: string) => ({ subject: 'task:1', relation: 'decided', object });
+  const first = turn(1, 'made it private', {
+    follow_up_actions: ['publish it'],
+    facts: [decided('node:test'), { subject: 'task:1', relation: 'asks', object: 'a semicolon?' }],
+  });
+
+  it('what observers say of their task adds up, and what one left open is closed by the next', () => {
+    const second = turn(2, 'published it', { facts: [decided('one port')] });
+    for (const store of [storeOf(first, second), storeOf(second, first)])
+      expect(valid(store)).toEqual([
+        'task:1 observed made it private',
+        'task:1 decided node:test',
+        'task:1 observed published it',
+        'task:1 decided one port',
+      ]);
+  });
+
+  it('what an observer left open is closed by a result of the work as well, and by no review but an approval', () => {
+    const open = (...dispatches: readonly (readonly SessionFact[])[]) =>
+      valid(storeOf(...dispatches)).filter((saying) => /asks|requires/.test(saying));
+    const work = factsFrom(2, implementer());
+    const review = factsFrom(2, reviewer({ required_fixes: ['x'] }));
+    const approval = factsFrom(2, reviewer({ assessment: 'approved' }));
+    expect([open(first, work), open(work, first), open(first, approval)]).toEqual([[], [], []]);
+    expect(open(first, review)).toHaveLength(2);
+    expect(open(review, first)).toHaveLength(2);
+  });
+});
+
 describe('a result from before the session', () => {
   const asked = factsFrom(1, reviewer({ required_fixes: ['close it'] }));
   const done = factsFrom(2, implementer({ summary: 'closed it' }));
