@@ -96,6 +96,13 @@ function addEdit(task: Command): void {
     });
 }
 
+export function answerCommand(program: Command): void {
+  addRequest(program, 'answer', 'blocker-answer', {
+    ...{ places: ['task', 'answer'], about: 'answer the open question of a task: later prompts show it' },
+    examples: ['2.1 "Use port 9464" -s demo', '2.1 "LF" -s demo --question "Which line endings?"'],
+  });
+}
+
 export function noteCommand(program: Command): void {
   const note = program
     .command('note')

@@ -147,6 +147,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./board-commands.js')).inboxCommand,
   },
   {
+    name: 'answer',
+    group: 'Keep',
+    takes: '[options] <task> <answer>',
+    summary: 'answer the open question of a task',
+    load: async () => (await import('./board-commands.js')).answerCommand,
+  },
+  {
     name: 'plan',
     group: 'Keep',
     summary: 'follow a tasks.md, and show how far it is',

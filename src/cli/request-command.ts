@@ -55,7 +55,7 @@ export function addRequest<Name extends ToolName>(
   if (scope === 'any session') command.option('-s, --session <name>', 'only those of this session');
   const flags = row.options ?? [];
   for (const [flag, meaning] of flags) command.option(flag, meaning);
-  const words = `throughline ${group.name()} ${word}`;
+  const words = ['throughline', ...(group.parent === null ? [] : [group.name()]), word].join(' ');
   const flagsIn = () => {
     const options = command.opts();
     const given = flags.map(([flag]) => [flag.slice(2), options[flag.slice(2)]]);

@@ -8,7 +8,7 @@ import type { LedgerShown } from '../contracts/replies/run-reply.js';
 import type { SessionListed, SnapshotShown } from '../contracts/replies/session-reply.js';
 import type { TracesListed } from '../contracts/replies/trace-reply.js';
 import type { ToolName } from '../contracts/tool-requests.js';
-import { age, clipText, counted, oneLine } from '../shared/text.js';
+import { age, clipText, counted, oneLine, shellWord } from '../shared/text.js';
 import { stallText } from '../shared/why-shown.js';
 import { type Cli, coloured } from './command-context.js';
 import { resultText } from './result-body.js';
@@ -55,6 +55,9 @@ const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
     ),
   'note-delete': ({ deleted }) => [`${deleted} deleted`],
   ...{ 'inbox-add': message, 'inbox-mark-read': message },
+  'blocker-answer': ({ answer: { task, questions, answer } }) => [
+    `task ${oneLine(task)}: ${questions.map(oneLine).join(' ')} ${oneLine(answer)}`,
+  ],
   'inbox-list': ({ messages }, pc) =>
     listed(
       messages.map((each) => messageLine(pc, each)),
@@ -313,12 +316,14 @@ interface Progress {
   readonly last_outcome: string;
   readonly next_action: string;
   readonly required_fixes: number;
+  readonly questions?: readonly { readonly text: string }[] | undefined;
   readonly replan_hint?: string | undefined;
 }
 
 /** What came of a task, and why it is stalled where it is. */
 export function progressLines(progress: Progress): string[] {
   const { task, board, plan, dispatches, last_outcome, next_action, required_fixes, replan_hint } = progress;
+  const { questions = [] } = progress;
   const stands = [board && `board: ${statusWord(board)}`, plan && `plan: ${statusWord(plan)}`].filter(
     (where) => where !== undefined,
   );
@@ -327,6 +332,7 @@ export function progressLines(progress: Progress): string[] {
   const came = `${last_outcome} → ${next_action}${fixes} (${counted(dispatches, 'result')})`;
   return [
     `${oneLine(task)}${where}  ${came}`,
+    ...questions.map(({ text }) => `  asks: ${oneLine(text)}  (throughline answer ${shellWord(task)} "…")`),
     ...(replan_hint === undefined ? [] : [`  stalled: ${oneLine(stallText(replan_hint))}`]),
   ];
 }

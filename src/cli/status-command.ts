@@ -1,5 +1,7 @@
 import { type Command, Option } from 'commander';
 import { hasProjectFile } from '../agents/agent-session.js';
+import { injectedTokens } from '../agents/hooks/hook-state.js';
+import { stateDirOf } from '../config/config.js';
 import type { Token } from '../contracts/names.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import type { RunInitReply, RunStatusReply } from '../contracts/replies/run-reply.js';
@@ -76,8 +78,10 @@ async function showInstallation(cli: Cli, json: boolean): Promise<void> {
     health: await tools.healthShow({ brief: true }),
     list: await tools.sessionList({ limit: NAMED }),
   }));
-  if (json) return out(JSON.stringify({ ...health, sessions: list.sessions, total: list.total }));
+  const injected = injectedTokens(stateDirOf(cli.config.env), new Date());
+  if (json) return out(JSON.stringify({ ...health, injected, sessions: list.sessions, total: list.total }));
   for (const line of installationLines(health)) out(line);
+  if (injected > 0) out(`hooks: ${counted(injected, 'token')} given to agents in the last day`);
   for (const line of sessionLines(list.sessions, undefined, 'no figures yet')) out(line);
   const more = list.total - list.sessions.length;
   if (list.total === 0)

@@ -21,6 +21,7 @@ export const CONVENTION =
 const RULE =
   /\b(always|never|conventions?|everywhere|across the (?:code ?base|repo(?:sitory)?)|in (?:all|every) (?:file|test|module)s?)\b/i;
 
+/** The built-in rules, in order. */
 export const EXTRACTION_RULES: readonly ExtractionRule[] = [
   {
     name: 'verdict',
