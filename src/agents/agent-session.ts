@@ -101,7 +101,7 @@ function planIn(main: string, plan: string, file: string | undefined): string {
     : join(main, plan);
 }
 
-/** What a project is called that nobody has named. */
+/** Returns the default project name: the remote's, else the folder's. */
 function ownName(directory: string, git: string | undefined): string {
   const common = git === undefined ? undefined : commonFolder(git);
   const remote = common === undefined ? undefined : remoteIn(gitText(join(common, 'config')));
@@ -111,7 +111,7 @@ function ownName(directory: string, git: string | undefined): string {
   return `${basename(folder)}-${createHash('sha256').update(folder).digest('hex').slice(0, 6)}`;
 }
 
-/** What comes before the path of an address with a host: what names a folder of this machine does not name a project. */
+/** Host part of a remote address; an address without one is a local folder and names no project. */
 const HOST = /^(?:[a-z+]+:\/\/[^/]+\/|[^/:]+:(?!\/))/;
 
 /** `owner-repo` of `origin`, or of the first remote. */

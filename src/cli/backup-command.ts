@@ -170,7 +170,7 @@ export function repairCommand(program: Command): void {
     });
 }
 
-/** How session logs are laid out, as typed; what is not typed comes from the settings. */
+/** Layout of session logs from options; missing ones come from the settings. */
 export interface LayoutOptions {
   readonly layout?: SessionLayout['layout'];
   readonly shards?: number;

@@ -32,7 +32,7 @@ async function run(): Promise<number> {
  */
 function endByForce(): void {
   setTimeout(() => {
-    // Where pipes are asynchronous, a slow reader has not had everything yet.
+    // On platforms with asynchronous pipes, a slow reader may not have received everything yet.
     if (process.stdout.writableLength + process.stderr.writableLength > 0) endByForce();
     else process.exit();
   }, LAST_WORDS_MS).unref();

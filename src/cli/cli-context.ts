@@ -1,7 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { Logger } from '../engine/ports/clients.js';
 
-/** What a command works with. */
 export interface Cli {
   readonly config: Config;
   readonly logger: Logger;

@@ -16,7 +16,7 @@ import { note } from './output.js';
 export type { Cli } from './cli-context.js';
 export { examples, note, out, outForAgent } from './output.js';
 
-/** What every command uses. Commands load what only some need. */
+/** Shared by all commands. Modules that only some need are loaded by those commands. */
 
 /** Reads configuration and the options that all commands share. */
 export function cliOf(command: Command): Cli {
@@ -32,8 +32,8 @@ export function cliOf(command: Command): Cli {
 }
 
 /**
- * Whether answers are coloured: on a terminal, or where `FORCE_COLOR` says so; never in a pipe otherwise, not even on
- * a CI machine, nor where `NO_COLOR` is set.
+ * True if output is coloured: on a terminal, or anywhere if `FORCE_COLOR` is set to anything but 0. Otherwise pipes are
+ * never coloured, not even on a CI machine. `NO_COLOR` overrides both.
  */
 export function coloured({ config }: Cli): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = config.env;
@@ -100,7 +100,7 @@ export function sessionOf(cli: Cli, given: string | undefined, flag = '--session
   throw new ThroughlineError('usage', `no session is named: give ${flag} NAME, or set THROUGHLINE_SESSION`);
 }
 
-/** What is connected in this folder; says where its `.throughline.json` names something else. */
+/** Returns the connected session of this folder; prints a note if its `.throughline.json` names another. */
 export function sessionHere({ config }: Cli): AgentSession {
   const found = agentSession({ env: config.env, directory: process.cwd() });
   if (found.changed !== undefined) note(`-- ${found.changed}`);

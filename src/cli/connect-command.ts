@@ -241,7 +241,7 @@ function shown(path: string): string {
   return here.startsWith('..') ? path : here;
 }
 
-/** What changes in a file, as `diff -u` shows it; `undefined` for a file that is not there. */
+/** Returns the changes of a file in the format of `diff -u`; `undefined` stands for a missing file. */
 function diffLines(
   name: string,
   before: string | undefined,
@@ -274,12 +274,12 @@ function diffLines(
 interface ConnectedClient {
   readonly client: ConnectClientName;
   readonly title: string;
-  /** As it says itself; `null` where it is not installed. */
+  /** Reported by the client itself; `null` if it is not installed. */
   readonly version: string | null;
   readonly project: EntryState | 'unreadable';
   readonly user: EntryState | 'unreadable';
   readonly works: boolean;
-  /** What stands in the way, with the fix. */
+  /** Each problem with its fix. */
   readonly problems: readonly string[];
 }
 
@@ -344,7 +344,7 @@ async function connectedClient(
   return { client, title, version, ...states, works: isConnected && problems.length === 0, problems };
 }
 
-/** What stands in the way of every client. */
+/** Returns the problems that affect every client. */
 async function commonProblems(cli: Cli): Promise<string[]> {
   const server = await serverProblem(cli);
   return [

@@ -39,7 +39,7 @@ export async function startDetached(storeDir: string, args: readonly string[]): 
   const found = await runningUp(storeDir);
   if (found !== undefined) return found;
   const problem = await startedReady(storeDir, args);
-  // Of two at the same moment one gets the store, and the other finds it.
+  // If two start at the same moment, one gets the store and the other finds it.
   const server = await runningUp(storeDir);
   if (server !== undefined) return { ...server, found: problem !== undefined };
   throw new ThroughlineError('unavailable', problem ?? 'it ended right after its start');
@@ -71,7 +71,7 @@ async function startedReady(storeDir: string, args: readonly string[]): Promise<
   if (how === undefined) return undefined;
   const lines = said
     .split('\n')
-    // What went well before it ended.
+    // Leave out info lines: they do not explain the failure.
     .filter((line) => !line.startsWith('{"level":"info"'))
     .join('\n')
     .trim();
@@ -89,7 +89,7 @@ async function openLog(storeDir: string, logFile: string): Promise<number> {
   }
 }
 
-/** What was appended to a log from a position on. */
+/** Returns the text appended to a log since a position. */
 function textFrom(log: number, position: number): string {
   const bytes = Buffer.alloc(Math.max(0, fstatSync(log).size - position));
   return bytes.toString('utf8', 0, readSync(log, bytes, 0, bytes.length, position));

@@ -23,7 +23,7 @@ interface Repository {
 /** The commits that were read. */
 export interface History {
   readonly commits: readonly CommitResult[];
-  /** How many of them had a subject or files too long for a dispatch. */
+  /** Number of commits with a subject or file list too long for a dispatch. */
   readonly shortened: number;
 }
 
@@ -95,7 +95,7 @@ class CommitReader {
   readonly shortened = new Set<string>();
   #field: Buffer[] = [];
   #bytes = 0;
-  /** Of the next field within its commit. */
+  /** Index of the next field within its commit. */
   #place = 0;
   #hash = '';
   #name = '';

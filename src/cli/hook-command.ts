@@ -20,7 +20,6 @@ const MAX_INPUT = 16 * 1024 * 1024;
 
 interface HookOptions {
   readonly nats?: string;
-  /** As it is typed. */
   readonly within?: string;
 }
 

@@ -122,7 +122,7 @@ async function publishAll(
   return { sequence, known };
 }
 
-/** How many of these dispatches changed nothing. */
+/** Counts the dispatches that changed nothing. */
 async function repetitions(
   client: ThroughlineClient,
   session: Token,
@@ -131,11 +131,11 @@ async function repetitions(
   const results = await Promise.all(
     dispatches.map((dispatch) => client.tools.dispatchShow({ session, dispatch })),
   );
-  // What was taken in a moment ago and left nothing was a repetition.
+  // A dispatch just stored that left nothing was a repetition.
   return results.filter(({ status }) => status === 'repeated' || status === 'counted').length;
 }
 
-/** Where no service answers, or not in time, the commits are stored all the same. */
+/** Returns undefined if no service answers in time: the commits are stored anyway. */
 async function ifTold<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask();
@@ -153,7 +153,7 @@ function withWayOut(fault: unknown): unknown {
   return new ThroughlineError(fault.code, message, { cause: fault });
 }
 
-/** How many facts commits give. */
+/** Counts the facts that the commits produce. */
 function factsGiven(commits: readonly CommitResult[]): number {
   const rules = new RuleBasedFactExtractor();
   return commits.reduce((given, result) => {

@@ -19,7 +19,6 @@ import { type MonitoringOptions, watchThisProcess } from './monitoring-options.j
 import { wholeNumber } from './option-parsers.js';
 import { agreed, canAsk } from './output.js';
 
-/** Where the inspector is to be served. */
 export interface InspectorFlags {
   readonly inspectorPort?: number;
   readonly inspectorHost?: string;
@@ -82,8 +81,8 @@ export function inspectorLine({ url }: Pick<RunningInspector, 'url'>): string {
 }
 
 /**
- * Where the inspector of a store's `up` is, for an `up --detach` that finds it running; null where it serves none. It is
- * there before `up` says that it is ready. It holds the token, so only the user who started it may read it.
+ * Inspector URL of a running `up`, for `up --detach`; null if it serves none. Written before `up` reports ready.
+ * The URL contains the token, so only the user who started `up` may read the file.
  */
 interface InspectorNote {
   readonly url: string | null;
@@ -138,7 +137,7 @@ export async function serverProblem(cli: Cli): Promise<string | undefined> {
   }
 }
 
-/** Where no services answer, offers to start them; without a terminal it says how. */
+/** Offers to start the services if none answer; without a terminal, prints how. */
 export async function offerServer(cli: Cli): Promise<void> {
   const problem = await serverProblem(cli);
   if (problem === undefined) return;

@@ -185,7 +185,7 @@ function proposalsNote(
 /** The fields of a request. */
 type Asked = Readonly<Record<string, unknown>>;
 
-/** How a command prints its reply: the answer, and what stands beside it on standard error. */
+/** Output of a command: the answer, and a note for standard error. */
 interface Printed {
   readonly answer: readonly string[];
   readonly note?: string | undefined;

@@ -75,7 +75,7 @@ export async function followAll(
     if (more.length > 0)
       note(`-- no leader for ${named(more)}: events there are not shown; ${START_HOLDERS}`);
     const back = [...hidden].filter((stream) => last.has(stream));
-    // Where these stood without a leader is not known; the others go on where they were.
+    // A stream without a follower has no known position, so it starts at its current end; the others resume.
     const fresh = back.filter((stream) => !followers.has(stream));
     if (back.length > 0) note(`-- a leader again for ${named(back)}`);
     if (fresh.length > 0) note(`-- shown from here: ${named(fresh)}`);
@@ -84,7 +84,7 @@ export async function followAll(
     for (const stream of hidden) if (!still.has(stream)) hidden.delete(stream);
     for (const stream of more) hidden.add(stream);
   };
-  /** Where the streams stood at first is not known yet. */
+  /** Streams heard of before the initial positions are known; undefined afterwards. */
   let heard: Set<string> | undefined = new Set();
   const unlisten = tails.listen((stream) => {
     if (heard !== undefined) heard.add(stream);

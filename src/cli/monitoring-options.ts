@@ -7,7 +7,6 @@ import type { Shutdown } from '../engine/runtime/shutdown.js';
 import type { Cli } from './cli-context.js';
 import { wholeNumber } from './option-parsers.js';
 
-/** How those who run the services watch them. */
 export interface MonitoringOptions {
   readonly metricsPort?: number;
   readonly metricsHost?: string;

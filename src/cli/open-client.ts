@@ -6,9 +6,8 @@ import { keepTrying, type Persistence } from '../sdk/keep-trying.js';
 import { ThroughlineClient } from '../sdk/throughline-client.js';
 import type { Cli } from './cli-context.js';
 
-/** How a command uses its client. */
 export interface Opening {
-  /** How often it tries to connect; once by default. */
+  /** Connection attempts; one by default. */
   readonly tries?: Persistence;
   /** Default true. A command that must start fast loads no schemas: it shows what it is told. */
   readonly checkReplies?: boolean;

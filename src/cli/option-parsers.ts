@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { nearestName } from '../shared/nearest-name.js';
 import { SPAN_PATTERN, TERM_PATTERN } from '../shared/text.js';
 
-/** What is typed for an option as the value that it stands for. */
+/** Parsers of option values. */
 
 /** Parser of a whole number in an option. */
 export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: string) => number {

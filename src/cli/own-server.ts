@@ -24,7 +24,7 @@ export interface WatchOptions {
 
 /** The server that `up` has started, and stops. */
 export interface OwnServer {
-  /** As it was started at first; after a restart another process is at the same place. */
+  /** The server as first started; a restart replaces the process but keeps its address. */
   readonly server: RunningServer;
   /** Starts it again where a failed write has stopped a stream and there is room; until `stopWatching` or `stop`. */
   watchDisk(hasStuckStream: () => Promise<boolean>, options?: WatchOptions): void;
@@ -112,7 +112,7 @@ export async function startOwnServer(
         await restarting;
         restarting = undefined;
       }
-      // Of one that was started again it is asked soon whether that has helped.
+      // After a restart, ask again soon whether it helped.
       wasFull = stuck ?? wasFull;
     }
   }

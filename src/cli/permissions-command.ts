@@ -98,7 +98,6 @@ function sharingOf(
   return sharingFor(permissions, token(account, '--account'));
 }
 
-/** What stands in the two accounts. */
 function shared(account: string, { exports, imports }: AccountSharing): string {
   const list = (name: string, entries: readonly object[]) => [
     `${name} [`,
@@ -135,7 +134,7 @@ async function sessionsOf(options: PermissionsOptions, command: Command): Promis
   );
 }
 
-/** As the server spells it. */
+/** Returns permissions with the field names of the NATS server configuration. */
 function inServerWords({ publish, subscribe, allowResponses }: Permissions) {
   return {
     permissions: {

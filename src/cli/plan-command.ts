@@ -172,7 +172,7 @@ function addShow(plan: Command): void {
     });
 }
 
-/** Where plans usually are, below the current folder; `*` is any folder. */
+/** Usual locations of plans below the current folder; `*` is any folder. */
 const PLACES = [
   '.kiro/specs/*/tasks.md',
   'specs/*/tasks.md',
@@ -246,7 +246,6 @@ async function asked(found: readonly string[]): Promise<string | undefined> {
   });
 }
 
-/** Whether a path is a file on this machine. */
 export function isHere(path: string): Promise<boolean> {
   return isFile(resolve(path));
 }

@@ -5,7 +5,7 @@ import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';
 import { note } from './output.js';
 
-/** What tells how far a long command is, on standard error. */
+/** Reports the progress of a long command on standard error. */
 export interface Progress {
   reached(count: number): void;
   ended(): void;
@@ -43,7 +43,6 @@ export function showProgress(wanted: boolean, total: number, one: string, done: 
   };
 }
 
-/** How far a transfer is. */
 interface Transferred {
   readonly streams: number;
   readonly of: number;
@@ -62,7 +61,7 @@ export function progressLine(wanted: boolean) {
   const everyMs = inPlace ? LINE_EVERY_MS : NOTE_EVERY_MS;
   let saidAt = performance.now();
   let last: (() => string) | undefined;
-  /** Whether the cursor stands behind a line that changes. */
+  /** True while the cursor is at the end of the changing line. */
   let isOpen = false;
   const say = (text: string) => {
     saidAt = performance.now();
@@ -136,7 +135,7 @@ export function eventProgress(
   };
 }
 
-/** How long a server may be away while something long goes on. */
+/** Longest time to retry while the server is away during a long operation. */
 const TRIED_MS = 60_000;
 const SHORTEST_PAUSE_MS = 50;
 

@@ -175,7 +175,7 @@ function summary(reply: CompileReply): string {
   return `-- ${shown.join(', ')}, about ${counted(tokenEstimate, 'token')}, session sequence ${sequence} (${from}, ${replayed} replayed)`;
 }
 
-/** What a reader of the prompt alone would not notice. */
+/** Returns warnings about problems that the prompt itself does not show. */
 function warnings(reply: CompileReply): string[] {
   const { budget } = reply;
   const failed = reply.kind === 'session-start' ? undefined : reply.learningsError;

@@ -102,10 +102,9 @@ export function publishCommand(program: Command): void {
   addPublishTrace(publish);
 }
 
-/** What is known of a result that was published. */
 type Stored = Published & { readonly result?: DispatchResult; readonly session?: ClosedSession };
 
-/** What to say of an id under which another call had stored a result; whether that is plainly another result. */
+/** Describes a result stored before under the same id; `isOther` is true if it clearly differs. */
 function storedBefore(
   { sequence, result }: Stored,
   sent: { readonly id: string | undefined; readonly role: Role; readonly body: Uint8Array },
@@ -153,7 +152,7 @@ async function publishing(
   }
 }
 
-/** Whether it was stored is not known: with its id it can be published again, and counts once. */
+/** Says that an unconfirmed result can be published again with its id, and counts once. */
 function withWayOut(fault: unknown): unknown {
   const id = fault instanceof ThroughlineError ? fault.details?.messageId : undefined;
   if (!(fault instanceof ThroughlineError) || id === undefined) return fault;
@@ -252,7 +251,7 @@ function parsedLines(input: string): TraceEntryInput[] {
     try {
       return JSON.parse(line);
     } catch {
-      // As text it is not a valid entry: the service skips it and counts it as unreadable.
+      // A string is not a valid entry: the service skips it and counts it as unreadable.
       return line;
     }
   });

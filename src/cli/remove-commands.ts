@@ -100,7 +100,7 @@ interface Forgotten {
     client: ThroughlineClient,
     more: { readonly dryRun?: boolean; readonly confirm?: string },
   ) => Promise<Reply>;
-  /** What else is to be known before. */
+  /** Returns warnings to show before the confirmation. */
   readonly warns: (found: StoredCounts, reply: Reply) => string[];
 }
 
@@ -161,7 +161,7 @@ export async function erased(ask: () => Promise<Reply>, isShown: boolean): Promi
   return reply;
 }
 
-/** What was sent and not answered may be under way. */
+/** Explains that an unanswered request may already be running. */
 function mayHaveBegun(fault: unknown, { command }: Pick<Forgotten, 'command'>): unknown {
   if (!(fault instanceof ThroughlineError) || fault.code !== 'unavailable') return fault;
   return new ThroughlineError(
@@ -191,7 +191,7 @@ const WORDS: Readonly<Record<keyof StoredCounts, readonly [one: string, many: st
 
 const KINDS = Object.keys(WORDS) as (keyof StoredCounts)[];
 
-/** Of each kind the larger number. */
+/** Returns the larger count of each kind. */
 function most(one: StoredCounts, other: StoredCounts): StoredCounts {
   return recordOf(KINDS, (kind) => Math.max(one[kind], other[kind]));
 }

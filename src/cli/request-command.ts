@@ -26,7 +26,7 @@ export interface RequestRow<Name extends ToolName> {
   readonly reads?: boolean;
   /** Says `add a task` of a command. Default: the summary of the request. */
   readonly about?: string;
-  /** What follows the words of the command in its examples. Default: the example of the request. */
+  /** Arguments after the command words in its examples. Default: the example of the request. */
   readonly examples?: readonly string[];
   /** Options beside the fields of the request: flags, whose values `send` gets with the fields. */
   readonly options?: readonly (readonly [flag: `--${string}`, about: string])[];

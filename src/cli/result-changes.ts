@@ -144,7 +144,7 @@ async function olderOnes(
   return older.reverse();
 }
 
-/** What is published in place of a rejected result. Throws where that could not be read either. */
+/** Returns the replacement for a rejected result. Throws if it is still unreadable. */
 function correction(
   { entry, body: stored }: { readonly entry: RejectedShown; readonly body: Uint8Array },
   given: Uint8Array | undefined,
@@ -163,7 +163,7 @@ function correction(
   }
   const body = changed(id, given ?? stored, options.set);
   const parsed = parseDispatchBody(body, role, maxBytes);
-  // What is not changed is not sent: the service has it.
+  // An unchanged body is not sent: the service has it.
   if (parsed.ok)
     return { role, toSession: session, ...(body !== stored && { body: new TextDecoder().decode(body) }) };
   const { code, reason, fix } = asCommand(parsed, (other) => `throughline result fix ${id} --role ${other}`);

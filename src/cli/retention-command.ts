@@ -129,7 +129,7 @@ async function isSure(outlook: RetentionOutlook): Promise<boolean> {
   );
 }
 
-/** How long things are kept, and what the rules would do, as lines for people. */
+/** Text output for retention terms and the effects of the rules. */
 
 const WORDS: Readonly<Record<RetentionTerm, string>> = {
   archiveAfter: 'archive',
@@ -203,7 +203,6 @@ function lastRunLine(run: NonNullable<RetentionOutlook['lastRun']>, now: string)
   return `last run ${age(startedAt, now)}: ${runDone(run)}${state}`;
 }
 
-/** What a run has done. */
 function runDone(run: NonNullable<RetentionOutlook['lastRun']>): string {
   const { archived, forgotten, spared, dispatches, rejected } = run;
   return [

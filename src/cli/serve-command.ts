@@ -21,7 +21,7 @@ import {
 } from './monitoring-options.js';
 import { runUntilSignal } from './signals.js';
 
-/** What `--only` takes: services, and the inspector, which is a client of theirs. */
+/** Values of `--only`: the services, and the inspector, which is a client of them. */
 const SERVED = [...SERVICES, 'inspector'] as const;
 type Served = (typeof SERVED)[number];
 

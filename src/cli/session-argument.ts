@@ -105,7 +105,7 @@ export function projectOption(cli: Cli, project: string): string {
   return project === projectOf(usualProject(cli)) ? '' : ` --project ${project}`;
 }
 
-/** What a given name became, where that is not plain: the name that answers and subjects have; otherwise nothing. */
+/** Returns a note if a project name was normalized to another one; otherwise nothing. */
 export function projectNote(given: string | undefined): string[] {
   if (given === undefined) return [];
   const project = projectOf(given);

@@ -17,7 +17,7 @@ import { coloursOf, sessionLines, showReply } from './show-reply.js';
 
 /** Commands for people who look at sessions: each asks the services. */
 
-/** As many sessions as one request may ask for. */
+/** Maximum number of sessions in one request. */
 const PAGE = 200;
 const USUAL = 50;
 const MOST = 100_000;

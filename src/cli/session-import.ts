@@ -73,7 +73,7 @@ export function addImport(session: Command): void {
           ? token(file.head.session, `${source.name} line 1: session`)
           : token(options.as, '--as');
       await withClient(cli, (client) => imported(client, name, source, file)).catch((fault: unknown) => {
-        // What the service cannot take is in the file, not on the command line.
+        // A rejected schema is a fault of the file, not of the command line.
         throw codeOf(fault) === 'schema_invalid' ? damaged(source.name, messageOf(fault)) : fault;
       });
       const { count } = file.state;
@@ -153,9 +153,9 @@ function notSame(session: Token): ThroughlineError {
   );
 }
 
-/** Where a session file is read: more than once, so what comes from a pipe is kept. */
+/** Source of a session file. It is read more than once, so input from a pipe is buffered in `bytes`. */
 export interface SessionSource {
-  /** As messages name it. */
+  /** Name in messages. */
   readonly name: string;
   readonly bytes?: Buffer;
 }

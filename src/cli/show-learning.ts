@@ -11,7 +11,7 @@ import type { Colors } from './show-reply.js';
 
 /** Learnings and proposals as text for people. What agents wrote may hold escape sequences: they are taken out. */
 
-/** What may be typed for an id, as prompts show it. */
+/** Returns the prefix of an id that prompts show and commands accept. */
 export function shortId(id: string): string {
   return oneLine(id).slice(0, 5);
 }

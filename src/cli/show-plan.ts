@@ -7,7 +7,6 @@ type Plan = ToolReply<'plan-show'>;
 export type PlanNumbers = NonNullable<Plan['plan']>;
 type PlanTask = Plan['tasks'][number];
 
-/** What stands where no plan is followed. */
 export const NO_PLAN = 'no tasks.md: see `throughline plan follow`';
 
 /** A line of a plan that was not placed, or by a guess. */
@@ -15,7 +14,7 @@ export function problemLine({ line, message, code, placed }: Plan['problems'][nu
   return `line ${line}${placed ? '' : ', not placed'}: ${oneLine(message)} (${code})`;
 }
 
-/** How many lines of a plan were not placed, or by a guess, and how many tasks have no id; empty without any. */
+/** Counts lines not placed or placed by a guess, and tasks without an id; empty if there are none. */
 export function problemsCounted({
   problems,
   guesses,
@@ -29,7 +28,7 @@ export function problemsCounted({
   return said.join(', ');
 }
 
-/** How far a plan is, what is next, and what contradicts it. */
+/** Returns the progress of a plan, its next task, and what contradicts it. */
 export function planNumberLines(plan: PlanNumbers): string[] {
   const { spec, goal, totals, active_task_id: active, next_task_id: next, held, drift = [] } = plan;
   const { total, completed, inProgress, pending } = totals;

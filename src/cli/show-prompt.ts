@@ -26,7 +26,7 @@ export function promptLine({
   return `${id}  ${at}  ${whose}  sequence ${sequence}  ${tokens} tokens  ${counted(factsShown, 'fact')}  ${durationMs} ms`;
 }
 
-/** What a prompt showed and what it left out, a line each. */
+/** Returns what a prompt showed and what it left out, one line each. */
 export function promptLines(prompt: PromptTrace): string[] {
   const { facts, left, learnings, hash, prefixHash, room, dropped, factsTotal } = prompt;
   return [
@@ -41,7 +41,7 @@ export function promptLines(prompt: PromptTrace): string[] {
 
 const MAX_TEXT = 120;
 
-/** What `--explain` prints: a table each of the facts, files and learnings that were considered. */
+/** Returns the output of `--explain`: a table each of the facts, files and learnings considered. */
 export function explanation({ considered, facts, learnings = [] }: CompileReply): string[] {
   // Repairs come with the facts shown.
   const repairs = new Map(

@@ -230,7 +230,7 @@ function beganOf(session: SessionListed, now: string): string {
   return session.brief || session.startedAt === undefined ? '' : `began ${age(session.startedAt, now)}`;
 }
 
-/** What stands behind the name, the status and the age of a session, and below it. */
+/** Returns the figures shown after a session's name, status and age, and the lines below them. */
 function linesOf(session: SessionListed, noFigures: string): string[] {
   if (session.brief) return [noFigures];
   const { title, results, rejected, facts, board, plan, stalled, waiting, unread } = session;
@@ -320,7 +320,7 @@ interface Progress {
   readonly replan_hint?: string | undefined;
 }
 
-/** What came of a task, and why it is stalled where it is. */
+/** Returns the progress of a task, and why it is stalled if it is. */
 export function progressLines(progress: Progress): string[] {
   const { task, board, plan, dispatches, last_outcome, next_action, required_fixes, replan_hint } = progress;
   const { questions = [] } = progress;
@@ -344,7 +344,6 @@ export function ledgerLines({ entries }: Pick<LedgerShown, 'entries'>): string[]
   );
 }
 
-/** What a snapshot holds, a line each. */
 export function snapshotLines(shown: SnapshotShown): string[] {
   const byRole = Object.entries(shown.dispatches).map(([kind, count]) => `${count} ${kind}`);
   return [
@@ -362,7 +361,6 @@ export function rejectedLine(entry: RejectedShown): string {
   return `${id}  ${at}  ${subject}  result ${sequence}  ${bytes} bytes  ${code}: ${reason}`;
 }
 
-/** What was counted of a session, a line each. */
 export function telemetryLines(report: ToolReply<'telemetry-show'>): string[] {
   const entries = (value: object) =>
     Object.entries(value)

@@ -3,12 +3,12 @@ import { clipText, counted, oneLine } from '../shared/text.js';
 import type { RunPlanEvent, RunSummary, TaskSummary } from '../work/run-types.js';
 import { note, out } from './output.js';
 
-/** What `throughline work` says, as lines. */
+/** Text output of `throughline work`. */
 
 const MAX_TEXT = 100;
 const MAX_WHY = 400;
 
-/** What happened, as a line where lines are not written again; undefined for what says nothing new. */
+/** Returns an event as a line for output that is not redrawn; undefined if it says nothing new. */
 export function eventLine(event: RunPlanEvent): string | undefined {
   switch (event.type) {
     case 'run-started':
@@ -82,7 +82,7 @@ export function summaryLines(summary: RunSummary): string[] {
   ];
 }
 
-/** What to do next, as commands. */
+/** Returns the commands to suggest after a run. */
 export function nextCommands({ session, outcome, tasks, proposed }: RunSummary, project: string): string[] {
   const given = tasks.filter((task) => task.outcome === 'needed' || task.outcome === 'limit');
   return [
@@ -168,7 +168,7 @@ export function workProgress(json: boolean): WorkProgress {
 }
 
 const REDRAW_MS = 1000;
-/** What a live line says already. */
+/** Events that the live line already shows. */
 const QUIET: ReadonlySet<RunPlanEvent['type']> = new Set([
   'call-started',
   'task-started',

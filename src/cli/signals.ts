@@ -57,7 +57,7 @@ export async function runUntilSignal(
   const late = await shutdown.release(shutdownMs).catch((error: unknown) => error);
   for (const signal of SIGNALS) process.off(signal, onSignal);
   if (failure === undefined && late !== undefined) throw late;
-  // What went wrong first is what counts; that something did not stop either is a note beside it.
+  // Report the first failure; a failed stop is only a note.
   if (late !== undefined) note(`throughline: ${messageOf(late)}`);
   if (failure !== undefined) throw failure;
 }

@@ -8,7 +8,7 @@ import { COMMANDS, commandAt } from './command-table.js';
 const MOST = 4;
 
 /**
- * What a person may have meant; undefined where nothing is near.
+ * Returns a hint at what the user may have meant; undefined if nothing is close.
  *
  * @param program the whole command line, every command loaded
  * @param words the command words that were given, without options
@@ -41,7 +41,7 @@ export function usageHint(
   }
 }
 
-/** What a group of commands has, and how to give the session that was given in place of one. */
+/** Lists the commands of a group, and the one to use if a session was given in place of a command. */
 function innerHint(command: Command, given: string): string | undefined {
   if (command.parent === null) return undefined;
   const inner = command.commands.filter((each) => each.name() !== 'help');

@@ -19,7 +19,7 @@ export const WATCH = ['-w, --watch', 'show it again each time that the session m
 
 interface Watched {
   readonly session: Token;
-  /** What is to be shown now. */
+  /** Returns the current text. */
   readonly show: () => Promise<string>;
   /** A file, its version that is shown first, and what is to be done before it is shown again once it has changed. */
   readonly file?: {
@@ -27,7 +27,7 @@ interface Watched {
     readonly version: string;
     readonly changed: () => Promise<void>;
   };
-  /** Whether the screen is cleared each time; otherwise each text stands behind the one before. */
+  /** True if the screen is cleared each time; otherwise texts are appended. */
   readonly redraws: boolean;
 }
 

@@ -239,7 +239,7 @@ function interruption() {
   };
 }
 
-/** What every program may need, and no secret is in. */
+/** Variables that any program may need and that hold no secret. */
 const USUAL = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'LANG', 'LC_ALL', 'LC_CTYPE'],
   ...['XDG_CONFIG_HOME', 'XDG_CACHE_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XDG_RUNTIME_DIR'],
@@ -249,8 +249,8 @@ const USUAL = [
 ];
 
 /**
- * What agents and checks see of the environment: the usual variables, those that are named, and where NATS is, unless its
- * address holds a password.
+ * Returns the environment for agents and checks: the usual variables, the named ones, and the NATS address unless it
+ * contains a password.
  *
  * @throws ThroughlineError `usage` for a name that is not set
  */

@@ -217,7 +217,7 @@ const sessionTelemetry = z.object({
   fallbacks: counts,
   /** Prompts that left something out to fit the budget. */
   shortened: z.number(),
-  /** Of all prompts, before and after leaving items out. */
+  /** Sum over all prompts, before and after leaving items out. */
   tokensWanted: z.number(),
   tokensUsed: z.number(),
   /** From request to reply, in milliseconds. */

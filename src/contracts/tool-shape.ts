@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sessionName } from './session-name.js';
 
 /**
- * Whether a tool requires a session, accepts one, or has none. Only the first kind is served on
+ * Session argument of a tool: required, optional or none. Only tools that require one are served on
  * `tool.<name>.<session>`.
  */
 export type ToolScope = 'session' | 'any session' | 'no session';

@@ -30,7 +30,7 @@ export interface DeltaPacket {
     /** A contradiction between its line and its results. */
     readonly drift?: string;
     readonly requirements?: readonly string[];
-    /** As the plan writes it. */
+    /** Text of the plan. */
     readonly prompt?: string;
   };
   readonly active_task?: string;

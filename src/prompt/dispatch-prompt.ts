@@ -203,7 +203,7 @@ const CONSTRAINT =
   /\b(must|never|always|only|do not|don't|shall|required?|requirements?|restrictions?|constraints?|acceptance|success|at most|at least|limit|forbidden)\b|必须|不得|禁止|必ず|禁止/i;
 
 interface TaskText {
-  /** As written. */
+  /** Original text. */
   readonly whole: string;
   readonly objective: string;
   /** The non-empty lines after the objective. */

@@ -89,7 +89,7 @@ export interface MemoryAsked {
   /** Absent: all relevant ones. */
   readonly maxFacts?: number | undefined;
   readonly maxFiles: number;
-  /** Whether to fill the remaining budget: by default if `maxFacts` is absent. */
+  /** `recent` fills the remaining budget with recent facts. Default: `recent` if `maxFacts` is absent. */
   readonly fill?: 'relevant' | 'recent' | undefined;
   readonly hints?: CompileHints | undefined;
   /** Also report the candidates. */

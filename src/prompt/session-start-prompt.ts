@@ -218,7 +218,7 @@ function lastLine(
   const { object, sourceTaskId: task, validFrom, history } = summary;
   const files = facts
     .filter(({ relation }) => relation === RELATIONS.changedBy)
-    // Of a file outside the project the end of its path is enough.
+    // For a file outside the project, the end of its path is enough.
     .map(({ subject }) => (subject.startsWith('/') ? subject.split('/').slice(-2).join('/') : subject))
     .filter((file) => !object.includes(file));
   const [, client] = CONVERSATION.exec(task) ?? [];
@@ -233,7 +233,7 @@ function lastLine(
   return `${where === '' ? what : withoutEnd(what)}${where} (${who.join(', ')})`;
 }
 
-/** What was decided and what is a rule, the newest first: facts of results, and notes. */
+/** Returns decisions and conventions, newest first: from facts of results and from notes. */
 function decisionsOf(state: SessionState): string[] {
   const facts = factsOf(state)
     .getValid()
@@ -253,7 +253,7 @@ function notesOf({ notebook }: SessionState, areDecisions: boolean): string[] {
     .map(({ content }) => quoted(content));
 }
 
-/** What waits: for an answer, for a fix, for a test that passes, and what the newest results left to do. */
+/** Returns open points: waiting for an answer or a fix, failing tests, and what the newest results left to do. */
 function openOf(state: SessionState, results: readonly PastResult[]): string[] {
   const ledgers = ledgersOf(state);
   const { stallThresholds } = resolvedSettings(state.charter.settings);
@@ -287,7 +287,7 @@ function openOf(state: SessionState, results: readonly PastResult[]): string[] {
   return [...distinctTexts([...waiting, ...failing, ...points])];
 }
 
-/** Whether the session is over, where the plan stands, and what is next on the board. */
+/** Returns whether the session is over, the plan's progress, and the next task on the board. */
 function nextOf(state: SessionState): string[] {
   const plan = planProgress(state.run, ledgersOf(state));
   const board = nextTask(state.board);

@@ -24,7 +24,7 @@ import { commitIn, turnResult, turnTask } from './hook-turn.js';
 import type { ReturnedResult } from './returned-result.js';
 import { flush, flushBeside, keepOrGive, refusalKey } from './send-waiting.js';
 
-/** What goes to the client, as the value that its table writes; `undefined` for nothing. */
+/** Answer to the client, encoded by `HookClient.write`; `undefined` for none. */
 export type HookAnswer = string | Readonly<Record<string, unknown>> | undefined;
 
 /** Things that wait from which on a tool's hook sends them: the hooks of the others only write a file. */
@@ -129,7 +129,7 @@ async function openSession({ at, log }: HookTools, client: ThroughlineClient): P
   return true;
 }
 
-/** What this conversation did so far; undefined where nothing is known of it. */
+/** Returns the compacted history of this conversation; undefined if there is none. */
 async function compactedHistory(
   call: HookCall,
   tools: HookTools,
@@ -159,7 +159,7 @@ async function compactedHistory(
   return text.length === 0 ? undefined : text.join('\n\n');
 }
 
-/** How many come before the first that does not pass. */
+/** Returns the number of items before the first one that fails the test. */
 function firstNot<T>(items: readonly T[], passes: (item: T) => boolean): number {
   const at = items.findIndex((item) => !passes(item));
   return at < 0 ? items.length : at;
@@ -197,8 +197,8 @@ const SHARED_WORDS = 2;
 const KNOWN_BY = 60;
 
 /**
- * What is known that fits a prompt which names no task: nothing, most often. An agent is told nothing twice, nor what it did
- * itself in this conversation.
+ * Returns known facts that match a prompt without a task, usually none.
+ * Leaves out what the agent was already told or did itself in this conversation.
  */
 async function linesFor(
   call: HookCall,
@@ -241,7 +241,7 @@ function toldKey(call: HookCall, tools: HookTools): string {
   return `told ${agentKey(call, tools)}`;
 }
 
-/** What the dispatch prompt of a task says beside the task itself; undefined where the session knows nothing of it. */
+/** Returns the dispatch prompt of a task without the task itself; undefined if the session knows nothing about it. */
 async function taskContext(
   taskId: string,
   taskPrompt: string,
@@ -259,7 +259,7 @@ async function taskContext(
   const tail = reply.messages.at(-1)?.content ?? '';
   // Last in the prompt, and of all sections the only one that is not ours.
   const [known = ''] = tail.split('\n\nTask prompt:\n', 1);
-  // What to do and what to return is for an agent that a task is handed to; here the user says it.
+  // Guides are for an agent that is handed a task; here the user gives the instructions.
   const sections = known.split('\n\n').filter((section) => !section.startsWith('Guide: '));
   return sections.join('\n\n').replace(/\nOutput budget: \d+ tokens/, '');
 }
@@ -268,7 +268,7 @@ async function beforeAgent(call: HookCall, tools: HookTools): Promise<HookAnswer
   const fields = tools.client.agentTools[call.tool];
   if (fields === undefined) return undefined;
   const prompt = call.input[fields.prompt];
-  // What is marked as private would be missing in a prompt that the server makes.
+  // A prompt built by the server would lack the text marked as private.
   if (typeof prompt !== 'string' || withoutPrivate(prompt) !== prompt) return undefined;
   const named = call.input[fields.agentName];
   const name = typeof named === 'string' ? named : '';

@@ -8,12 +8,12 @@ import type { HookClient, HookEvent } from './hook-table.js';
 /** Context of hooks, ours too, that Gemini CLI puts before the prompt of a headless run. */
 const CONTEXT = /^\s*<hook_context>[\s\S]*?<\/hook_context>\s*/;
 
-/** What a client tells a hook, in our words. What it leaves out is missing, or empty where it is text. */
+/** A client's hook call in our terms. Fields it leaves out are undefined, or empty if they are text. */
 export interface HookCall {
   readonly event: HookEvent;
   readonly conversation: string;
   readonly turn: string;
-  /** Where the agent works; empty where the client does not say. */
+  /** Working directory of the agent; empty if the client does not send it. */
   readonly directory: string;
   /** Names the sub-agent; empty in the agent that the user talks to. */
   readonly agent: string;
@@ -110,7 +110,7 @@ export function roleOfAgent(name: string, agents: Readonly<Record<string, string
 }
 
 /**
- * Whether an agent only looks: `agents` calls it a reader, or its client brings it for that and `agents` says nothing.
+ * True if an agent is read-only: listed as a reader in `agents`, or in `readers` and not in `agents`.
  *
  * @param readers names of the client's own
  */
@@ -132,7 +132,6 @@ function bareName(name: string): string {
   return name.slice(name.lastIndexOf(':') + 1);
 }
 
-/** What a hook works with. */
 export interface HookTools {
   /** The name of the client, and its entry in the table. */
   readonly name: string;

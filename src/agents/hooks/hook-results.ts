@@ -68,7 +68,7 @@ export function withResultId(text: string, id: string, isGiven = false, branch?:
   return `${text.slice(0, from)}${JSON.stringify(known)}${text.slice(to)}`;
 }
 
-/** What a sub-agent said, in what the tool answered that called it. */
+/** Returns the sub-agent's text from the response of the tool that called it. */
 export function saidByAgent(response: unknown): string {
   return textsIn(isObject(response) ? response.llmContent : response)
     .map(innerText)

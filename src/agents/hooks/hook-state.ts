@@ -17,7 +17,7 @@ import { writePrivateFile } from '../../engine/files/user-state.js';
 import { mayHoldSecret } from '../../memory/redaction/secret-hints.js';
 import { isObject, oneLine } from '../../shared/text.js';
 
-/** What waits on this machine to be sent: one file each, so that hooks at the same moment lose nothing. */
+/** An item in the local outbox. Each has its own file, so concurrent hooks lose nothing. */
 export type Waiting =
   | { readonly kind: 'trace'; readonly session: string; readonly entry: TraceEntryInput }
   | {
@@ -30,13 +30,13 @@ export type Waiting =
     };
 
 /**
- * What hooks keep between two of them. `keep`, `markSentBack` and all that reads throw the file system's error; what is only
- * remembered is lost then, and the log says so.
+ * State kept between hooks. `keep`, `markSentBack` and all readers throw file system errors;
+ * a failed write of anything else is only logged.
  */
 export interface HookState {
   /** Keeps something to be sent later; how many things wait then. */
   keep(waiting: Waiting): number;
-  /** What waits, oldest first, each with the name by which `forget` takes it away. */
+  /** Returns the outbox, oldest first, each item with the name that `forget` needs. */
   waiting(): { readonly name: string; readonly what: Waiting }[];
   forget(name: string): void;
   /** Marks an agent as sent back, or as one that is not to be; false where it was marked before. */

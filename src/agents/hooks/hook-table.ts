@@ -3,7 +3,7 @@
  * One event more is one entry here; docs/reference/hooks.md is written from this table, and `throughline connect` reads it.
  */
 
-/** What happens in the agent, whatever its client calls it. */
+/** Agent lifecycle events, independent of what each client calls them. */
 export const MOMENTS = {
   'session-start':
     'gives the `session-start` prompt as context; after a compaction also the compacted history of this conversation. A new session gets its project and plan',
@@ -22,11 +22,11 @@ export const MOMENTS = {
 } as const;
 type Moment = keyof typeof MOMENTS;
 
-/** What an event may answer: context for the model, another input of a tool, or that the agent is to go on. */
+/** Answers to an event: context for the model, a changed tool input, or a request to continue. */
 type AnswerKind = 'context' | 'input' | 'again';
 
 export interface HookEvent {
-  /** As the client calls it. */
+  /** The client's name for it. */
   readonly name: string;
   readonly moment: Moment;
   /** Left out for an event that only tells. */
@@ -83,11 +83,11 @@ export interface HookClient {
   readonly maxContext: number;
   /** Most characters of one answer; a longer one is not given. */
   readonly maxAnswer: number;
-  /** How an answer is written: exactly the keys that the client knows. */
+  /** Encodes an answer with exactly the keys that the client knows. */
   readonly write: Readonly<Record<AnswerKind, (value: unknown, event: string) => object>>;
   /** It never says that a command has failed. */
   readonly hidesFailures?: true;
-  /** What the client cannot do. */
+  /** Limitations of the client. */
   readonly cannot: readonly string[];
 }
 

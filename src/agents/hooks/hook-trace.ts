@@ -28,7 +28,6 @@ export function intentOf(client: string, conversation: string): string {
 
 type Redacting = Pick<HookTools, 'redact'>;
 
-/** What the user asked. */
 export async function requestEntry(
   { prompt }: HookCall,
   { id, at, intent }: Named,
@@ -44,7 +43,7 @@ export async function requestEntry(
   };
 }
 
-/** What a tool did: its name, files, command and status, and neither what it was given nor what it gave. */
+/** Returns a tool call as a trace entry: name, files, command and status, without its input and output. */
 export async function toolEntry(
   call: HookCall,
   { id, at, intent }: Named,
@@ -93,7 +92,7 @@ function filesOf({ input, directory }: HookCall): string[] {
   return [...new Set(all)].filter((file) => file !== '' && file.length <= MAX_PATH).slice(0, MAX_FILES);
 }
 
-/** As the project calls it; a file elsewhere keeps its whole path. */
+/** Returns a path relative to the project; a file outside it keeps its absolute path. */
 function inProject(file: string, directory: string): string {
   if (!isAbsolute(file) || !isAbsolute(directory)) return file;
   const within = relative(directory, file);
@@ -112,7 +111,7 @@ function commandOf(input: HookCall['input']): string | undefined {
 
 const EXIT_CODE = /^Exit Code: ([1-9]\d*)$/m;
 
-/** What went wrong; empty where only that is known, `undefined` for a success. */
+/** Returns the error message, empty for a failure without one; `undefined` for a success. */
 function faultOf({ event, error, response, input }: HookCall): string | undefined {
   if (error !== '') return error;
   if (event.failed) return '';

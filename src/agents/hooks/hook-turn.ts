@@ -25,7 +25,7 @@ export async function turnResult(
 ): Promise<Extract<Waiting, { kind: 'result' }> | undefined> {
   const { state, at, name, client, redact } = tools;
   const isMain = call.agent === '';
-  // What started it publishes its result.
+  // The process that started the agent publishes its result.
   if (at.turns === false || (isMain && at.resultId !== undefined)) return undefined;
   const key = agentKey(call, tools);
   const notes = state.notes(key);
@@ -51,7 +51,7 @@ interface TurnParts {
   readonly notes: readonly TurnNote[];
   readonly message: string;
   readonly branch?: string | undefined;
-  /** What the turn before asked its user. */
+  /** The question that the previous turn asked the user. */
   readonly asked?: string | undefined;
   readonly hidesFailures?: boolean | undefined;
 }
@@ -90,7 +90,7 @@ function questionKey(key: string): string {
   return `asked ${key}`;
 }
 
-/** What the user's next prompt decides of a question: a short one that says yes or no, or repeats a word of it. */
+/** Returns the user's answer to a question if the next prompt is short and says yes or no, or repeats a word of it. */
 function answerTo(question: string, request: string): string | undefined {
   const said = oneLine(request);
   if (said === '' || said.length > MAX_ANSWER || said.endsWith('?')) return undefined;

@@ -8,14 +8,13 @@ import { type HookCall, readCall } from './hook-call.js';
 import { countInjected, hookState } from './hook-state.js';
 import type { HookClient } from './hook-table.js';
 
-/** Where a hook runs. */
 interface HookPlace {
   readonly config: Config;
-  /** Where hooks keep what they have not sent. */
+  /** Directory of the outbox and other hook state. */
   readonly stateDir: string;
   /** The server that things are sent to. */
   readonly url: string;
-  /** Where the process runs: the agent works there, unless its client says otherwise. */
+  /** Working directory of the process, and of the agent unless its client says otherwise. */
   readonly directory: string;
   readonly connect: () => Promise<ThroughlineClient>;
   readonly log: (line: string) => void;

@@ -1,12 +1,12 @@
 import type { Command, Option } from 'commander';
 
-/** What a shell may complete behind a command: read from the command line itself, so that it never differs from `--help`. */
+/** Shell completions of a command, derived from the command line itself, so they always match `--help`. */
 export interface CompletedCommand {
   /** The words of the command: `session ls`; empty for the program itself. */
   readonly at: string;
   readonly commands: readonly CompletedWord[];
   readonly options: readonly CompletedOption[];
-  /** What its first argument may be. */
+  /** Completions of the first argument. */
   readonly argument: Completed;
 }
 
@@ -22,7 +22,7 @@ export interface CompletedOption {
   readonly value: Completed;
 }
 
-/** What may follow: nothing, a text that nobody can know, a file, the name of a session, or one of some words. */
+/** Kind of completion: nothing, free text, a file, a session name, or one of some words. */
 export type Completed = 'nothing' | 'text' | 'file' | 'session' | readonly string[];
 
 /** All commands of the program, each before those below it. */

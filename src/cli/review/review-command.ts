@@ -12,7 +12,7 @@ import { deciderIn, deciding, type ProjectOptions, projectIn, shownOf } from '..
 import { type Review, type ReviewDecision, startReview } from './review-steps.js';
 import { type ReviewRequests, type ReviewTerminal, runReview } from './run-review.js';
 
-/** As many proposals as one request may list. */
+/** Maximum number of proposals in one list request. */
 const MOST = 1000;
 
 /** `throughline learning review`: one key for each decision. */

@@ -14,7 +14,7 @@ export interface Review {
   /** Place of the current one, from 0. */
   readonly at: number;
   readonly phase: Phase;
-  /** What has to be shown on entering this state. */
+  /** Messages to show on entering this state. */
   readonly said: readonly Said[];
   readonly tally: Tally;
 }
@@ -39,7 +39,7 @@ export type Said =
   | { readonly kind: 'help'; readonly shown: ProposalView }
   | { readonly kind: 'done' | 'notice' | 'trouble'; readonly text: string };
 
-/** How many came to what; `elsewhere`: decided meanwhile, in another place. */
+/** Counts of decisions; `elsewhere`: decided meanwhile by someone else. */
 interface Tally {
   readonly accepted: number;
   readonly merged: number;
@@ -68,7 +68,7 @@ export function startReview(queue: readonly string[]): Review {
   };
 }
 
-/** What an event makes of a review. One that does not fit the phase, such as a late answer, changes nothing. */
+/** Returns the next state. An event that does not fit the phase, such as a late answer, is ignored. */
 export function step(review: Review, event: ReviewEvent): Review {
   const { phase } = review;
   if (phase.kind === 'over') return review;
@@ -89,7 +89,7 @@ export function step(review: Review, event: ReviewEvent): Review {
   }
 }
 
-/** Whether both may stand side by side, for a proposal that has a near-duplicate. */
+/** True if a proposal with a near-duplicate may be kept beside it. */
 export function maySeparate({ proposal, similar }: ProposalView): boolean {
   return similar !== null && !sameText(proposal.content, similar.content);
 }
@@ -207,7 +207,6 @@ function trouble(text: string): Said {
   return { kind: 'trouble', text };
 }
 
-/** What a key does in a review. */
 export const ACTIONS = {
   accept: { key: 'a', help: 'accept it: it becomes a learning' },
   reject: { key: 'r', help: 'reject it' },
@@ -224,7 +223,7 @@ export type Action = keyof typeof ACTIONS;
 
 const NAMES = Object.keys(ACTIONS).filter((name): name is Action => Object.hasOwn(ACTIONS, name));
 
-/** What a key does, in either case. */
+/** Returns the action of a key, ignoring case. */
 export function actionOf(key: string): Action | undefined {
   // Ctrl-D ends the input of any other program.
   if (key === '\u0004') return 'quit';

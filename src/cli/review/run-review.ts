@@ -15,13 +15,12 @@ import {
   step,
 } from './review-steps.js';
 
-/** What a review asks of the service. Each rejects with a ThroughlineError. */
+/** Requests of a review to the service. Each rejects with a ThroughlineError. */
 export interface ReviewRequests {
   show(id: string): Promise<ProposalView>;
   decide(id: string, decision: ReviewDecision): Promise<ProposalView>;
 }
 
-/** Where a review takes place. */
 export interface ReviewTerminal {
   write(text: string): void;
   /** The next key; those that were typed while nobody asked are dropped, so that none decides on what was not seen. */
@@ -86,7 +85,7 @@ async function replied(kind: 'loaded' | 'answered', asked: Promise<ProposalView>
 /** Cases shown with a proposal; `v` shows all. */
 const EVIDENCE_SHOWN = 3;
 
-/** What is to be written on entering a state; while a key is awaited it ends in the question. */
+/** Returns the text to write on entering a state; it ends with the question if a key is awaited. */
 export function screen(pc: Colors, review: Review): string {
   const said = review.said.map((each) => `${saidText(pc, each, review)}\n`).join('');
   switch (review.phase.kind) {

@@ -37,7 +37,7 @@ import { SNAPSHOT_FIELDS } from './snapshot-fields.js';
 /** The JSON Schemas of what travels and of what is stored, by name: draft 2020-12, made from the schemas of the code. */
 
 interface Described {
-  /** What it describes, one sentence. */
+  /** Description, one sentence. */
   readonly about: string;
   readonly schema: z.ZodType;
 }
@@ -95,7 +95,7 @@ const errorReply = z.object({
     .describe('Why there is no other answer.'),
 });
 
-/** What stands in an event beside what its type says: whose it is, and what it was decided on. */
+/** Returns the fields common to all events: its owner and the sequences that it was decided on. */
 const envelope = (owner: 'session' | 'project') => ({
   [owner]: z.string().describe(`The ${owner} that it is of.`),
   after: z.int().nonnegative().optional().describe('Stored directly behind this sequence, or not at all.'),
@@ -120,7 +120,7 @@ function eventOf(
   return first === undefined ? z.never() : z.discriminatedUnion('type', [first, ...others]);
 }
 
-/** As services write it: they read back less. */
+/** Snapshot schema of the writer; services read fewer fields. */
 const writtenSnapshot = sessionSnapshot.extend({
   state: sessionSnapshot.shape.state.extend({
     counts: sessionSnapshot.shape.state.shape.settled.shape.counts.describe(
@@ -186,7 +186,7 @@ export function jsonSchema(name: string): object | undefined {
   const described = SCHEMAS[name];
   if (described === undefined) return undefined;
   const { about, schema } = described;
-  // As it is sent: a field that has a default may be left out.
+  // Input schema: a field with a default may be left out.
   const made = z.toJSONSchema(schema, {
     io: 'input',
     target: 'draft-2020-12',
@@ -225,7 +225,7 @@ function forOtherLanguages(part: z.core.JSONSchema.BaseSchema): void {
   if (part.maximum === Number.MAX_SAFE_INTEGER) delete part.maximum;
   if (part.minimum === Number.MIN_SAFE_INTEGER) delete part.minimum;
   if (Number.isInteger(part.const) || part.enum?.every(Number.isInteger)) part.type = 'integer';
-  // Of the types in TypeScript; in JSON Schema it is about who may write.
+  // Comes from `readonly` in TypeScript; in JSON Schema it would restrict who may write.
   delete part.readOnly;
   if (isObject(part.propertyNames) && part.propertyNames.enum === undefined) delete part.propertyNames;
   if (part.format === 'date-time') part.pattern = 'Z$';

@@ -1,6 +1,6 @@
 /**
- * What the fields of a snapshot are, by name. They stand here and not at the schema, which is made at the start of every
- * service and used by it alone.
+ * Descriptions of snapshot fields, by name. Kept apart from the schema so that services, which build it at
+ * every start, do not load them.
  */
 export const SNAPSHOT_FIELDS: Readonly<Record<string, string>> = {
   after_sequence: 'Sequence of the newest event that it holds.',

@@ -35,7 +35,7 @@ export function readResult(json: unknown, role: Role): Reading {
     return { ok: false, reason, fix: 'send one JSON object with the fields of a result' };
   }
   const named = readTask(body, shape);
-  // What only records may have come from no task.
+  // A note may have no task; its intent is used instead.
   const intent = kindOf(role).part === 'note' ? taskId.safeParse(body.intent_id).data : undefined;
   const task = named.value === undefined && intent !== undefined ? { ...named, value: intent } : named;
   const verdict = readVerdict(body, shape);

@@ -4,7 +4,7 @@ import { BARE_EMOJI, type Mark, markOfEmoji, openingWord, wholeWord } from './ma
 export interface Stated {
   /** Undefined for an unknown status. */
   readonly mark?: Mark;
-  /** As written, for a report. */
+  /** Original spelling, for a report. */
   readonly shown: string;
   /** In code units, including the blanks between it and the text. */
   readonly length: number;

@@ -304,7 +304,7 @@ function endsWithTask(fact: SessionFact): boolean {
   return isFinding(fact) || isSuggestion(fact) || isBlocker(fact) || isSeenOpen(fact);
 }
 
-/** What an observer says of its own task: several conversations may be about it. */
+/** True for an observer's statement about its own task, which may span several conversations. */
 function isSeen({ subject, sourceTaskId, sourceRole }: SessionFact): boolean {
   return kindOf(sourceRole).part === 'note' && subject === `task:${sourceTaskId}`;
 }

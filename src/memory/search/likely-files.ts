@@ -82,7 +82,7 @@ type FileReasons = Readonly<Partial<Record<FileReason, number>>>;
 /** A task with a similar result. */
 interface SimilarTask {
   readonly task: string;
-  /** Of its most similar result, 0 to 1. */
+  /** Similarity of its closest result, 0 to 1. */
   readonly similarity: number;
   readonly files: readonly string[];
 }

@@ -17,7 +17,7 @@ export interface BoardResult extends LastOutcome {
   readonly why?: string;
 }
 
-/** As many as a board may have tasks; the least recent are evicted. */
+/** Equals the maximum number of tasks on a board; the least recent are evicted. */
 const MAX_RESULTS = 5000;
 const MAX_WHY = 200;
 

@@ -4,7 +4,7 @@ import { spanMs } from '../../shared/text.js';
 
 /** A term of a rule. */
 interface Term {
-  /** As written: `90d`. */
+  /** Original spelling, for example `90d`. */
   readonly after: string;
   /** The project of the rule; left out for the installation. */
   readonly of?: Token;

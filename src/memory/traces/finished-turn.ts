@@ -4,11 +4,11 @@ import { paragraphsOf, sentencesOf } from './sentences.js';
 import { baseOf, changedFiles, changeOf, commandParts, effectOfPart, isOfShell } from './tool-effects.js';
 
 /**
- * What a finished turn leaves for the next agent, by rule: what was asked, what the tools changed and ran, and what the
- * last message says was done, decided and left open.
+ * Summary of a finished turn for the next agent, extracted by rules: the request, what the tools changed and ran,
+ * and what the last message says was done, decided and left open.
  */
 export interface FinishedTurn {
-  /** What was asked, then what was done, one line. */
+  /** The request, then what was done, in one line. */
   readonly summary: string;
   readonly files: readonly string[];
   /** Runs of builds, tests and linters: the newest of each command. */
@@ -19,7 +19,7 @@ export interface FinishedTurn {
 }
 
 interface TurnParts {
-  /** What the person asked; empty for an agent that was asked by another. */
+  /** The user's request; empty for an agent that was called by another agent. */
   readonly request: string;
   /** The last message of the agent. */
   readonly message: string;
@@ -53,7 +53,7 @@ export function finishedTurn(parts: TurnParts): FinishedTurn | undefined {
   return {
     summary: summary === '' ? (commits[0] ?? `Changed ${files.slice(0, MAX_SAID).join(', ')}`) : summary,
     ...{ files, tests, ...said },
-    // What was only talked about leaves its decision and its question, and nothing that may be open for long.
+    // A turn that only talked keeps its decisions and questions, but leaves no open points.
     open: isWork ? said.open : [],
   };
 }
@@ -93,7 +93,7 @@ function testsOf(entries: readonly RecordedEntry[], hidesFailures: boolean): Fin
     const { command = '', status } = entry;
     const parts = ranOf(entry).filter((part) => CHECKS.test(part.split(/\s+/, FIRST_WORDS).join(' ')));
     const passed = status === 'SUCCESS';
-    // Of a pipe only the last command's exit code is known.
+    // The exit code of a pipe is that of its last command.
     if (passed && (hidesFailures || /[^|]\|[^|]/.test(command))) continue;
     for (const part of parts) {
       const name = clipText(oneLine(part.replace(REDIRECTED, '')), MAX_COMMAND);
@@ -149,19 +149,19 @@ const EMPTY =
 /** A guess, or that something was looked at, says less than what comes after it. */
 const SEEMS =
   /^(?:(?:it|this|that) (?:seems|appears|looks)|(?:i(?:['’]ve| have)? )?(?:looked|checked|reviewed|investigated|read|examined|searched|went through|committed))\b/i;
-/** What is still to come was not done. */
+/** Announces work that is not done yet. */
 const INTENDS = /\b(?:let me|let['’]s|i(?:['’]ll| will) now)\b/i;
 const PREAMBLE = /^(?:(?:done|great|perfect|ok(?:ay)?|sure|yes|all set|fixed|finished)\s*[.!,:;–—-]+\s+)+/i;
 
 type Section = 'decisions' | 'open' | undefined;
 
 interface Said extends Pick<FinishedTurn, 'decisions' | 'open' | 'questions'> {
-  /** What was done, its first sentence; undefined where the message does not say. */
+  /** First sentence about what was done; undefined if the message does not say. */
   readonly done: string | undefined;
 }
 
 /**
- * What a last message says was done, decided and left open: its labelled lines, and sentences with the words for it.
+ * Extracts from a last message what was done, decided and left open: its labelled lines, and sentences with key words.
  *
  * @param scratch names of files that are gone again: what is said of them is not what was done
  */
@@ -202,7 +202,7 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
   return {
     done: done ?? seems,
     ...{ decisions: kept(found.decisions.map(decided)), open: kept(found.open) },
-    // What an agent asks last is what it waits for.
+    // The agent waits for an answer to its last questions.
     questions: kept(found.questions.reverse()).toReversed(),
   };
 }

@@ -16,7 +16,7 @@ export class HookEngine {
   }
 
   /**
-   * What the hooks want before the system prompt, joined by an empty line; null when none wants anything, and always
+   * Returns the hooks' texts to put before the system prompt, joined by an empty line; null if there are none, or
    * without an intent. Rejects when a hook does.
    */
   async preLLMRequest(intentId: string | undefined): Promise<string | null> {
@@ -76,7 +76,7 @@ export interface PreLlmOptions {
 export interface PreparedPrompt {
   /** The system prompt as it was given: the same string. */
   readonly original: string;
-  /** What the model gets: the summary, an empty line, the original; or the original itself. */
+  /** The prompt sent to the model: the summary, an empty line, the original; or the original alone. */
   readonly effective: string;
   readonly summary: string | null;
 }

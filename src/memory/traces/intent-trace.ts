@@ -6,9 +6,8 @@ import { type KeptList, keep, NOTHING_KEPT, without } from './kept-list.js';
 import { changedFiles, changeOf, effectOf, isOfShell, namesPath, ownFiles } from './tool-effects.js';
 
 /**
- * What a session keeps of an intent's trace: what was asked for, tallies of what has been compacted, and the entries since.
- * Entries are compacted in blocks, so what is made of the tallies changes only when a block is full. Bounded, however long
- * the trace; each change makes a new value.
+ * Trace of an intent: its requests, tallies of compacted entries, and the entries since. Immutable and bounded in size.
+ * Entries are compacted in blocks, so text derived from the tallies changes only when a block is full.
  */
 export interface IntentTrace {
   readonly intent: string;
@@ -20,13 +19,13 @@ export interface IntentTrace {
   readonly blocks: number;
   readonly tools: readonly ToolTally[];
   readonly requests: Requests;
-  /** What must hold: texts that were pinned by hand, which count at once, and sentences of requests. */
+  /** Constraints: texts pinned by hand, which apply at once, and sentences of requests. */
   readonly pinned: KeptList<string>;
   readonly constraints: KeptList<string>;
   readonly decisions: KeptList<string>;
   /** Steps that changed something, by their object. */
   readonly steps: KeptList<string>;
-  /** What ran and whose newest outcome is a success. */
+  /** Runs whose newest outcome is a success. */
   readonly runs: KeptList<KeyedText>;
   readonly changed: KeptList<string>;
   /** Read or used, and never known to be changed. */
@@ -48,7 +47,7 @@ export interface ToolTally {
   readonly denied: number;
 }
 
-/** What was asked for: the first request and the newest whole, a line of each between. */
+/** Requests: the first and the newest in full, those between as one line each. */
 export interface Requests {
   readonly count: number;
   readonly between: KeptList<KeyedText>;
@@ -218,7 +217,7 @@ function shortened(entry: RecordedEntry): RecordedEntry {
   return { ...entry, reasoning: clipText(reasoning, MAX_LINE) };
 }
 
-/** Of a request that is neither the first nor the newest any more, a line is enough. */
+/** Shortens a request to one line unless it is the first or the newest. */
 function lineOfRequest({ requests, recent }: IntentTrace): (entry: RecordedEntry) => RecordedEntry {
   const first = requests.original === undefined ? recent.find(isRequest) : undefined;
   return (entry) =>
@@ -289,7 +288,7 @@ function errorOf(entry: RecordedEntry): string {
   return [`${withTool(entry, object)} ${verb}`, ...(why === undefined ? [] : [why])].join(': ');
 }
 
-/** What it was done to: its files where the command is what a tool for editing was given, else the command. */
+/** Returns the object of an entry: its files if the command is an editing tool's input, else the command. */
 function objectOf(entry: RecordedEntry): string | undefined {
   const { command, tool } = entry;
   const files = ownFiles(entry);

@@ -39,7 +39,7 @@ export function recordEntry(input: unknown, newId: () => string): Recorded {
   if (!read.ok) return { malformed: read.message };
   const { id = newId(), timestamp: at, intent_id, state, action_type, payload } = read.value;
   const { result = { status: impliedStatus(action_type), output_summary: '' } } = read.value;
-  // What was asked for is kept whole, as far as a prompt can bear it; everything else is a line.
+  // Requests are kept up to `MAX_ASK`, everything else is cut to one line.
   const asks = state === 'REQUEST' || action_type === 'INTENT_SELECTION';
   const reasoning = shortened(payload.reasoning, asks ? MAX_ASK : MAX_TEXT);
   const tool = shortened(payload.tool_name, 100);
@@ -76,12 +76,12 @@ export function recordEntry(input: unknown, newId: () => string): Recorded {
   return intent_id === null || text === '' ? { entry } : { entry, pin: { intent: intent_id, id, text } };
 }
 
-/** What a stored entry says, in one line: what is kept of it when it is pinned. */
+/** Returns the text of an entry in one line, for pinning. */
 export function textOfEntry({ reasoning, error, output, command, files }: StoredEntry): string {
   return clipText(reasoning ?? error ?? output ?? command ?? files?.join(', ') ?? '', MAX_PIN);
 }
 
-/** Of a failure that has no message of its own: the last line of its output. */
+/** Returns the last output line of a failure, used if it has no error message. */
 function lastWords({ status, output_summary }: NonNullable<TraceEntry['result']>): string | undefined {
   if (status === 'SUCCESS') return undefined;
   return shortened(output_summary.trimEnd().split('\n').at(-1), MAX_TEXT);
@@ -114,7 +114,7 @@ function commandOf(text: string | undefined): string | undefined {
   return `${start} (command of ${text.length} characters, sha256 ${hashOf(text)})`;
 }
 
-/** What an entry without a result tells by its action alone. */
+/** Returns the status that the action implies if an entry has no result. */
 function impliedStatus(action: ActionType): ResultStatus {
   if (action === 'SCOPE_VIOLATION') return 'DENIED';
   return action === 'ERROR' || action === 'BUDGET_EXHAUSTED' ? 'FAILURE' : 'SUCCESS';

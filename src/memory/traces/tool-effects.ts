@@ -1,12 +1,12 @@
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
 
 /**
- * What a tool did, told by its name and its command: it changed something, it only read, or it ran. What is neither known
- * to change nor known to read has run: a test, a script, a tool of someone's own.
+ * Effect of a tool, by its name and command. Anything not known to change or to read counts as run: a test, a script,
+ * a custom tool.
  */
 type ToolEffect = 'change' | 'read' | 'run';
 
-/** What a tool that changes files did, by a word of its name. */
+/** Verb for a tool that changes files, by a word of its name. */
 const CHANGES = new Map<string, string>(
   Object.entries({
     edited: ['edit', 'multiedit', 'notebookedit', 'insert', 'replace', 'update', 'modify', 'append'],
@@ -35,7 +35,7 @@ const CHANGING_WORDS =
 const READING_WORDS = /^(git (status|log|diff|show|branch|blame|grep|ls-files|rev-parse|remote)|sed -n)\b/;
 /** A redirection into a file. */
 const REDIRECTION = /(?<![\d&>=<-])>>?\s*(?![&>\s]|\/dev\/null)/;
-/** What goes before the program in a part of a command. */
+/** Words before the program in a part of a command. */
 const PREFIX = /^((sudo|time|env|\w+=\S*)\s+)+/;
 
 export function effectOf({ action, tool, command, target, files }: RecordedEntry): ToolEffect {
@@ -79,19 +79,19 @@ export function changedFiles(entry: RecordedEntry): readonly string[] {
     .flatMap((part) => {
       const named = files.filter((file) => namesFile(part, file));
       const place = (file: string) => part.lastIndexOf(baseOf(file));
-      // What is copied or sent on stays; the last one is what it goes to.
+      // A redirection, `cp`, `ln` and `tee` change only their destination, the file named last.
       return REDIRECTION.test(part) || /^(cp|ln|tee)\b/.test(part)
         ? named.toSorted((one, other) => place(one) - place(other)).slice(-1)
         : named;
     });
 }
 
-/** Whether a command names a path, so that it says all by itself what it works on. */
+/** True if a command names a path, so that it is clear without the list of files. */
 export function namesPath(command: string): boolean {
   return /[\w-]\.[a-z]\w*\b|\w\/\w/i.test(command);
 }
 
-/** Whether the command is a line for a shell, and not what a tool for editing was given. */
+/** True if the command is a shell command line, not the input of an editing tool. */
 export function isOfShell(tool: string | undefined, command: string): boolean {
   if (tool === undefined || SHELLS.has(tool.toLowerCase())) return true;
   return (

@@ -48,7 +48,7 @@ export interface Summary extends CompactedReport {
    * newest of each list.
    */
   readonly parts: readonly string[];
-  /** How many of them are tallies, constraints and requests. */
+  /** Number of parts that are tallies, constraints or requests. */
   readonly demands: number;
   /** The summary of some parts only, each by its place, perhaps shortened; each title says how many of its list there are. */
   write(shown: ReadonlyMap<number, string>): string;
@@ -101,7 +101,6 @@ export function summarise(
   };
 }
 
-/** What a summary stands for, as replies say it. */
 export function compactedReport({ entries, blocks, tokensBefore, tokensAfter }: Summary): CompactedReport {
   return { entries, blocks, tokensBefore, tokensAfter };
 }
@@ -114,7 +113,7 @@ export function recentLines({ recent, blocks, pinned }: IntentTrace): string[] {
   ];
 }
 
-/** What there is of a section: all its lines, newest first, and how many there are, with those that were forgotten. */
+/** Lines of a section, newest first, and their number including forgotten ones. */
 interface Lines {
   readonly lines: readonly string[];
   readonly total: string;
@@ -191,7 +190,7 @@ function chosen(
   for (const text of lists.between.lines) add({ section: 'between', text: clipText(text, SHORT_REQUEST) });
   const demands = parts.length;
   shareOut(lists, add);
-  // What is left of the room: first what was demanded.
+  // Spend the remaining budget on shortened requests first.
   for (const [index, part] of parts.slice(0, demands).entries()) {
     const request =
       part.section === 'newest' || part.section === 'original' ? requests[part.section] : undefined;
@@ -282,7 +281,7 @@ function lineOf({ section, text }: Part): string {
 
 const ACTIONS: ReadonlySet<string> = new Set(ACTION_TYPES.map((action) => action.toLowerCase()));
 
-/** What came of each tool. That an agent thought, or was asked, is not an outcome. */
+/** Returns the outcomes of each tool. Thoughts and requests are not outcomes. */
 function talliesOf({ tools }: IntentTrace): string[] {
   const told = tools.filter(({ tool, failure, denied }) => failure + denied > 0 || !ACTIONS.has(tool));
   if (told.length === 0) return [];
@@ -305,7 +304,7 @@ function entryLine(entry: RecordedEntry): string {
   return item(entryText(entry));
 }
 
-/** What an entry says, as its agent wrote it: not to be shown before it is quoted. */
+/** Returns the text of an entry as the agent wrote it. Must be quoted before it is shown. */
 export function entryText(entry: RecordedEntry): string {
   const { state, action, status, tool, reasoning } = entry;
   if ((state === 'REQUEST' || action === 'INTENT_SELECTION') && reasoning !== undefined)

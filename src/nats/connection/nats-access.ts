@@ -77,7 +77,7 @@ function serversOf(url: string, given: NatsAccess): Servers {
   let access = given;
   let tls = false;
   for (const each of url.split(',').map((server) => server.trim())) {
-    // As in any URL: credentials end at the last @, and the first colon separates user and password.
+    // Standard URL rules: credentials end at the last @, and the first colon separates user and password.
     const [, scheme = '', credentials, host = each] =
       /^([a-z][a-z\d+.-]*:\/\/)?(?:([^/]*)@)?(.*)$/is.exec(each) ?? [];
     tls ||= scheme.toLowerCase() === 'tls://';

@@ -32,7 +32,7 @@ export const MAKE_ROOM_ON_DISK =
 
 /** Codes for exhausted resources, each with a fix. */
 const NO_ROOM: ReadonlyMap<number | undefined, string> = new Map([
-  // Of the account, the server, memory, the disk, and a stream's own limit.
+  // Limits of the account, the server, memory, the disk, and the stream.
   ...[10002, 10023, 10028, 10047, 10077].map((code) => [code, MAKE_ROOM] as const),
   [
     10026,

@@ -5,7 +5,7 @@ export interface FindOptions {
   readonly env: Environment;
   /** Cache of installed servers; see `cacheDirOf`. */
   readonly cacheDir: string;
-  /** As in `process.platform` and `process.arch`. */
+  /** Same values as `process.platform` and `process.arch`. */
   readonly platform: NodeJS.Platform;
   readonly arch: string;
   /** Called with one line before each slow step, and for each server that was found and not used. Default: nothing. */

@@ -15,8 +15,8 @@ import { Backoff } from '../../engine/runtime/batched.js';
 import { withinDeadline } from '../../shared/backoff.js';
 
 /**
- * What is known of a session: from the index, from folds in this process, and from hints. Fields for filtering and sorting are
- * kept as values, the other figures as JSON text.
+ * Known data of a session: from the index, from folds in this process, and from hints. Fields for filtering and
+ * sorting are stored as values, the other figures as JSON text.
  */
 export interface Row {
   readonly session: Token;

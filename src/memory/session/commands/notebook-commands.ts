@@ -145,7 +145,7 @@ export function answerBlocker(
   }));
 }
 
-/** What the newest result of a task asks of a person, as it was asked. */
+/** Returns the open questions of a task's newest result, in their original wording. */
 function askedBy(ledger: TaskLedger | undefined): readonly string[] {
   if (ledger === undefined) return [];
   const { questions = [], answers = [], blockers, summary, last } = ledger;
