@@ -137,7 +137,8 @@ const STATUS_COLOURS = {
 
 /** The status of a task as people read it. */
 function statusWord(status: string): string {
-  return status === 'remaining' ? 'pending' : status.replace('_', ' ').replace('in-progress', 'in progress');
+  if (status === 'remaining') return 'pending';
+  return /^in[-_]?progress$/i.test(status) ? 'in progress' : status;
 }
 
 function taskLine(pc: Colors, each: Task): string {

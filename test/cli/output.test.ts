@@ -38,7 +38,7 @@ describe('a log that cannot be written', () => {
   it.skipIf(missing !== '')(`a log that cannot be written ends no service${missing}`, async () => {
     const nats = await startNatsPorts();
     const full = await open('/dev/full', 'w');
-    const child = spawn(process.execPath, [BIN, 'serve', '--only', 'extractor'], {
+    const child = spawn(process.execPath, [BIN, 'admin', 'serve', '--only', 'extractor'], {
       env: cleanEnv({ NATS_URL: nats.server.url, THROUGHLINE_LOG_LEVEL: 'warn' }),
       stdio: ['ignore', 'ignore', full.fd],
     });

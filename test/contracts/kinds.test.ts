@@ -24,7 +24,7 @@ const MAY_NAME_A_ROLE = new Set([
   // A method for each of the two kinds that nearly every runtime has.
   'sdk/throughline-client.ts',
   // What a commit is taken for.
-  'cli/import-command.ts',
+  'cli/import-git.ts',
   'cli/git-history.ts',
   // Who works is an implementer, unless something says otherwise.
   'agents/hooks/carry-out.ts',

@@ -53,6 +53,6 @@ describe('docker-compose.yml', () => {
 
   it('docker-compose.yml asks the server and the services for their health', () => {
     expect(nats?.healthcheck?.test[0]).toBe('CMD');
-    expect(throughline?.healthcheck?.test).toEqual(['CMD', 'throughline', 'health', '--here']);
+    expect(throughline?.healthcheck?.test).toEqual(['CMD', 'throughline', 'admin', 'health', '--here']);
   });
 });

@@ -101,12 +101,12 @@ describe('board and plan', () => {
     const board = 'board: 1 of 4 tasks completed, 1 in progress, 1 ready, 1 waiting';
     expect(status.stdout).toContain(`\n${board}\n`);
     expect(status.stdout).toContain('\nplan: 2 of 5 tasks completed, 1 in progress, 2 pending');
-    expect(show.stdout).toMatch(/\nboard +4 total, 1 ready, 1 waiting, 2 remaining, 1 in_progress, /);
-    expect(show.stdout).toMatch(/\nplan +5 total, 2 completed, 1 inProgress, 2 pending/);
-    expect(start.prompt).toContain('\nPlan: 2 of 5 done, next 2.2 ');
+    expect(show.stdout).toMatch(/\nboard +4 total, 1 ready, 1 waiting, 2 pending, 1 in progress, /);
+    expect(show.stdout).toMatch(/\nplan +5 total, 2 completed, 1 in progress, 2 pending/);
+    expect(start.prompt).toContain('Plan: 2 of 5 done, next 2.2 ');
     expect(iteration.prompt).toContain('\nBoard: 1 ready | 1 waiting | 1 completed\nPlan: 2 of 5 done, ');
     // A result of a plan task stands beside it.
-    expect(status.stdout).toContain('  2.2 (plan: pending)  implementer_failed → retry (1 dispatch)\n');
+    expect(status.stdout).toContain('  2.2 (plan: pending)  implementer_failed → retry (1 result)\n');
     expect(status.stdout).toContain('  TAS-1 (board: completed)  reviewer_approved → ');
     expect(iteration.prompt).toMatch(/\nPlan: .* \(last result: implementer_failed\)\n/);
     expect(iteration.prompt).toContain('[TAS-2] Write the parser (last result: implementer_completed)');

@@ -112,8 +112,8 @@ describe('a result that is not as it should be', () => {
       expect.stringMatching(line),
     ]);
     expect((await cli(['doctor'], { env })).stdout).toMatch(line);
-    for (const command of ['health', 'doctor']) {
-      const { stdout } = await cli([command, '--json'], { env });
+    for (const command of [['admin', 'health'], ['doctor']]) {
+      const { stdout } = await cli([...command, '--json'], { env });
       const { repaired } = JSON.parse(stdout).find(({ check }: { check: string }) => check === 'results');
       expect(repaired).toMatchObject({ verdict: expect.any(Number), list: expect.any(Number) });
     }

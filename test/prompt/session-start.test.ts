@@ -96,7 +96,9 @@ describe('a session start', () => {
     );
     played.foldWhole(recorded(2, reviewer({ task_id: '4', required_fixes: ['check the bounds'] })));
     const { prompt } = compilePrompt(played.state, start());
-    expect(prompt).toContain('Open: task 4 must be fixed: check the bounds · task 3 waits: "Which port?"');
+    expect(prompt).toContain(
+      'Open: task 4 must be fixed: check the bounds · task 3 waits for an answer: "Which port?"',
+    );
   });
 
   it('a session start says what was noted, decisions apart, and never more than its room', () => {

@@ -17,9 +17,9 @@ export interface ExtractionRule {
 export const CONVENTION =
   /\b(always|never|conventions?|naming|consistent(?:ly)?|must not|should not|do not|don't|avoid|prefer|everywhere|across the (?:code ?base|repo(?:sitory)?))\b/i;
 
-/** Words of a rule in a required fix, where `do not` and `avoid` usually mean the fault at hand. */
+/** A required fix that states a rule: `never` inside a sentence usually describes the fault at hand. */
 const RULE =
-  /\b(always|never|conventions?|everywhere|across the (?:code ?base|repo(?:sitory)?)|in (?:all|every) (?:file|test|module)s?)\b/i;
+  /(?:^|[.;:] |\b(?:must|should|shall|please) )(?:always|never)\b|\b(?:conventions?|everywhere|across the (?:code ?base|repo(?:sitory)?)|in (?:all|every) (?:file|test|module)s?)\b/i;
 
 /** The built-in rules, in order. */
 export const EXTRACTION_RULES: readonly ExtractionRule[] = [

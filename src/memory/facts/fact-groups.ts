@@ -1,4 +1,4 @@
-import { type FactTag, kindOf, ROLES } from '../../contracts/kinds.js';
+import { type FactTag, kindOf, ROLES, rolesOf } from '../../contracts/kinds.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
 
 /** Ordered by importance to a reader. */
@@ -47,7 +47,7 @@ export function groupOf({ relation, tags }: Told): FactGroup {
 
 /** True for a fact that only states success or an outcome: a verdict, a passing test, a review that says "Good now." */
 export function isBare({ relation, tags, object }: Told & { readonly object: string }): boolean {
-  if (relation === REVIEW_SUMMARY)
+  if (REVIEW_SUMMARIES.has(relation))
     return object.split(/\s+/, BARE_WORDS).length < BARE_WORDS && !NAMES.test(object);
   return (
     OUTCOMES.has(relation) ||
@@ -56,7 +56,9 @@ export function isBare({ relation, tags, object }: Told & { readonly object: str
   );
 }
 
-const REVIEW_SUMMARY = kindOf('reviewer').relations.summary;
+const REVIEW_SUMMARIES: ReadonlySet<string> = new Set(
+  rolesOf('review').map((role) => kindOf(role).relations.summary),
+);
 /** A review summary of fewer words says no more than its verdict, unless it names a file, a number or a symbol. */
 const BARE_WORDS = 5;
 const NAMES = /\d|[\w)][./_:(]\w|`/;
