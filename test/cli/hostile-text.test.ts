@@ -179,6 +179,8 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   'note edit': [['NOT-1', '-s', SESSION, '--content', HOSTILE]],
   'note rm': [['NOT-3', '-s', SESSION]],
   'inbox read': [['MSG-2', '-s', SESSION]],
+  answer: [['asks', HOSTILE, '-s', SESSION, '--by', HOSTILE]],
+  'tool blocker-answer': [['-n', SESSION, '--task', 'asks', '--answer', HOSTILE, '--by', HOSTILE]],
   'task edit': [['TAS-1', '-s', SESSION, '--content', HOSTILE, '--priority', '0', '--status', 'done']],
   'task rm': [['TAS-9', '-s', SESSION]],
   'admin backup': [[join(folder, 'backup')]],
@@ -231,6 +233,8 @@ beforeAll(async () => {
     follow_up_actions: [HOSTILE],
   };
   await client.publishImplementer(session, implemented('1', implementer));
+  const questions = [{ text: `Why ${HOSTILE}?`, options: [HOSTILE], default: HOSTILE }];
+  await client.publishImplementer(session, implemented('asks', { questions }));
   const issues = [{ severity: 'critical' as const, message: HOSTILE, file: HOSTILE, fix: HOSTILE }];
   for (const task of ['1', '2']) {
     const required_fixes = [`Always name ${HOSTILE}`];

@@ -12,7 +12,7 @@ async function starting(env: Record<string, string>) {
     connected = resolve;
   });
   const silent = await startListener(() => connected());
-  const child = spawn(process.execPath, [BIN, 'serve'], {
+  const child = spawn(process.execPath, [BIN, 'admin', 'serve'], {
     env: cleanEnv({ NATS_URL: silent.url, ...env }),
     stdio: ['ignore', 'ignore', 'pipe'],
   });

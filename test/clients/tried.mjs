@@ -152,7 +152,7 @@ export async function tried({ name, client, program, folder, services }) {
 
     // What is kept of it.
     const { session_id: conversation } = JSON.parse(hooks()[0]?.input ?? '{}');
-    const trace = await services.ask('trace', 'show', session, '--intent', `${name}-${conversation}`);
+    const trace = await services.ask('log', session, '--trace', `${name}-${conversation}`);
     const steps = JSON.stringify(trace);
     check('the prompt is in the trace', /REQUEST: "?Please do task 2.1/.test(trace.recent[0]), steps);
     check(

@@ -133,7 +133,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       await allDealtWith(source.ports);
 
       await using server = await startTestNats();
-      const restored = await on(server, 'restore', directory);
+      const restored = await on(server, 'admin', 'restore', directory);
       expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining('restored') });
       {
         await using target = await startSystem({ nats: server, env, only: [] });
@@ -199,10 +199,10 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
         await Promise.all(publishing);
         await allDealtWith(source.ports);
         for (const session of sessions) states.set(session, bytes(await freshState(source, session)));
-        expect(await on(source, 'backup', directory)).toMatchObject({ code: 0 });
+        expect(await on(source, 'admin', 'backup', directory)).toMatchObject({ code: 0 });
       }
       const looking = await plainConnection(server.url);
-      const restoring = spawn(process.execPath, [BIN, 'restore', directory], {
+      const restoring = spawn(process.execPath, [BIN, 'admin', 'restore', directory], {
         env: cleanEnv({ NATS_URL: server.url }),
         stdio: 'ignore',
       });
@@ -236,11 +236,11 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
         code: 1,
         stderr: expect.stringContaining('"throughline admin restore DIR --again"'),
       });
-      expect(await on(server, 'restore', directory)).toMatchObject({
+      expect(await on(server, 'admin', 'restore', directory)).toMatchObject({
         code: 2,
         stderr: expect.stringContaining('--again'),
       });
-      const again = await on(server, 'restore', directory, '--again', '--json');
+      const again = await on(server, 'admin', 'restore', directory, '--again', '--json');
       expect(again).toMatchObject({ code: 0, stderr: '' });
       expect(JSON.parse(again.stdout).kept).toBeGreaterThan(0);
       await using target = await startSystem({ nats: server, env });
@@ -258,12 +258,12 @@ describe('what is refused', () => {
       const session = newSession('damaged');
       await source.client.publishImplementer(session, implemented('1'));
       await allDealtWith(source.ports);
-      expect(await on(source, 'backup', directory)).toMatchObject({ code: 0 });
-      expect(await on(source, 'backup', directory)).toMatchObject({
+      expect(await on(source, 'admin', 'backup', directory)).toMatchObject({ code: 0 });
+      expect(await on(source, 'admin', 'backup', directory)).toMatchObject({
         code: 2,
         stderr: expect.stringContaining('holds a backup already'),
       });
-      expect(await on(source, 'restore', directory)).toMatchObject({
+      expect(await on(source, 'admin', 'restore', directory)).toMatchObject({
         code: 2,
         stderr: expect.stringContaining('restore into an empty server or account'),
       });
@@ -281,29 +281,29 @@ describe('what is refused', () => {
       ];
       for (const [damage, says] of damages) {
         await damage();
-        const { code, stderr } = await on(server, 'restore', directory);
+        const { code, stderr } = await on(server, 'admin', 'restore', directory);
         expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(file) });
         expect(stderr).toContain(says);
       }
       await writeFile(path, whole);
       await mkdir(join(folder, 'unfinished', 'streams'), { recursive: true });
-      expect(await on(server, 'restore', join(folder, 'unfinished'))).toMatchObject({
+      expect(await on(server, 'admin', 'restore', join(folder, 'unfinished'))).toMatchObject({
         code: 1,
         stderr: expect.stringContaining('throughline-backup.json'),
       });
-      expect(await on(source, 'backup', join(folder, 'unfinished'))).toMatchObject({
+      expect(await on(source, 'admin', 'backup', join(folder, 'unfinished'))).toMatchObject({
         code: 2,
         stderr: expect.stringContaining('was cut off'),
       });
-      expect(await on(server, 'backup', join(folder, 'nothing'))).toMatchObject({
+      expect(await on(server, 'admin', 'backup', join(folder, 'nothing'))).toMatchObject({
         code: 1,
         stderr: expect.stringContaining('nothing to back up'),
       });
-      expect(await on(server, 'restore', directory, '--replicas', '3')).toMatchObject({
+      expect(await on(server, 'admin', 'restore', directory, '--replicas', '3')).toMatchObject({
         code: 2,
         stderr: expect.stringContaining('restore with --replicas 1'),
       });
-      expect(await on(server, 'restore', directory)).toMatchObject({ code: 0 });
+      expect(await on(server, 'admin', 'restore', directory)).toMatchObject({ code: 0 });
     });
   });
 
@@ -315,7 +315,7 @@ describe('what is refused', () => {
         await source.client.publishImplementer(newSession('lost'), implemented('1', { summary: large }));
       await allDealtWith(source.ports);
       const directory = join(folder, 'backup');
-      const backup = on(source, 'backup', directory);
+      const backup = on(source, 'admin', 'backup', directory);
       await soon(async () => expect((await readdir(join(directory, 'streams'))).length).toBeGreaterThan(3));
       await source.nats.kill();
       const { code, stderr } = await backup;
@@ -337,14 +337,14 @@ describe('admin permissions', () => {
     // What is recorded of sessions is read as well.
     await system.client.tools.sessionArchive({ session: 'demo' });
     await inFolder(async (folder) => {
-      expect(await system.as('backup', 'backup', join(folder, 'one'))).toMatchObject({ code: 0 });
-      expect(await system.as('operator', 'backup', join(folder, 'two'))).toMatchObject({
+      expect(await system.as('backup', 'admin', 'backup', join(folder, 'one'))).toMatchObject({ code: 0 });
+      expect(await system.as('operator', 'admin', 'backup', join(folder, 'two'))).toMatchObject({
         code: 1,
         stderr: expect.stringContaining('permission_denied'),
       });
       expect(await system.as('backup', 'session', 'ls')).toMatchObject({ code: 1 });
       await using server = await startTestNats();
-      expect(await on(server, 'restore', join(folder, 'one'))).toMatchObject({ code: 0 });
+      expect(await on(server, 'admin', 'restore', join(folder, 'one'))).toMatchObject({ code: 0 });
     });
   });
 });

@@ -218,7 +218,7 @@ describe('a plan of a cloned repository that is named after a session of another
     const { work, calls } = await unnamed(victim);
     expect(await work()).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining(`name it with --session ${victim}`),
+      stderr: expect.stringContaining(`use --session ${victim}`),
     });
     expect(await calls()).toEqual([]);
   });
@@ -236,7 +236,7 @@ describe('a plan of a cloned repository that is named after a session of another
       const args = ['work', '--plan', join('specs', victim, 'tasks.md'), ...clone.args.slice(5)];
       expect(await cli(args, { env: clone.env, cwd: clone.folder })).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining(`name it with --session ${victim}`),
+        stderr: expect.stringContaining(`use --session ${victim}`),
       });
       expect(await clone.calls()).toEqual([]);
     },

@@ -197,10 +197,12 @@ describe('the package', () => {
       'tweetnacl',
     ]);
     const ours = loaded.filter((path) => packageOf(path) === 'throughline');
-    expect(ours).toContain('throughline/dist/client/throughline-client.js');
-    expect(ours.filter((path) => /\/dist\/(cli|services|workers|secretlint|memory)\//.test(path))).toEqual(
-      [],
-    );
+    expect(ours).toContain('throughline/dist/sdk/throughline-client.js');
+    expect(
+      ours.filter((path) =>
+        /\/dist\/(cli|services|memory\/(facts|session|learnings|redaction))\//.test(path),
+      ),
+    ).toEqual([]);
   });
 
   it('the command line loads no package and few files to print its version or a prompt', async () => {

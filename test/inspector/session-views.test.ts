@@ -23,8 +23,8 @@ const VIEWS = [
 
 describe('the prompt of a session', () => {
   it('a line of a prompt leads to its fact, its dispatch and its event', async () => {
-    await goTo(page, origin, '/s/memory/prompt?kind=session-start');
-    const line = page.locator('.prompt-line-linked', { hasText: 'required fix:' }).first();
+    await goTo(page, origin, '/s/memory/prompt?task=5.1');
+    const line = page.locator('.prompt-line-linked', { hasText: 'required fix' }).first();
     await line.click();
     const panel = page.getByRole('region', { name: 'Origin of the line' });
     await panel.getByText('Open findings').waitFor();

@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander';
+import { COMMANDS } from '../command-table.js';
 
 /** Shell completions of a command, derived from the command line itself, so they always match `--help`. */
 export interface CompletedCommand {
@@ -38,8 +39,12 @@ export function completedCommands(program: Command): CompletedCommand[] {
 /** Every command has it, without declaring it. */
 const HELP: CompletedOption = { flags: ['--help'], about: 'what it does, with an example', value: 'nothing' };
 
+const CALLED_BY_PROGRAMS = new Set(COMMANDS.flatMap(({ name, group }) => (group === 'hidden' ? [name] : [])));
+
 function below(command: Command, path: readonly string[], shared: readonly Option[]): CompletedCommand[] {
-  const inner = command.commands.filter((each) => each.name() !== 'help');
+  const inner = command.commands.filter(
+    (each) => each.name() !== 'help' && !(path.length === 0 && CALLED_BY_PROGRAMS.has(each.name())),
+  );
   const own = command.options.filter((each) => isShown(each) && !shared.includes(each));
   const here: CompletedCommand = {
     at: path.join(' '),
