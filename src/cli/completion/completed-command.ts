@@ -1,5 +1,4 @@
 import type { Command, Option } from 'commander';
-import { COMMANDS } from '../command-table.js';
 
 /** Shell completions of a command, derived from the command line itself, so they always match `--help`. */
 export interface CompletedCommand {
@@ -39,7 +38,8 @@ export function completedCommands(program: Command): CompletedCommand[] {
 /** Every command has it, without declaring it. */
 const HELP: CompletedOption = { flags: ['--help'], about: 'what it does, with an example', value: 'nothing' };
 
-const CALLED_BY_PROGRAMS = new Set(COMMANDS.flatMap(({ name, group }) => (group === 'hidden' ? [name] : [])));
+/** The group `hidden` of the command table, which loads this file. */
+const CALLED_BY_PROGRAMS = new Set(['hook', 'tool']);
 
 function below(command: Command, path: readonly string[], shared: readonly Option[]): CompletedCommand[] {
   const inner = command.commands.filter(

@@ -142,7 +142,7 @@ describe('any sequence of commands', () => {
         dependencies += [...state.board.tasks.values()].flatMap(({ depends_on }) => depends_on).length;
       }),
     );
-    expect(dependencies, 'there was something to go round in').toBeGreaterThan(5);
+    expect(dependencies, 'there was something to go round in').toBeGreaterThan(2);
   });
 
   it('any sequence of commands hands out only ready tasks, and lets no agent claim what another one holds', () => {
