@@ -89,6 +89,15 @@ export function isAsking({ questions = [] }: Asked): boolean {
   return questions.length > 0;
 }
 
+/** Returns the blockers that ask nothing: questions are shown as such. */
+export function plainBlockers({
+  questions = [],
+  blockers,
+}: Pick<TaskLedger, 'questions' | 'blockers'>): string[] {
+  const asked = new Set(questions.map(({ text }) => questionKey(text)));
+  return blockers.filter((blocker) => !asked.has(questionKey(blocker)));
+}
+
 /** True if everything that the newest result asked has an answer. */
 export function isAnswered({ questions = [], answers = [] }: Asked): boolean {
   return questions.length === 0 && answers.length > 0;

@@ -2,7 +2,7 @@ import { type Kind, kindOf, type Role } from '../contracts/kinds.js';
 import { driftOf } from '../ledger/next-task.js';
 import type { DigestIssue } from '../ledger/outcome-digest.js';
 import { progressLedger } from '../ledger/progress-ledger.js';
-import type { TaskLedger } from '../ledger/task-ledger.js';
+import { plainBlockers, type TaskLedger } from '../ledger/task-ledger.js';
 import { tokens } from '../memory/search/tokens.js';
 import type { Run } from '../memory/session/session-run.js';
 import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
@@ -93,14 +93,13 @@ export function barePacket(state: SessionState, taskId: string): DeltaPacket {
 
 function taskFields(ledger: TaskLedger | undefined, part: Kind['part']): DeltaPacket {
   if (ledger === undefined) return {};
-  const { blockers, questions = [], assessment, planVersion, summary, firstSummary, work } = ledger;
+  const { assessment, planVersion, summary, firstSummary, work } = ledger;
   const fixes = locatedFixes(distinctTexts(ledger.requiredFixes), ledger.issues);
   const issues = ledger.issues.filter((issue) => !fixes.some(({ said }) => said === issue));
   return {
     ...demands(
       fixes.map(({ text }) => text),
-      // Questions have lines of their own.
-      blockers.filter((blocker) => !questions.some(({ text }) => text === blocker)),
+      plainBlockers(ledger),
     ),
     ...(assessment !== undefined && { assessment }),
     ...(issues.length > 0 && {

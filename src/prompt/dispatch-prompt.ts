@@ -18,7 +18,8 @@ import {
 } from './prompt-items.js';
 import { type CompiledAs, joinedParts, type PromptBudget, type PromptDescriptor } from './prompt-kind.js';
 import { learningsPart } from './prompt-report.js';
-import { guideLine, replanLines, stablePrefix, unreadableLine } from './role-lines.js';
+import { stablePrefix } from './role-contract.js';
+import { guideLine, replanLines, unreadableLine } from './role-lines.js';
 import { answerItems, saidItems } from './said-items.js';
 import { NOTE_SECTIONS } from './session-notes.js';
 

@@ -2,7 +2,7 @@ import type { SessionStartRequest } from '../contracts/compile-request.js';
 import { kindOf } from '../contracts/kinds.js';
 import { BLOCKED_BY, RELATIONS } from '../contracts/relations.js';
 import type { LearningsReport } from '../contracts/replies/compile-reply.js';
-import { signalsOf } from '../ledger/task-ledger.js';
+import { plainBlockers, signalsOf } from '../ledger/task-ledger.js';
 import { groupOf } from '../memory/facts/fact-groups.js';
 import type { SessionFact } from '../memory/facts/fact-types.js';
 import { resolvedSettings } from '../memory/session/charter.js';
@@ -159,7 +159,7 @@ export const SESSION_START: PromptDescriptor<
 };
 
 function items(texts: readonly string[], most = MAX_SHORT): Item[] {
-  return texts.map((text) => ({ forms: beginnings(clipText(text, most)) }));
+  return texts.map((text) => ({ forms: beginnings(clipText(quoted(text), most)) }));
 }
 
 function told(title: string, shown: readonly ShownItem[]): string[] {
@@ -261,15 +261,13 @@ function openOf(state: SessionState, results: readonly PastResult[]): string[] {
     .filter(isOpenLedger)
     .sort((a, b) => b.last.sequence - a.last.sequence)
     .flatMap((ledger) => {
-      const { requiredFixes, issues, blockers, questions = [], last } = ledger;
+      const { requiredFixes, issues, questions = [], last } = ledger;
       const task = `task ${clipText(quoted(ledger.task), MAX_SHORT)}`;
       const asked = requiredFixes.length > 0 ? requiredFixes : issues.map(({ message }) => message);
       const stalled = signalsOf(ledger, stallThresholds).length > 0 ? [`${task} goes in circles`] : [];
       const waits = [
         ...questions.map(({ text }) => `${task} waits for an answer: "${quoted(text)}"`),
-        ...blockers
-          .filter((blocker) => !questions.some(({ text }) => text === blocker))
-          .map((text) => `${task} waits: "${quoted(text)}"`),
+        ...plainBlockers(ledger).map((text) => `${task} waits: "${quoted(text)}"`),
         ...asked.map((text) => `${task} must be fixed: ${quoted(text)}`),
       ];
       return [...stalled, ...(waits.length === 0 ? [`${task}: ${last.verdict.replace('_', ' ')}`] : waits)];

@@ -1,6 +1,6 @@
 import { ThroughlineError } from '../contracts/errors.js';
 import { redactedEnd } from '../memory/redaction/redacted.js';
-import { sentBackText } from '../prompt/role-lines.js';
+import { sentBackText } from '../prompt/role-contract.js';
 import { LATE, withinDeadline } from '../shared/backoff.js';
 import { linkedSignal } from '../shared/linked-signal.js';
 import { type AgentResult, readAnswer, resultIdOf } from './command-agent.js';

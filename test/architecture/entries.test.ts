@@ -78,7 +78,7 @@ describe('the parts that need no server', () => {
 
 describe('the command line', () => {
   it('the command line loads no package for a hook, and commander alone before it knows another command', () => {
-    expect(packagesOf('cli/bin.ts')).toEqual([]);
+    expect(packagesOf('cli/bin.ts', 'cli/hook-command.ts')).toEqual([]);
     expect(packagesOf('cli/program.ts')).toEqual(['commander']);
   });
 

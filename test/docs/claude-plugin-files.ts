@@ -1,6 +1,6 @@
 import { claudeHooks, mcpServer } from '../../src/agents/connect/client-table.js';
 import type { Role } from '../../src/contracts/kinds.js';
-import { stablePrefix } from '../../src/prompt/role-lines.js';
+import { stablePrefix } from '../../src/prompt/role-contract.js';
 
 /** The agents of the plugin, with the descriptions by which Claude Code chooses one. */
 const AGENTS = {

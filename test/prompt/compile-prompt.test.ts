@@ -11,7 +11,7 @@ import { evolve } from '../../src/memory/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import { emptyState, type SessionState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
-import { stablePrefix } from '../../src/prompt/role-lines.js';
+import { stablePrefix } from '../../src/prompt/role-contract.js';
 import { hostileTexts, implementer, recorded, reviewer, roleResults, stored } from '../support/builders.js';
 import * as fc from '../support/properties.js';
 

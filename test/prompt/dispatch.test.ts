@@ -7,7 +7,7 @@ import { evolve } from '../../src/memory/session/evolve-session.js';
 import { emptyState, type SessionState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
-import { stablePrefix } from '../../src/prompt/role-lines.js';
+import { stablePrefix } from '../../src/prompt/role-contract.js';
 import { hostileTexts, implementer, recorded, rejected, reviewer, stored } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
 import * as fc from '../support/properties.js';

@@ -1,7 +1,7 @@
 import type { DispatchRequest } from '../../src/contracts/compile-request.js';
 import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
 import type { CompiledPrompt } from '../../src/prompt/prompt-kind.js';
-import { stablePrefix } from '../../src/prompt/role-lines.js';
+import { stablePrefix } from '../../src/prompt/role-contract.js';
 
 /**
  * Reads a compiled prompt back into its sections, as a reader would who knows the format and not the session. Throws

@@ -7,8 +7,6 @@ import { type KeptList, sizeSaid } from './kept-list.js';
 
 /** The line that opens a summary. */
 export const SUMMARY_HEADER = '[Compacted History]';
-/** The line that opens the entries since the last block. */
-export const RECENT_STEPS = '[Recent Steps]';
 /** Most tokens of a summary. */
 export const DEFAULT_SUMMARY_TOKENS = 1200;
 /** Share of a summary that the first request and the newest have for certain. */

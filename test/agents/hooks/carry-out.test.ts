@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { BATCH } from '../../../src/agents/hooks/carry-out.js';
 import { injectedTokens } from '../../../src/agents/hooks/hook-state.js';
 import { HOOK_CLIENTS } from '../../../src/agents/hooks/hook-table.js';
-import { stablePrefix } from '../../../src/prompt/role-lines.js';
+import { stablePrefix } from '../../../src/prompt/role-contract.js';
 import { connectFolder } from '../../support/connected.js';
 import { CLIENT_NAMES, hookPlace, payloadsOf } from './hooks.js';
 
