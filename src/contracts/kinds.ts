@@ -87,7 +87,7 @@ Do this task and nothing beyond it. Keep to what earlier tasks decided, and repe
         continue: 'go on from the last try: do what is left of the task.',
         approved: 'The task was approved: change only what the task prompt asks.',
         settle: 'settle {asked} of the ledger first, then do what is left of the task.',
-        told: '{told} of the ledger tell what was done so far.',
+        told: 'See {told} of the ledger for what was done so far.',
       },
       replan: 'Choose another approach than those tried already, and say in the summary what is different.',
     },
@@ -112,7 +112,7 @@ Judge the work against its task and against what earlier tasks decided. Ask only
           'The task was approved, and no result has come since: judge only what the task prompt asks.',
         settle:
           '{asked} of the ledger are of the last review: check first that the work settles each of them, then judge the rest. Ask again, with file and fix, for what is not settled.',
-        told: '{told} of the ledger tell what was done.',
+        told: 'See {told} of the ledger for what was done.',
       },
       replan:
         'Approve it if it is settled now. If it is not, say for each fix in which file and how; or return blocked, with what a person must decide.',

@@ -1,4 +1,5 @@
 import type { NoteType } from '../contracts/session-meta-events.js';
+import { questionKey } from '../ledger/task-ledger.js';
 import { tokens } from '../memory/search/tokens.js';
 import { unread } from '../memory/session/notebook.js';
 import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
@@ -21,13 +22,15 @@ const SHARED_WORDS = 2;
 /** The questions of a task, each with its answer; those without one name the default that the work goes on with. */
 export function answerItems(state: SessionState, taskId: string): Item[] {
   const open = ledgersOf(state).get(taskId)?.questions ?? [];
-  const given = state.notebook.answers
-    .filter(({ task }) => task === taskId)
-    .slice(-MOST_ANSWERS)
-    .map(({ questions, answer, by }) => {
-      const asked = questions.map((text) => JSON.stringify(quoted(text))).join(' and ');
-      return `- Asked: ${asked} Answered by ${quoted(by)}: ${JSON.stringify(clipText(quoted(answer), MAX_ANSWER))}`;
-    });
+  const latest = new Map(
+    state.notebook.answers
+      .filter(({ task }) => task === taskId)
+      .map((given) => [given.questions.map(questionKey).join('\n'), given]),
+  );
+  const given = [...latest.values()].slice(-MOST_ANSWERS).map(({ questions, answer, by }) => {
+    const asked = questions.map((text) => JSON.stringify(quoted(text))).join(' and ');
+    return `- Asked: ${asked} Answered by ${quoted(by)}: ${JSON.stringify(clipText(quoted(answer), MAX_ANSWER))}`;
+  });
   const waiting = open.map(({ text, options = [], default: usual }) => {
     const choice = options.length === 0 ? '' : ` (${options.map(quoted).join(' | ')})`;
     const until = usual === undefined ? '' : `; go on with ${JSON.stringify(quoted(usual))}`;

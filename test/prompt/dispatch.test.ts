@@ -281,7 +281,7 @@ describe('the prompt of a role', () => {
     const { packet, guide } = partsAfter('reviewer', WORK);
     expect(packet).toMatchObject({ ...work, passing_tests: ['npm run lint'], follow_ups: ['measure it'] });
     expect(guide).toBe(
-      'Guide: review the work that the ledger names. summary, changed_files, failing_tests, passing_tests and follow_ups of the ledger tell what was done. Return only the result object.',
+      'Guide: review the work that the ledger names. See summary, changed_files, failing_tests, passing_tests and follow_ups of the ledger for what was done. Return only the result object.',
     );
   });
 
@@ -308,7 +308,7 @@ describe('the prompt of a role', () => {
     expect(packet).not.toHaveProperty('passing_tests');
     expect(packet).not.toHaveProperty('follow_ups');
     expect(guide).toBe(
-      'Guide: settle required_fixes and issues of the ledger first, then do what is left of the task. summary, changed_files and failing_tests of the ledger tell what was done so far. Return only the result object.',
+      'Guide: settle required_fixes and issues of the ledger first, then do what is left of the task. See summary, changed_files and failing_tests of the ledger for what was done so far. Return only the result object.',
     );
   });
 

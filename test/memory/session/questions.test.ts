@@ -111,6 +111,25 @@ describe('an answer', () => {
     });
   });
 
+  it('an answer leaves a task blocked that someone has blocked by hand', () => {
+    const played = withTasks('Serve metrics');
+    played.foldWhole(recorded(LATER, implementer({ ...BLOCKED, task_id: 'TAS-1' })));
+    played.after('task-status', { id: '1', status: 'blocked', reason: 'Freeze until Friday' });
+    played.after('blocker-answer', { ...ANSWER, task: 'TAS-1' });
+    expect(played.task('TAS-1')).toMatchObject({ status: 'blocked', reason: 'Freeze until Friday' });
+  });
+
+  it('an answer is corrected by another one to the same question', () => {
+    const played = asked().after('blocker-answer', ANSWER);
+    played.after('blocker-answer', { ...ANSWER, answer: 'No: 9090.', question: PORT });
+    const prompt = promptOf(played, '1');
+    expect(prompt).toContain('Answered by anna: "No: 9090."');
+    expect(prompt).not.toContain('9464."');
+    expect(
+      Object.keys(played.when('blocker-answer', { ...ANSWER, answer: 'No: 9090.', question: PORT })),
+    ).toEqual(['reply']);
+  });
+
   it('an answer opens the task of the plan that the question blocked', () => {
     const played = new Played().fold({
       type: 'run.initialized',
@@ -155,11 +174,11 @@ describe('an answer', () => {
     expect(Object.keys(played.when('blocker-answer', ANSWER))).toEqual(['reply']);
     expect(played.when('blocker-answer', { ...ANSWER, answer: '80' }).refused).toMatchObject({
       code: 'not_found',
-      message: expect.stringMatching(/^task 1 has no open question: it has none\./),
+      message: expect.stringMatching(/^task 1 has no open question\. To tell other tasks, /),
     });
     expect(
       asked().when('blocker-answer', { ...ANSWER, question: 'Which color?' }).refused?.message,
-    ).toContain(`no open question "Which color?": open: "${PORT}"`);
+    ).toContain(`no open question "Which color?"; open: "${PORT}". To tell`);
   });
 });
 

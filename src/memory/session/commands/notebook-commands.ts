@@ -1,7 +1,7 @@
 import type { ToolArguments } from '../../../contracts/tool-requests.js';
 import { questionKey, type TaskLedger } from '../../../ledger/task-ledger.js';
 import { named } from '../../../shared/text.js';
-import { type Answer, unread } from '../notebook.js';
+import { unread } from '../notebook.js';
 import { ledgersOf, type SessionState } from '../session-state.js';
 import { resolveId } from './resolve-id.js';
 import {
@@ -94,28 +94,25 @@ export function answerBlocker(
   state: SessionState,
   { task, answer: text, question, by }: ToolArguments<'blocker-answer'>,
 ): Decision {
-  const asked = askedBy(ledgersOf(state).get(task));
-  const questions =
-    question === undefined ? asked : asked.filter((each) => questionKey(each) === questionKey(question));
+  const ledger = ledgersOf(state).get(task);
+  const asked = askedBy(ledger);
+  const isMeant = (each: string) => question === undefined || questionKey(each) === questionKey(question);
+  const answered = question === undefined ? [] : (ledger?.answers ?? []).map((each) => each.question);
+  const questions = [...asked, ...answered].filter(isMeant);
+  const before = state.notebook.answers.findLast(
+    (each) => each.task === task && each.questions.some(isMeant),
+  );
+  if ((questions.length === 0 || question !== undefined) && before?.answer === text)
+    return answer(() => ({ answer: before }));
   if (questions.length === 0) {
-    const given = state.notebook.answers.findLast(
-      (each) =>
-        each.task === task &&
-        each.answer === text &&
-        (question === undefined || each.questions.some((one) => questionKey(one) === questionKey(question))),
-    );
-    if (given !== undefined) return answer(() => ({ answer: given }));
-    const open =
-      asked.length === 0
-        ? 'it has none'
-        : `open: ${named(
-            asked.map((each) => JSON.stringify(each)),
-            5,
-          )}`;
     const what = question === undefined ? '' : ` ${JSON.stringify(question)}`;
+    const open = named(
+      asked.map((each) => JSON.stringify(each)),
+      5,
+    );
     return refuse(
       'not_found',
-      `task ${task} has no open question${what}: ${open}. A note-add of type decision reaches every task it fits`,
+      `task ${task} has no open question${what}${open === '' ? '' : `; open: ${open}`}. To tell other tasks, add a note of type decision`,
       { task },
     );
   }
@@ -128,8 +125,10 @@ export function answerBlocker(
       GO_ON,
     );
   if (refusal !== undefined) return refusal;
-  const isLast = questions.length === asked.length;
-  const unblocks = isLast && state.board.tasks.get(task)?.status === 'blocked';
+  const onBoard = state.board.tasks.get(task);
+  // A task that someone blocked by hand stays blocked.
+  const isBlockedByResult = onBoard?.status === 'blocked' && onBoard.result !== undefined;
+  const unblocks = isBlockedByResult && asked.every(isMeant);
   const data = {
     task,
     questions: [...questions],
@@ -139,7 +138,7 @@ export function answerBlocker(
   };
   return append({ type: 'question.answered', data }, ({ notebook }) => ({
     answer: stillThere(
-      notebook.answers.findLast((each): each is Answer => each.task === task && each.answer === text),
+      notebook.answers.findLast((each) => each.task === task && each.answer === text),
       task,
     ),
   }));
