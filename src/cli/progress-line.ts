@@ -139,7 +139,7 @@ export function eventProgress(
 const TRIED_MS = 60_000;
 const SHORTEST_PAUSE_MS = 50;
 
-/** Asks again as often as requests come too fast, and for a minute while nobody answers. */
+/** Retries a request that is rate limited, and for a minute one that no service answers. */
 export async function patiently<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -1,9 +1,9 @@
 import type { NoteType } from '../contracts/session-meta-events.js';
 import { questionKey } from '../ledger/task-ledger.js';
-import { tokens } from '../memory/search/tokens.js';
+import { isTelling, tokens } from '../memory/search/tokens.js';
 import { unread } from '../memory/session/notebook.js';
 import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
-import { clipText, quoted } from '../shared/text.js';
+import { clipText, quoted, withoutEnd } from '../shared/text.js';
 import { beginnings, type Item } from './prompt-items.js';
 
 /**
@@ -16,7 +16,10 @@ const MAX_SAID = 400;
 const MOST_ANSWERS = 10;
 const MOST_MESSAGES = 5;
 const MOST_FITTING = 5;
-/** Words that a note and the task must share. */
+/** Newest notes, messages and answers that are looked at, and characters of each. */
+const MOST_READ = 200;
+const MAX_READ = 2000;
+/** Words that a note and the task must share, one of them telling. */
 const SHARED_WORDS = 2;
 
 /** The questions of a task, each with its answer; those without one name the default that the work goes on with. */
@@ -42,19 +45,26 @@ export function answerItems(state: SessionState, taskId: string): Item[] {
 /** Messages that no one has read, and decisions, obstacles and answers that fit the task. */
 export function saidItems(state: SessionState, taskId: string, taskPrompt: string): Item[] {
   const { notebook, board, run } = state;
-  const ids = new Set([...board.tasks.keys(), ...(run?.document.tasks.map(({ id }) => id) ?? [])]);
+  const planIds = run?.document.tasks.map(({ id }) => id) ?? [];
+  const ids = new Set([...board.tasks.keys(), ...planIds].map((id) => id.toLowerCase()));
   const planned = run?.document.tasks.find(({ id }) => id === taskId)?.text ?? '';
   const words = new Set(tokens([taskPrompt, planned, board.tasks.get(taskId)?.content ?? ''].join('\n')));
-  const isForOthers = (text: string) => [...ids].some((id) => id !== taskId && names(text, id));
+  const own = taskId.toLowerCase();
+  const names = (text: string) => mentionsIn(text).has(own);
+  const isForOthers = (text: string) => !names(text) && [...mentionsIn(text)].some((id) => ids.has(id));
   const messages = unread(notebook)
-    .filter(({ content }) => names(content, taskId) || !isForOthers(content))
+    .slice(-MOST_READ)
+    .filter(({ content }) => !isForOthers(content))
     .slice(-MOST_MESSAGES)
     .map(({ id, content }) => ({ label: `Message ${id}`, text: content }));
-  const notes = [...notebook.notes.values()].flatMap(({ content, type, updated_at: at }) => {
-    const label = LABEL[type];
-    return label === undefined ? [] : [{ label, text: content, at }];
-  });
+  const notes = [...notebook.notes.values()]
+    .slice(-MOST_READ)
+    .flatMap(({ content, type, updated_at: at }) => {
+      const label = LABEL[type];
+      return label === undefined ? [] : [{ label, text: content, at }];
+    });
   const answers = notebook.answers
+    .slice(-MOST_READ)
     .filter(({ task }) => task !== taskId)
     .map(({ task, questions, answer, at }) => ({
       label: `Decided for task ${quoted(task)}`,
@@ -62,7 +72,7 @@ export function saidItems(state: SessionState, taskId: string, taskPrompt: strin
       at,
     }));
   const fitting = [...notes, ...answers]
-    .filter(({ text }) => names(text, taskId) || shares(words, text))
+    .filter(({ text }) => names(text) || shares(words, text))
     .sort((a, b) => (a.at < b.at ? 1 : -1))
     .slice(0, MOST_FITTING);
   return [...messages.reverse(), ...fitting].flatMap(({ label, text }) => {
@@ -73,22 +83,23 @@ export function saidItems(state: SessionState, taskId: string, taskPrompt: strin
 
 const LABEL: { readonly [Type in NoteType]?: string } = { decision: 'Decision', stuck: 'Obstacle' };
 
-/** True if a text names a task: by an id with a letter or a dot as a word of its own, by a number only as `task 2` or `#2`. */
-function names(text: string, id: string): boolean {
-  const [said, word] = [text.toLowerCase(), id.toLowerCase()];
-  for (let at = said.indexOf(word); at >= 0; at = said.indexOf(word, at + 1)) {
-    const before = said.slice(Math.max(0, at - MAX_BEFORE), at);
-    const after = said.slice(at + word.length, at + word.length + 2);
-    if (/^(?:[\p{L}\p{N}_-]|\.\d)/u.test(after)) continue;
-    if (/^\d+$/.test(word) ? /(?:\btask[ :#-]{0,3}|#)$/.test(before) : !/[\p{L}\p{N}_.-]$/u.test(before))
-      return true;
+/**
+ * Returns the ids that a text may name, in lower case: words with a digit, and whole numbers only as in `task 2` or `#2`. A
+ * dot at the end of a word is punctuation.
+ */
+function mentionsIn(text: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const { groups } of text.slice(0, MAX_READ).toLowerCase().matchAll(MENTION)) {
+    const id = withoutEnd(groups?.id ?? '');
+    if (!/^\d+$/.test(id) || groups?.task !== undefined) found.add(id);
   }
-  return false;
+  return found;
 }
 
-/** Characters before an id that may be `task: #`. */
-const MAX_BEFORE = 8;
+const MENTION =
+  /(?:(?<task>\btask(?!\p{L})[ :#-]{0,3}|#)|(?<![\p{L}\p{N}_.-]))(?<id>(?=[\p{L}_.-]{0,40}\p{N})[\p{L}\p{N}][\p{L}\p{N}_.-]{0,63})/gu;
 
 function shares(words: ReadonlySet<string>, text: string): boolean {
-  return new Set(tokens(text).filter((word) => words.has(word))).size >= SHARED_WORDS;
+  const shared = tokens(text.slice(0, MAX_READ)).filter((word) => words.has(word));
+  return shared.length >= SHARED_WORDS && shared.some(isTelling);
 }

@@ -14,7 +14,7 @@ import type { SessionLog } from '../ports/session-log.js';
  * Copies the events of a session to another log: in another layout, under another name, or on another server.
  *
  * An interrupted copy can be resumed: existing events are compared and missing ones appended. Only one copy of a session may
- * run at a time, and nobody else may append to the new log.
+ * run at a time, and no other process may append to the new log.
  */
 interface LogCopyPorts {
   readonly from: Pick<SessionLog, 'read'>;
