@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { COMMANDS, SHOWN_GROUPS } from '../../src/cli/command-table.js';
-import { completedCommands } from '../../src/cli/completion/completed-command.js';
-import { completionScript, SHELLS, type Shell } from '../../src/cli/completion-command.js';
+import { completedCommands, completionScript, SHELLS, type Shell } from '../../src/cli/completion-command.js';
 import { createProgram } from '../../src/cli/program.js';
 
 /** What real shells offer behind a line that is not finished. */
