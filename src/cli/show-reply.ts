@@ -8,8 +8,9 @@ import type { LedgerShown } from '../contracts/replies/run-reply.js';
 import type { SessionListed, SnapshotShown } from '../contracts/replies/session-reply.js';
 import type { TracesListed } from '../contracts/replies/trace-reply.js';
 import type { ToolName } from '../contracts/tool-requests.js';
-import { age, clipText, counted, oneLine, shellWord } from '../shared/text.js';
+import { age, clipText, counted, oneLine } from '../shared/text.js';
 import { stallText } from '../shared/why-shown.js';
+import { answerCommand } from '../work/questions.js';
 import { type Cli, coloured } from './command-context.js';
 import { resultText } from './result-body.js';
 import { retentionLines } from './retention-command.js';
@@ -333,7 +334,7 @@ export function progressLines(progress: Progress): string[] {
   const came = `${last_outcome} → ${next_action}${fixes} (${counted(dispatches, 'result')})`;
   return [
     `${oneLine(task)}${where}  ${came}`,
-    ...questions.map(({ text }) => `  asks: ${oneLine(text)}  (throughline answer ${shellWord(task)} "…")`),
+    ...questions.map(({ text }) => `  asks: ${oneLine(text)}  (${answerCommand(task)})`),
     ...(replan_hint === undefined ? [] : [`  stalled: ${oneLine(stallText(replan_hint))}`]),
   ];
 }

@@ -1,5 +1,6 @@
 import { clippedToColumns, visible } from '../shared/terminal-text.js';
 import { clipText, counted, oneLine } from '../shared/text.js';
+import type { AskedQuestion } from '../work/questions.js';
 import type { RunPlanEvent, RunSummary, TaskSummary } from '../work/run-types.js';
 import { note, out } from './output.js';
 
@@ -31,6 +32,8 @@ export function eventLine(event: RunPlanEvent): string | undefined {
       const repaired = event.repaired === undefined ? '' : `; ${why(event.repaired)}`;
       return `${place(event)} ${event.role}: ${event.verdict}${findings}, result ${event.dispatch}${repaired}`;
     }
+    case 'question':
+      return questionLine(event);
     case 'ticked':
       return `${oneLine(event.task)} is ticked`;
     case 'merged':
@@ -44,6 +47,12 @@ export function eventLine(event: RunPlanEvent): string | undefined {
     case 'run-ended':
       return undefined;
   }
+}
+
+function questionLine({ task, question, options = [], default: usual, answerWith }: AskedQuestion): string {
+  const choice = options.length === 0 ? '' : ` (${why(options.join(' | '))})`;
+  const until = usual === undefined ? '' : `; it goes on with ${JSON.stringify(why(usual))}`;
+  return `${oneLine(task)} asks: ${why(question)}${choice}${until}; answer with: ${answerWith}`;
 }
 
 const OUTCOMES: Readonly<Record<TaskSummary['outcome'], string>> = {
@@ -62,7 +71,7 @@ const HEADS: Readonly<Record<RunSummary['outcome'], string>> = {
 
 /** The summary of a run. */
 export function summaryLines(summary: RunSummary): string[] {
-  const { session, outcome, total, done, tasks, rounds, findings, proposed } = summary;
+  const { session, outcome, total, done, tasks, questions, rounds, findings, proposed } = summary;
   const head = `${HEADS[outcome]}: ${done} of ${counted(total, 'task')} of session ${session}`;
   const all = [
     counted(rounds, 'round'),
@@ -78,6 +87,7 @@ export function summaryLines(summary: RunSummary): string[] {
       const reason = task.why === undefined ? '' : `: ${why(task.why)}`;
       return `  ${oneLine(task.task)}  ${OUTCOMES[task.outcome]}  ${numbers.join(', ')}, ${timeOf(task.ms)}  ${shortText(task.text)}${reason}`;
     }),
+    ...questions.map((each) => `  ${questionLine(each)}`),
     all.join(', '),
   ];
 }
@@ -215,6 +225,9 @@ class LiveProgress implements WorkProgress {
         return void set({ round: event.round, doing: event.passed ? 'check passed' : 'check failed' });
       case 'result':
         return void set({ doing: event.verdict, findings: known.findings + event.findings });
+      case 'question':
+        if (event.default === undefined && this.#tasks.has(event.task)) set({ doing: 'waits for an answer' });
+        return;
       case 'task-ended':
         return void this.#tasks.delete(event.task);
       default:

@@ -9,13 +9,18 @@ import { isWithin } from '../engine/files/text-file.js';
 import { shellWord } from '../shared/text.js';
 import type { RunOutcome } from '../work/plan-run.js';
 import type { RunPlanOptions } from '../work/run-options.js';
-import type { RunSummary } from '../work/run-types.js';
+import type { RunPlanEvent, RunSummary } from '../work/run-types.js';
 import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
 import { dollars, duration, wholeNumber } from './option-parsers.js';
 import { Interrupted } from './output.js';
 import { usualPlan } from './plan-command.js';
 import { projectOption } from './session-argument.js';
 import { nextCommands, summaryLines, workProgress } from './show-work.js';
+
+/** In milliseconds. */
+const NOTIFY_TIMEOUT = 10_000;
+
+type QuestionEvent = Extract<RunPlanEvent, { type: 'question' }>;
 
 interface WorkOptions {
   readonly plan?: string;
@@ -31,6 +36,7 @@ interface WorkOptions {
   readonly maxTokens?: number;
   readonly maxCost?: number;
   readonly onStall: 'ask' | 'skip';
+  readonly notify?: string;
   readonly again?: boolean;
   readonly parallel: number;
   readonly worktrees?: true | string;
@@ -83,6 +89,10 @@ export function workCommand(program: Command): void {
         .choices(['ask', 'skip'])
         .default('ask'),
     )
+    .option(
+      '--notify <command>',
+      'run it for each question to a person, which it reads as JSON on standard input (limit 10s)',
+    )
     .option('--again', 'give each task that was given up one more step')
     .option(
       '--parallel <n>',
@@ -133,11 +143,12 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   const { followed, session } = await placeOf(cli, options);
   const { env = [], json = false } = options;
   const place = { env: workEnvironment(cli.config.env, env, cli.url) };
-  const [{ runPlan }, { openRunFolder, runStateDir }, { commandAgent, commandCheck }] = await Promise.all([
-    import('../work/run-plan.js'),
-    import('../work/run-folder.js'),
-    import('../work/command-agent.js'),
-  ]);
+  const [{ runPlan }, { openRunFolder, runStateDir }, { commandAgent, commandCheck, runNotifier }] =
+    await Promise.all([
+      import('../work/run-plan.js'),
+      import('../work/run-folder.js'),
+      import('../work/command-agent.js'),
+    ]);
   const state = runStateDir(cli.config.env, homedir(), process.cwd(), session);
   const folder = openRunFolder(
     state,
@@ -146,6 +157,15 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   const commands = { ...place, folder };
   const interrupt = interruption();
   const progress = workProgress(json);
+  const notified: Promise<void>[] = [];
+  const notify = ({ type: _, ...asked }: QuestionEvent) => {
+    if (options.notify !== undefined)
+      notified.push(
+        runNotifier(options.notify, asked, place.env, NOTIFY_TIMEOUT).then((fault) => {
+          if (fault !== undefined) progress.tell({ type: 'note', message: `warning: --notify ${fault}` });
+        }),
+      );
+  };
   note(`-- prompts and logs: ${folder.path}`);
   try {
     const workspaces = await worktreesOf(options, folder.path, session);
@@ -165,9 +185,13 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
       ...{ parallel: options.parallel, patienceMs: options.patience },
       ...(workspaces !== undefined && { workspaces }),
       signal: interrupt.signal,
-      onEvent: (event) => progress.tell(event),
+      onEvent: (event) => {
+        progress.tell(event);
+        if (event.type === 'question') notify(event);
+      },
     };
     const summary = await withClient(cli, (client) => runPlan({ ...given, client }));
+    await Promise.all(notified);
     progress.end();
     if (!json) out(summaryLines(summary).join('\n'));
     if (!json) for (const line of nextCommands(summary, projectHint(cli, options))) note(line);

@@ -85,8 +85,8 @@ export function digestOf({ role, outcome }: DispatchOutcome): OutcomeDigest {
   };
 }
 
-/** Questions of a result: its own, and blockers that ask something. */
-function questionsOf(
+/** Returns the questions of a result: its own, and blockers that ask something. */
+export function questionsOf(
   { questions = [], blockers = [] }: DispatchOutcome['outcome'],
   verdict: Verdict | undefined,
 ): Question[] {

@@ -4,6 +4,7 @@ import { ThroughlineError, withRemedy } from '../contracts/errors.js';
 import { BEGIN, lastResult } from '../contracts/reading/last-result.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import { redactedEnd } from '../memory/redaction/redacted.js';
+import { linkedSignal } from '../shared/linked-signal.js';
 import { isObject, shellWord } from '../shared/text.js';
 import { type GroupEnd, runGroup } from './process-group.js';
 import type { RunFolder } from './run-folder.js';
@@ -53,6 +54,23 @@ export function commandCheck(command: string, place: CommandPlace): Check {
     if (wasNotStarted(end)) throw await notStarted('check', command, end);
     return { passed: end.code === 0, command, output: `${end.stdout}${end.stderr}` };
   };
+}
+
+/** Runs a command with a value as JSON on its standard input. Returns what went wrong. */
+export async function runNotifier(
+  command: string,
+  value: object,
+  env: Readonly<Record<string, string>>,
+  timeoutMs: number,
+): Promise<string | undefined> {
+  const { signal, release } = linkedSignal([], timeoutMs);
+  try {
+    const input = `${JSON.stringify(value)}\n`;
+    const end = await runGroup({ command, directory: process.cwd(), env, input, signal });
+    return signal.aborted ? `timed out after ${timeoutMs / 1000} s` : await faultOf(end);
+  } finally {
+    release();
+  }
 }
 
 async function logged(

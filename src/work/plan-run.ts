@@ -81,7 +81,7 @@ export function decide(view: RunView, rules: RunRules): RunDecision {
     if (isOver()) break;
     const step = nextStep(task, rules.maxRounds, view.again.get(task.id) === task.results);
     if (step.kind === 'implement' || step.kind === 'judge') begin.push({ task, step });
-    else setAside.push({ task, aside: { kind: step.kind, why: step.why } });
+    else if (step.kind !== 'wait') setAside.push({ task, aside: { kind: step.kind, why: step.why } });
   }
   const isWaiting = view.elsewhere.size > 0 && !isOver();
   if (begin.length > 0 || view.active.size > 0 || isWaiting) return { begin, setAside };
@@ -132,6 +132,12 @@ function endOf(
   if (asides.some(({ kind }) => kind === 'needed')) return { outcome: 'needed' };
   if (overBudget !== undefined) return { outcome: 'limit', why: overBudget };
   if (asides.length > 0) return { outcome: 'limit' };
+  const asking = open.filter(({ asked }) => asked === 'open').length;
+  if (asking > 0)
+    return {
+      outcome: 'needed',
+      why: `${counted(asking, 'task')} ${asking === 1 ? 'waits' : 'wait'} for an answer`,
+    };
   return { outcome: 'needed', why: `${counted(open.length, 'task')} cannot begin: ${heldBy(open)}` };
 }
 

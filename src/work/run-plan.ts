@@ -5,6 +5,7 @@ import { linkedSignal } from '../shared/linked-signal.js';
 import { named } from '../shared/text.js';
 import { followPlan, sessionOfPlan, tickPlan } from './follow-plan.js';
 import { type Aside, decide, type RunDecision, type RunRules, type RunStep } from './plan-run.js';
+import { askedKey, openQuestions } from './questions.js';
 import { checkOptions, DEFAULTS, type RunPlanOptions } from './run-options.js';
 import { RunTally } from './run-tally.js';
 import type { RunPlanEvent, RunSummary } from './run-types.js';
@@ -15,8 +16,8 @@ import { type ClaimTask, newHolder, taskLeases } from './task-steps.js';
 
 /** Tasks whose outcome a session keeps: a run would repeat older ones. */
 const MOST_UNTICKED = 300;
-/** Interval between claims of a task that another run works on, in milliseconds. */
-const CLAIM_AGAIN_MS = 2000;
+/** Interval between claims of a task that another run works on, and between looks for an answer, in milliseconds. */
+const LOOK_AGAIN_MS = 2000;
 /** Consecutive steps of a task without an accepted result before the run fails. */
 const MOST_IN_VAIN = 3;
 
@@ -57,6 +58,7 @@ class PlanRunner {
   readonly #held = new Map<string, HeldLease>();
   /** Tasks of other runs, with the time of the next claim. */
   readonly #elsewhere = new Map<string, number>();
+  /** Notes and questions that were told. */
   readonly #told = new Set<string>();
   /** Tasks whose step ran while the tasks were read: the read may be older than their result. */
   #unread: ReadonlySet<string> = new Set();
@@ -106,9 +108,10 @@ class PlanRunner {
     let tasks = await this.#tasks();
     this.#begin(tasks);
     for (;;) {
+      this.#tellQuestions(tasks);
       const decision = await this.#decide(tasks);
       if (decision.end !== undefined) return this.#end(tasks, decision, before);
-      await this.#progress();
+      await this.#progress(tasks.some(({ asked }) => asked === 'open'));
       if (this.#fault !== undefined) throw this.#fault;
       const isStopping = this.#signal.aborted;
       this.#unread = new Set(isStopping ? [] : this.#active.keys());
@@ -154,14 +157,14 @@ class PlanRunner {
     this.#tell({ type: 'run-started', session: this.#session, tasks: tasks.length, done });
   }
 
-  /** Waits until a step has ended, or a task of another run can be claimed again. */
-  async #progress(): Promise<void> {
+  /** Waits until a step has ended, or it is time to look for an answer or the task of another run again. */
+  async #progress(isAsking: boolean): Promise<void> {
     if ([...this.#unread].some((task) => !this.#active.has(task))) return;
     const stop = new AbortController();
     const { signal, release } = linkedSignal([this.#signal, stop.signal]);
     const isSlotFree = this.#active.size < this.#rules.parallel;
-    const waits = isSlotFree && this.#elsewhere.size > 0;
-    const again = waits ? [pause(CLAIM_AGAIN_MS, undefined, { signal }).catch(() => {})] : [];
+    const waits = isSlotFree && (isAsking || this.#elsewhere.size > 0);
+    const again = waits ? [pause(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {})] : [];
     await Promise.race([...this.#active.values(), ...again]);
     stop.abort();
     release();
@@ -223,7 +226,7 @@ class PlanRunner {
 
   /** Leaves a task to the run that holds its lease, until the next claim. */
   async #yieldTask(task: string, message: string): Promise<void> {
-    this.#elsewhere.set(task, performance.now() + CLAIM_AGAIN_MS);
+    this.#elsewhere.set(task, performance.now() + LOOK_AGAIN_MS);
     await this.#release(task);
     if (!this.#told.has(message)) this.#tell({ type: 'note', message });
     this.#told.add(message);
@@ -326,11 +329,20 @@ class PlanRunner {
       ...(why !== undefined && { why }),
       total: tasks.length,
       done: tasks.filter(({ isDone }) => isDone).length,
+      questions: openQuestions(this.#session, tasks),
       ms: performance.now() - this.#started,
       proposed: Math.max(0, (proposals ?? 0) - (proposalsBefore ?? proposals ?? 0)),
     });
     this.#tell({ type: 'run-ended', summary });
     return summary;
+  }
+
+  #tellQuestions(tasks: readonly WorkTask[]): void {
+    for (const asked of openQuestions(this.#session, tasks)) {
+      if (this.#told.has(askedKey(asked))) continue;
+      this.#told.add(askedKey(asked));
+      this.#tell({ type: 'question', ...asked });
+    }
   }
 
   #tasks(): Promise<WorkTask[]> {

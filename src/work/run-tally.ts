@@ -51,7 +51,10 @@ export class RunTally {
   }
 
   summary(
-    rest: Pick<RunSummary, 'session' | 'outcome' | 'why' | 'total' | 'done' | 'ms' | 'proposed'>,
+    rest: Pick<
+      RunSummary,
+      'session' | 'outcome' | 'why' | 'total' | 'done' | 'questions' | 'ms' | 'proposed'
+    >,
   ): RunSummary {
     const tasks = [...this.#tasks.values()];
     const findings = sum(tasks.map((task) => task.findings));

@@ -1,5 +1,6 @@
 import type { Role } from '../contracts/kinds.js';
 import type { RunOutcome } from './plan-run.js';
+import type { AskedQuestion } from './questions.js';
 
 export type AgentRole = Extract<Role, 'implementer' | 'reviewer'>;
 
@@ -140,6 +141,8 @@ export type RunPlanEvent =
       /** Repairs of the result, in words. */
       readonly repaired?: string;
     }
+  /** A task asks a person. Told once, also if it was asked before the run. */
+  | ({ readonly type: 'question' } & AskedQuestion)
   | { readonly type: 'ticked'; readonly task: string }
   | { readonly type: 'merged'; readonly task: string }
   | {
@@ -181,6 +184,8 @@ export interface RunSummary {
   readonly done: number;
   /** Tasks that this run worked on or set aside. */
   readonly tasks: readonly TaskSummary[];
+  /** Questions that no one has answered. */
+  readonly questions: readonly AskedQuestion[];
   readonly rounds: number;
   readonly findings: number;
   readonly tokens: number;

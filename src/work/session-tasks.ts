@@ -2,7 +2,7 @@ import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import type { DispatchResult, TimelineEntry } from '../contracts/replies/dispatch-result.js';
 import type { ToolReply } from '../contracts/replies/replies.js';
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
-import type { OutcomeName } from '../ledger/task-ledger.js';
+import { type OutcomeName, questionKey } from '../ledger/task-ledger.js';
 import { keepTrying } from '../sdk/keep-trying.js';
 import type { PublishOptions } from '../sdk/persistent-publish.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
@@ -92,7 +92,13 @@ function wasApproved(known: Came | undefined): boolean {
 }
 
 function beginning(known: Came | undefined) {
+  const { questions = [], next_action, last_outcome } = known ?? {};
+  const isBlocked = last_outcome?.endsWith('_blocked') === true;
+  const isOpen = next_action === 'wait_for_answer' && questions.some((each) => each.default === undefined);
+  const isAnswered = isBlocked && (next_action === 'retry' || next_action === 'dispatch_reviewer');
   return {
+    questions,
+    ...((isOpen || isAnswered) && { asked: isOpen ? ('open' as const) : ('answered' as const) }),
     results: known?.dispatches ?? 0,
     rounds: 0,
     stall: 'none' as const,
@@ -106,15 +112,35 @@ async function history(
   ask: Asking,
   session: string,
   known: Came,
-): Promise<{ readonly rounds: number; readonly stall: Stall }> {
-  const { task, stalled, dispatches } = known;
+): Promise<Pick<WorkTask, 'rounds' | 'stall' | 'asked'>> {
+  const { task, stalled, dispatches, next_action } = known;
   const [results, stall] = await Promise.all([
     resultsOf(ask, session, task, dispatches),
     stalled ? stallOf(ask, session, task) : ('none' as const),
   ]);
   const since = results.findIndex(({ verdict }) => verdict === 'approved');
   const tries = since < 0 ? results : results.slice(0, since);
-  return { rounds: tries.filter(({ role }) => role === 'implementer').length, stall };
+  const work = tries.filter(({ role }) => role === 'implementer');
+  const asking = newQuestions(results);
+  const [last] = results;
+  const isRepeated = last?.asks !== undefined && !asking.has(last) && next_action !== 'wait_for_answer';
+  return {
+    rounds: work.filter((result) => !asking.has(result)).length,
+    stall,
+    ...(isRepeated && { asked: 'repeated' as const }),
+  };
+}
+
+/** Returns the blocked results with a new question. An agent that repeats an answered one makes no progress. */
+function newQuestions(newestFirst: readonly TimelineEntry[]): ReadonlySet<TimelineEntry> {
+  const before = new Set<string>();
+  const asking = newestFirst.toReversed().filter(({ verdict, asks = [] }) => {
+    const keys = asks.map(questionKey);
+    const isNew = verdict === 'blocked' && keys.some((key) => !before.has(key));
+    for (const key of keys) before.add(key);
+    return isNew;
+  });
+  return new Set(asking);
 }
 
 /** Returns the results of a task without duplicates, the newest first. */

@@ -1,3 +1,4 @@
+import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import type { OutcomeName } from '../ledger/task-ledger.js';
 import { counted } from '../shared/text.js';
 import { stallText } from '../shared/why-shown.js';
@@ -5,7 +6,7 @@ import { stallText } from '../shared/why-shown.js';
 /**
  * The state machine of a task: implement → judge → (sent back: implement again) → approved. The step follows only from the
  * session, so an interrupted run finds the same step again. A stalled task is replanned once, with a replan section in its next
- * prompt. If that does not help, a person must decide.
+ * prompt. If that does not help, a person must decide. A task that asks a person waits for the answer, then takes the step again.
  */
 
 /** A task of a plan or a board, with its results. */
@@ -27,7 +28,11 @@ export interface WorkTask {
   /** Number of results with a verdict. */
   readonly results: number;
   readonly last?: OutcomeName;
-  /** Implementer results since the last approval. */
+  /** Questions that no one has answered. */
+  readonly questions: NonNullable<RunStatusReply['tasks'][number]['questions']>;
+  /** `open`: the last result waits for an answer; `answered`: it has one; `repeated`: it had one before the result. */
+  readonly asked?: 'open' | 'answered' | 'repeated';
+  /** Implementer results since the last approval, without those that asked something new. */
   readonly rounds: number;
   readonly stall: Stall;
   readonly stalledBy?: string;
@@ -39,6 +44,8 @@ export type Stall = 'none' | 'replan' | 'beyond';
 export type Step =
   | { readonly kind: 'implement'; readonly round: number; readonly replans: boolean }
   | { readonly kind: 'judge'; readonly round: number }
+  /** Its question has no answer yet. */
+  | { readonly kind: 'wait' }
   /** A person must decide. */
   | { readonly kind: 'needed'; readonly why: string }
   | { readonly kind: 'limit'; readonly why: string };
@@ -49,13 +56,14 @@ export type Step =
  * @param again true to allow one more step in spite of limits and stalls
  */
 export function nextStep(
-  { last, rounds, stall, stalledBy }: WorkTask,
+  { last, asked, rounds, stall, stalledBy }: WorkTask,
   maxRounds: number,
   again: boolean,
 ): Step {
+  if (asked === 'open') return { kind: 'wait' };
   if (last === 'implementer_completed') return { kind: 'judge', round: rounds };
   if (last === 'reviewer_blocked') {
-    return again
+    return again || asked === 'answered'
       ? { kind: 'judge', round: rounds }
       : { kind: 'needed', why: 'the reviewer asks for a decision of a person' };
   }

@@ -49,6 +49,7 @@ export class PlayedRun {
         isUnticked: done.has(id) && !this.ticked.has(id),
         ...(isBlocked && { hold: 'blocked' }),
         waitsFor: dependsOn.filter((other) => !done.has(other)),
+        questions: [],
         results: all.length,
         ...(ledger !== undefined && { last: outcomeName(ledger.last) }),
         rounds: since.filter(({ part }) => part === 'work').length,

@@ -18,7 +18,7 @@ const steps = (run: PlayedRun) => run.begun.map(({ task, step }) => `${task} ${s
 describe('the next step of a task', () => {
   const task: WorkTask = {
     ...{ id: '1', text: '', from: 'plan', isDone: false, isUnticked: false, isOptional: false },
-    ...{ waitsFor: [], dependsOn: [], results: 2, rounds: 1, stall: 'none' },
+    ...{ waitsFor: [], dependsOn: [], questions: [], results: 2, rounds: 1, stall: 'none' },
   };
   it.each([
     ['begins with work', { results: 0, rounds: 0 }, { kind: 'implement', round: 1, replans: false }],
@@ -30,6 +30,17 @@ describe('the next step of a task', () => {
     ],
     ['is work after failed work', { last: 'implementer_failed' }, { kind: 'implement', round: 2 }],
     ['is work after blocked work', { last: 'implementer_blocked' }, { kind: 'implement', round: 2 }],
+    [
+      'is to wait while its question is open',
+      { last: 'implementer_blocked', asked: 'open' },
+      { kind: 'wait' },
+    ],
+    ['is a review after an answer', { last: 'reviewer_blocked', asked: 'answered' }, { kind: 'judge' }],
+    [
+      'is for a person where the review repeats an answered question',
+      { last: 'reviewer_blocked', asked: 'repeated' },
+      { kind: 'needed' },
+    ],
     ['is for a person where the review says so', { last: 'reviewer_blocked' }, { kind: 'needed' }],
     [
       'plans a stalled task again',

@@ -81,6 +81,10 @@ export const timelineEntry = z
     dispatch: place('Of a result: its sequence in the DISPATCH stream.').exactOptional(),
     facts: count('Of a result: number of its facts.').exactOptional(),
     repairs: count('Of a result: number of repairs.').exactOptional(),
+    asks: z
+      .array(z.string())
+      .exactOptional()
+      .describe('Of a result: what it asks a person, without questions that have a default.'),
     prompt: z
       .object({
         id,

@@ -3,6 +3,7 @@ import type { TimelineEntry, TimelineKind } from '../../contracts/replies/dispat
 import type { PromptTraceBrief } from '../../contracts/replies/prompt-trace.js';
 import type { TasksDocument } from '../../contracts/run-request.js';
 import type { FactRecorded, SessionEvent, StoredEvent } from '../../contracts/session-events.js';
+import { questionsOf } from '../../ledger/outcome-digest.js';
 import { totalsOf } from '../../ledger/progress-ledger.js';
 import { clipText, counted, oneLine } from '../../shared/text.js';
 import { factsOfEvent } from '../facts/event-facts.js';
@@ -117,6 +118,7 @@ function result(event: FactRecorded): Told {
   const { summary, required_fixes = [], issues = [], blockers = [] } = outcome;
   const said = summary ?? blockers[0] ?? required_fixes[0] ?? issues[0]?.message ?? verdict ?? 'no summary';
   const repaired = repairs.length + repairs_omitted;
+  const asks = questionsOf(outcome, verdict).filter((question) => question.default === undefined);
   return {
     task,
     role,
@@ -126,6 +128,7 @@ function result(event: FactRecorded): Told {
     dispatch: dispatch.sequence,
     facts: factsOfEvent(event).length + facts_omitted,
     ...(repaired > 0 && { repairs: repaired }),
+    ...(asks.length > 0 && { asks: asks.map(({ text }) => clipText(oneLine(text), MAX_SUMMARY)) }),
   };
 }
 
