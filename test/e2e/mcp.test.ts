@@ -211,6 +211,20 @@ describe('throughline mcp', () => {
 });
 
 describe('what agents leave for each other by MCP', () => {
+  it('an agent answers the question of another, and the prompt of the task names it', async () => {
+    await using agent = await connectMcp(STDIO, { session: newSession('asked'), env, cwd });
+    const blockers = ['Which port?'];
+    await agent.call('report', { task_id: '7', status: 'blocked', summary: 'No port', blockers });
+    const given = { action: 'answer', id: '7', content: '9464', agent: 'planner' };
+    expect(await agent.call('note', given)).toMatchObject({
+      text: 'Answered for task 7: Which port? 9464',
+      data: { entries: [{ id: '7', content: '9464', type: 'answer' }] },
+    });
+    expect((await agent.call('context', { task: '7', prompt: 'Serve metrics' })).text).toContain(
+      '- Asked: "Which port?" Answered by planner: "9464"',
+    );
+  });
+
   it('a decision reaches the next agent: at the start of the session, in its resource, and by recall', async () => {
     await using agent = await connectMcp(STDIO, { session: newSession('noted'), env, cwd });
     await agent.call('note', { action: 'decision', content: 'Errors carry line and column, from 1' });

@@ -98,7 +98,7 @@ export const MCP_TOOLS = {
     { prompt: z.string(), tokens: z.int(), sequence: z.int() },
   ),
   report: tool(
-    'Store the result of a task, once it is done or cannot be done. Answers when it is stored and read.',
+    'Store the result of a task, once it is done or cannot be done.',
     ADDS,
     {
       role: role.optional(),
@@ -127,7 +127,7 @@ export const MCP_TOOLS = {
     },
   ),
   task: tool(
-    'Board and plan. next: the next ready tasks; claim: take that of the board; add: one to the board (content); status: set id to status; list: open ones first.',
+    'Board and plan. next: ready tasks; claim: take the next of the board; add: to the board (content); status: of id; list: open ones first.',
     ADDS,
     {
       action: z.enum(['next', 'claim', 'add', 'status', 'list']),
@@ -142,18 +142,20 @@ export const MCP_TOOLS = {
     { tasks: z.array(shownTask), plan: z.looseObject({}).nullable().optional() },
   ),
   note: tool(
-    'Write for later agents: note or decision (content), or message (to the next agent). inbox: unread messages; read: mark id as read; list: all notes.',
+    'For later agents: note, decision or message (content), answer (to what task id asks). inbox: unread messages; read: mark id as read; list: notes.',
     ADDS,
     {
-      action: z.enum(['note', 'decision', 'message', 'inbox', 'read', 'list']),
+      action: z.enum(['note', 'decision', 'message', 'inbox', 'read', 'list', 'answer']),
       content: content.optional(),
       type: z.enum(NOTE_TYPES).optional(),
       id: z.string().optional(),
+      question: z.string().optional(),
+      agent: z.string().optional(),
     },
     { entries: z.array(z.object({ id: z.string(), content: z.string(), type: z.string().optional() })) },
   ),
   recall: tool(
-    'Search what is known: facts, notes and files of the session, learnings of the project.',
+    'Search facts, notes and files of the session, learnings of the project.',
     READS,
     {
       query: z.string().trim().min(1, 'must not be empty').max(10_000, 'must be at most 10000 characters'),

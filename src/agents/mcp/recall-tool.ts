@@ -151,6 +151,16 @@ export const noteTool: McpTool<'note'> = async ({ session, client: connect }, in
       const { message } = await client.tools.inboxMarkRead({ session, id });
       return written([message], '');
     }
+    case 'answer': {
+      const task = needed(input, 'id', 'the task that asked');
+      const { question, agent: by = 'an agent' } = input;
+      const { answer } = await client.tools.blockerAnswer({ session, task, answer: content(), question, by });
+      const asked = answer.questions.join(' ');
+      return {
+        text: `Answered for task ${oneLine(task)}: ${oneLine(asked)} ${oneLine(answer.answer)}`,
+        data: { entries: [{ id: task, content: answer.answer, type: 'answer' }] },
+      };
+    }
     case 'inbox':
       return written((await client.tools.inboxList({ session })).messages, 'There are no unread messages.');
   }
