@@ -74,14 +74,21 @@ export function statusCommand(program: Command): void {
 }
 
 async function showInstallation(cli: Cli, json: boolean): Promise<void> {
-  const { health, list } = await withClient(cli, async ({ tools }) => ({
+  const { health, list, proposed } = await withClient(cli, async ({ tools, proposals }) => ({
     health: await tools.healthShow({ brief: true }),
     list: await tools.sessionList({ limit: NAMED }),
+    // Without a learnings service, or the permission to ask it, nothing is known of proposals.
+    proposed: await proposals.list({ status: 'pending', limit: 1 }).then(
+      ({ total }) => total,
+      () => 0,
+    ),
   }));
   const injected = injectedTokens(stateDirOf(cli.config.env), new Date());
   if (json) return out(JSON.stringify({ ...health, injected, sessions: list.sessions, total: list.total }));
   for (const line of installationLines(health)) out(line);
   if (injected > 0) out(`hooks: ${counted(injected, 'token')} given to agents in the last day`);
+  if (proposed > 0)
+    out(`needs you: ${counted(proposed, 'proposal')} to review: "throughline learning review"`);
   for (const line of sessionLines(list.sessions, undefined, 'no figures yet')) out(line);
   const more = list.total - list.sessions.length;
   if (list.total === 0)
@@ -139,12 +146,13 @@ async function ledgerOf(
 }
 
 function statusLines(reply: RunStatusReply | RunInitReply): string[] {
-  const { session, run, tasks, unreadable } = reply;
+  const { session, run, tasks, unreadable, waiting } = reply;
   const lines: string[] = run === null ? [NO_PLAN] : planNumberLines(run);
   const problems = run === null ? '' : problemsCounted(run);
   if (problems !== '') lines.push(`tasks.md: ${problems}`);
   if ('degraded' in reply && reply.degraded !== undefined) lines.push(degradedLine(reply.degraded));
   if (session.board.total > 0) lines.push(`board: ${boardLine(session.board)}`);
+  if (waiting.length > 0) lines.push(`needs you: ${waiting.map(oneLine).join('; ')}`);
   for (const task of tasks) lines.push(...progressLines(task).map((line) => `  ${line}`));
   for (const { task, dispatch, code, reason } of unreadable)
     lines.push(`  ${oneLine(task)}  last result ${dispatch} could not be read: ${code}: ${oneLine(reason)}`);

@@ -52,3 +52,13 @@ export function stallText(hint: string): string {
       `${before === '' ? '' : ' · '}${STALLS[signal]} ${counted(Number(times), 'time')}`,
   );
 }
+
+interface Needs {
+  readonly stalled: readonly unknown[];
+  readonly waiting: readonly unknown[];
+}
+
+/** Returns 0 for a session with a stalled task, 1 for one that waits for a person, else 2. */
+export function needRank({ stalled, waiting }: Needs): 0 | 1 | 2 {
+  return stalled.length > 0 ? 0 : waiting.length > 0 ? 1 : 2;
+}

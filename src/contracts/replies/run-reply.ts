@@ -4,7 +4,7 @@ import { question } from '../results.js';
 import { planProblem, progressTask, tasksDocument, tasksSource } from '../run-request.js';
 import { TASK_STATUSES } from '../task-events.js';
 import { count, faultFields, place, sequence, type Told } from './page-fields.js';
-import { outcome, planTotals, sessionView } from './session-reply.js';
+import { needs, outcome, planTotals, sessionView } from './session-reply.js';
 
 const planStatus = progressTask.shape.status.describe('Its status in the plan.');
 const results = {
@@ -83,6 +83,7 @@ const status = {
     .describe(
       'Tasks whose last result could not be read; the newest rejections of the session are remembered.',
     ),
+  ...needs,
   sequence,
 };
 

@@ -170,6 +170,14 @@ const stalledTask = z
   })
   .meta({ id: 'StalledTask', description: 'A stalled task.' });
 
+/** What needs a person. */
+export const needs = {
+  stalled: z.array(stalledTask).describe('Stalled tasks: the first five.'),
+  waiting: z
+    .array(z.string())
+    .describe('What needs a person, a sentence each: the first five. Empty for a completed session.'),
+};
+
 export const sessionFigures = z
   .object({
     ...common,
@@ -196,10 +204,7 @@ export const sessionFigures = z
       })
       .exactOptional()
       .describe('The tasks of its plan by status, if it has one.'),
-    stalled: z.array(stalledTask).describe('Stalled tasks: the first five.'),
-    waiting: z
-      .array(z.string())
-      .describe('What needs a person, a sentence each: the first five. Empty for a completed session.'),
+    ...needs,
     unread: count('Unread messages.'),
     archived: z
       .object({

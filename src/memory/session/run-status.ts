@@ -8,9 +8,9 @@ import { clipText, oneLine } from '../../shared/text.js';
 import { resolvedSettings } from './charter.js';
 import { overview } from './commands/lifecycle-commands.js';
 import { unreadableTasks } from './known-rejections.js';
+import { needsOf } from './needs.js';
 import type { Run } from './session-run.js';
 import { ledgersOf, rejectionsOf, type SessionState, seenState } from './session-state.js';
-import type { Task } from './task-board.js';
 
 export type RunStatus = Omit<RunStatusReply, 'sequence' | 'degraded'>;
 export type TaskProgress = RunStatus['tasks'][number];
@@ -19,12 +19,13 @@ export function runStatus(state: SessionState): RunStatus {
   const seen = seenState(state);
   const { run } = state;
   const ledgers = ledgersOf(state);
-  return {
+  const status = {
     ...overview(seen),
     run: run === undefined ? null : planInNumbers(run, ledgers),
     tasks: [...ledgers.values()].map((ledger) => progressOf(seen, ledger)),
     unreadable: unreadableTasks(rejectionsOf(state)),
   };
+  return { ...status, ...needsOf(status, seen.board.tasks.values()) };
 }
 
 export function planInNumbers(
@@ -74,15 +75,12 @@ export function progressOf(
 }
 
 const MAX_GOAL = 300;
-const MAX_REASON = 300;
-const MAX_LISTED = 5;
 
 export function sessionFigures(state: SessionState): Figures {
   const seen = seenState(state);
   const { session } = overview(seen);
   const status = runStatus(state);
   const { rejected, ...read } = session.dispatches;
-  const isOpen = session.status === 'open' && session.archived === undefined;
   const goal = session.goal ?? state.run?.goal;
   return {
     session: state.session,
@@ -101,45 +99,8 @@ export function sessionFigures(state: SessionState): Figures {
     ...(status.run !== null && {
       plan: { spec: status.run.spec, done: status.run.totals.completed, total: status.run.totals.total },
     }),
-    stalled: isOpen ? stalledTasks(status) : [],
-    waiting: isOpen ? waitingFor(status, seen.board.tasks.values()) : [],
+    stalled: status.stalled,
+    waiting: status.waiting,
     unread: session.unread,
   };
-}
-
-function stalledTasks({ tasks }: RunStatus): Figures['stalled'] {
-  return tasks
-    .filter(({ stalled }) => stalled)
-    .slice(-MAX_LISTED)
-    .reverse()
-    .map(({ task, board, plan, replan_hint = '' }) => ({
-      task,
-      where: board !== undefined ? 'board' : plan !== undefined ? 'plan' : 'results',
-      reason: said(replan_hint),
-    }));
-}
-
-/** Lists what needs a person: open questions first, then halted reviews, unreadable results, and the rest. */
-function waitingFor({ tasks, unreadable, run }: RunStatus, board: Iterable<Task>): string[] {
-  const halted = tasks.filter(({ next_action }) => next_action === 'halt_and_escalate');
-  const isHalted = (id: string) => halted.some(({ task }) => task === id);
-  const asks = new Set(tasks.flatMap(({ task, questions }) => (questions === undefined ? [] : [task])));
-  const blocked = [...board].filter(
-    ({ id, status }) => status === 'blocked' && !isHalted(id) && !asks.has(id),
-  );
-  const waiting = [
-    ...tasks.flatMap(({ task, questions = [] }) => questions.map(({ text }) => `task ${task} asks: ${text}`)),
-    ...halted.map(({ task }) => `task ${task}: its review says that a person must decide`),
-    ...unreadable.map(
-      ({ task, code, reason }) => `task ${task}: its last result was rejected: ${code}: ${reason}`,
-    ),
-    ...blocked.map(({ id, reason }) => `task ${id} is blocked${reason === undefined ? '' : `: ${reason}`}`),
-    ...(run?.drift ?? []).map(({ message }) => message),
-    ...(run?.held === undefined ? [] : [`no task of the plan can go on: ${run.held}`]),
-  ];
-  return waiting.slice(0, MAX_LISTED).map(said);
-}
-
-function said(text: string): string {
-  return clipText(oneLine(text), MAX_REASON);
 }

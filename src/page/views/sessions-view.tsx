@@ -1,6 +1,6 @@
 import '../styles/sessions.css';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-reply.js';
-import { stallText } from '../../shared/why-shown.js';
+import { needRank, stallText } from '../../shared/why-shown.js';
 import { Ago, Button, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
@@ -192,7 +192,7 @@ function groupsOf(sessions: readonly SessionListed[]) {
     { name: 'Others', members: [] },
   ];
   for (const each of sessions) {
-    const place = each.brief ? 2 : each.stalled.length > 0 ? 0 : each.waiting.length > 0 ? 1 : 2;
+    const place = each.brief ? 2 : needRank(each);
     groups[place]?.members.push(each);
   }
   const filled = groups.filter(({ members }) => members.length > 0);

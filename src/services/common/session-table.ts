@@ -13,6 +13,7 @@ import {
 import type { Unwatch } from '../../engine/ports/session-log.js';
 import { Backoff } from '../../engine/runtime/batched.js';
 import { withinDeadline } from '../../shared/backoff.js';
+import { needRank } from '../../shared/why-shown.js';
 
 /**
  * Known data of a session: from the index, from folds in this process, and from hints. Fields for filtering and
@@ -201,9 +202,8 @@ function movedAt(row: KeptRow, at: number): void {
 }
 
 function knownOf(figures: Figures): KnownFigures {
-  const { status, project, title, goal, stalled, waiting } = figures;
-  const rank = stalled.length > 0 ? 0 : waiting.length > 0 ? 1 : 2;
-  return { status, project, title, goal, rank, text: JSON.stringify(figures) };
+  const { status, project, title, goal } = figures;
+  return { status, project, title, goal, rank: needRank(figures), text: JSON.stringify(figures) };
 }
 
 /**

@@ -58,6 +58,18 @@ describe('a question', () => {
     expect(taskOf(played)).toMatchObject({ next_action: 'retry_with_constraints', stalled: true });
   });
 
+  it('every surface says that a person is needed for a blocked task, until the session is completed', () => {
+    const played = asked();
+    played.foldWhole(recorded(2, implementer({ ...BLOCKED, task_id: '2', blockers: ['No network'] })));
+    const waiting = [`task 1 asks: ${PORT}`, 'task 2 is blocked: "throughline status --task 2" shows why'];
+    expect(runStatus(played.state)).toMatchObject({ waiting, stalled: [] });
+    expect(sessionFigures(played.state)).toMatchObject({ waiting, stalled: [] });
+    played.foldWhole(recorded(3, implementer({ ...BLOCKED, task_id: '2', blockers: ['No network'] })));
+    expect(runStatus(played.state)).toMatchObject({ waiting: waiting.slice(0, 1), stalled: [{ task: '2' }] });
+    played.after('session-complete', { force: true, reason: 'No longer needed' });
+    expect(runStatus(played.state)).toMatchObject({ waiting: [], stalled: [] });
+  });
+
   it('a completed result may ask as well: the work goes on with the default', () => {
     const questions = [{ text: 'Semicolons?', options: ['yes', 'no'], default: 'yes' }];
     const played = new Played().foldWhole(recorded(1, implementer({ task_id: '1', questions })));

@@ -1,0 +1,60 @@
+import type { RunStatusReply } from '../../contracts/replies/run-reply.js';
+import type { Figures } from '../../contracts/replies/session-reply.js';
+import { clipText, oneLine } from '../../shared/text.js';
+import type { Task } from './task-board.js';
+
+const MAX_REASON = 300;
+const MAX_LISTED = 5;
+
+type Needs = Pick<Figures, 'stalled' | 'waiting'>;
+type Status = Omit<RunStatusReply, 'sequence' | 'degraded' | keyof Needs>;
+
+/**
+ * Returns what needs a person, in one place for the list of sessions, the status of a session, and the inspector: stalled tasks,
+ * and what waits: open questions first, then halted reviews, unreadable results, blocked tasks, and the plan. A session that is
+ * completed or archived needs no one.
+ */
+export function needsOf(status: Status, board: Iterable<Task>): Needs {
+  const { session } = status;
+  if (session.status !== 'open' || session.archived !== undefined) return { stalled: [], waiting: [] };
+  return { stalled: stalledTasks(status), waiting: waitingFor(status, board) };
+}
+
+function stalledTasks({ tasks }: Status): Figures['stalled'] {
+  return tasks
+    .filter(({ stalled }) => stalled)
+    .slice(-MAX_LISTED)
+    .reverse()
+    .map(({ task, board, plan, replan_hint = '' }) => ({
+      task,
+      where: board !== undefined ? 'board' : plan !== undefined ? 'plan' : 'results',
+      reason: said(replan_hint),
+    }));
+}
+
+function waitingFor({ tasks, unreadable, run }: Status, board: Iterable<Task>): string[] {
+  const halted = tasks.filter(({ next_action }) => next_action === 'halt_and_escalate');
+  const blocked = tasks.filter(
+    ({ next_action, stalled, board: isThere }) =>
+      next_action === 'retry_with_constraints' && !stalled && isThere === undefined,
+  );
+  const asks = tasks.flatMap(({ task, questions = [] }) => questions.map(({ text }) => ({ task, text })));
+  const told = new Set([...halted, ...asks].map(({ task }) => task));
+  const onBoard = [...board].filter(({ id, status }) => status === 'blocked' && !told.has(id));
+  const waiting = [
+    ...asks.map(({ task, text }) => `task ${task} asks: ${text}`),
+    ...halted.map(({ task }) => `task ${task}: its review says that a person must decide`),
+    ...unreadable.map(
+      ({ task, code, reason }) => `task ${task}: its last result was rejected: ${code}: ${reason}`,
+    ),
+    ...onBoard.map(({ id, reason }) => `task ${id} is blocked${reason === undefined ? '' : `: ${reason}`}`),
+    ...blocked.map(({ task }) => `task ${task} is blocked: "throughline status --task ${task}" shows why`),
+    ...(run?.drift ?? []).map(({ message }) => message),
+    ...(run?.held === undefined ? [] : [`no task of the plan can go on: ${run.held}`]),
+  ];
+  return waiting.slice(0, MAX_LISTED).map(said);
+}
+
+function said(text: string): string {
+  return clipText(oneLine(text), MAX_REASON);
+}
