@@ -49,11 +49,12 @@ export function commandAgent(command: string, place: CommandPlace): Agent {
  * @throws ThroughlineError `not_found`, from a call whose command cannot be started
  */
 export function commandCheck(command: string, place: CommandPlace): Check {
-  return async (call) => {
+  const check = async (call: CheckCall) => {
     const end = await logged(command, call, '', place);
     if (wasNotStarted(end)) throw await notStarted('check', command, end);
     return { passed: end.code === 0, command, output: `${end.stdout}${end.stderr}` };
   };
+  return Object.assign(check, { command });
 }
 
 /** Runs a command with a value as JSON on its standard input. Returns what went wrong. */

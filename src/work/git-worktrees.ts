@@ -10,6 +10,7 @@ import { hashOf } from '../shared/hash.js';
 import { shellWord } from '../shared/text.js';
 import { makeIgnoredFolder } from './run-folder.js';
 import type { Workspaces } from './run-types.js';
+import type { WorkPlace } from './task-prompt.js';
 
 /**
  * Gives each task a git worktree, on a branch of its own that begins at the current commit. The branch of an approved task is
@@ -193,6 +194,23 @@ export async function gitWorktrees(directory: string, folder: string, session: s
       return new Set(tasks.filter((task) => branches.has(`refs/heads/${branchOf(task)}`) || isThere(task)));
     },
   };
+}
+
+/** Returns the commit and branch of a folder; undefined outside of a repository with a commit. */
+export async function workPlace(directory: string): Promise<WorkPlace | undefined> {
+  const head = await git(directory, ['rev-parse', '--verify', '--quiet', 'HEAD']).catch(() => undefined);
+  if (head?.ok !== true) return undefined;
+  const branch = await git(directory, ['symbolic-ref', '--quiet', '--short', 'HEAD']);
+  return { commit: head.output, ...(branch.ok && { branch: branch.output }) };
+}
+
+/** Returns the files that differ from the last commit, without ignored ones. */
+export async function changedFiles(directory: string): Promise<string[]> {
+  const listed = await Promise.all([
+    git(directory, ['diff', '--name-only', '--relative', '-z', 'HEAD']),
+    git(directory, ['ls-files', '--others', '--exclude-standard', '-z']),
+  ]).catch(() => []);
+  return listed.flatMap(({ ok, output }) => (ok ? output.split('\0').filter((file) => file !== '') : []));
 }
 
 interface Fault {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   ftruncateSync,
   mkdirSync,
   openSync,
@@ -65,8 +66,8 @@ export function runStateDir(
 
 /** Opens the folder, and kills the agents that killed runs left behind. */
 export function openRunFolder(state: string, logs = state): RunFolder {
-  const [runs, answers] = [join(state, 'runs'), join(state, 'answers')];
-  for (const folder of [state, runs, answers]) makePrivateFolder(folder);
+  const [runs, answers, begun] = [join(state, 'runs'), join(state, 'answers'), join(state, 'begun')];
+  for (const folder of [state, runs, answers, begun]) makePrivateFolder(folder);
   if (logs !== state) makeIgnoredFolder(logs);
   const holder = newHolder();
   const own = { ...identityOf(process.pid), space: processSpace(), holder };
@@ -116,8 +117,15 @@ export function openRunFolder(state: string, logs = state): RunFolder {
       known.set(answer(name), given);
       writePrivateFile(join(answers, answer(name)), JSON.stringify(given));
     },
+    async begin(name) {
+      const mark = join(begun, fileName(name));
+      const wasBegun = existsSync(mark) && !known.has(answer(name));
+      writePrivateFile(mark, '');
+      return wasBegun;
+    },
     async drop(name) {
       known.delete(answer(name));
+      rmSync(join(begun, fileName(name)), { force: true });
       rmSync(join(answers, answer(name)), { force: true });
     },
   };

@@ -4,6 +4,7 @@ import { type HeldLease, isHeld } from '../engine/ports/lease-store.js';
 import { linkedSignal } from '../shared/linked-signal.js';
 import { named } from '../shared/text.js';
 import { followPlan, sessionOfPlan, tickPlan } from './follow-plan.js';
+import { workPlace } from './git-worktrees.js';
 import { type Aside, decide, type RunDecision, type RunRules, type RunStep } from './plan-run.js';
 import { askedKey, openQuestions } from './questions.js';
 import { checkOptions, DEFAULTS, type RunPlanOptions } from './run-options.js';
@@ -56,6 +57,8 @@ class PlanRunner {
   readonly #inVain = new Map<string, number>();
   readonly #claim: ClaimTask;
   readonly #held = new Map<string, HeldLease>();
+  /** Commits on which tasks began in this run. */
+  readonly #bases = new Map<string, string>();
   /** Tasks of other runs, with the time of the next claim. */
   readonly #elsewhere = new Map<string, number>();
   /** Notes and questions that were told. */
@@ -255,6 +258,11 @@ class PlanRunner {
       if (codeOf(error) !== 'conflict') throw error;
       return this.#setAside(task, { kind: 'needed', why: messageOf(error) });
     }
+    const at = await workPlace(place);
+    // The base of later rounds is that of the first.
+    if (step.kind === 'implement' && at !== undefined && !this.#bases.has(task.id))
+      this.#bases.set(task.id, at.commit);
+    const review = at && { ...at, base: this.#bases.get(task.id) };
     const { ask, publish } = this.#talk;
     await runStep(task, step, place, {
       ask,
@@ -266,7 +274,7 @@ class PlanRunner {
       project,
       maxFacts,
       agents: { implementer, reviewer },
-      ...{ check, kept, timeoutMs, signal },
+      ...{ check, kept, review, timeoutMs, signal },
       tell: (event) => this.#tell(event),
     });
   }

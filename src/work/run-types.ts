@@ -60,7 +60,11 @@ export interface CheckAnswer {
 }
 
 /** Checks the work on a task, before the review: tests, linters. A failed check is a finding. */
-export type Check = (call: CheckCall) => Promise<CheckAnswer>;
+export interface Check {
+  (call: CheckCall): Promise<CheckAnswer>;
+  /** The command, for the prompt of the task. */
+  readonly command?: string;
+}
 
 /** Gives each task of a run its own folder. */
 export interface Workspaces {
@@ -83,6 +87,8 @@ export interface Workspaces {
 export interface KeptAnswers {
   read(name: string): Promise<AgentAnswer | undefined>;
   keep(name: string, answer: AgentAnswer): Promise<void>;
+  /** Records that a call begins. Returns true if an earlier run began it and has no answer. */
+  begin?(name: string): Promise<boolean>;
   /** Removes an answer once its result is published. */
   drop?(name: string): Promise<void>;
 }

@@ -4,6 +4,7 @@ import { sentBackText } from '../prompt/role-contract.js';
 import { LATE, withinDeadline } from '../shared/backoff.js';
 import { linkedSignal } from '../shared/linked-signal.js';
 import { type AgentResult, readAnswer, resultIdOf } from './command-agent.js';
+import { changedFiles } from './git-worktrees.js';
 import type { RunStep } from './plan-run.js';
 import type {
   Agent,
@@ -15,6 +16,7 @@ import type {
   RunPlanEvent,
 } from './run-types.js';
 import type { PatientSession } from './session-tasks.js';
+import { type PromptRemarks, taskPromptOf } from './task-prompt.js';
 import type { WorkTask } from './task-step.js';
 
 interface StepTools extends PatientSession {
@@ -25,6 +27,8 @@ interface StepTools extends PatientSession {
   readonly agents: { readonly implementer: Agent; readonly reviewer: Agent | undefined };
   readonly check: Check | undefined;
   readonly kept: KeptAnswers | undefined;
+  /** For the reviewer. */
+  readonly review: PromptRemarks['review'];
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly tell: (event: RunPlanEvent) => void;
@@ -71,9 +75,16 @@ async function agentTurn(
 ): Promise<void> {
   const { session, project, maxFacts } = tools;
   const resultId = resultIdOf(session, task.id, role, task.results);
+  const first = `${task.id}-${task.results + 1}-${role}`;
+  const wasBegun = (await tools.kept?.begin?.(first)) === true;
+  const taskPrompt = taskPromptOf(task.text, {
+    check: tools.check?.command,
+    ...(wasBegun && { interrupted: { files: await changedFiles(directory) } }),
+    ...(role === 'reviewer' && tools.review !== undefined && { review: tools.review }),
+  });
   const compiled = await tools.ask((client) =>
     client.compile({
-      ...{ session, role, taskId: task.id, taskPrompt: task.text },
+      ...{ session, role, taskId: task.id, taskPrompt },
       ...(maxFacts !== undefined && { maxFacts }),
       ...(project !== undefined && { project }),
     }),
@@ -81,7 +92,6 @@ async function agentTurn(
   let { prompt } = compiled;
   let messages: AgentCall['messages'] = compiled.messages;
   let fault = '';
-  const first = `${task.id}-${task.results + 1}-${role}`;
   const names = [first, `${first}-again`] as const;
   for (const attempt of [1, 2] as const) {
     const name = names[attempt - 1] ?? first;

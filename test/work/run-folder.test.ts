@@ -118,6 +118,24 @@ describe('an answer', () => {
     expect(await openRunFolder(state).read('T1-1-implementer')).toBeUndefined();
   });
 
+  it('a call that began in an earlier run and has no answer was interrupted, until its result is published', async () => {
+    const state = fresh();
+    const name = 'T1-1-implementer';
+    const begin = async () => {
+      const run = openRunFolder(state);
+      const wasBegun = await run.begin?.(name);
+      run.release();
+      return wasBegun;
+    };
+    expect([await begin(), await begin()]).toEqual([false, true]);
+    await keptIn(state);
+    expect(await begin()).toBe(false);
+    const run = openRunFolder(state);
+    await run.drop?.(name);
+    run.release();
+    expect(await begin()).toBe(false);
+  });
+
   it('counts only if it was there before the run, or the run itself has kept it', async () => {
     const state = fresh();
     const folder = openRunFolder(state);
