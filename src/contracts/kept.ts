@@ -15,6 +15,7 @@ export const KEPT = {
     perDispatch: 200,
     bytesPerDispatch: 256_000,
     explicit: 50,
+    artifacts: 50,
   },
   /** The ledgers' copy of an outcome. Blockers and required fixes are kept in full, so that none is lost. */
   digest: { summary: 240, text: 200, list: 20, demand: 500, demands: 50, files: 50, failures: 3 },

@@ -21,7 +21,7 @@ export function outcomeOf(
 
 function kept(result: AnyResult): Outcome {
   const { status, assessment, summary, files_modified, tests, follow_up_actions, blockers } = result;
-  const { strengths, issues, required_fixes, questions, intent_id, branch, history } = result;
+  const { strengths, issues, required_fixes, questions, intent_id, branch, commit, history } = result;
   const outcome: Outcome = {};
   if (status !== undefined) outcome.status = status;
   if (assessment !== undefined) outcome.assessment = assessment;
@@ -37,6 +37,7 @@ function kept(result: AnyResult): Outcome {
     outcome.questions = questions.slice(0, KEPT.question.list).map(keptQuestion);
   if (intent_id !== undefined) outcome.intent_id = line(intent_id);
   if (branch !== undefined) outcome.branch = line(branch);
+  if (commit !== undefined) outcome.commit = line(commit);
   if (history === true) outcome.history = true;
   return outcome;
 }

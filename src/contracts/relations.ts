@@ -13,6 +13,10 @@ export const RELATIONS = {
   noted: 'noted',
   /** The git branch of a result. */
   branch: 'on_branch',
+  /** The git commit of a result. */
+  commit: 'at_commit',
+  /** Something that the work added, and how to call it. */
+  defined: 'defined_as',
   /** A question of an agent to its user, which an observer saw left open. */
   asks: 'asks',
   /** A wish of a review that approved the task. */
@@ -28,6 +32,7 @@ const FREE: ReadonlySet<string> = new Set([
   RELATIONS.noted,
   RELATIONS.suggested,
   RELATIONS.asks,
+  RELATIONS.defined,
 ]);
 
 /** Relations reserved for outcomes: a fact with one closes earlier facts. */

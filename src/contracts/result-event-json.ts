@@ -24,7 +24,7 @@ interface ResultEvent {
     readonly repairs_omitted?: number | undefined;
   };
 }
-type Outcome = Omit<AnyResult, 'task_id' | 'result_id' | 'facts' | 'status' | 'assessment'> & {
+type Outcome = Omit<AnyResult, 'task_id' | 'result_id' | 'facts' | 'artifacts' | 'status' | 'assessment'> & {
   readonly status?: Verdict | undefined;
   readonly assessment?: Verdict | undefined;
 };
@@ -59,6 +59,7 @@ function outcomeJson(outcome: Outcome): string | undefined {
   if (outcome.required_fixes !== undefined) said += `,"required_fixes":${texts(outcome.required_fixes)}`;
   if (outcome.intent_id !== undefined) said += `,"intent_id":${text(outcome.intent_id)}`;
   if (outcome.branch !== undefined) said += `,"branch":${text(outcome.branch)}`;
+  if (outcome.commit !== undefined) said += `,"commit":${text(outcome.commit)}`;
   if (outcome.history !== undefined) said += `,"history":${outcome.history}`;
   return `{${said.slice(1)}}`;
 }

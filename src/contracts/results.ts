@@ -56,6 +56,15 @@ export const question = z
   })
   .meta({ id: 'Question', description: 'A question to a person.' });
 
+export const artifact = z
+  .object({
+    kind: text.optional().describe('What it is: endpoint, function, component, class or integration.'),
+    name: text.min(1, 'must not be empty').describe('Its name, such as parse or GET /metrics.'),
+    signature: text.optional().describe('How it is called.'),
+    location: text.optional().describe('Where it is, such as src/parse.ts:12.'),
+  })
+  .meta({ id: 'Artifact', description: 'Something that later tasks can call.' });
+
 export const explicitFact = z
   .object({
     subject: text.min(1, 'must not be empty').describe('Subject of the fact.'),
@@ -90,6 +99,11 @@ const COMMON = {
     .max(256, 'must be at most 256 characters')
     .describe('Idempotency key: the result counts once per session, however often it is published.'),
   branch: text.describe('The git branch that it was done on.'),
+  commit: text.describe('The git commit of the work.'),
+  artifacts: z
+    .array(artifact)
+    .max(KEPT.fact.artifacts, `must be at most ${KEPT.fact.artifacts} artifacts`)
+    .describe('What the work adds that later tasks can call.'),
   history: z.boolean().describe('It is from before the session: it adds facts, and needs no next action.'),
   questions: z
     .array(question)
@@ -117,6 +131,7 @@ export type AnyResult = { task_id: string } & {
 export type TestRun = z.output<typeof testRun>;
 export type ReviewIssue = z.output<typeof reviewIssue>;
 export type Question = z.output<typeof question>;
+export type Artifact = z.output<typeof artifact>;
 export type ExplicitFact = z.output<typeof explicitFact>;
 
 export const RESULTS = Object.fromEntries(ROLES.map((role) => [role, schemaOf(role)])) as {

@@ -34,6 +34,7 @@ const outcome = z
     questions: z.array(question).optional().describe('Questions to a person.'),
     intent_id: z.string().optional().describe('The intent whose trace records it.'),
     branch: z.string().optional().describe('The git branch of the result.'),
+    commit: z.string().optional().describe('The git commit of the result.'),
     history: z.literal(true).optional().describe('It is from before the session, so ledgers skip it.'),
   })
   .meta({ id: 'Outcome', description: "A result's own words, besides its facts." });

@@ -151,7 +151,13 @@ const explicitFacts = fc.record({
 const observerResults = fc
   .tuple(
     fc.record({ task_id: taskIds, summary: texts }),
-    fc.record({ facts: few(explicitFacts), follow_up_actions: few(texts) }, maybe),
+    fc.record(
+      {
+        ...{ facts: few(explicitFacts), follow_up_actions: few(texts), commit: texts },
+        artifacts: few(fc.record({ name: texts, signature: texts, location: files })),
+      },
+      maybe,
+    ),
   )
   .map(([needed, more]) => observer({ ...needed, ...more }));
 

@@ -119,7 +119,8 @@ export const LIST_RULES: readonly RepairRule<readonly unknown[]>[] = [
   {
     name: 'groups',
     kind: 'list',
-    about: 'an object of lists becomes one list; where it goes by severity, each item keeps its own',
+    about:
+      'an object of lists becomes one list; by severity, or by kind of artifact, each item keeps its own',
     apply: (value, field) => (isObject(value) ? groupsIn(value, field) : undefined),
   },
   {
@@ -169,10 +170,32 @@ function groupsIn(value: Json, field: string): readonly unknown[] | undefined {
   const groups = Object.entries(value);
   if (groups.length === 0) return [];
   if (!groups.every(([, items]) => Array.isArray(items))) return undefined;
+  if (field === 'artifacts')
+    return groups.flatMap(([name, items]) => (items as unknown[]).map((item) => artifactOf(item, name)));
   const bySeverity = field === 'issues' && groups.every(([name]) => severityOf(name) !== undefined);
   return groups.flatMap(([name, items]) =>
     (items as unknown[]).map((item) => (bySeverity ? withSeverity(item, name) : item)),
   );
+}
+
+/** The groups of spec-workflow, in the singular; an endpoint there has a method and a path. */
+const ARTIFACTS: Readonly<Record<string, string>> = {
+  apiendpoints: 'endpoint',
+  endpoints: 'endpoint',
+  functions: 'function',
+  components: 'component',
+  classes: 'class',
+  integrations: 'integration',
+};
+
+function artifactOf(item: unknown, group: string): unknown {
+  const kind = ARTIFACTS[plainName(group)] ?? group;
+  if (typeof item === 'string') return { kind, name: item };
+  if (!isObject(item)) return item;
+  const { method, path, type: _, ...rest } = item;
+  const isEndpoint = kind === 'endpoint' && isText(path);
+  if (!isEndpoint) return { ...item, kind };
+  return { name: isText(method) ? `${method} ${path}` : path, ...rest, kind };
 }
 
 function withSeverity(item: unknown, severity: string): unknown {
@@ -215,6 +238,12 @@ export const OBJECT_RULES: readonly RepairRule<Json>[] = [
     kind: 'object',
     about: 'a question that is a text becomes its text',
     apply: (value, field) => (field === 'questions' && isText(value) ? { text: value } : undefined),
+  },
+  {
+    name: 'artifact in words',
+    kind: 'object',
+    about: 'an artifact that is a text becomes its name',
+    apply: (value, field) => (field === 'artifacts' && isText(value) ? { name: value } : undefined),
   },
   {
     name: 'fact in parts',

@@ -3,7 +3,7 @@ import { bySeverity } from '../../contracts/kinds.js';
 import type { AnyResult, ExplicitFact, ReviewIssue, RoleResult, TestRun } from '../../contracts/results.js';
 import type { FactRecorded, Outcome } from '../../contracts/session-events.js';
 import { clipText, quoted } from '../../shared/text.js';
-import { CONVENTION, EXTRACTION_RULES, explicitFacts } from './extraction-rules.js';
+import { CONVENTION, EXTRACTION_RULES, ownFacts } from './extraction-rules.js';
 import { RuleBasedFactExtractor } from './fact-extractor.js';
 import { type RecordedFact, saysTheSame } from './fact-types.js';
 
@@ -44,10 +44,10 @@ export function factsOfEvent({ data }: FactRecorded): readonly RecordedFact[] {
  * would differ.
  */
 export function factsBeyond(result: AnyResult, outcome: Outcome): readonly RecordedFact[] | undefined {
-  const { facts = NONE } = result;
+  const { facts = NONE, artifacts } = result;
   if (!isWhole(result, outcome) || factsAtMost(result) > MOST) return undefined;
-  if (facts.length === 0) return NO_FACTS;
-  const own = explicitFacts(facts);
+  if (facts.length + lengthOf(artifacts) === 0) return NO_FACTS;
+  const own = ownFacts(result);
   return own.filter((fact, at) => own.findIndex((each) => saysTheSame(each, fact)) === at);
 }
 
@@ -59,6 +59,7 @@ function isWhole(result: AnyResult, outcome: Outcome): boolean {
   return (
     isSameText(result.summary, outcome.summary) &&
     isSameText(result.branch, outcome.branch) &&
+    isSameText(result.commit, outcome.commit) &&
     areSameTexts(result.files_modified, outcome.files_modified) &&
     areSameRuns(result.tests, outcome.tests) &&
     areSameTexts(result.follow_up_actions, outcome.follow_up_actions) &&
@@ -120,9 +121,10 @@ function mayBeConvention(...messages: readonly string[]): boolean {
 
 /** An upper bound. An issue with a fix may be twice as long. */
 function factsAtMost(result: AnyResult): number {
-  const { files_modified, tests, follow_up_actions, blockers, issues, required_fixes, facts } = result;
-  let most = 3 + lengthOf(files_modified) + lengthOf(follow_up_actions) + lengthOf(blockers);
-  most += 3 * lengthOf(issues) + 2 * lengthOf(required_fixes) + lengthOf(facts);
+  const { files_modified, tests, follow_up_actions, blockers, issues, required_fixes, facts, artifacts } =
+    result;
+  let most = 4 + lengthOf(files_modified) + lengthOf(follow_up_actions) + lengthOf(blockers);
+  most += 3 * lengthOf(issues) + 2 * lengthOf(required_fixes) + lengthOf(facts) + lengthOf(artifacts);
   for (const { failures } of tests ?? []) most += Math.max(1, lengthOf(failures));
   return most;
 }

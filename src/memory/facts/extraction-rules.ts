@@ -1,7 +1,7 @@
 import { KEPT } from '../../contracts/kept.js';
 import { bySeverity, KINDS, kindOf, type ResultField, type Role, verdictIn } from '../../contracts/kinds.js';
 import { BLOCKED_BY, RELATIONS, relationOf } from '../../contracts/relations.js';
-import type { AnyResult, ExplicitFact, TestRun } from '../../contracts/results.js';
+import type { AnyResult, TestRun } from '../../contracts/results.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { type RecordedFact, recordedFact, type SessionFactTag } from './fact-types.js';
 
@@ -87,7 +87,7 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
   },
   {
     name: 'facts',
-    extract: ({ facts = [] }) => explicitFacts(facts),
+    extract: ownFacts,
   },
   {
     // The approval closes its own findings, so its remaining wishes are suggestions.
@@ -108,12 +108,30 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     field: 'blockers',
     extract: (result, taskId) => facts(task(taskId), BLOCKED_BY, result.blockers, ['dependency', 'error']),
   },
+  {
+    name: 'commit',
+    extract: ({ commit }, taskId) =>
+      commit === undefined ? [] : facts(task(taskId), RELATIONS.commit, [commit], []),
+  },
 ];
 
-export function explicitFacts(facts: readonly ExplicitFact[]): RecordedFact[] {
-  return each(facts, ({ subject, relation, object, tags = [] }) =>
+/** Returns the facts that an event stores: the explicit ones, and artifacts, which the outcome does not keep. */
+export function ownFacts({
+  facts = [],
+  artifacts = [],
+}: Pick<AnyResult, 'facts' | 'artifacts'>): RecordedFact[] {
+  const explicit = each(facts, ({ subject, relation, object, tags = [] }) =>
     recordedFact(subject, relationOf(relation), object, tags),
   );
+  const defined = each(artifacts, ({ kind = 'artifact', name, signature = name, location }) =>
+    recordedFact(
+      `${kind}:${name}`,
+      RELATIONS.defined,
+      `${signature}${location === undefined ? '' : ` in ${location}`}`,
+      ['decision'],
+    ),
+  );
+  return [...explicit, ...defined];
 }
 
 function task(taskId: string): string {

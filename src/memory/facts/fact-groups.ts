@@ -52,6 +52,7 @@ export function isBare({ relation, tags, object }: Told & { readonly object: str
   return (
     OUTCOMES.has(relation) ||
     relation === RELATIONS.branch ||
+    relation === RELATIONS.commit ||
     (relation === RELATIONS.test && !tags.includes('error'))
   );
 }

@@ -130,6 +130,7 @@ describe('the extractor', () => {
       'suggestions',
       'branch',
       'blockers',
+      'commit',
     ]);
   });
 
