@@ -37,6 +37,7 @@ interface WorkOptions {
   readonly maxCost?: number;
   readonly onStall: 'ask' | 'skip';
   readonly notify?: string;
+  readonly hooks?: string;
   readonly again?: boolean;
   readonly parallel: number;
   readonly worktrees?: true | string;
@@ -93,6 +94,7 @@ export function workCommand(program: Command): void {
       '--notify <command>',
       'run it for each question to a person, which it reads as JSON on standard input (limit 10s)',
     )
+    .option('--hooks <file>', 'JSON file with commands to run before and after the run, a task, an iteration')
     .option('--again', 'give each task that was given up one more step')
     .option(
       '--parallel <n>',
@@ -168,6 +170,10 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   };
   note(`-- prompts and logs: ${folder.path}`);
   try {
+    const hooks =
+      options.hooks === undefined
+        ? undefined
+        : (await import('../work/run-hooks.js')).commandHooks(options.hooks, commands);
     const workspaces = await worktreesOf(options, folder.path, session);
     const given: Omit<RunPlanOptions, 'client'> = {
       ...{ directory: process.cwd(), kept: folder, run: folder },
@@ -178,6 +184,7 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
       ...(options.reviewer !== undefined && { reviewer: commandAgent(options.reviewer, commands) }),
       ...(options.check !== undefined && { check: commandCheck(options.check, commands) }),
       ...(options.maxFacts !== undefined && { maxFacts: options.maxFacts }),
+      ...(hooks !== undefined && { hooks }),
       ...{ tick: options.tick === true, again: options.again === true },
       ...{ maxRounds: options.maxRounds, timeoutMs: options.timeout, onStall: options.onStall },
       ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),

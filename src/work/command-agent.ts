@@ -8,9 +8,9 @@ import { linkedSignal } from '../shared/linked-signal.js';
 import { isObject, shellWord } from '../shared/text.js';
 import { type GroupEnd, runGroup } from './process-group.js';
 import type { RunFolder } from './run-folder.js';
-import type { Agent, AgentAnswer, AgentCall, AgentRole, Check, CheckCall } from './run-types.js';
+import type { Agent, AgentAnswer, AgentRole, Check, CheckCall } from './run-types.js';
 
-interface CommandPlace {
+export interface CommandPlace {
   readonly folder: RunFolder;
   /** Environment of a command, beside the names of its session and result. */
   readonly env: Readonly<Record<string, string>>;
@@ -74,9 +74,10 @@ export async function runNotifier(
   }
 }
 
-async function logged(
+/** Runs a command with a log, and records its processes while it runs. */
+export async function logged(
   command: string,
-  { name, session, directory, signal }: AgentCall | CheckCall,
+  { name, session, directory, signal }: Pick<CheckCall, 'name' | 'session' | 'directory' | 'signal'>,
   input: string,
   { folder, env }: CommandPlace,
   more: Readonly<Record<string, string>> = {},
@@ -101,7 +102,8 @@ async function logged(
   }
 }
 
-async function faultOf({ code, signal, stderr, fault }: GroupEnd): Promise<string | undefined> {
+/** Returns why a command failed, with its last words. */
+export async function faultOf({ code, signal, stderr, fault }: GroupEnd): Promise<string | undefined> {
   if (code === 0) return undefined;
   const how = fault ?? (signal === null ? `ended with code ${code}` : `ended by ${signal}`);
   const said = await lastWords(stderr);

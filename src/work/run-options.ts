@@ -1,5 +1,6 @@
 import { ThroughlineError } from '../contracts/errors.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
+import type { RunHooks } from './run-hooks.js';
 import type { Agent, Check, KeptAnswers, RunIdentity, RunPlanEvent, Workspaces } from './run-types.js';
 
 export interface RunPlanOptions {
@@ -18,6 +19,8 @@ export interface RunPlanOptions {
   readonly check?: Check;
   /** Largest number of facts in a prompt, 1 to 1,000. Default: as many as fit its budget. */
   readonly maxFacts?: number;
+  /** Commands at six moments of the run. Default: none. */
+  readonly hooks?: RunHooks;
   /** Ticks the line of an approved task. Default: false. */
   readonly tick?: boolean;
   /** Largest number of implementer results of a task without an approval. Default: 3. */

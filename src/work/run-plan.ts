@@ -7,6 +7,7 @@ import { followPlan, sessionOfPlan, tickPlan } from './follow-plan.js';
 import { workPlace } from './git-worktrees.js';
 import { type Aside, decide, type RunDecision, type RunRules, type RunStep } from './plan-run.js';
 import { askedKey, openQuestions } from './questions.js';
+import type { HookMoment } from './run-hooks.js';
 import { checkOptions, DEFAULTS, type RunPlanOptions } from './run-options.js';
 import { RunTally } from './run-tally.js';
 import type { RunPlanEvent, RunSummary } from './run-types.js';
@@ -59,6 +60,10 @@ class PlanRunner {
   readonly #held = new Map<string, HeldLease>();
   /** Commits on which tasks began in this run. */
   readonly #bases = new Map<string, string>();
+  /** Output of hooks for the next prompt: of a task, or under `undefined` of any. */
+  readonly #hookOutput = new Map<string | undefined, string[]>();
+  /** Tasks whose first hook ran in this run. */
+  readonly #hooked = new Set<string>();
   /** Tasks of other runs, with the time of the next claim. */
   readonly #elsewhere = new Map<string, number>();
   /** Notes and questions that were told. */
@@ -107,12 +112,14 @@ class PlanRunner {
       const session = this.#session;
       await this.#talk.ask(({ tools }) => tools.sessionOpen({ session, project }));
     }
+    await this.#hook('beforeRun');
     const before = await this.#proposals();
     let tasks = await this.#tasks();
     this.#begin(tasks);
     for (;;) {
       this.#tellQuestions(tasks);
       const decision = await this.#decide(tasks);
+      if (decision.end !== undefined && !this.#signal.aborted) await this.#hook('afterRun');
       if (decision.end !== undefined) return this.#end(tasks, decision, before);
       await this.#progress(tasks.some(({ asked }) => asked === 'open'));
       if (this.#fault !== undefined) throw this.#fault;
@@ -263,6 +270,10 @@ class PlanRunner {
     if (step.kind === 'implement' && at !== undefined && !this.#bases.has(task.id))
       this.#bases.set(task.id, at.commit);
     const review = at && { ...at, base: this.#bases.get(task.id) };
+    const hook = (moment: HookMoment) => this.#hook(moment, task.id, place, signal);
+    if (!this.#hooked.has(task.id)) await hook('beforeTask');
+    this.#hooked.add(task.id);
+    await hook('beforeIteration');
     const { ask, publish } = this.#talk;
     await runStep(task, step, place, {
       ask,
@@ -275,8 +286,10 @@ class PlanRunner {
       maxFacts,
       agents: { implementer, reviewer },
       ...{ check, kept, review, timeoutMs, signal },
+      hookOutput: () => [...this.#takeOutput(undefined), ...this.#takeOutput(task.id)],
       tell: (event) => this.#tell(event),
     });
+    await hook('afterIteration');
   }
 
   /** Fails after several steps that did not change the results of their task. */
@@ -312,6 +325,7 @@ class PlanRunner {
         this.#tell({ type: 'ticked', task: id });
       } else this.#tell({ type: 'note', message: `${id} is approved, but its line is not ticked: ${why}` });
     }
+    await this.#hookAfter(id);
     this.#closed.add(id);
     this.#tell({ type: 'task-ended', task: id, outcome: 'approved', ...(why !== undefined && { why }) });
     await this.#release(id);
@@ -320,6 +334,7 @@ class PlanRunner {
   async #setAside(task: WorkTask, aside: Aside): Promise<void> {
     this.#tally.begin(task);
     this.#aside.set(task.id, aside);
+    await this.#hookAfter(task.id);
     this.#tell({ type: 'task-ended', task: task.id, outcome: aside.kind, why: aside.why });
     await this.#release(task.id);
   }
@@ -343,6 +358,35 @@ class PlanRunner {
     });
     this.#tell({ type: 'run-ended', summary });
     return summary;
+  }
+
+  async #hookAfter(task: string): Promise<void> {
+    if (this.#hooked.delete(task)) await this.#hook('afterTask', task);
+  }
+
+  async #hook(
+    moment: HookMoment,
+    task?: string,
+    directory = this.#options.directory ?? '.',
+    signal = this.#signal,
+  ): Promise<void> {
+    const of = { session: this.#session, ...(task !== undefined && { task }) };
+    for (const { command, fault, quote } of (await this.#options.hooks?.({
+      moment,
+      ...of,
+      directory,
+      signal,
+    })) ?? []) {
+      if (fault !== undefined)
+        this.#tell({ type: 'note', message: `warning: the ${moment} hook "${command}" ${fault}` });
+      if (quote !== undefined) this.#hookOutput.set(task, [...(this.#hookOutput.get(task) ?? []), quote]);
+    }
+  }
+
+  #takeOutput(task: string | undefined): readonly string[] {
+    const output = this.#hookOutput.get(task) ?? [];
+    this.#hookOutput.delete(task);
+    return output;
   }
 
   #tellQuestions(tasks: readonly WorkTask[]): void {

@@ -29,6 +29,8 @@ interface StepTools extends PatientSession {
   readonly kept: KeptAnswers | undefined;
   /** For the reviewer. */
   readonly review: PromptRemarks['review'];
+  /** Returns the output of hooks that no prompt has shown yet. */
+  readonly hookOutput: () => readonly string[];
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly tell: (event: RunPlanEvent) => void;
@@ -79,6 +81,7 @@ async function agentTurn(
   const wasBegun = (await tools.kept?.begin?.(first)) === true;
   const taskPrompt = taskPromptOf(task.text, {
     check: tools.check?.command,
+    hooks: tools.hookOutput(),
     ...(wasBegun && { interrupted: { files: await changedFiles(directory) } }),
     ...(role === 'reviewer' && tools.review !== undefined && { review: tools.review }),
   });

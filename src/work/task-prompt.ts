@@ -6,6 +6,8 @@ export interface PromptRemarks {
   readonly check?: string | undefined;
   /** Set after an interruption: files that differ from the last commit, if they are known. */
   readonly interrupted?: { readonly files: readonly string[] };
+  /** Output of hooks, quoted. */
+  readonly hooks?: readonly string[];
   /** For a reviewer: the work, if it is in a git repository. */
   readonly review?: WorkPlace & { readonly base?: string | undefined };
 }
@@ -21,7 +23,10 @@ const MOST_FILES = 30;
 const MAX_FILE = 300;
 
 /** Returns the text of a task with the remarks as paragraphs. */
-export function taskPromptOf(text: string, { check, interrupted, review }: PromptRemarks): string {
+export function taskPromptOf(
+  text: string,
+  { check, interrupted, review, hooks = [] }: PromptRemarks,
+): string {
   const parts = [text];
   if (check !== undefined) parts.push(`This command judges the work: ${quoted(check)} (it must pass)`);
   if (interrupted !== undefined) {
@@ -39,5 +44,5 @@ export function taskPromptOf(text: string, { check, interrupted, review }: Promp
         : `The work began at commit ${base}, and is at commit ${commit}${on}.`,
     );
   }
-  return parts.join('\n\n');
+  return [...parts, ...hooks].join('\n\n');
 }
