@@ -67,7 +67,7 @@ export const LEARNING_REQUESTS = {
         .min(0, 'must be 0 to 1')
         .max(1, 'must be 0 to 1')
         .optional()
-        .describe('Confidence, 0 to 1.'),
+        .describe('Confidence, 0 to 1. Default: 0.5.'),
       source: z
         .object({
           session: name.optional().describe('Name of the session.'),

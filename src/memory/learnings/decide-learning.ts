@@ -8,6 +8,7 @@ import {
   type Unstamped,
 } from '../../contracts/outcome.js';
 import { pageOf } from './best-learnings.js';
+import { SAID_ONCE } from './harvest.js';
 import { learningId, learningTags, learningText, nearDuplicate, sameText } from './learning-text.js';
 import {
   type Entry,
@@ -149,7 +150,7 @@ export function propose(state: LearningState, args: LearningArguments<'learning.
         source,
         method: 'manual',
         evidence: [],
-        ...(confidence !== undefined && { confidence }),
+        confidence: confidence ?? SAID_ONCE,
       },
     },
     showing(id, { existing: false }),

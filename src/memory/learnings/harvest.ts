@@ -51,6 +51,7 @@ export function noteProposals(project: LearningState, session: string, notes: It
         type,
         content,
         tags: [note.type],
+        confidence: SAID_ONCE,
         method: 'note',
         source: { session, note: note.id },
         evidence: [],
@@ -132,6 +133,9 @@ export function withEvidence(
     .sort((a, b) => a.dispatch - b.dispatch || (caseOf(a) < caseOf(b) ? -1 : 1))
     .slice(-MAX_EVIDENCE);
 }
+
+/** Confidence of what a note or a person said: that of one task. */
+export const SAID_ONCE = 0.5;
 
 /** Returns 0.67 for two tasks, 0.75 for three, never 1. */
 export function confidenceOf(evidence: readonly LearningEvidence[]): number {

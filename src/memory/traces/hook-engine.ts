@@ -66,6 +66,8 @@ export interface PreLlmOptions {
   readonly logger: { error(fields: object, message: string): void };
   /** For the log. */
   readonly session?: string;
+  /** The task that is worked on, or how to learn it at each call; for the log. */
+  readonly taskId?: string | undefined | (() => string | undefined);
   /** Longest wait for the hooks, in milliseconds. Default 2000. */
   readonly deadlineMs?: number;
   /** Told of both prompts before each call: what counts tokens for a context window goes by `original`. */
@@ -85,19 +87,19 @@ const DEFAULT_DEADLINE_MS = 2000;
 
 /** Asks the hooks once, and gives both prompts. Never rejects. */
 export async function preparePrompt(systemPrompt: string, options: PreLlmOptions): Promise<PreparedPrompt> {
-  const { hookEngine, activeIntentId, logger, session, deadlineMs = DEFAULT_DEADLINE_MS } = options;
+  const { hookEngine, activeIntentId, deadlineMs = DEFAULT_DEADLINE_MS } = options;
   const untouched = { original: systemPrompt, effective: systemPrompt, summary: null };
   if (hookEngine === undefined || hookEngine === null) return untouched;
   let intentId: string | undefined;
   try {
-    intentId = typeof activeIntentId === 'function' ? activeIntentId() : activeIntentId;
+    intentId = current(activeIntentId);
     const summary = await withinDeadline(deadlineMs, hookEngine.preLLMRequest(intentId));
     if (summary === LATE) throw new Error(`no answer within ${deadlineMs} ms`);
     if (!summary) return untouched;
     return { original: systemPrompt, effective: `${summary}\n\n${systemPrompt}`, summary };
   } catch (error) {
     const message = 'pre-LLM hook failed: the model is called with the original system prompt';
-    tell(logger, { session, intentId, err: error, stack: stackOf(error) }, message);
+    tell(options, { intentId, ...faultOf(error) }, message);
     return untouched;
   }
 }
@@ -115,22 +117,25 @@ export function withPreLlmCompaction<Rest extends readonly unknown[], Answer>(
     try {
       options.onPrepared?.(prepared);
     } catch (error) {
-      const { logger, session } = options;
-      tell(logger, { session, err: error, stack: stackOf(error) }, 'onPrepared failed: the model is called');
+      tell(options, faultOf(error), 'onPrepared failed: the model is called');
     }
     return await createMessage(prepared.effective, ...rest);
   };
 }
 
-/** A logger that throws must not keep the model from being called. */
-function tell(logger: PreLlmOptions['logger'], fields: object, message: string): void {
+/** Logs with session and task. A logger that throws must not keep the model from being called. */
+function tell({ logger, session, taskId }: PreLlmOptions, fields: object, message: string): void {
   try {
-    logger.error(fields, message);
+    logger.error({ session, task: current(taskId), ...fields }, message);
   } catch {
     // Nobody is left to tell.
   }
 }
 
-function stackOf(error: unknown): string | undefined {
-  return error instanceof Error ? error.stack : undefined;
+function current(given: string | undefined | (() => string | undefined)): string | undefined {
+  return typeof given === 'function' ? given() : given;
+}
+
+function faultOf(error: unknown) {
+  return { err: error, stack: error instanceof Error ? error.stack : undefined };
 }

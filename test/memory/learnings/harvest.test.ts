@@ -49,6 +49,7 @@ describe('notes', () => {
           type: as,
           content: 'Name the field',
           tags: [type],
+          confidence: 0.5,
           method: 'note',
           source: { session: 's1', note: 'NOT-1' },
           evidence: [],

@@ -36,6 +36,7 @@ function scene(
     activeIntentId: 'INT-1',
     logger: { error },
     session: 'demo',
+    taskId: () => '7',
     ...more,
   };
   const call = withPreLlmCompaction(createMessage, options);
@@ -138,7 +139,10 @@ describe('user story 4: errors', () => {
       expect(systemOf(one)).toBe(SYSTEM);
       expect(one.createMessage).toHaveBeenCalledTimes(1);
       expect(one.error.mock.calls).toEqual([
-        [{ session: 'demo', intentId: 'INT-1', err: fault, stack: fault.stack }, expect.any(String)],
+        [
+          { session: 'demo', task: '7', intentId: 'INT-1', err: fault, stack: fault.stack },
+          expect.any(String),
+        ],
       ]);
       expect(fault.stack).toContain('pre-llm.test');
     },

@@ -47,7 +47,7 @@ describe('learning.propose', () => {
   it('learning.propose makes an insight without tags when the request says nothing else', () => {
     const reply = new Project().does('learning.propose', { content: TEXT });
     expect(reply).toMatchObject({ proposal: { type: 'insight', tags: [], source: {} } });
-    expect(reply.proposal).not.toHaveProperty('confidence');
+    expect(reply.proposal).toMatchObject({ confidence: 0.5 });
   });
 
   it.each([
