@@ -46,7 +46,7 @@ describe('a dispatch prompt', () => {
       plan_version: 2,
       summary: 'second try',
       earlier_summary: 'first try',
-      current_task: { description: 'do 1', status: 'pending', requirements: ['1.2'] },
+      current_task: { status: 'pending' },
       totals: { total: 2, completed: 1, inProgress: 0, pending: 1 },
     });
     expect(replan).toEqual([
@@ -62,7 +62,7 @@ describe('a dispatch prompt', () => {
       'Related work': ['- made the store | Files: src/store.ts [task:2]'],
     });
     expect(leftOut).toBe('');
-    expect(taskPrompt).toBe('Change src/store.ts');
+    expect(taskPrompt).toBe('Change src/store.ts\n\nPlan task 1: do 1\nRequirements:\n- 1.2');
     expect(compiled.budget).toMatchObject({ room: 3600, dropped: 0, tokenizer: 'approximate' });
     expect(compiled.budget.used).toBe(compiled.budget.wanted);
   });
@@ -108,7 +108,7 @@ describe('a dispatch prompt', () => {
     expect(packet).toEqual({
       summary: 'made the store',
       changed_files: ['src/store.ts'],
-      current_task: { description: 'do 2', status: 'completed' },
+      current_task: { status: 'completed' },
       active_task: '1',
       totals: { total: 2, completed: 1, inProgress: 0, pending: 1 },
     });
@@ -119,7 +119,10 @@ describe('a dispatch prompt', () => {
     const { prompt, messages } = compile(CIRCLING, { role });
     expect(messages).toEqual([
       { role: 'system', content: stablePrefix(role) },
-      { role: 'user', content: expect.stringMatching(/^Task: 1\n[\s\S]*\nChange src\/store\.ts$/) },
+      {
+        role: 'user',
+        content: expect.stringMatching(/^Task: 1\n[\s\S]*\nChange src\/store\.ts\n\nPlan task 1: do 1\n/),
+      },
     ]);
     expect(messages?.map(({ content }) => content).join('\n\n')).toBe(prompt);
   });
