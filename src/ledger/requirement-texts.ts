@@ -10,19 +10,19 @@ export function requirementTexts(document: string, asked: ReadonlySet<string>): 
   let current = '';
   let level = 0;
   for (const line of document.split(/\r?\n/)) {
-    const [, marks = '', title = ''] = /^(#{1,6})\s+(.*)$/.exec(line) ?? [];
-    const text = title || line.trim();
-    const [, id = '', rest = ''] = NAMED.exec(text) ?? [];
+    const [marks = ''] = /^#{1,6}(?=\s)/.exec(line) ?? [];
+    const text = line.slice(marks.length).trim();
+    const named = opening(NAMED, text);
     if (marks !== '') {
-      const [, number, said = ''] = REQUIREMENT.exec(title) ?? [];
-      if (number === undefined && id === '' && marks.length > level) continue;
-      current = number ?? id;
+      const requirement = named ?? opening(REQUIREMENT, text);
+      if (requirement === undefined && marks.length > level) continue;
+      current = requirement?.id ?? '';
       level = marks.length;
-      add(current, said || rest);
-    } else if (id !== '') add(id, rest);
+      add(current, requirement?.rest ?? '');
+    } else if (named !== undefined) add(named.id, named.rest);
     else if (current !== '') {
-      const [, number = '', criterion = ''] = NUMBERED.exec(text) ?? [];
-      if (number !== '') add(number.startsWith(`${current}.`) ? number : `${current}.${number}`, criterion);
+      const { id = '', rest = '' } = opening(NUMBERED, text) ?? {};
+      if (id !== '') add(id.startsWith(`${current}.`) ? id : `${current}.${id}`, rest);
       const before = found.get(current);
       if (before !== undefined && STORY.test(text))
         found.set(current, `${before}. ${text.replace(STORY, '')}`);
@@ -31,7 +31,19 @@ export function requirementTexts(document: string, asked: ReadonlySet<string>): 
   return found;
 }
 
-const REQUIREMENT = /^(?:requirement\s+|需求\s*|要件\s*)?(\d+(?:\.\d+)*)\s*[.:：)]?\s*[-–—]?\s*(.*)$/i;
-const NUMBERED = /^(?:[-*]\s+)?(\d+(?:\.\d+)*)[.):：]?\s+(.*)$/;
-const NAMED = /^(?:[-*]\s+)?\*{0,2}([A-Z]{1,8}-?\d+(?:[.-]\d+)*)\*{0,2}\s*[:：.–—-]\*{0,2}\s*(.*)$/;
-const STORY = /^\*{0,2}user story\*{0,2}[:：]\*{0,2}\s*/i;
+/** Reads the id that opens a text; the rest is without the punctuation after it. */
+function opening(
+  expression: RegExp,
+  text: string,
+): { readonly id: string; readonly rest: string } | undefined {
+  const found = expression.exec(text);
+  const id = found?.[1];
+  if (found === null || id === undefined) return undefined;
+  return { id, rest: text.slice(found[0].length).replace(PUNCTUATION, '') };
+}
+
+const REQUIREMENT = /^(?:requirement\s|需求|要件)?(\d{1,4}(?:\.\d{1,4}){0,4})(?!\d)/i;
+const NUMBERED = /^(?:[-*]\s)?(\d{1,4}(?:\.\d{1,4}){0,4})[.):：]?(?=\s)/;
+const NAMED = /^(?:[-*]\s)?\*{0,2}([A-Z]{1,8}-?\d{1,6}(?:[.-]\d{1,6}){0,4})\*{0,2}\s?[:：.–—-]/;
+const PUNCTUATION = /^[\s.:：)*–—-]+/;
+const STORY = /^\*{0,2}user story\*{0,2}[:：]\*{0,2}\s?/i;

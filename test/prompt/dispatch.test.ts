@@ -25,7 +25,7 @@ const CIRCLING = stateAfter(
   runInitialized([progressTask('1', { requirements: ['1.2'] }), progressTask('2', { status: 'completed' })]),
   recorded(1, implementer({ task_id: '2', files_modified: ['src/store.ts'], summary: 'made the store' })),
   recorded(2, implementer({ summary: 'first try' })),
-  recorded(3, sent('1', 'check the bounds')),
+  recorded(3, sent('1', 'close the file')),
   recorded(4, implementer({ summary: 'second try' })),
   recorded(5, sent('1', 'close the file')),
 );
@@ -51,10 +51,11 @@ describe('a dispatch prompt', () => {
     });
     expect(replan).toEqual([
       expect.stringMatching(/^Replan: .*another approach/),
-      '- ping_pong (2 times), completed, then sent back by a review: close the file',
+      expect.stringMatching(/^- ping_pong \(2 times\), completed, then sent back .*: close the file$/),
+      '- same_fixes (2 times), the same fix required again: close the file (2 times)',
       'Tried already, the newest last:',
-      '- completed: first try',
-      '- completed: second try',
+      '- completed: first try Refused by the review: close the file',
+      '- completed: second try Refused by the review: close the file',
     ]);
     expect(guide).toMatch(/^Guide: settle required_fixes of the ledger first/);
     expect(notes).toEqual({
@@ -95,7 +96,7 @@ describe('a dispatch prompt', () => {
   it('a dispatch prompt loses its replan section when the work is approved', () => {
     const state = stateAfter(
       ...[recorded(1, implementer()), recorded(2, sent('1', 'a')), recorded(3, implementer())],
-      ...[recorded(4, sent('1', 'b')), recorded(5, reviewer({ assessment: 'approved' }))],
+      ...[recorded(4, sent('1', 'a')), recorded(5, reviewer({ assessment: 'approved' }))],
     );
     const { packet, replan } = partsOf(compile(state));
     expect(replan).toEqual([]);

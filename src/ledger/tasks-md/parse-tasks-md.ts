@@ -32,17 +32,23 @@ export function parseTasksMd(text: string): ParsedTasks {
   return { ...settled, ...(preamble !== '' && { preamble }) };
 }
 
-const HEADING = /^ {0,3}(#{1,6})\s+(.*)$/;
+const HEADING = /^ {0,3}(#{1,6})\s(.*)/;
 /** Sections that say how the file is written, or how far it is. */
 const ABOUT_FILE = /\b(?:formats?|progress|tracking|table of contents|contents|notation)\b/i;
-const NO_TEXT = /^\s*(?:\||(?:-{3,}|\*{3,}|_{3,})\s*$|$)/;
+const NO_TEXT = /^(?:\||$|(?:-{3,}|\*{3,}|_{3,})$)/;
 
 /** Returns the text from `from` to the first task after it, and the overview of a front matter. */
 function preambleOf(lines: readonly string[], from: number, tasks: ParsedTasks['tasks']): string {
   const end = Math.min(...tasks.flatMap(({ line }) => (line > from ? line - 1 : [])), lines.length);
   const overview = lines
     .slice(0, from)
-    .flatMap((line) => /^overview:\s*["']?(.+?)["']?$/.exec(line)?.[1] ?? []);
+    .filter((line) => line.startsWith('overview:'))
+    .map((line) =>
+      line
+        .slice('overview:'.length)
+        .trim()
+        .replace(/^["']|["']$/g, ''),
+    );
   const text: string[] = [];
   let skipped = 0;
   let headings: { readonly level: number; readonly line: string }[] = [];
@@ -55,7 +61,7 @@ function preambleOf(lines: readonly string[], from: number, tasks: ParsedTasks['
       if (skipped === 0 || level <= skipped)
         skipped = ABOUT_FILE.test(title) || isLegendHeading(title) ? level : 0;
       headings = [...headings.filter((each) => each.level < level), { level, line }];
-    } else if (skipped === 0 && !NO_TEXT.test(line)) {
+    } else if (skipped === 0 && !NO_TEXT.test(line.trim())) {
       // Headings without text say nothing.
       text.push(...headings.map((each) => each.line), line.trimEnd());
       headings = [];
