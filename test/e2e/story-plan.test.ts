@@ -129,4 +129,16 @@ describe('a plan with bodies', () => {
       message: expect.stringContaining('neither in the plan nor on the board'),
     });
   });
+
+  it('an iteration prompt lists the tasks of the plan, and says how to finish one there', async () => {
+    const session = await following();
+    const { prompt } = await system.client.compile({ kind: 'iteration', session });
+    expect(prompt).toContain('REMAINING:\n  - [2] Write the lexer');
+    expect(prompt).toContain('  - [3] Ask for the licence (reason: waits for the legal team)');
+    expect(prompt).toContain('> Conventions: never use regular expressions in the lexer.');
+    expect(prompt).toContain('**Tick its line in the plan**');
+    expect(prompt).not.toMatch(
+      /No spec given|missing spec tasks|No tasks yet/,
+    );
+  });
 });
