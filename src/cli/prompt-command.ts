@@ -151,8 +151,6 @@ async function requestOf(session: string, options: CompileOptions): Promise<Comp
     return { kind, ...common, now, taskId, taskPrompt, template, extra };
   }
   if (taskId === undefined) throw new ThroughlineError('usage', 'no task is named: give --task ID');
-  if (taskPrompt === undefined)
-    throw new ThroughlineError('usage', 'the task has no prompt: give --prompt TEXT');
   return { ...common, taskId, taskPrompt, role };
 }
 

@@ -53,6 +53,7 @@ export function planLines({
   tasks,
   problems,
   more_problems: more = 0,
+  preamble,
   shortened,
   degraded,
 }: Plan): string[] {
@@ -63,6 +64,7 @@ export function planLines({
     ...planNumberLines(plan),
     ...(degraded === undefined ? [] : [degradedLine(degraded)]),
     ...tasks.flatMap((task) => taskTreeLines(task, plan.next_task_id, width)),
+    ...(preamble === undefined ? [] : ['', 'The plan says of all its tasks:', ...indented(preamble)]),
     ...(said === '' ? [] : [`tasks.md: ${said}`]),
     ...problems.map(problemLine),
     ...(more > 0 ? [`and ${counted(more, 'more such report')}`] : []),
@@ -72,9 +74,10 @@ export function planLines({
 
 function taskTreeLines(task: PlanTask, next: string | null, width: number): string[] {
   const { id, depth, waits_for = [], unknown_dependencies = [], requirements = [], prompt } = task;
+  const { requirement_texts: texts = {}, reason } = task;
   const said = [
     ...(id === next ? ['next'] : []),
-    ...(task.blocked ? ['blocked'] : []),
+    ...(task.blocked ? [reason === undefined ? 'blocked' : `blocked: ${oneLine(reason)}`] : []),
     ...(task.optional ? ['optional'] : []),
     ...(task.cancelled ? ['cancelled'] : []),
     ...(waits_for.length > 0 ? [`waits for ${waits_for.map(oneLine).join(', ')}`] : []),
@@ -87,9 +90,16 @@ function taskTreeLines(task: PlanTask, next: string | null, width: number): stri
   const came = task.last_outcome === undefined ? '' : `  ${task.last_outcome} → ${task.next_action}`;
   return [
     `${markOf(task)} ${name}  ${oneLine(task.text)}${why}${came}`,
-    ...(requirements.length > 0 ? [`    requirements: ${requirements.map(oneLine).join(', ')}`] : []),
-    ...(prompt === undefined ? [] : [`    prompt: ${oneLine(prompt)}`]),
+    ...(prompt === undefined ? [] : indented(prompt)),
+    ...(requirements.length > 0 ? ['    Requirements:'] : []),
+    ...requirements.map(
+      (key) => `    - ${oneLine(Object.hasOwn(texts, key) ? `${key}: ${texts[key]}` : key)}`,
+    ),
   ];
+}
+
+function indented(text: string): string[] {
+  return text.split('\n').map((line) => `    ${/^ */.exec(line)?.[0] ?? ''}${oneLine(line)}`);
 }
 
 function markOf({ status, blocked, cancelled }: PlanTask): string {
@@ -103,11 +113,15 @@ function shortenedLines({
   texts = 0,
   prompts = 0,
   requirements = 0,
+  preamble = 0,
+  requirementTexts = 0,
 }: Plan['shortened'] & object = {}): string[] {
   const cut = [
     ...(texts > 0 ? [counted(texts, 'text')] : []),
     ...(prompts > 0 ? [counted(prompts, 'prompt')] : []),
     ...(requirements > 0 ? [`the requirements of ${counted(requirements, 'task')}`] : []),
+    ...(preamble > 0 ? [`the preamble by ${counted(preamble, 'character')}`] : []),
+    ...(requirementTexts > 0 ? [`the text of ${counted(requirementTexts, 'requirement')}`] : []),
   ];
   return cut.length === 0 ? [] : [`shortened for size: ${cut.join(', ')}`];
 }

@@ -114,7 +114,7 @@ const dispatchRequest = z
       .describe('The kind of the prompt. Default: dispatch.'),
     ...common,
     taskId,
-    taskPrompt,
+    taskPrompt: taskPrompt.optional(),
     role: z.enum(ROLES).default(ROLES[0]).describe('The role of the agent.'),
     systemPrompt: untrimmed(200_000)
       .optional()

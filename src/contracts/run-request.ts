@@ -16,13 +16,14 @@ export const progressTask = z
     status: z.enum(TASK_LINES).describe('Its status.'),
     optional: z.literal(true).exactOptional().describe('Optional.'),
     blocked: z.literal(true).exactOptional().describe('Marked as blocked; the status is pending.'),
+    reason: z.string().exactOptional().describe('Why it is blocked.'),
     cancelled: z.literal(true).exactOptional().describe('Cancelled: not in any total.'),
     group: z
       .literal(true)
       .exactOptional()
       .describe('Its status derives from its subtasks, and only they are counted.'),
     parent: z.string().exactOptional().describe('Its parent task.'),
-    prompt: z.string().exactOptional().describe('Prompt for its agent.'),
+    prompt: z.string().exactOptional().describe("The plan's own words about it, line by line."),
     requirements: z.array(z.string()).exactOptional().describe('Its requirements.'),
     dependsOn: z
       .array(z.string())
@@ -54,6 +55,12 @@ export const tasksDocument = z
       })
       .describe('Version of the text.'),
     tasks: z.array(progressTask).describe('The tasks.'),
+    preamble: z.string().exactOptional().describe('What the plan says before its first task.'),
+    requirementTexts: z
+      .record(z.string(), z.string())
+      .exactOptional()
+      .describe('Texts of the requirements that the tasks name, from the document beside the plan.'),
+    design: z.string().exactOptional().describe('Path of the design document beside the plan.'),
     problems: z.number().describe('Lines that could not be read.'),
     guesses: z.number().exactOptional().describe('Lines that were read by a guess.'),
     unnamed: z.number().exactOptional().describe('Tasks without an id, named by their position or text.'),
@@ -64,6 +71,11 @@ export const tasksDocument = z
         texts: z.number().exactOptional().describe('Tasks with a shortened text.'),
         prompts: z.number().exactOptional().describe('Tasks with a shortened prompt.'),
         requirements: z.number().exactOptional().describe('Tasks whose requirements were left out.'),
+        preamble: z.number().exactOptional().describe('Characters of the preamble that were left out.'),
+        requirementTexts: z
+          .number()
+          .exactOptional()
+          .describe('Requirements with a shortened or missing text.'),
       })
       .exactOptional()
       .describe('Tasks shortened because the plan is so large.'),

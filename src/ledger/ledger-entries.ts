@@ -94,7 +94,7 @@ function taskEntries(
     ...(work.passed.length > 0 && { 'ledger.task.passing_tests': work.passed }),
     ...(work.followUps.length > 0 && { 'ledger.task.follow_ups': work.followUps }),
     ...(tries.length > 1 && { 'ledger.task.tries': tries }),
-    'ledger.task.stalled_count': ledger.stall.nonProgress,
+    'ledger.task.stalled_count': Math.max(ledger.stall.nonProgress, ...signals.map(({ count }) => count)),
     ...(signals.length > 0 && { 'ledger.task.stall_signals': signals }),
     'ledger.task.plan_version': ledger.planVersion,
     'ledger.task.last_outcome': outcomeName(ledger.last),

@@ -1,5 +1,5 @@
 import type { PlanProblem, ProgressTask, TasksDocument } from '../contracts/run-request.js';
-import { clipText, quoted } from '../shared/text.js';
+import { clipText, lengthOf, quoted, quotedLines } from '../shared/text.js';
 import type { ParsedTask, ParsedTasks, TaskProblem } from './tasks-md/parsed-tasks.js';
 
 /**
@@ -8,7 +8,11 @@ import type { ParsedTask, ParsedTasks, TaskProblem } from './tasks-md/parsed-tas
  */
 
 const MAX_TEXT = 300;
-const MAX_PROMPT = 4000;
+const MAX_PROMPT = 6000;
+const MAX_PREAMBLE = 3000;
+const MAX_REQUIREMENT = 400;
+/** Limit for the texts of all requirements together, in characters. */
+const MAX_REQUIREMENTS = 60_000;
 /** A NATS message holds 1 MiB, and the event has other fields too. */
 export const MAX_DOCUMENT_BYTES = 900_000;
 /** Limit for the prompts of all tasks together: each version of the plan is another event. */
@@ -17,10 +21,18 @@ const MAX_PROMPT_BYTES = 300_000;
 const SHORTER_TEXTS = [200, 120, 80, 40, 20];
 const MAX_PROBLEMS = 100;
 
-/** Bounds the document, each text in one line. With too many tasks it still exceeds `MAX_DOCUMENT_BYTES`. */
+/** The documents beside a plan. */
+export interface PlanCompanions {
+  readonly requirementTexts?: ReadonlyMap<string, string>;
+  /** Path. */
+  readonly design?: string;
+}
+
+/** Bounds the document. With too many tasks it still exceeds `MAX_DOCUMENT_BYTES`. */
 export function documentOf(
-  parsed: Pick<ParsedTasks, 'tasks' | 'problems'>,
+  parsed: Pick<ParsedTasks, 'tasks' | 'problems' | 'preamble'>,
   fingerprint: TasksDocument['fingerprint'],
+  { requirementTexts, design }: PlanCompanions = {},
 ): TasksDocument {
   const firstProblems = parsed.problems.slice(0, MAX_PROBLEMS).map(planProblem);
   const counts = countsOf(parsed.problems);
@@ -29,7 +41,15 @@ export function documentOf(
     ...(firstProblems.length > 0 && { firstProblems }),
     ...(more > 0 && { moreProblems: more }),
   };
-  const frame = { fingerprint, ...counts, ...reports };
+  const said = withoutMarks(parsed.preamble ?? '');
+  const preamble = clipText(said, MAX_PREAMBLE);
+  const known = boundedTexts(requirementTexts ?? new Map());
+  const stated = {
+    ...(preamble !== '' && { preamble }),
+    ...(known.texts.length > 0 && { requirementTexts: Object.fromEntries(known.texts) }),
+    ...(design !== undefined && { design: quoted(design) }),
+  };
+  const frame = { fingerprint, ...counts, ...reports, ...stated };
   const room = MAX_DOCUMENT_BYTES - bytesOf(frame) - 100;
   const fitted = fittedTasks(parsed.tasks, room - promptsToKeep(parsed.tasks));
   const { tasks, prompts } = withPrompts(parsed.tasks, fitted.tasks, room - fitted.bytes);
@@ -38,14 +58,39 @@ export function documentOf(
     ...(texts > 0 && { texts }),
     ...(prompts > 0 && { prompts }),
     ...(requirements > 0 && { requirements }),
+    ...(preamble !== said && { preamble: lengthOf(said) - lengthOf(preamble) }),
+    ...(known.cut > 0 && { requirementTexts: known.cut }),
   };
   return {
     fingerprint,
     tasks,
+    ...stated,
     ...counts,
     ...reports,
     ...(Object.keys(shortened).length > 0 && { shortened }),
   };
+}
+
+/** Keeps the lines of a text, each without control characters, escapes and forged marks. */
+function withoutMarks(text: string): string {
+  return quotedLines(text, MAX_LINES)
+    .lines.map((line) => line.slice(2))
+    .join('\n');
+}
+
+/** More than the longest stored text has. */
+const MAX_LINES = 6000;
+
+function boundedTexts(texts: ReadonlyMap<string, string>) {
+  let left = MAX_REQUIREMENTS;
+  let cut = 0;
+  const kept = [...texts].flatMap(([id, text]) => {
+    const shown = clipText(quoted(text), MAX_REQUIREMENT);
+    left -= shown.length;
+    if (left < 0 || shown !== quoted(text)) cut += 1;
+    return left < 0 ? [] : [[id, shown] as const];
+  });
+  return { texts: kept, cut };
 }
 
 /** Puts the text in one line. */
@@ -116,6 +161,7 @@ function inForm(parsed: readonly ParsedTask[], length: number, hasRequirements: 
       status: task.status,
       ...(task.optional && { optional: true }),
       ...(task.blocked && { blocked: true }),
+      ...(task.reason !== undefined && { reason: clipText(quoted(task.reason), MAX_TEXT) }),
       ...(task.cancelled && { cancelled: true }),
       ...(task.group && { group: true }),
       ...(task.parent !== undefined && { parent: task.parent }),
@@ -139,7 +185,8 @@ function withPrompts(
 ): { readonly tasks: ProgressTask[]; readonly prompts: number } {
   const given: { index: number; prompt: string; isDone: boolean }[] = [];
   for (const [index, { status, prompt }] of parsed.entries()) {
-    if (prompt !== undefined) given.push({ index, prompt: quoted(prompt), isDone: status === 'completed' });
+    if (prompt !== undefined)
+      given.push({ index, prompt: withoutMarks(prompt), isDone: status === 'completed' });
   }
   given.sort((a, b) => Number(a.isDone) - Number(b.isDone) || a.index - b.index);
   let room = Math.min(free, MAX_PROMPT_BYTES) - given.length * CUT_BYTES;

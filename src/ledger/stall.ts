@@ -6,7 +6,9 @@ import type { OutcomeDigest } from './outcome-digest.js';
  * Signs that a task is stalled, each with a counter and evidence for replanning:
  *
  * - `non_progress`: consecutive blocked or failed outcomes; reset by a completed result or an approval
- * - `ping_pong`: completed results that a review sent back; reset by an approval
+ * - `ping_pong`: completed results that a review sent back with something again: a finding of an earlier round, a test that
+ *   fails as before, no fewer findings in the same files, or no fewer findings at all from the third round on; reset by
+ *   an approval
  * - `same_fixes`: repetitions of the most frequent required fix; reset by an approval
  * - `same_test`: consecutive failures of a test command in the same way; reset when it passes
  * - `same_files`: repeated modifications of the most frequent file after work on it was sent back by a review, a failed
@@ -37,6 +39,14 @@ export interface StallCounters {
   /** True if the newest work result has no review yet. */
   readonly awaitsReview: boolean;
   readonly sentBack: boolean;
+  /** Reviews that sent completed work back since the last approval, whether or not anything came again. */
+  readonly rounds: number;
+  /** Findings of the newest review. */
+  readonly found: number;
+  /** The files of its issues, as one key. */
+  readonly fileSet: string;
+  /** By normalised text: issues as well as required fixes. */
+  readonly findings: readonly Repeated[];
   /** By normalised text. */
   readonly fixes: readonly Repeated[];
   /** By command and normalised failure. */
@@ -67,6 +77,10 @@ export const NO_STALL: StallCounters = {
   pingPong: 0,
   awaitsReview: false,
   sentBack: false,
+  rounds: 0,
+  found: 0,
+  fileSet: '',
+  findings: [],
   fixes: [],
   tests: [],
   files: [],
@@ -100,13 +114,33 @@ function countWork(counters: StallCounters, outcome: OutcomeDigest): StallCounte
   };
 }
 
-function countReview(counters: StallCounters, { verdict, fixes }: OutcomeDigest): StallCounters {
+function countReview(counters: StallCounters, { verdict, fixes, issues }: OutcomeDigest): StallCounters {
   if (verdict === 'approved') return NO_STALL;
   if (verdict !== 'needs_changes')
     return { ...counters, nonProgress: counters.nonProgress + 1, awaitsReview: false, sentBack: true };
+  const said = [...issues.map(({ file = '', message }) => `${file} ${message}`), ...fixes];
+  const findings = repeat(
+    counters.findings,
+    said.map((text) => ({ key: normalised(text), text })),
+  );
+  const asked = new Set(said.map(normalised));
+  const found = Math.max(issues.length, fixes.length);
+  const fileSet = [...new Set(issues.flatMap(({ file }) => file ?? []))].sort().join('\n');
+  const isLess = found < counters.found;
+  const again =
+    most(counters.tests) > 1 ||
+    (fileSet !== '' && fileSet === counters.fileSet && !isLess) ||
+    findings.some(({ key, count }) => count > 1 && asked.has(key)) ||
+    (counters.rounds >= 2 && !isLess);
+  const { awaitsReview, pingPong, rounds } = counters;
   return {
     ...counters,
-    pingPong: counters.awaitsReview ? counters.pingPong + 1 : counters.pingPong,
+    // The first repetition makes two rounds that are alike.
+    pingPong: awaitsReview && again ? Math.max(pingPong, 1) + 1 : pingPong,
+    rounds: awaitsReview ? rounds + 1 : rounds,
+    found,
+    fileSet,
+    findings,
     awaitsReview: false,
     sentBack: true,
     fixes: repeat(

@@ -32,7 +32,7 @@ export interface TaskLedger {
   readonly answers?: readonly QuestionAnswer[];
   /** Tests of the newest work result; files and follow-ups of all results since the last approval, the newest first. */
   readonly work: Work;
-  /** The newest tries since the last approval, the oldest first, at most three. */
+  /** The newest tries since the last approval, the oldest first, at most five. */
   readonly tries: readonly Try[];
   readonly last: LastOutcome;
   readonly stall: StallCounters;
@@ -58,9 +58,12 @@ export type Work = Pick<OutcomeDigest, 'files' | 'passed' | 'failed' | 'followUp
 export interface Try {
   readonly verdict: Verdict;
   readonly summary?: string;
+  /** What its review refused: the required fixes, else the issues. */
+  readonly refused?: readonly string[];
 }
 
-const MAX_TRIES = 3;
+const MAX_TRIES = 5;
+const MAX_REFUSED = 5;
 
 /** The newest dispatch of the task. */
 export interface LastOutcome {
@@ -242,9 +245,16 @@ function reviewed(before: Said, assessment: Verdict, { issues, fixes, questions 
   if (assessment === 'approved')
     return { ...before, assessment, issues: [], requiredFixes: [], blockers: [], questions: [], tries: [] };
   const open = [...questions, ...(before.questions ?? [])];
+  const demanded = fixes.length > 0 ? fixes : issues.map(({ message }) => message);
+  const last = before.tries.at(-1);
+  const refused = [...(last?.refused ?? []), ...demanded].slice(-MAX_REFUSED);
   return {
     ...before,
     assessment,
+    ...(last !== undefined &&
+      refused.length > 0 && {
+        tries: [...before.tries.slice(0, -1), { ...last, refused: [...new Set(refused)] }],
+      }),
     issues,
     requiredFixes: fixes,
     questions: open.slice(0, KEPT.question.list),

@@ -39,6 +39,7 @@ import {
   notesLeftOut,
 } from './session-notes.js';
 import { SESSION_START } from './session-start-prompt.js';
+import { taskText } from './task-text.js';
 import { memoryAhead } from './what-is-ahead.js';
 
 /** A compiled prompt with the facts that it shows and leaves out. */
@@ -66,7 +67,13 @@ export function compilePrompt(
   const state = seenState(kept);
   switch (request.kind) {
     case 'dispatch':
-      return compileKind(DISPATCH, state, request, budget, learnings);
+      return compileKind(
+        DISPATCH,
+        state,
+        { ...request, taskPrompt: taskText(state, request) },
+        budget,
+        learnings,
+      );
     case 'iteration':
       return compileKind(ITERATION, state, request, budget, learnings);
     case 'session-start':

@@ -4,7 +4,6 @@ import type { DigestIssue } from '../ledger/outcome-digest.js';
 import { progressLedger } from '../ledger/progress-ledger.js';
 import { plainBlockers, type TaskLedger } from '../ledger/task-ledger.js';
 import { tokens } from '../memory/search/tokens.js';
-import type { Run } from '../memory/session/session-run.js';
 import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
 import { clipText, distinctTexts, isObject, lengthOf, oneSpelling, quoted } from '../shared/text.js';
 import { beginnings, type Item, type ShownItem, type Stretch } from './prompt-items.js';
@@ -20,8 +19,8 @@ export interface DeltaPacket {
   readonly assessment?: string;
   readonly issues?: readonly string[];
   readonly plan_version?: number;
+  /** Without its text, which is in the task prompt. */
   readonly current_task?: {
-    readonly description: string;
     readonly status: string;
     readonly blocked?: true;
     readonly optional?: true;
@@ -29,9 +28,6 @@ export interface DeltaPacket {
     readonly waits_for?: readonly string[];
     /** A contradiction between its line and its results. */
     readonly drift?: string;
-    readonly requirements?: readonly string[];
-    /** Text of the plan. */
-    readonly prompt?: string;
   };
   readonly active_task?: string;
   readonly totals?: object;
@@ -157,26 +153,16 @@ function progressFields(state: SessionState, taskId: string): DeltaPacket {
   return {
     ...(currentTask && {
       current_task: {
-        description: plain(currentTask.description),
         status: currentTask.status,
         ...(currentTask.blocked && { blocked: true }),
         ...(currentTask.optional && { optional: true }),
         ...(currentTask.waitsFor && { waits_for: currentTask.waitsFor.map(plain) }),
         ...(drift && { drift: plain(drift.message) }),
-        ...(currentTask.requirements && { requirements: currentTask.requirements.map(plain) }),
-        ...(currentTask.prompt !== undefined && { prompt: promptOf(run, currentTask.prompt) }),
       },
     }),
     ...(activeTaskId !== null && activeTaskId !== taskId && { active_task: plain(activeTaskId) }),
     totals,
   };
-}
-
-/** Adds where to find the whole of a shortened prompt. */
-function promptOf({ document, source }: Run, prompt: string): string {
-  const isCut = document.shortened?.prompts !== undefined && prompt.endsWith('...');
-  const where = source.kind === 'file' ? source.path : 'the plan';
-  return quoted(isCut ? `${prompt} (shortened: the whole is in ${where})` : prompt);
 }
 
 function demand(text: string): string {
@@ -296,16 +282,15 @@ function itemOf(value: unknown): Item {
   return { forms: forms.map((each) => JSON.stringify(each)) };
 }
 
-/** Returns growing versions of an object: lists by items, the prompt by length. */
+/** Returns growing versions of an object: its lists by items. */
 function growing(value: unknown): unknown[] {
   if (!isObject(value)) return [value];
-  const grows = ([field, each]: [string, unknown]) => Array.isArray(each) || field === 'prompt';
   const fields = Object.entries(value);
-  let base = Object.fromEntries(fields.filter((entry) => !grows(entry)));
+  let base = Object.fromEntries(fields.filter(([, each]) => !Array.isArray(each)));
   const forms = [base];
-  for (const [field, each] of fields.filter(grows)) {
-    const steps = Array.isArray(each) ? each.map((_, at) => each.slice(0, at + 1)) : beginnings(String(each));
-    const grown = steps.map((step) => ({ ...base, [field]: step }));
+  for (const [field, each] of fields) {
+    if (!Array.isArray(each)) continue;
+    const grown = each.map((_, at) => ({ ...base, [field]: each.slice(0, at + 1) }));
     forms.push(...grown);
     base = grown.at(-1) ?? base;
   }

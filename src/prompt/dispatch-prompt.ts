@@ -22,6 +22,7 @@ import { stablePrefix } from './role-contract.js';
 import { guideLine, replanLines, unreadableLine } from './role-lines.js';
 import { answerItems, saidItems } from './said-items.js';
 import { NOTE_SECTIONS } from './session-notes.js';
+import { withPlanText } from './task-text.js';
 
 /**
  * A dispatch prompt: the stable prefix of the role, then the dynamic tail: task, output budget, a note on an unreadable
@@ -80,14 +81,14 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
     intent: activeIntentId,
   }),
   draft({ state, request, budget, memory, learnings, trace, notesPart, notesLeftOut }) {
-    const { taskId, role, taskPrompt, binary } = request;
+    const { taskId, role, taskPrompt = '', binary } = request;
     const stable = request.systemPrompt ?? stablePrefix(role);
     const { outputTokens } = dispatchRoom(budget, role, request.budget);
     const unreadable = unreadableLine(state, taskId, role);
     const whole = deltaPacket(state, taskId, role);
     const packet = packetItems(whole, barePacket(state, taskId));
     const worth = packetStretches(packet, role);
-    const task = taskTextOf(taskPrompt);
+    const task = taskTextOf(withPlanText(state, taskId, taskPrompt));
     const known = ledgersOf(state).get(taskId);
     const ofTask = { origin: { task: taskId } };
     const ofLedger = {

@@ -1,6 +1,7 @@
 import type { IterationRequest } from '../contracts/compile-request.js';
 import type { Charter } from '../memory/session/charter.js';
 import { currentNumber, type IterationHistory, newest } from '../memory/session/iterations.js';
+import type { Run } from '../memory/session/session-run.js';
 import { ledgersOf } from '../memory/session/session-state.js';
 import { taskCounts } from '../memory/session/task-counts.js';
 import { recordOf } from '../shared/text.js';
@@ -17,6 +18,7 @@ import {
   inboxList,
   learningsCommand,
   noteList,
+  planTaskLists,
   specList,
   taskLists,
 } from './iteration-sections.js';
@@ -114,14 +116,19 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
     const used = placeholdersOf(template);
     const { board, notebook, history, charter, session, run } = state;
     const { binary, now } = request;
-    const tasks = taskLists(board, command);
+    const tasks =
+      run !== undefined && board.tasks.size === 0
+        ? planTaskLists(run.document.tasks, ledgersOf(state), `${binary} plan show ${session}`)
+        : taskLists(board, command);
     const goal = goalList(goalOf(state), command);
-    const spec = specList(charter, command);
+    const spec = specList(specOf(charter, run), command);
     const past = historyList(history, board, now, command);
     const inbox = inboxList(notebook, now, command);
     const noted = noteList(notebook, command);
     const plan = planProgress(run, ledgersOf(state));
     const counts = taskCounts(state).board;
+    const isPlanned = run !== undefined && board.tasks.size === 0;
+    const steps = workflowSteps(isPlanned, charter.spec ?? charter.spec_path, command);
     const valuesOf = (shown: Shown<Section>, notes: PromptPart, learned: PromptPart) => {
       const goalText = formatGoal(goal, shown.goal);
       return {
@@ -130,6 +137,7 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
         begin: isRunning(history) ? '' : `0. **Begin the iteration** - \`${command('iteration-start')}\``,
         goal: goalText,
         plan: textOf(shown.plan),
+        ...steps,
         ready_count: String(counts.ready),
         blocked_count: String(counts.waiting),
         completed_count: String(counts.completed),
@@ -214,6 +222,28 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
     };
   },
 };
+
+/** Returns the session's own specification, else what its plan says before the first task, with the design's path. */
+function specOf(charter: Charter, run: Run | undefined): Pick<Charter, 'spec' | 'spec_path'> {
+  const { preamble, design } = run?.document ?? {};
+  if (charter.spec !== undefined || charter.spec_path !== undefined) return charter;
+  if (preamble === undefined) return design === undefined ? {} : { spec_path: design };
+  return { spec: design === undefined ? preamble : `${preamble}\nDesign: ${design}` };
+}
+
+/** Returns the steps that choose and finish a task: a plan's task is claimed and ticked in the plan. */
+function workflowSteps(isPlanned: boolean, spec: string | undefined, command: (words: string) => string) {
+  if (isPlanned)
+    return {
+      pick: '**Pick ONE ready task of the plan above** - the one that the plan names as next, unless you were given another one',
+      finish: '**Tick its line in the plan** - when the work is complete and tested',
+    };
+  const add = spec === undefined ? '' : ', after adding any missing spec tasks via task-add';
+  return {
+    pick: `**Pick ONE ready task** - \`${command('task-next --claim AGENT')}\` takes the most urgent one and marks it in_progress${add}. With none ready or in progress, go to step 5: the summary says what blocks`,
+    finish: `**Mark completed** - \`${command('task-status --id TASK_ID --status completed')}\``,
+  };
+}
 
 /** Returns the part of a spec that comes first: a short one whole, else its outline, else its beginning. */
 function specFirst({ spec = '' }: Charter, outline: ReadonlySet<number>): Stretch<Section>[] {

@@ -1,4 +1,6 @@
+import type { ProgressTask } from '../contracts/run-request.js';
 import { NOTE_TYPES } from '../contracts/session-meta-events.js';
+import { outlookOf, type PlannedTask, type TaskResults } from '../ledger/next-task.js';
 import type { Charter } from '../memory/session/charter.js';
 import type { Iteration, IterationHistory } from '../memory/session/iterations.js';
 import { type Notebook, unread } from '../memory/session/notebook.js';
@@ -99,6 +101,32 @@ export function taskLists(board: TaskBoard, command: Commanding) {
       'depends on',
     ),
     completed: list(completed, 'completed', '', SHOWN_COMPLETED),
+  };
+}
+
+/** Groups the tasks of a plan as `taskLists` groups those of the board, in the order of the plan. */
+export function planTaskLists(tasks: readonly ProgressTask[], results: TaskResults, all: string) {
+  const work = outlookOf(tasks, results).planned.filter(({ isWork }) => isWork);
+  const list = (some: readonly PlannedTask[]): PromptList => ({
+    items: some.map(({ task, waitsFor }) => {
+      const waits =
+        waitsFor.length === 0 ? '' : ` (waits for ${waitsFor.slice(0, SHOWN_DEPENDENCIES).join(', ')})`;
+      const why = task.reason === undefined ? '' : ` (reason: ${line(task.reason)})`;
+      return grown(quoted(task.text), (text) => `  - [${task.id}] ${text}${waits}${why}`);
+    }),
+    total: some.length,
+    all,
+    cut: some.some(({ task }) => isLong(task.text)),
+  });
+  const open = work.filter(({ isDone, isBlocked }) => !isDone && !isBlocked);
+  const started = open.filter(({ task }) => task.status === 'in-progress');
+  const pending = open.filter(({ task }) => task.status !== 'in-progress');
+  return {
+    ready: list(pending.filter(({ waitsFor }) => waitsFor.length === 0)),
+    waiting: list(pending.filter(({ waitsFor }) => waitsFor.length > 0)),
+    in_progress: list(started),
+    blocked: list(work.filter(({ isDone, isBlocked }) => !isDone && isBlocked)),
+    completed: list(work.filter(({ isDone }) => isDone)),
   };
 }
 
@@ -236,7 +264,10 @@ interface SpecList extends PromptList {
   readonly outline: ReadonlySet<number>;
 }
 
-export function specList({ spec, spec_path }: Charter, command: Commanding): SpecList {
+export function specList(
+  { spec, spec_path }: Pick<Charter, 'spec' | 'spec_path'>,
+  command: Commanding,
+): SpecList {
   const { lines, total } = spec === undefined ? NO_LINES : quotedLines(spec, MAX_SPEC_LINES);
   const items =
     spec === undefined && spec_path !== undefined
@@ -315,7 +346,12 @@ function accomplished(iteration: Iteration, board: TaskBoard): string {
   });
   return completed.length > 0
     ? `Completed ${completed.join(', ')}`
-    : `Worked on ${iteration.tasks_worked.join(', ')}`;
+    : `Worked on ${iteration.tasks_worked.map((id) => named(id, board)).join(', ')}`;
+}
+
+function named(id: string, board: TaskBoard): string {
+  const content = board.tasks.get(id)?.content;
+  return content === undefined ? id : `${id} "${clipText(line(content), 80)}"`;
 }
 
 export function line(text: string): string {

@@ -77,24 +77,21 @@ Board: {{ready_count}} ready | {{blocked_count}} waiting | {{completed_count}} c
 
 {{notes}}
 
-## Current Tasks (board)
+## Current Tasks
 {{tasks}}
 
 ## Workflow
 
 {{begin}}
 1. **Review inbox above** - if messages exist, process them, then mark them read
-2. **Review tasks above** - add any missing spec tasks via task-add
-3. **Pick ONE ready task** - \`{{binary}} tool task-next --session {{session}} --claim AGENT\` takes the most urgent one and marks it in_progress
-   With none ready or in progress, go to step 7: the summary says what blocks
-4. **To pick another one** - \`{{binary}} tool task-status --session {{session}} --id TASK_ID --status in_progress\`
-5. **Do the work** - implement fully, run tests
-6. **Mark completed** - \`{{binary}} tool task-status --session {{session}} --id TASK_ID --status completed\`
-7. **Write summary** - \`{{binary}} tool iteration-summary --session {{session}} --summary "what you did"\`
-8. **End the iteration** - \`{{binary}} tool iteration-complete --session {{session}}\`; do NOT pick another task
-9. **If ALL tasks are completed or cancelled, end the session** - \`{{binary}} tool session-complete --session {{session}}\`
+2. {{pick}}
+3. **Do the work** - implement fully, run tests
+4. {{finish}}
+5. **Write summary** - \`{{binary}} tool iteration-summary --session {{session}} --summary "what you did"\`
+6. **End the iteration** - \`{{binary}} tool iteration-complete --session {{session}}\`; do NOT pick another task
+7. **If ALL tasks are completed or cancelled, end the session** - \`{{binary}} tool session-complete --session {{session}}\`
    refuses while a task is open; with \`--force --reason "why"\` it does not: only for a person who asks for that
-10. **STOP**
+8. **STOP**
 
 {{extra}}
 `;
@@ -104,6 +101,8 @@ export const ITERATION_VARIABLES = [
   'session',
   'iteration',
   'begin',
+  'pick',
+  'finish',
   'goal',
   'plan',
   'ready_count',

@@ -58,7 +58,7 @@ describe('an agent’s iterations, on the command line only', () => {
       'TAS-1 [P2] pending Write the parser (waits for TAS-2, pending)\n',
     );
 
-    // 3. Pick ONE ready task, 4. Mark in_progress, 6. Mark completed.
+    // Steps 2 and 4: pick one ready task, mark it completed.
     expect(await tool('task-next', '--claim', 'agent-1')).toBe(
       'TAS-2 [P0] in progress Write the lexer (claimed by agent-1)\n',
     );

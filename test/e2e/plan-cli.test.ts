@@ -98,10 +98,10 @@ describe('plan', () => {
     );
     await up.cli(['plan', 'follow', '-s', session, path]);
     const one = await up.cli(['plan', 'show', session, '--task', '1']);
-    expect(one.stdout).toMatch(/^\[ \] 1 {2}Write \(next\)\n {4}prompt: Role: writer$/m);
+    expect(one.stdout).toMatch(/^\[ \] 1 {2}Write \(next\)\n {4}Role: writer$/m);
     const described = await up.cli(['plan', 'show', session, '--task', '2']);
     expect(described.stdout).toMatch(
-      /^\[!\] 2 {2}Ask \(blocked\)\n {4}requirements: 1\.2\n {4}prompt: - Escapes - as \\n Report the line\.$/m,
+      /^\[!\] 2 {2}Ask \(blocked\)\n {4}- Escapes\n {6}- as \\n\n {4}Report the line\.\n {4}Requirements:\n {4}- 1\.2$/m,
     );
     const blocked = await up.cli(['plan', 'show', session, '--status', 'blocked', '--json']);
     expect(JSON.parse(blocked.stdout)).toMatchObject({ tasks: [{ id: '2', blocked: true }] });

@@ -204,40 +204,17 @@ describe('drift', () => {
 });
 
 describe('the prompt of a plan task', () => {
-  it('the prompt of a plan task is in its delta packet, and shrinks with the room', async () => {
-    const session = await following();
-    const request = { session, taskId: '2', taskPrompt: 'go on' };
-    const { current_task: shown } = partsOf(await system.client.compile(request)).packet;
-    expect(shown).toMatchObject({
-      prompt:
-        'Role: compiler engineer | Task: split the text into tokens | Restrictions: no regular expressions',
-    });
-  });
-
-  it('what describes a plan task without a prompt is in its delta packet', async () => {
-    const session = await following(
-      '- [ ] 1. Strings\n  - Escapes: \\n\n  - an open string\n    - with its line\n',
-    );
-    const reply = await system.client.compile({ session, taskId: '1', taskPrompt: 'go on' });
-    expect(partsOf(reply).packet).toMatchObject({
-      current_task: { description: 'Strings', prompt: '- Escapes: \\n - an open string - with its line' },
-    });
-  });
-
-  it('a long prompt of a plan task is shortened to the room of its prompt', async () => {
+  it('a long prompt of a plan task is shortened to the room of its prompt, and that is said', async () => {
     const session = await following(`- [ ] 1. Write\n  - _Prompt: ${'one more word '.repeat(200)}_\n`);
     const request = { session, taskId: '1', taskPrompt: 'go on' };
-    const promptIn = async (more: object) => {
-      const reply = await system.client.compile({ ...request, ...more });
-      const { current_task } = partsOf(reply).packet as { current_task: { prompt: string } };
-      return { used: reply.tokenEstimate, prompt: current_task.prompt };
-    };
-    const whole = await promptIn({});
-    expect(whole.prompt).toHaveLength(2799);
-    const room = whole.used - 300;
-    const tight = await promptIn({ budget: { inputTokens: room } });
-    expect(tight.used).toBeLessThanOrEqual(room);
-    expect(tight.prompt).toMatch(/^one more word .{800,}\.\.\.$/);
+    const whole = await system.client.compile(request);
+    expect(partsOf(whole).taskPrompt).toMatch(
+      /^go on\n\nPlan task 1: Write\n(one more word ){199}one more word$/,
+    );
+    const inputTokens = whole.tokenEstimate - 300;
+    const tight = await system.client.compile({ ...request, budget: { inputTokens } });
+    expect(tight.tokenEstimate).toBeLessThanOrEqual(inputTokens);
+    expect(partsOf(tight).taskPrompt).toMatch(/one more word .{800,}\.\.\.\n\(a long line is cut\)$/);
   });
 });
 

@@ -172,14 +172,15 @@ describe('a task', () => {
     const after = await published(session, ...tries);
     const shown = [
       expect.stringMatching(
-        /^- ping_pong \(4 times\), completed, then sent back by a review: Close the handle/,
+        /^- ping_pong \(4 times\), completed, then sent back by a review with .*: Close the handle/,
       ),
       expect.stringMatching(/^- same_fixes \(4 times\), the same fix required again: Close the handle/),
       '- same_files (3 times), the same file changed in try after try: src/pool.ts (3 times)',
       'Tried already, the newest last:',
-      '- completed: two',
-      '- completed: three',
-      '- completed: four',
+      expect.stringMatching(/^- completed: one Refused by the review: Close the handle/),
+      expect.stringMatching(/^- completed: two Refused by the review: Close the handle/),
+      expect.stringMatching(/^- completed: three Refused/),
+      expect.stringMatching(/^- completed: four Refused/),
     ];
     const [implementers, ...rest] = (await parts(session, after, 'implementer')).replan;
     expect(rest).toEqual(shown);

@@ -58,7 +58,7 @@ describe('the entries of a task', () => {
       'ledger.task.tries': [
         { verdict: 'blocked', summary: 'stuck' },
         { verdict: 'failed', summary: 'still stuck' },
-        { verdict: 'blocked', summary: 'added the store' },
+        { verdict: 'blocked', summary: 'added the store', refused: ['ask for it'] },
       ],
       'ledger.task.stalled_count': 3,
       'ledger.task.stall_signals': [
@@ -72,9 +72,9 @@ describe('the entries of a task', () => {
   });
 
   it('the entries of a task lose flag and hint with an approval, but not the plan version', () => {
-    const stalled = [completed(), needsChanges('a'), completed(), needsChanges('b')];
+    const stalled = [completed(), needsChanges('a'), completed(), needsChanges('a')];
     const before = ledgerEntries(ledgerAfter(stalled), undefined, THRESHOLDS);
-    expect(before).toMatchObject({ 'ledger.task.replan_hint': 'ping_pong 2: b' });
+    expect(before).toMatchObject({ 'ledger.task.replan_hint': 'ping_pong 2: a | same_fixes 2: a (2 times)' });
     const after = ledgerEntries(ledgerAfter([...stalled, APPROVED]), undefined, THRESHOLDS);
     expect(Object.keys(after)).toEqual([
       'ledger.task.summary',

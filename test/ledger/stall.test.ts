@@ -83,23 +83,44 @@ describe('a loop of completed and needs_changes', () => {
       needsChanges(`fix ${'abcdefgh'[round]}`, `test ${'abcdefgh'[round]}`),
     ]).flat();
 
-  it('a loop of completed and needs_changes is flagged at its second round, with the fixes of that round as evidence', () => {
-    expect(raisedAfter(rounds(1))).toEqual([]);
-    expect(raisedAfter(rounds(2))).toEqual([
-      { signal: 'ping_pong', count: 2, threshold: 2, evidence: ['fix b', 'test b'] },
+  it('a loop of completed and needs_changes is flagged at its third round if the findings do not become fewer, with those of that round as evidence', () => {
+    expect(raisedAfter(rounds(2))).toEqual([]);
+    expect(raisedAfter(rounds(3))).toEqual([
+      { signal: 'ping_pong', count: 2, threshold: 2, evidence: ['fix c', 'test c'] },
     ]);
-    expect(replanHint(raisedAfter(rounds(2)))).toBe('ping_pong 2: fix b; test b');
+    expect(replanHint(raisedAfter(rounds(3)))).toBe('ping_pong 2: fix c; test c');
+  });
+
+  it('a second review with one minor finding in another file is not a loop, and fewer findings never are', () => {
+    const review = (...issues: readonly (readonly [file: string, message: string])[]) =>
+      reviewer({ issues: issues.map(([file, message]) => ({ severity: 'minor', file, message })) });
+    const first = [
+      completed(),
+      review(['src/a.ts', 'leaks'], ['src/a.ts', 'is slow'], ['src/a.ts', 'is long']),
+    ];
+    const second = [...first, completed(), review(['src/a.ts', 'odd name'], ['src/b.ts', 'no test'])];
+    expect(raisedAfter([...first, completed(), review(['src/b.ts', 'odd name'])])).toEqual([]);
+    expect(raisedAfter(second)).toEqual([]);
+    expect(raisedAfter([...second, completed(), review(['src/a.ts', 'no comment'])])).toEqual([]);
+  });
+
+  it('a second review that finds the same again is a loop, and one that finds as much in the same files', () => {
+    const review = (message: string) =>
+      reviewer({ issues: [{ severity: 'minor', file: 'src/a.ts', message }] });
+    const ping = [{ signal: 'ping_pong', count: 2 }];
+    expect(raisedAfter([completed(), review('leaks'), completed(), review('Leaks!')])).toMatchObject(ping);
+    expect(raisedAfter([completed(), review('leaks'), completed(), review('is slow')])).toMatchObject(ping);
   });
 
   it('a loop stays flagged while the implementer says completed, until a review approves', () => {
-    expect(raisedAfter([...rounds(2), completed()])).toHaveLength(1);
-    expect(raisedAfter([...rounds(5), completed()])).toMatchObject([{ signal: 'ping_pong', count: 5 }]);
+    expect(raisedAfter([...rounds(3), completed()])).toHaveLength(1);
+    expect(raisedAfter([...rounds(5), completed()])).toMatchObject([{ signal: 'ping_pong', count: 4 }]);
     expect(raisedAfter([...rounds(5), completed(), APPROVED])).toEqual([]);
   });
 
   it('a loop shows three fixes at most', () => {
     const fixes = ['a', 'b', 'c', 'd', 'e'].map((letter) => `fix ${letter}`);
-    const raised = raisedAfter([...rounds(1), completed(), needsChanges(...fixes)]);
+    const raised = raisedAfter([...rounds(2), completed(), needsChanges(...fixes)]);
     expect(raised[0]?.evidence).toEqual(['fix a', 'fix b', 'fix c']);
   });
 

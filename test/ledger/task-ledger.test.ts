@@ -201,7 +201,7 @@ describe('what a task was told', () => {
     expect(ledgerAfter([tried, failed()]).work).toEqual({ ...work, passed: [], failed: [] });
   });
 
-  it('the tries of a task are its last three results since the last approval', () => {
+  it('the tries of a task are its last results since the last approval, each with what its review refused', () => {
     const tries = (...results: [RoleResult, ...RoleResult[]]) => ledgerAfter(results).tries;
     expect(tries(REVIEW)).toEqual([]);
     expect(
@@ -213,6 +213,7 @@ describe('what a task was told', () => {
         failed({ summary: 'd' }),
       ),
     ).toEqual([
+      { verdict: 'failed', summary: 'a', refused: ['flush at the end'] },
       { verdict: 'completed', summary: 'b' },
       { verdict: 'blocked', summary: 'added the store' },
       { verdict: 'failed', summary: 'd' },
@@ -268,7 +269,7 @@ describe('the plan version', () => {
     [2, [failed(), failed(), completed(), APPROVED]],
     [2, [failed(), failed(), completed(), failed()]],
     [3, [failed(), failed(), completed(), failed(), failed()]],
-    [3, [failed(), failed(), APPROVED, completed(), needsChanges('a'), completed(), needsChanges('b')]],
+    [3, [failed(), failed(), APPROVED, completed(), needsChanges('a'), completed(), needsChanges('A!')]],
   ])(
     'the plan version is %i, one more each time that the flag goes up: case %#',
     (version, [first, ...others]) => {

@@ -25,7 +25,7 @@ const CIRCLING = stateAfter(
   runInitialized([progressTask('1', { requirements: ['1.2'] }), progressTask('2', { status: 'completed' })]),
   recorded(1, implementer({ task_id: '2', files_modified: ['src/store.ts'], summary: 'made the store' })),
   recorded(2, implementer({ summary: 'first try' })),
-  recorded(3, sent('1', 'check the bounds')),
+  recorded(3, sent('1', 'close the file')),
   recorded(4, implementer({ summary: 'second try' })),
   recorded(5, sent('1', 'close the file')),
 );
@@ -46,15 +46,16 @@ describe('a dispatch prompt', () => {
       plan_version: 2,
       summary: 'second try',
       earlier_summary: 'first try',
-      current_task: { description: 'do 1', status: 'pending', requirements: ['1.2'] },
+      current_task: { status: 'pending' },
       totals: { total: 2, completed: 1, inProgress: 0, pending: 1 },
     });
     expect(replan).toEqual([
       expect.stringMatching(/^Replan: .*another approach/),
-      '- ping_pong (2 times), completed, then sent back by a review: close the file',
+      expect.stringMatching(/^- ping_pong \(2 times\), completed, then sent back .*: close the file$/),
+      '- same_fixes (2 times), the same fix required again: close the file (2 times)',
       'Tried already, the newest last:',
-      '- completed: first try',
-      '- completed: second try',
+      '- completed: first try Refused by the review: close the file',
+      '- completed: second try Refused by the review: close the file',
     ]);
     expect(guide).toMatch(/^Guide: settle required_fixes of the ledger first/);
     expect(notes).toEqual({
@@ -62,7 +63,7 @@ describe('a dispatch prompt', () => {
       'Related work': ['- made the store | Files: src/store.ts [task:2]'],
     });
     expect(leftOut).toBe('');
-    expect(taskPrompt).toBe('Change src/store.ts');
+    expect(taskPrompt).toBe('Change src/store.ts\n\nPlan task 1: do 1\nRequirements:\n- 1.2');
     expect(compiled.budget).toMatchObject({ room: 3600, dropped: 0, tokenizer: 'approximate' });
     expect(compiled.budget.used).toBe(compiled.budget.wanted);
   });
@@ -95,7 +96,7 @@ describe('a dispatch prompt', () => {
   it('a dispatch prompt loses its replan section when the work is approved', () => {
     const state = stateAfter(
       ...[recorded(1, implementer()), recorded(2, sent('1', 'a')), recorded(3, implementer())],
-      ...[recorded(4, sent('1', 'b')), recorded(5, reviewer({ assessment: 'approved' }))],
+      ...[recorded(4, sent('1', 'a')), recorded(5, reviewer({ assessment: 'approved' }))],
     );
     const { packet, replan } = partsOf(compile(state));
     expect(replan).toEqual([]);
@@ -108,7 +109,7 @@ describe('a dispatch prompt', () => {
     expect(packet).toEqual({
       summary: 'made the store',
       changed_files: ['src/store.ts'],
-      current_task: { description: 'do 2', status: 'completed' },
+      current_task: { status: 'completed' },
       active_task: '1',
       totals: { total: 2, completed: 1, inProgress: 0, pending: 1 },
     });
@@ -119,7 +120,10 @@ describe('a dispatch prompt', () => {
     const { prompt, messages } = compile(CIRCLING, { role });
     expect(messages).toEqual([
       { role: 'system', content: stablePrefix(role) },
-      { role: 'user', content: expect.stringMatching(/^Task: 1\n[\s\S]*\nChange src\/store\.ts$/) },
+      {
+        role: 'user',
+        content: expect.stringMatching(/^Task: 1\n[\s\S]*\nChange src\/store\.ts\n\nPlan task 1: do 1\n/),
+      },
     ]);
     expect(messages?.map(({ content }) => content).join('\n\n')).toBe(prompt);
   });

@@ -15,7 +15,7 @@ describe('the built-in template', () => {
     expect(prompt).toContain('\nSession: demo | Iteration: #2\nBoard: 1 ready | 1 waiting | 1 completed\n');
     expect(prompt).toContain('\n## Recent Progress\n- #1 (5min ago): Lexer done\n');
     expect(prompt).toContain('\n## Inbox\n- [MSG-1] (3min ago) Look at the build\n');
-    expect(prompt).toContain('\n## Current Tasks (board)\nREMAINING:\n  - [P2] [TAS-2] Write the parser\n');
+    expect(prompt).toContain('\n## Current Tasks\nREMAINING:\n  - [P2] [TAS-2] Write the parser\n');
     expect(prompt.endsWith('\n\nBe brief.')).toBe(true);
   });
 
@@ -27,7 +27,7 @@ describe('the built-in template', () => {
       '## Current Tasks',
       '## Workflow',
       '**Review inbox above**',
-      '**Review tasks above**',
+      '**Pick ONE ready task**',
     ];
     const places = order.map((text) => prompt.indexOf(text));
     expect(places).toEqual(places.toSorted((a, b) => a - b));
@@ -43,7 +43,7 @@ describe('the built-in template', () => {
       expect(prompt.split('\n')).not.toContain(heading);
     expect(prompt).not.toMatch(/\n\n\n/);
     expect(prompt).toContain(
-      '## Recent Progress\nNo iterations yet\n\n## Current Tasks (board)\nNo tasks yet\n\n## Workflow',
+      '## Recent Progress\nNo iterations yet\n\n## Current Tasks\nNo tasks yet\n\n## Workflow',
     );
   });
 
@@ -66,7 +66,7 @@ describe('the built-in template', () => {
     const prompt = promptOf(full().state);
     expect(prompt).not.toContain('session-complete required');
     expect(prompt.match(/ALL tasks are/g)).toHaveLength(1);
-    expect(prompt).toContain('With none ready or in progress, go to step 7: the summary says what blocks');
+    expect(prompt).toContain('With none ready or in progress, go to step 5: the summary says what blocks');
     expect(prompt).toContain('AGENT is your name');
   });
 });

@@ -152,7 +152,7 @@ export function dispatchSections(
   if (lines.shift() !== 'Task prompt:')
     throw new Error('a section that is none of ours, or out of its order');
   const taskPrompt = lines.join('\n');
-  if (!request.taskPrompt.startsWith(taskPrompt.split('\n')[0] ?? ''))
+  if (!(request.taskPrompt ?? '').startsWith(taskPrompt.split('\n')[0] ?? ''))
     throw new Error('the task prompt is another one');
   return [...found, { name: 'taskPrompt', lines: taskPrompt.split('\n') }];
 }

@@ -101,7 +101,8 @@ export const runInitReply = z.object({
     .describe('Lines that could not be read, or were read by a guess: the first 1,000.'),
 });
 
-const { id, text, parent, group, optional, cancelled, dependsOn, requirements, prompt } = progressTask.shape;
+const { id, text, parent, group, optional, reason, cancelled, dependsOn, requirements, prompt } =
+  progressTask.shape;
 
 const planTask = z
   .object({
@@ -115,6 +116,7 @@ const planTask = z
       .literal(true)
       .exactOptional()
       .describe('Its line, its last result or a parent says that it is blocked.'),
+    reason,
     optional,
     cancelled,
     depends_on: dependsOn,
@@ -127,6 +129,7 @@ const planTask = z
       .exactOptional()
       .describe('Dependencies that the plan does not have, which are ignored.'),
     requirements,
+    requirement_texts: tasksDocument.shape.requirementTexts,
     prompt,
     dispatches: results.dispatches.exactOptional(),
     last_outcome: results.last_outcome.exactOptional(),
@@ -139,12 +142,13 @@ export const planShown = z.object({
   tasks: z
     .array(planTask)
     .describe(
-      'In the order of the plan, subtasks after their parent. Requirements and prompt only if the request names the task.',
+      'In the order of the plan, subtasks after their parent. Requirements, prompt and preamble only if the request names the task.',
     ),
   problems: z
     .array(planProblem)
     .describe('The first problems of the plan; plan.problems, plan.guesses and plan.unnamed count all.'),
   more_problems: count('Number of further problems.').exactOptional(),
+  preamble: tasksDocument.shape.preamble,
   shortened: tasksDocument.shape.shortened,
   degraded,
   sequence,

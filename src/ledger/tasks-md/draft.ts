@@ -1,6 +1,13 @@
-import { dependsInText, type Field, splitDependencies, splitList, takeInlineFields } from './fields.js';
+import {
+  dependsInText,
+  type Field,
+  isNothing,
+  splitDependencies,
+  splitList,
+  takeInlineFields,
+} from './fields.js';
 import type { Head } from './head.js';
-import { type Legend, type Mark, readStatus } from './marks.js';
+import { BLOCKED, type Legend, type Mark, readStatus } from './marks.js';
 import type { TaskOrigin, TaskProblem, TaskProblemCode } from './parsed-tasks.js';
 
 /** A heading, and the task that it may declare. */
@@ -40,9 +47,11 @@ export interface Draft {
   readonly otherwise: TaskProblem[];
   readonly requirements: string[];
   readonly dependsOn: string[];
-  /** Descriptive lines of its body, used if there is no prompt. */
+  /** Descriptive lines of its body, as written. */
   readonly details: string[];
   prompt?: string | undefined;
+  /** Why it is blocked. */
+  reason?: string;
 }
 
 /** A line outside of any task that names one. */
@@ -105,6 +114,11 @@ export function applyField(draft: Draft, { key, value }: Field, line: number, le
       addAll(draft.dependsOn, splitDependencies(value));
       return true;
     case 'told':
+      return true;
+    case 'blocked':
+      if (isNothing(value)) return true;
+      draft.reason = value;
+      draft.statuses.push({ from: 'field', line, mark: BLOCKED });
       return true;
     case 'status': {
       const mark = readStatus(value, legend);

@@ -2,7 +2,7 @@ import { namedIds, narrow } from './ids.js';
 
 /** The fields of a task's body. */
 /** `told` is shown to agents as written. */
-export type FieldKey = 'prompt' | 'requirements' | 'told' | 'dependsOn' | 'status';
+export type FieldKey = 'prompt' | 'requirements' | 'told' | 'dependsOn' | 'blocked' | 'status';
 
 /** A line such as `_Requirements: 1.2, 3_`, `- **File:** src/a.ts` or `Prompt: |`. */
 export interface Field {
@@ -30,6 +30,7 @@ const NAMES: ReadonlyMap<string, FieldKey> = new Map<string, FieldKey>([
     afhankelijk van, zależy od, zależności, bağımlılıklar, prerequisites, prerequisite, requires, after,
     waits for, phụ thuộc`,
   ),
+  ...names('blocked', 'blocked, blocker, blocked reason'),
   ...names(
     'status',
     'status, state, 状态, 狀態, ステータス, 状態, 進捗, 상태, estado, statut, stato, статус',
@@ -178,6 +179,10 @@ export function splitList(value: string): string[] {
   return parts
     .map((each) => each.trim().replace(/[.。]$/, ''))
     .filter((each) => each !== '' && !NOTHING.test(each));
+}
+
+export function isNothing(value: string): boolean {
+  return value === '' || /^no$/i.test(value) || NOTHING.test(value);
 }
 
 function names(key: FieldKey, all: string): [string, FieldKey][] {

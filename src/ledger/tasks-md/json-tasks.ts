@@ -84,7 +84,7 @@ function addTasks(
         status: statusOf(task),
         dependsOn: list(task, ['dependencies', 'dependsOn', 'depends_on', 'blockedBy']).map(idOf),
         requirements: list(task, ['requirements']),
-        prompt: promptOf(task),
+        prompt: promptOf(task, text),
         line: lines.get(task) ?? 0,
         under,
         owner,
@@ -97,14 +97,18 @@ function addTasks(
   }
 }
 
-/** Returns the prompt, else the details with the test strategy. */
-function promptOf(task: Fields): string | undefined {
-  const prompt = asText(task.prompt);
-  if (prompt !== undefined) return prompt;
-  const parts = [asText(task.details), asText(task.testStrategy)];
-  const [details, test] = parts;
-  if (details === undefined || details.trim() === '') return undefined;
-  return test === undefined || test.trim() === '' ? details : `${details}\n\nTest strategy: ${test}`;
+/** Returns everything that describes the task besides its title. */
+function promptOf(task: Fields, title: string): string {
+  const test = asText(task.testStrategy)?.trim();
+  const parts = [
+    asText(task.description),
+    asText(task.details),
+    ...(test ? [`Test strategy: ${test}`] : []),
+    asText(task.prompt),
+  ];
+  return parts
+    .flatMap((part) => (part === undefined || part === title ? [] : part.trim() || []))
+    .join('\n\n');
 }
 
 function statusOf(task: Fields): string | undefined {

@@ -19,7 +19,7 @@ export type Legend = ReadonlyMap<string, Mark>;
 const PENDING: Mark = { status: 'pending' };
 const STARTED: Mark = { status: 'in-progress' };
 const COMPLETED: Mark = { status: 'completed' };
-const BLOCKED: Mark = { status: 'pending', hold: 'blocked' };
+export const BLOCKED: Mark = { status: 'pending', hold: 'blocked' };
 const CANCELLED: Mark = { status: 'pending', hold: 'cancelled' };
 
 const BOXES = table([

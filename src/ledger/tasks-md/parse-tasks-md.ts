@@ -5,7 +5,7 @@ import { readJsonTasks } from './json-tasks.js';
 import type { ParsedTasks } from './parsed-tasks.js';
 import { scan } from './scan.js';
 import { settle } from './settle.js';
-import { readLegend } from './status.js';
+import { isLegendHeading, readLegend } from './status.js';
 
 /**
  * Parses a plan in any format that agents write, and never fails: lines that it cannot read, or reads by a guess, are
@@ -18,15 +18,56 @@ export function parseTasksMd(text: string): ParsedTasks {
   const { text: repaired, misdecoded } = repair(text);
   const lines = repaired.includes('\r') ? repaired.split(/\r\n|\r|\n/) : repaired.split('\n');
   const findings: Findings = { drafts: [], headings: [], mentions: [], planned: [], problems: [] };
+  let from = lines.length;
   if (!readJsonTasks(repaired, findings) && !readTaskFiles(lines, findings)) {
-    const from = readFrontMatter(lines, findings);
+    from = readFrontMatter(lines, findings);
     const shown = from === 0 ? lines : lines.map((line, at) => (at < from ? '' : line));
     scan(shown, readLegend(shown), findings);
   }
   if (misdecoded !== undefined) {
     findings.problems.push(problem('misdecoded_text', misdecoded.line, misdecoded.message));
   }
-  return settle(findings);
+  const settled = settle(findings);
+  const preamble = preambleOf(lines, from, settled.tasks);
+  return { ...settled, ...(preamble !== '' && { preamble }) };
+}
+
+const HEADING = /^ {0,3}(#{1,6})\s(.*)/;
+/** Sections that say how the file is written, or how far it is. */
+const ABOUT_FILE = /\b(?:formats?|progress|tracking|table of contents|contents|notation)\b/i;
+const NO_TEXT = /^(?:\||$|(?:-{3,}|\*{3,}|_{3,})$)/;
+
+/** Returns the text from `from` to the first task after it, and the overview of a front matter. */
+function preambleOf(lines: readonly string[], from: number, tasks: ParsedTasks['tasks']): string {
+  const end = Math.min(...tasks.flatMap(({ line }) => (line > from ? line - 1 : [])), lines.length);
+  const overview = lines
+    .slice(0, from)
+    .filter((line) => line.startsWith('overview:'))
+    .map((line) =>
+      line
+        .slice('overview:'.length)
+        .trim()
+        .replace(/^["']|["']$/g, ''),
+    );
+  const text: string[] = [];
+  let skipped = 0;
+  let headings: { readonly level: number; readonly line: string }[] = [];
+  let fence = false;
+  for (const line of lines.slice(from, end)) {
+    if (FENCE.test(line)) fence = !fence;
+    const [, marks = '', title = ''] = (fence ? null : HEADING.exec(line)) ?? [];
+    const level = marks.length;
+    if (level > 0) {
+      if (skipped === 0 || level <= skipped)
+        skipped = ABOUT_FILE.test(title) || isLegendHeading(title) ? level : 0;
+      headings = [...headings.filter((each) => each.level < level), { level, line }];
+    } else if (skipped === 0 && !NO_TEXT.test(line.trim())) {
+      // Headings without text say nothing.
+      text.push(...headings.map((each) => each.line), line.trimEnd());
+      headings = [];
+    }
+  }
+  return [...overview, ...text].join('\n');
 }
 
 /**
@@ -154,6 +195,7 @@ interface Open {
   status?: string;
   statusLine?: number;
   dependsOn: string[];
+  readonly description: string[];
   readonly details: string[];
   readonly test: string[];
 }
@@ -185,6 +227,7 @@ function readTaskFiles(lines: readonly string[], findings: Findings): boolean {
         isSubtask,
         ...titleOfSubtask(sub === null ? '' : line.slice(sub[0].length), at),
         dependsOn: [],
+        description: [],
         details: [],
         test: [],
       };
@@ -214,6 +257,9 @@ function readTaskFiles(lines: readonly string[], findings: Findings): boolean {
         );
         break;
       }
+      case 'description':
+        into = task.description;
+        break;
       case 'details':
         into = task.details;
         break;
@@ -236,15 +282,16 @@ function titleOfSubtask(text: string, line: number): { title: string; status?: s
 }
 
 function entryOf(task: Open, owner: Draft | undefined): PlanEntry {
-  const details = task.details.join('\n').trim();
-  const test = task.test.join('\n').trim();
+  const [description, details, test] = [task.description, task.details, task.test].map((lines) =>
+    lines.join('\n').trim(),
+  );
   return {
     id: task.id,
     text: task.title,
     status: task.status,
     ...(task.statusLine !== undefined && { statusLine: task.statusLine }),
     dependsOn: task.dependsOn,
-    prompt: details === '' || test === '' ? details : `${details}\n\nTest strategy: ${test}`,
+    prompt: [description, details, test && `Test strategy: ${test}`].filter(Boolean).join('\n\n'),
     line: task.line,
     owner,
   };

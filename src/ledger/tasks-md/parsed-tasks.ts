@@ -40,14 +40,16 @@ export interface ParsedTask {
   readonly optional: boolean;
   /** Marked `[!]`, 🚫 or `Blocked`; the status is `pending`. */
   readonly blocked: boolean;
+  /** Why it is blocked: `_Blocked: waits for the vendor_`. */
+  readonly reason?: string;
   /** `~~struck~~`, `Cancelled`, or `[-]` if a legend says so: `pending`, and not in totals. */
   readonly cancelled: boolean;
   readonly parent?: string;
   /** 1-based. */
   readonly line: number;
   /**
-   * The dedented `_Prompt: …_` without underscores. Without one, the lines of its body, except tasks, comments,
-   * requirements, dependencies and statuses.
+   * The plan's own words about it: the dedented lines of its body, except tasks, comments, requirements, dependencies
+   * and statuses; then its `_Prompt: …_` without underscores.
    */
   readonly prompt?: string;
   readonly requirements: readonly string[];
@@ -110,6 +112,8 @@ export interface TaskProblem {
 /** In document order. */
 export interface ParsedTasks {
   readonly tasks: readonly ParsedTask[];
+  /** What stands before the first task: goal, overview, conventions. Without legends, tables and bare headings. */
+  readonly preamble?: string;
   readonly problems: readonly TaskProblem[];
 }
 
@@ -157,7 +161,7 @@ export function join(first: string, body: readonly string[]): string {
   return [...opening, ...dedent(body)].join('\n').trim();
 }
 
-function dedent(lines: readonly string[]): string[] {
+export function dedent(lines: readonly string[]): string[] {
   let common = Number.POSITIVE_INFINITY;
   for (const line of lines) {
     const { length } = line.trimStart();

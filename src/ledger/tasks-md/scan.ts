@@ -32,12 +32,6 @@ function isBody(text: string, owner: Draft | undefined): boolean {
   return owner.head.id === undefined || !text.includes(`${owner.head.id}.`);
 }
 
-/** Restores the marker of the item that a line opens. */
-function detailOf(text: string, line: number, item: Container | undefined): string {
-  if (item?.start !== line) return text;
-  return item.ordinal === undefined ? `- ${text}` : `${item.ordinal}. ${text}`;
-}
-
 const OPENS_PLAN_OF_PHASE = /^[\s*_`]*\d/;
 
 /** `01-02: Write the parser` below phase 1 is a task, whatever else its line says. */
@@ -53,6 +47,7 @@ function phaseNumber({ head: { id = '' } }: Draft): number {
 }
 
 const OPENS_LIST = /[:：][*_]{0,3}$/;
+const QUOTE_MARKS = /^(?:\s*>)+ ?/;
 
 interface Walk {
   readonly container: Container;
@@ -130,13 +125,13 @@ class Scanner {
         const shown = block.kind === 'html' ? uncomment(block, this.#legend, this.findings.problems) : block;
         const isTasks = shown.lines.some((line) => opensWithBox(line, this.#legend));
         if (isTasks) this.#visitLines(shown, 0, container, owner);
-        else if (block.kind === 'code') this.#addDetails(this.#sink(owner), block.start, block.lines);
+        else if (block.kind === 'code') this.#addDetails(this.#sink(owner), block.start, this.#raw(block));
         return;
       }
       case 'fence':
         if (block.end <= this.#taken) return;
         reportFence(block, this.#lines, this.#legend, this.findings.problems);
-        this.#addDetails(this.#sink(owner), block.start, ['```', ...block.lines, '```']);
+        this.#addDetails(this.#sink(owner), block.start, this.#raw(block));
         return;
       case 'table': {
         const { length } = this.findings.mentions;
@@ -322,8 +317,9 @@ class Scanner {
       const sink = this.#sink(last ?? owner);
       if (owner === undefined && last === undefined && this.#mentions(text, line, sink, container)) continue;
       const item = index === 0 && container.kind === 'item' ? container : undefined;
-      if (sink !== undefined) this.#addLine(sink, text, line, block, item);
-      else this.#addDetails(undefined, line, [detailOf(text, line, item)]);
+      const raw = block.kind === 'html' ? [text] : this.#raw({ start: line, end: line + 1 });
+      if (sink !== undefined) this.#addLine(sink, text, line, block, item, raw);
+      else this.#addDetails(undefined, line, raw);
     }
   }
 
@@ -395,7 +391,12 @@ class Scanner {
     return (/^[\s>]*/.exec(this.#lines[line] ?? '')?.[0] ?? '').replaceAll('\t', '    ').length;
   }
 
-  /** Collects descriptive lines, the prompt of a task without one. */
+  /** Returns lines as written, without the marks of a quote: their indentation shows what belongs together. */
+  #raw({ start, end }: { readonly start: number; readonly end: number }): string[] {
+    return this.#lines.slice(start, end).map((line) => line.replace(QUOTE_MARKS, '').trimEnd());
+  }
+
+  /** Collects descriptive lines. */
   #addDetails(sink: Draft | undefined, at: number, lines: readonly string[]): void {
     if (this.#heading?.isLegend) return;
     const planned = this.#planned;
@@ -406,11 +407,10 @@ class Scanner {
       this.#told = heading;
     }
     for (const line of lines) {
-      const text = line.trim();
-      if (text === '') continue;
-      sink?.details.push(text);
-      if (isOfPlanned) planned.draft.details.push(text);
-      this.#opensList = OPENS_LIST.test(text) ? sink : undefined;
+      if (line.trim() === '') continue;
+      sink?.details.push(line);
+      if (isOfPlanned) planned.draft.details.push(line);
+      this.#opensList = OPENS_LIST.test(line) ? sink : undefined;
     }
   }
 
@@ -420,16 +420,22 @@ class Scanner {
     this.#opensList = undefined;
   }
 
-  #addLine(sink: Draft, text: string, line: number, block: Lines, item: Container | undefined): void {
+  #addLine(
+    sink: Draft,
+    text: string,
+    line: number,
+    block: Lines,
+    item: Container | undefined,
+    raw: readonly string[],
+  ): void {
     const field = readField(text);
     const isLast = line + 1 >= block.end;
     if (isLast && (field === undefined ? namesPrompt(text) : field.key === 'prompt' && field.value === '')) {
       this.#asks = { draft: sink, takes: 'block' };
       return;
     }
-    const shown = detailOf(text, line, item);
     if (field === undefined) {
-      this.#addDetails(sink, line, [shown]);
+      this.#addDetails(sink, line, raw);
       return;
     }
     let value = field.value;
@@ -455,7 +461,7 @@ class Scanner {
     // A name without a value introduces a list.
     const opensList = value === '' && field.key !== 'prompt';
     if (!isKnown || opensList || field.key === 'told') {
-      this.#addDetails(sink, line, [shown, ...this.#lines.slice(line + 1, this.#taken)]);
+      this.#addDetails(sink, line, [...raw, ...this.#lines.slice(line + 1, this.#taken)]);
     }
     if (isKnown) return;
     this.findings.problems.push(

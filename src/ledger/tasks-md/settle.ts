@@ -6,7 +6,7 @@ import { outerId } from './ids.js';
 import type { Legend } from './marks.js';
 import { nameTasks } from './name-tasks.js';
 import { headingTask, mergeHeadingBoxes, mergeOverviews, withoutRepeats } from './overviews.js';
-import type { ParsedTask, ParsedTasks, TaskProblem } from './parsed-tasks.js';
+import { dedent, type ParsedTask, type ParsedTasks, type TaskProblem } from './parsed-tasks.js';
 import { settleStatuses } from './status.js';
 
 /** Decides which findings are tasks, and settles their parents, ids and statuses. */
@@ -56,8 +56,9 @@ export function settle(findings: Findings): ParsedTasks {
       dependsOn: dependencies(draft, id, known, problems),
     };
     if (parentId !== undefined) task.parent = parentId;
-    const prompt = draft.prompt || draft.details.join('\n');
+    const prompt = [...dedent(draft.details), ...(draft.prompt ? [draft.prompt] : [])].join('\n');
     if (prompt !== '') task.prompt = prompt;
+    if (task.blocked && draft.reason !== undefined) task.reason = draft.reason;
     tasks.push(task);
   }
   if (tasks.length === 0) problems.push(problem('no_tasks', 0, 'the file holds no task'));

@@ -32,6 +32,7 @@ export function planView(state: SessionState, { id, status }: ToolArguments<'pla
     plan: planInNumbers(run, ledgers, outlook),
     tasks: asked.map((each) => taskView(seen, each, id !== undefined)),
     problems: firstProblems,
+    ...(id !== undefined && document.preamble !== undefined && { preamble: document.preamble }),
     ...(moreProblems > 0 && { more_problems: moreProblems }),
     ...(document.shortened !== undefined && { shortened: document.shortened }),
   };
@@ -48,7 +49,9 @@ function taskView(
   { task, depth, isBlocked, isOptional, waitsFor, unknown }: PlannedTask,
   isWhole: boolean,
 ): PlanTaskView {
-  const { id, text, status, parent, group, cancelled, dependsOn, requirements, prompt } = task;
+  const { id, text, status, parent, group, cancelled, reason, dependsOn, requirements, prompt } = task;
+  const known = state.run?.document.requirementTexts ?? {};
+  const texts = (requirements ?? []).filter((each) => Object.hasOwn(known, each));
   const ledger = ledgersOf(state).get(id);
   const came = ledger && progressOf(state, ledger);
   return {
@@ -59,12 +62,17 @@ function taskView(
     ...(parent !== undefined && { parent }),
     ...(group && { group }),
     ...(isBlocked && { blocked: true }),
+    ...(reason !== undefined && { reason }),
     ...(isOptional && { optional: true }),
     ...(cancelled && { cancelled }),
     ...(dependsOn !== undefined && { depends_on: dependsOn }),
     ...(waitsFor.length > 0 && { waits_for: waitsFor }),
     ...(unknown.length > 0 && { unknown_dependencies: unknown }),
     ...(isWhole && requirements !== undefined && { requirements }),
+    ...(isWhole &&
+      texts.length > 0 && {
+        requirement_texts: Object.fromEntries(texts.map((each) => [each, known[each] ?? ''])),
+      }),
     ...(isWhole && prompt !== undefined && { prompt }),
     ...(came && {
       last_outcome: came.last_outcome,

@@ -72,7 +72,13 @@ const taskLedger = z
     blockers: texts,
     questions,
     work: z.object({ files: texts, passed: texts, failed: failedTests, followUps: texts }),
-    tries: z.array(z.object({ verdict: z.enum(VERDICTS), summary: z.string().exactOptional() })),
+    tries: z.array(
+      z.object({
+        verdict: z.enum(VERDICTS),
+        summary: z.string().exactOptional(),
+        refused: texts.exactOptional(),
+      }),
+    ),
     last: z.object({
       sequence: z.number(),
       at: z.string(),
@@ -84,6 +90,10 @@ const taskLedger = z
       pingPong: z.number(),
       awaitsReview: z.boolean(),
       sentBack: z.boolean(),
+      rounds: z.number(),
+      found: z.number(),
+      fileSet: z.string(),
+      findings: repeated,
       fixes: repeated,
       tests: repeated,
       files: repeated,

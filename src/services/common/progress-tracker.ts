@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { ThroughlineError } from '../../contracts/errors.js';
@@ -6,6 +7,7 @@ import type { TasksDocument } from '../../contracts/run-request.js';
 import type { SessionCommander } from '../../engine/folding/session-folding.js';
 import type { Logger, TasksFile } from '../../engine/ports/clients.js';
 import { bytesOf, documentOf, MAX_DOCUMENT_BYTES } from '../../ledger/plan-document.js';
+import { requirementTexts } from '../../ledger/requirement-texts.js';
 import { parseTasksMd } from '../../ledger/tasks-md/parse-tasks-md.js';
 import type { ParsedTasks } from '../../ledger/tasks-md/parsed-tasks.js';
 import { dialectExamples } from '../../ledger/tasks-md/stated.js';
@@ -64,7 +66,8 @@ export class ProgressTracker {
     this.#options = options;
   }
 
-  async readFile(path: string): Promise<ReadDocument> {
+  /** @param known hash of the text that is known already: the documents beside it are then not read */
+  async readFile(path: string, known = ''): Promise<ReadDocument> {
     const read = await this.#options.files.read(path);
     if ('fault' in read) {
       return { ok: false, code: 'progress_ledger_missing_tasks', message: `${path}: ${read.fault}` };
@@ -73,7 +76,28 @@ export class ProgressTracker {
     if (text !== read.text) {
       this.#options.logger.info({ path, redacted: found }, 'secrets taken out of a tasks file');
     }
-    return readDocument(text, path, read.mtimeMs);
+    const beside = hashOf(text) === known ? {} : await this.#companions(path);
+    return readDocument(text, path, read.mtimeMs, beside);
+  }
+
+  /** Reads the documents beside a plan. */
+  async #companions(path: string): Promise<Companions> {
+    const read = async (names: readonly string[]) => {
+      for (const name of names) {
+        const beside = join(dirname(path), name);
+        const found = beside === path ? { fault: '' } : await this.#options.files.read(beside);
+        if (!('fault' in found)) return { path: beside, text: found.text };
+      }
+      return undefined;
+    };
+    const requirements = await read(REQUIREMENTS);
+    const design = await read(DESIGNS);
+    return {
+      ...(requirements && {
+        requirements: redactText(requirements.text, this.#options.secrets ?? NO_SCANNER).value,
+      }),
+      ...(design && { design: design.path }),
+    };
   }
 
   async refresh(session: Token, state: SessionState): Promise<Refreshed> {
@@ -87,7 +111,7 @@ export class ProgressTracker {
     const seen = this.#seen.get(session);
     const { mtimeMs } = seen?.path === path && seen.hash === known.hash ? seen : known;
     if (modified.mtimeMs === mtimeMs) return { outcome: 'unchanged' };
-    const read = await this.readFile(path);
+    const read = await this.readFile(path, known.hash);
     if (!read.ok) return { outcome: 'failed', message: read.message };
     const { document } = read;
     this.#seen.set(session, { path, ...document.fingerprint });
@@ -120,8 +144,23 @@ const PASSING: ReadonlySet<string> = new Set([
 /** Maximum number of lines, or of objects in JSON: parsing blocks other requests. */
 const MAX_LINES = 5000;
 
+/** Names of documents beside a plan: Kiro and spec-workflow, spec-kit. */
+const REQUIREMENTS = ['requirements.md', 'spec.md'] as const;
+const DESIGNS = ['design.md', 'plan.md'] as const;
+
+interface Companions {
+  readonly requirements?: string;
+  /** Path. */
+  readonly design?: string;
+}
+
 /** Parses a tasks document. The error for one without tasks quotes the first line that could not be read. */
-export function readDocument(text: string, name: string, mtimeMs: number): ReadDocument {
+export function readDocument(
+  text: string,
+  name: string,
+  mtimeMs: number,
+  { requirements, design }: Companions = {},
+): ReadDocument {
   const lines = linesOf(text);
   if (lines > MAX_LINES) {
     const message = `${name} has ${lines} lines, the limit is ${MAX_LINES}: take out what is done, or split it into several plans`;
@@ -137,7 +176,15 @@ export function readDocument(text: string, name: string, mtimeMs: number): ReadD
       message: `${name} holds no task that can be read (${where}plans that are read: ${dialectExamples()})`,
     };
   }
-  const document = documentOf(parsed, { mtimeMs, hash: hashOf(text) });
+  const named = new Set(parsed.tasks.flatMap((task) => task.requirements));
+  const document = documentOf(
+    parsed,
+    { mtimeMs, hash: hashOf(text) },
+    {
+      ...(requirements !== undefined && { requirementTexts: requirementTexts(requirements, named) }),
+      ...(design !== undefined && { design }),
+    },
+  );
   const bytes = bytesOf(document);
   if (bytes > MAX_DOCUMENT_BYTES) {
     const message = `${name} has ${parsed.tasks.length} tasks, which take ${bytes} bytes even without their prompts; the limit is ${MAX_DOCUMENT_BYTES}: leave out what is done, or split it`;

@@ -14,6 +14,7 @@ import { redactText } from '../../memory/redaction/redactor.js';
 import { NO_SCANNER, type SecretScanner } from '../../memory/redaction/secret-scanner.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 import { hasPlaceholder } from '../../prompt/iteration-template.js';
+import { taskText } from '../../prompt/task-text.js';
 import { whatIsAhead } from '../../prompt/what-is-ahead.js';
 import { LATE, withinDeadline } from '../../shared/backoff.js';
 
@@ -72,7 +73,8 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
     const own = projectOf(session.charter.project);
     projects.set(session.session, own);
     const project = request.project === undefined ? own : projectOf(request.project);
-    const asked = request.taskPrompt ?? whatIsAhead(session);
+    const asked =
+      request.kind === 'dispatch' ? taskText(session, request) : (request.taskPrompt ?? whatIsAhead(session));
     const { learningsAsOf } = request;
     const read = ahead?.project === project ? ahead.loaded : reader.load(project);
     const loaded = await (learningsAsOf === undefined ? read : reader.loadAsOf(project, learningsAsOf));

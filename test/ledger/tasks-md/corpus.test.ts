@@ -80,11 +80,13 @@ describe.skipIf(!hasCorpus)(
 
     it('the parser reads every prompt whole, inline and in blocks', () => {
       for (const { prompt } of parseCorpus('spec-context-inline-prompts.md').tasks) {
-        expect(prompt).toMatch(/^Implement the task .* using the loaded reviewer guide\.$/s);
+        expect(prompt).toMatch(
+          /^- File: .*\n- Purpose: .*\n- _Leverage: .*\nImplement the task .* using the loaded reviewer guide\.$/s,
+        );
       }
       for (const { prompt } of parseCorpus('spec-context-prompt-blocks.md').tasks) {
         expect(prompt).toMatch(
-          /^Implement the task .*\n\nRestrictions:\n- .*\n\nSuccess:\n- .* in tasks\.md \[x\]$/s,
+          /^- File: .*\nImplement the task .*\n\nRestrictions:\n- .*\n\nSuccess:\n- .* in tasks\.md \[x\]$/s,
         );
       }
       expect(byId(parseCorpus('spec-context-prompt-blocks.md'), '7')).toMatchObject({
@@ -107,7 +109,7 @@ describe.skipIf(!hasCorpus)(
     it('the parser keeps the description of a Kiro task in order, without its requirements', () => {
       expect(byId(parseCorpus('kiro.md'), '10.1').prompt?.split('\n').slice(0, 3)).toEqual([
         '- `fetchSitemap()` parsing sitemap XML including lastmod,',
-        'changefreq, and priority fields',
+        '  changefreq, and priority fields',
         '- `checkChangelog()` with timestamp comparison',
       ]);
       expect(byId(parseCorpus('kiro.md'), '10.1').prompt).not.toMatch(/Requirements/);

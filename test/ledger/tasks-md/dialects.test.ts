@@ -76,36 +76,47 @@ describe('descriptions', () => {
     [
       'items',
       ['  - Escapes \\n', '  * an open string', '    - with its line', '  1. First'],
-      ['- Escapes \\n', '- an open string', '- with its line', '1. First'],
+      ['- Escapes \\n', '* an open string', '  - with its line', '1. First'],
     ],
-    ['paragraphs', ['  of two lines', '', '  More', '', '  > quoted'], ['of two lines', 'More', 'quoted']],
+    [
+      'paragraphs',
+      ['  of two lines', '', '  More', '', '  > quoted'],
+      ['  of two lines', '  More', 'quoted'],
+    ],
     [
       'code',
       ['  Run:', '', '  ```sh', '  npm test', '  ```', '', '      deep'],
-      ['Run:', '```', 'npm test', '```', 'deep'],
+      ['Run:', '```sh', 'npm test', '```', '    deep'],
     ],
     ['a table', ['', '  | a | b |', '  |---|---|', '  | 1 | 2 |'], ['| a | b |', '| 1 | 2 |']],
     [
       'files',
       ['  - File: a.ts', '  - _Leverage: b.ts,', '    c.ts_', '  - _Requirements: 1_'],
-      ['- File: a.ts', '- _Leverage: b.ts,', 'c.ts_'],
+      ['- File: a.ts', '- _Leverage: b.ts,', '  c.ts_'],
     ],
     [
       'a field that opens a list',
       ['  - **Acceptance Criteria:**', '    - works'],
-      ['- **Acceptance Criteria:**', '- works'],
+      ['- **Acceptance Criteria:**', '  - works'],
     ],
     [
       'fields of their own',
       ['  - _Requirements: 1_', '  - Depends on: 2', '  - Status: done', '  <!-- no -->'],
       undefined,
     ],
-    ['lines beside a prompt', ['  - Purpose: show it', '  - _Prompt: Role: Dev_'], ['Role: Dev']],
+    [
+      'lines beside a prompt',
+      ['  - Purpose: show it', '  - _Prompt: Role: Dev_'],
+      ['- Purpose: show it', 'Role: Dev'],
+    ],
     ['lines before an empty prompt', ['  - Purpose: show it', '  - _Prompt: _'], ['- Purpose: show it']],
-  ])('of a task without a prompt, what describes it is its prompt: %s', (_, lines, expected) => {
-    const { prompt } = byId(read('- [ ] 1. Write', ...lines, '- [ ] 2. Next'), '1');
-    expect(prompt).toBe(expected?.join('\n'));
-  });
+  ])(
+    'what describes a task is kept as written, line by line, before its prompt: %s',
+    (_, lines, expected) => {
+      const { prompt } = byId(read('- [ ] 1. Write', ...lines, '- [ ] 2. Next'), '1');
+      expect(prompt).toBe(expected?.join('\n'));
+    },
+  );
 
   it('a group has what describes it, without its parts and the line that opens their list', () => {
     const { tasks } = read(

@@ -90,7 +90,8 @@ describe('prompts and fields', () => {
 
   it('reads an inline prompt with underscores inside', () => {
     const task = byId(parsed, '1');
-    expect(task.prompt).toBe('Role: Dev | Task: do `snake_case` it | Success: works');
+    expect(task.prompt?.split('\n').at(-1)).toBe('Role: Dev | Task: do `snake_case` it | Success: works');
+    expect(task.prompt).toMatch(/^- File: src\/a\.ts, src\/b\.ts \(modify existing\)\n/);
     expect(task.requirements).toEqual(['1.2', '3']);
   });
 

@@ -30,6 +30,8 @@ class Scene {
   readonly events: SessionEvent[] = [];
   readonly file: FakeFile = { text: ONE, mtimeMs: 1000 };
   readonly asked = { modified: 0, read: 0 };
+  /** Documents beside the plan, by path. */
+  readonly beside: Record<string, { text: string; mtimeMs: number }> = {};
   whileLooking: () => void = () => {};
   whileReading: () => void = () => {};
   refusal: ThroughlineError | undefined;
@@ -43,7 +45,9 @@ class Scene {
         this.whileLooking();
         return fault === undefined ? { mtimeMs } : { fault };
       },
-      read: async () => {
+      read: async (path) => {
+        if (/(requirements|spec|design|plan)\.md$/.test(path))
+          return this.beside[path] ?? { fault: 'does not exist' };
         this.asked.read += 1;
         const { fault, text, mtimeMs } = this.file;
         this.whileReading();
@@ -179,6 +183,21 @@ describe('a file', () => {
     await scene.refresh();
     expect(scene.types()).toEqual(['run.initialized', 'run.initialized']);
     expect(completedTasks(scene)).toEqual(['7']);
+  });
+
+  it('the requirements document and the design beside a new text are read with it', async () => {
+    const scene = following();
+    scene.beside['specs/requirements.md'] = {
+      text: '### Requirement 1: Lexer\n\n#### Acceptance Criteria\n\n1. IT SHALL read UTF-8\n2. IT SHALL be fast\n',
+      mtimeMs: 1,
+    };
+    scene.beside['specs/design.md'] = { text: '# Design', mtimeMs: 1 };
+    Object.assign(scene.file, { text: `${TWO}  - _Requirements: 1.2, 7_\n`, mtimeMs: 2000 });
+    await scene.refresh();
+    expect(scene.state.run?.document).toMatchObject({
+      requirementTexts: { '1.2': 'IT SHALL be fast' },
+      design: 'specs/design.md',
+    });
   });
 
   it('a file of a new run is not taken for the one that was seen before', async () => {

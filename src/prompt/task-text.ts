@@ -1,0 +1,130 @@
+import type { DispatchRequest } from '../contracts/compile-request.js';
+import { ThroughlineError } from '../contracts/errors.js';
+import type { ProgressTask, TasksDocument } from '../contracts/run-request.js';
+import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
+import type { Task } from '../memory/session/task-board.js';
+import { clipText, quoted, quotedLines } from '../shared/text.js';
+
+/**
+ * The whole text of a task: what the request says, what the plan and the board say about it and the board tasks that it
+ * names, and what the plan says about all of its tasks. Each line stands once.
+ */
+
+const MAX_BOARD_TASKS = 3;
+const MAX_NOTES = 5;
+const MAX_LINE = 500;
+const MAX_ABOVE = 1000;
+
+/** @throws ThroughlineError `schema_invalid` if the request has no text, and neither plan nor board knows the task */
+export function taskText(state: SessionState, { taskId, taskPrompt }: DispatchRequest): string {
+  const { run, board } = state;
+  const planned = run?.document.tasks.find(({ id }) => id === taskId);
+  const objective = taskPrompt ?? planned?.text ?? board.tasks.get(taskId)?.content;
+  if (objective === undefined) {
+    throw new ThroughlineError(
+      'schema_invalid',
+      `taskPrompt: task ${JSON.stringify(quoted(taskId))} is neither in the plan nor on the board; give its text`,
+    );
+  }
+  const named = [taskId, ...boardIds(objective)];
+  const tasks = [...new Set(named)].flatMap((id) => board.tasks.get(id) ?? []).slice(0, MAX_BOARD_TASKS);
+  return withParts(objective, [
+    doneLines(state, taskId, planned),
+    ...(run === undefined || planned === undefined ? [] : [planLines(objective, planned, run.document)]),
+    ...tasks.map((task) => boardLines(state, task)),
+  ]);
+}
+
+/** Adds what the plan says about the task that this one is part of, and about all of its tasks. */
+export function withPlanText({ run }: SessionState, taskId: string, text: string): string {
+  const { tasks = [], preamble } = run?.document ?? {};
+  const task = tasks.find(({ id }) => id === taskId);
+  if (task === undefined) return text;
+  const above = tasks.find(({ id }) => id === task.parent);
+  return withParts(text, [
+    above === undefined
+      ? []
+      : [`Part of ${above.id}: ${above.text}`, ...linesOf(clipText(above.prompt ?? '', MAX_ABOVE))],
+    preamble === undefined ? [] : ['The plan says of all its tasks:', ...linesOf(preamble)],
+  ]);
+}
+
+/** Appends paragraphs without the lines that the text has already. */
+function withParts(text: string, parts: readonly (readonly string[])[]): string {
+  const said = new Set(text.split('\n').map((each) => each.trim()));
+  const written = parts.map((lines) => lines.filter((each) => !said.has(each.trim())).join('\n'));
+  const added = written.filter((part) => part !== '');
+  return added.length === 0 ? text : [text.trimEnd(), ...added].join('\n\n');
+}
+
+function planLines(
+  objective: string,
+  task: ProgressTask,
+  { requirementTexts = {}, shortened }: TasksDocument,
+): string[] {
+  const { id, text, prompt = '', requirements = [], reason } = task;
+  const isCut = shortened?.prompts !== undefined && prompt.endsWith('...');
+  return [
+    ...(objective.includes(text) ? [] : [`Plan task ${id}: ${text}`]),
+    ...(reason === undefined ? [] : [`Blocked: ${reason}`]),
+    ...linesOf(prompt),
+    ...(isCut ? ['(shortened: the whole is in the plan)'] : []),
+    ...(requirements.length === 0 ? [] : ['Requirements:']),
+    ...requirements.map((each) =>
+      Object.hasOwn(requirementTexts, each) ? `- ${each}: ${requirementTexts[each]}` : `- ${each}`,
+    ),
+  ];
+}
+
+/** Returns a board task with its dependencies, and the notes that name it and are not decisions or obstacles. */
+function boardLines({ board, notebook }: SessionState, task: Task): string[] {
+  const title = ({ id, status, claimed_by: by }: Task) =>
+    `${id} (${status.replace('_', ' ').replace('remaining', 'pending')}${by === undefined ? '' : `, by ${line(by)}`})`;
+  const notes = [...notebook.notes.values()]
+    .filter(
+      ({ type, content }) => (type === 'learning' || type === 'tip') && boardIds(content).includes(task.id),
+    )
+    .slice(-MAX_NOTES);
+  return [
+    `Board task ${title(task)}: ${line(task.content)}`,
+    ...(task.reason === undefined ? [] : [`Reason: ${line(task.reason)}`]),
+    ...task.depends_on.map((id) => {
+      const other = board.tasks.get(id);
+      return other === undefined
+        ? `Depends on ${line(id)}`
+        : `Depends on ${title(other)}: ${line(other.content)}`;
+    }),
+    ...notes.map(({ content }) => `Note: ${line(content)}`),
+  ];
+}
+
+function boardIds(text: string): string[] {
+  return text.match(/\bTAS-\d+\b/g) ?? [];
+}
+
+/** Says that a task is completed, and by whom. */
+function doneLines(state: SessionState, taskId: string, planned: ProgressTask | undefined): string[] {
+  const last = ledgersOf(state).get(taskId)?.last;
+  const task = state.board.tasks.get(taskId);
+  const by = [
+    ...(last?.verdict === 'approved' ? [`approved by the ${last.role} at ${last.at}`] : []),
+    ...(task?.status === 'completed'
+      ? [`completed on the board${task.claimed_by === undefined ? '' : ` by ${line(task.claimed_by)}`}`]
+      : []),
+    ...(planned?.status === 'completed' ? ['ticked in the plan'] : []),
+  ];
+  return by.length === 0 ? [] : [`This task is done: ${by.join(', ')}.`];
+}
+
+function linesOf(text: string): string[] {
+  return quotedLines(text, MAX_LINES)
+    .lines.map((each) => each.slice(2))
+    .filter((each) => each.trim() !== '');
+}
+
+/** More than the longest plan text has. */
+const MAX_LINES = 6000;
+
+function line(text: string): string {
+  return clipText(quoted(text), MAX_LINE);
+}

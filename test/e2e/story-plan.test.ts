@@ -1,0 +1,142 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cli } from '../support/cli.js';
+import { type TasksFolder, tasksFolder } from '../support/runs.js';
+import {
+  allDealtWith,
+  implemented,
+  newSession,
+  reviewed,
+  type System,
+  startSystem,
+} from '../support/system.js';
+
+/** The story of a plan whose tasks have bodies, as the agents read it in their prompts. */
+
+let folder: TasksFolder;
+let system: System;
+beforeAll(async () => {
+  folder = await tasksFolder();
+  system = await startSystem({ env: { THROUGHLINE_TASKS_ROOTS: folder.path } });
+});
+afterAll(async () => {
+  await system.stop();
+  await folder.remove();
+});
+
+const TASKS = `# Implementation Plan: Query language
+
+## Overview
+
+Goal: parse queries in one pass.
+Conventions: never use regular expressions in the lexer.
+
+## Tasks
+
+- [x] 1. Set up the project
+- [ ] 2. Write the lexer
+  - File: src/lexer.ts
+  - Define tokens:
+    - words
+    - numbers
+  - _Leverage: src/text.ts_
+  - _Requirements: 1.2, 3_
+  - _Prompt: Role: compiler engineer | Task: split the text into tokens_
+- [~] 3. Ask for the licence
+  - _Blocked: waits for the legal team_
+`;
+
+const REQUIREMENTS = `### Requirement 1: Lexer
+
+#### Acceptance Criteria
+
+1. IT SHALL read UTF-8
+2. WHEN a token is unknown THEN the lexer SHALL report its line
+`;
+
+async function following(): Promise<string> {
+  const session = newSession('story-plan');
+  const spec = join(folder.path, session);
+  await mkdir(spec);
+  await writeFile(join(spec, 'requirements.md'), REQUIREMENTS);
+  await writeFile(join(spec, 'design.md'), '# Design\n');
+  await writeFile(join(spec, 'tasks.md'), TASKS);
+  await system.client.initRun({ session, tasksPath: join(spec, 'tasks.md') });
+  return session;
+}
+
+const TEXT = `Write the lexer
+
+- File: src/lexer.ts
+- Define tokens:
+  - words
+  - numbers
+- _Leverage: src/text.ts_
+Role: compiler engineer | Task: split the text into tokens
+Requirements:
+- 1.2: WHEN a token is unknown THEN the lexer SHALL report its line
+- 3
+
+The plan says of all its tasks:
+# Implementation Plan: Query language
+## Overview
+Goal: parse queries in one pass.
+Conventions: never use regular expressions in the lexer.`;
+
+describe('a plan with bodies', () => {
+  it('the prompt of a task that is only named ends with the own words of the plan, each once', async () => {
+    const session = await following();
+    const { prompt } = await system.client.compile({ session, taskId: '2' });
+    expect(prompt.endsWith(`Task prompt:\n${TEXT}`)).toBe(true);
+    for (const line of ['Write the lexer', 'src/lexer.ts', 'split the text into tokens'])
+      expect(prompt.split(line)).toHaveLength(2);
+  });
+
+  it('plan show --task prints the same lines, and why a task is blocked', async () => {
+    const session = await following();
+    const env = { NATS_URL: system.url };
+    const shown = await cli(['plan', 'show', session, '--task', '2'], { env });
+    for (const line of TEXT.split('\n').slice(2)) expect(shown.stdout).toContain(line);
+    const blocked = await cli(['plan', 'show', session, '--task', '3'], { env });
+    expect(blocked.stdout).toContain('[!] 3  Ask for the licence (blocked: waits for the legal team)');
+  });
+
+  it('a task that is done says so in its prompt, and who approved it', async () => {
+    const session = await following();
+    await system.client.publishImplementer(session, implemented('2'));
+    await system.client.publishReviewer(session, reviewed('2', 'approved'));
+    await allDealtWith(system.ports);
+    const { prompt } = await system.client.compile({ session, taskId: '2' });
+    expect(prompt).toMatch(/\nThis task is done: approved by the reviewer at \d{4}-/);
+  });
+
+  it('a prompt that is asked to do a task of the board has its text, dependencies and notes', async () => {
+    const session = newSession('story-board');
+    const { tools } = system.client;
+    await tools.taskAdd({ session, content: 'Write the lexer' });
+    await tools.taskAdd({ session, content: 'Write the printer' });
+    await tools.taskDepends({ session, id: 'TAS-2', dependsOn: ['TAS-1'] });
+    await tools.noteAdd({ session, type: 'tip', content: 'TAS-2 must keep comments' });
+    const { prompt } = await system.client.compile({ session, taskId: '7', taskPrompt: 'Do TAS-2' });
+    const task = prompt.slice(prompt.indexOf('Task prompt:\n'));
+    expect(task).toBe(
+      'Task prompt:\nDo TAS-2\n\nBoard task TAS-2 (pending): Write the printer\n' +
+        'Depends on TAS-1 (pending): Write the lexer\nNote: TAS-2 must keep comments',
+    );
+    await expect(system.client.compile({ session, taskId: '7' })).rejects.toMatchObject({
+      code: 'schema_invalid',
+      message: expect.stringContaining('neither in the plan nor on the board'),
+    });
+  });
+
+  it('an iteration prompt lists the tasks of the plan, and says how to finish one there', async () => {
+    const session = await following();
+    const { prompt } = await system.client.compile({ kind: 'iteration', session });
+    expect(prompt).toContain('REMAINING:\n  - [2] Write the lexer');
+    expect(prompt).toContain('  - [3] Ask for the licence (reason: waits for the legal team)');
+    expect(prompt).toContain('> Conventions: never use regular expressions in the lexer.');
+    expect(prompt).toContain('**Tick its line in the plan**');
+    expect(prompt).not.toMatch(/No spec given|missing spec tasks|No tasks yet/);
+  });
+});
