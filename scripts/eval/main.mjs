@@ -50,11 +50,17 @@ const planted = groups(plants);
 const rooms = [...new Set(use.map(({ room }) => room))].map((room) => {
   const some = use.filter((each) => each.room === room);
   const meanOf = (key) => mean(some.map((each) => each[key]));
+  const sum = (key) => some.reduce((total, each) => total + each[key], 0);
   return {
     room,
     asked: some.length,
     ...{ tokens: meanOf('tokens'), chance: meanOf('chance') },
-    ...{ hit: meanOf('hit'), share: meanOf('share') },
+    ...{ hit: meanOf('hit'), share: meanOf('share'), lines: meanOf('lines'), collapsed: meanOf('collapsed') },
+    useful: sum('useful') / sum('lines'),
+    ...{ likely: meanOf('likely'), likelyPrecision: sum('likelyRight') / sum('likely') },
+    likelyRecall: sum('likelyRight') / sum('touched'),
+    ...{ perhaps: meanOf('perhaps'), perhapsPrecision: sum('perhapsRight') / sum('perhaps') },
+    perhapsRecall: sum('perhapsRight') / sum('touched'),
   };
 });
 if (options.json) console.log(JSON.stringify({ files, mean: all, planted, rooms }, undefined, 1));
@@ -112,10 +118,23 @@ function print() {
       'of use by chance',
       'prompts with a fact of use',
       'of these facts, shown',
+      'work lines',
+      'of these useful',
+      'collapsed',
     ],
-    rooms.map(({ room, asked, tokens, ...shares }) => [
+    rooms.map(({ room, asked, tokens, lines, useful, collapsed, ...shares }) => [
       ...[room, asked, Math.round(tokens)],
       ...[shares.chance, shares.hit, shares.share].map(percent),
+      ...[lines.toFixed(1), percent(useful), collapsed.toFixed(1)],
+    ]),
+  );
+  console.log('');
+  table(
+    ['the prompt holds', 'likely files', 'precision', 'recall', 'perhaps', 'precision', 'recall'],
+    rooms.map((each) => [
+      each.room,
+      ...[each.likely.toFixed(1), percent(each.likelyPrecision), percent(each.likelyRecall)],
+      ...[each.perhaps.toFixed(1), percent(each.perhapsPrecision), percent(each.perhapsRecall)],
     ]),
   );
 }

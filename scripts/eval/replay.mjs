@@ -13,8 +13,8 @@ const BUSY = /lock|package\.json|CHANGELOG|go\.(mod|sum)/i;
 /** Prompts with less and more in them. */
 const ROOMS = {
   'the best ten facts': { maxFacts: 10 },
-  'all that fit': { fill: 'relevant' },
-  'those and the rest': {},
+  'what helps (default)': {},
+  'all of the room (fill: recent)': { fill: 'recent' },
 };
 /** Commits of a history, the newest. */
 const COMMITS = 800;
@@ -88,7 +88,7 @@ export function measureFiles(product, { name, commits }) {
       times.push(performance.now() - begun);
       tokens.whole.push(reply.tokenEstimate);
       tokens.ten.push(product.compile(state, { ...request, maxFacts: 10 }).tokenEstimate);
-      tokens.fitting.push(product.compile(state, { ...request, fill: 'relevant' }).tokenEstimate);
+      tokens.fitting.push(product.compile(state, { ...request, fill: 'recent' }).tokenEstimate);
       const shown = filesShown(reply, known);
       ranks.push(1 / (1 + lowest(relevant, shown)));
       // Beyond what a default prompt shows, for comparison.
@@ -126,18 +126,34 @@ export function measureUse(product, { name, commits }) {
       const ids = new Set(ofUse.map(({ sha }) => sha));
       for (const [room, more] of Object.entries(ROOMS)) {
         const request = { session: 'eval', taskId: 'next', taskPrompt: commit.subject, ...more };
-        const { facts, tokenEstimate: tokens } = product.compile(state, request);
+        const { facts, files: likely = [], prompt, tokenEstimate: tokens } = product.compile(state, request);
+        const work = facts.filter(({ relation }) => relation === 'summary');
+        const tiers = tiersOf(likely, commit.files);
         const shown = new Set(facts.map(({ taskId }) => taskId).filter((task) => ids.has(task)));
         found.push({
           ...{ name, room, tokens, chance: ids.size / index },
           hit: Number(shown.size > 0),
           share: shown.size / Math.max(1, ids.size),
+          ...{ lines: work.length, useful: work.filter(({ taskId }) => ids.has(taskId)).length },
+          ...tiers,
+          collapsed: [...prompt.matchAll(/ (\d+) more like it/g)].reduce((sum, [, more]) => sum + Number(more), 0),
         });
       }
     }
     tell(resultOf(commit));
   }
   return found;
+}
+
+/** How many files of each tier are shown, and how many of them the commit touched. */
+function tiersOf(likely, touched) {
+  const some = (fits) => likely.filter(({ score }) => fits(score));
+  const [first, second] = [some((score) => score >= 0.2), some((score) => score < 0.2)];
+  const right = (files) => files.filter(({ path }) => touched.includes(path)).length;
+  return {
+    ...{ likely: first.length, likelyRight: right(first) },
+    ...{ perhaps: second.length, perhapsRight: right(second), touched: touched.length },
+  };
 }
 
 /** The known files that a reply names: its likely files; of a version without them, the subjects of its facts. */

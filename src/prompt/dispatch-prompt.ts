@@ -54,20 +54,21 @@ const BEST: readonly Stretch<Section>[] = [
   { section: 'findings', most: 3 },
   { section: 'files', most: 5 },
   { section: 'decisions', most: 3 },
+  { section: 'learnings', most: 1 },
   { section: 'work', most: 2 },
   { section: 'tests', most: 2 },
-  { section: 'learnings', most: 1 },
 ];
 
 const REST: readonly Stretch<Section>[] = [
   { section: 'findings' },
-  { section: 'decisions' },
   { section: 'learnings' },
-  { section: 'tests' },
-  { section: 'work' },
+  { section: 'decisions' },
   { section: 'files' },
-  { section: 'requirements' },
   { section: 'facts' },
+  { section: 'tests' },
+  { section: 'perhaps' },
+  { section: 'work' },
+  { section: 'requirements' },
   { section: 'recent', backwards: true },
 ];
 

@@ -74,6 +74,7 @@ const REST: readonly Stretch<Section>[] = [
   { section: 'tests' },
   { section: 'work' },
   { section: 'files' },
+  { section: 'perhaps' },
   { section: 'requirements' },
   { section: 'facts' },
   { section: 'notes', most: 20, backwards: true },

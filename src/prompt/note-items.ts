@@ -10,16 +10,21 @@ import { excerpts, type Item } from './prompt-items.js';
 const LINE = { least: 100, step: 60 };
 /** Limit of a fact with its fix; a result's demands and files follow it. */
 const MAX_SAYING = 1000;
-const SHOWN_FILES = 6;
+const SHOWN_FILES = 3;
 const SHOWN_DEMANDS = 3;
 
-/** Makes an item from a fact: excerpts around the matching words, then the results of its task. */
-export function noteItem(ranked: RankedFact, more: readonly string[]): Item {
+/**
+ * Makes an item from a fact: excerpts around the matching words, then the results of its task.
+ *
+ * @param isOpen true if the reader can look at the task: it is on the board or the plan
+ */
+export function noteItem(ranked: RankedFact, more: readonly string[], isOpen: boolean): Item {
   const { fact, matched } = ranked;
   const saying = sayingOf(ranked);
   const first = clipText(saying, MAX_SAYING);
   const longer = more.map((_, at) => quoted([first, ...more.slice(0, at + 1)].join(' ')));
-  const line = (text: string) => `- ${text}${origin(fact.sourceTaskId)}`;
+  const from = isOpen || ranked.group !== 'work' ? origin(fact.sourceTaskId) : '';
+  const line = (text: string) => `- ${text}${from}`;
   return {
     whole: line(longer.at(-1) ?? first),
     get forms() {
@@ -131,9 +136,18 @@ function ended(text: string): string {
   return /[.!?]$/.test(text) ? '' : '.';
 }
 
-/** Renders a path with the most similar task that touched it. */
-export function fileLine({ path, tasks: [task = ''] }: LikelyFile): string {
-  return `- ${quoted(path)}${origin(task)}`;
+/** Tells of similar tasks with the same files that have no line of their own. */
+export function alikePart(count: number): string[] {
+  return count === 0 ? [] : [`| ${count} more like it`];
+}
+
+/** Renders a path with the reason why it is likely. */
+export function fileLine({ path, why }: LikelyFile): string {
+  return `- ${quoted(path)} (${why})`;
+}
+
+export function perhapsLine(files: readonly LikelyFile[]): string {
+  return `Perhaps: ${files.map(({ path }) => quoted(path)).join(', ')}`;
 }
 
 function origin(task: string): string {

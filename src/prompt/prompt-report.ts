@@ -44,6 +44,7 @@ function noteOrigin(
 ): LineOrigin {
   if (section === undefined) return {};
   if (index === undefined) return { section };
+  if (section === 'perhaps') return { section };
   if (section === 'files') {
     const { path, tasks: [task] = [] } = files[index] ?? {};
     return { section, ...(path !== undefined && { file: path }), ...(task !== undefined && { task }) };
@@ -88,7 +89,7 @@ export function describeLearnings(
 }
 
 export function describeFiles(files: readonly LikelyFile[]): { readonly files: readonly CompiledFile[] } {
-  return { files: files.map(({ reasons: _, ...file }) => ({ ...file, score: rounded(file.score) })) };
+  return { files: files.map(({ reasons: _, why: __, ...file }) => ({ ...file, score: rounded(file.score) })) };
 }
 
 /** With `explain`, adds why each was selected. */
@@ -143,7 +144,7 @@ export function describeConsidered(
     };
   };
   const shownPaths = new Set(filesShown.map(({ path }) => path));
-  const file = ({ reasons = {}, score, ...each }: LikelyFile): ConsideredFile => {
+  const file = ({ reasons = {}, why: _, score, ...each }: LikelyFile): ConsideredFile => {
     const isShown = shownPaths.has(each.path);
     const left = likely.has(each.path) ? 'budget' : 'rank';
     return { ...each, score: rounded(score), shown: isShown, reasons, ...(!isShown && { left }) };

@@ -4,10 +4,11 @@ import { isBare } from '../memory/facts/fact-groups.js';
 import { PLACES, rankFacts } from '../memory/facts/fact-ranking.js';
 import type { RankedFact, SessionFact, WeighedFact } from '../memory/facts/fact-types.js';
 import { SESSION_CONTEXT_HEADER } from '../memory/facts/format-facts.js';
-import { type LikelyFile, recall } from '../memory/search/likely-files.js';
+import { coveringTasks } from '../memory/search/covering-work.js';
+import { LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
 import { factsOf, pastOf, type SessionState } from '../memory/session/session-state.js';
 import { recordOf } from '../shared/text.js';
-import { demandsPart, fileLine, filesPart, noteItem, RestItem } from './note-items.js';
+import { alikePart, demandsPart, fileLine, filesPart, noteItem, perhapsLine, RestItem } from './note-items.js';
 import {
   type Item,
   isShortened,
@@ -16,17 +17,19 @@ import {
   type Shown,
   type ShownItem,
   type Stretch,
+  wholeItems,
 } from './prompt-items.js';
 
 /** The session context as notes: relevant knowledge for a task, by importance. Each line ends with its task. */
 export const NOTE_SECTIONS = [
   'findings',
   'files',
-  'work',
+  'perhaps',
   'decisions',
+  'facts',
   'tests',
   'requirements',
-  'facts',
+  'work',
   'rest',
 ] as const;
 /** For the remaining budget: items with little or no evidence. */
@@ -37,6 +40,7 @@ export type NoteSection = (typeof NOTE_SECTIONS)[number];
 const NOTES: Readonly<Record<NoteSection, { readonly title: string; readonly listed: string }>> = {
   findings: { title: 'Open findings', listed: '--relation must_fix issue' },
   files: { title: 'Likely files', listed: '--relation modified_by' },
+  perhaps: { title: 'Perhaps', listed: '--relation modified_by' },
   work: { title: 'Related work', listed: '--relation summary review_summary observed' },
   decisions: { title: 'Decisions and conventions', listed: '' },
   tests: { title: 'Failing tests', listed: '--relation test_result' },
@@ -76,6 +80,10 @@ function sectionOf({ group, fact }: Pick<RankedFact, 'group' | 'fact'>): NoteSec
 export const CONSIDERED = 30;
 /** Number of likely files whose facts are searched. */
 const LED_BY = 10;
+/** Files on the line of those that the task may touch. */
+const MAX_PERHAPS = 7;
+/** Decisions, conventions and facts in words that are shown even if nothing speaks for them. */
+const MAX_LASTING = 20;
 /** Tokens of a short line, to bound the number of filler candidates. */
 const SHORT_LINE = 10;
 
@@ -89,7 +97,7 @@ export interface MemoryAsked {
   /** Absent: all relevant ones. */
   readonly maxFacts?: number | undefined;
   readonly maxFiles: number;
-  /** `recent` fills the remaining budget with recent facts. Default: `recent` if `maxFacts` is absent. */
+  /** `recent` fills the remaining budget with less related and recent facts. Default: `relevant`. */
   readonly fill?: 'relevant' | 'recent' | undefined;
   readonly hints?: CompileHints | undefined;
   /** Also report the candidates. */
@@ -104,6 +112,8 @@ export interface SessionMemory {
   /** Positions of relevant items, by importance. */
   readonly places: readonly { readonly section: NoteSection; readonly index: number }[];
   readonly files: readonly LikelyFile[];
+  /** Less likely ones, which share one line. */
+  readonly perhaps: readonly LikelyFile[];
   /** The likely files and, with `explain`, the next best. */
   readonly candidates: readonly LikelyFile[];
   readonly considered: readonly WeighedFact[];
@@ -122,25 +132,28 @@ export function memoryOf(
   asked: MemoryAsked,
   { room, usual }: MemoryRoom,
 ): SessionMemory {
-  const { text, maxFacts, maxFiles, hints, fill = maxFacts === undefined ? 'recent' : 'relevant' } = asked;
+  const { text, maxFiles, hints, fill = 'relevant' } = asked;
   const past = pastOf(state);
-  const most = Math.max(maxFiles, LED_BY, asked.explain ? CONSIDERED : 0);
-  const {
-    files: candidates,
-    leads,
-    similar,
-  } = recall(past, {
-    ...{ text, maxFiles: most, explain: asked.explain },
+  const { files: candidates, similar } = recall(past, {
+    ...{ text, maxFiles: Math.max(maxFiles, CONSIDERED), explain: asked.explain },
     ...{ open: hints?.files, folder: hints?.cwd },
   });
-  const files = candidates.slice(0, maxFiles);
+  const files = candidates.slice(0, maxFiles).filter(({ score }) => score >= LIKELY);
+  const perhaps = candidates
+    .slice(0, maxFiles)
+    .filter(({ score }) => score < LIKELY && score >= PERHAPS)
+    .slice(0, MAX_PERHAPS);
   // The selection of facts does not depend on the number of shown files.
-  const likely = candidates.slice(0, LED_BY).map(({ path }) => path);
+  const likely = candidates.filter(({ score }, place) => place < LED_BY && score >= LIKELY);
+  const isTold = (task: string) => factsOf(state).index().ofTask(task).some((each) => each.isSummary);
+  const covering = fill === 'recent' ? undefined : coveringTasks(past, candidates, isTold);
   const { chosen, cut, rest, restTotal, considered } = rankFacts(factsOf(state), {
     ...asked,
     room,
-    rest: fill === 'recent' ? Math.ceil(usual / SHORT_LINE) : 0,
-    ...{ files: likely.filter((path) => leads.has(path)), open: hints?.files, besideLedger: true },
+    ...(covering === undefined
+      ? { rest: Math.ceil(usual / SHORT_LINE) }
+      : { work: covering, lasting: MAX_LASTING }),
+    ...{ files: likely.map(({ path }) => path), open: hints?.files, besideLedger: true },
     similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
   });
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
@@ -148,10 +161,16 @@ export function memoryOf(
     const section = sectionOf(each);
     return { section, index: facts[section].push(each) - 1 };
   });
-  facts[FILLER].push(...rest);
+  if (fill === 'recent') facts[FILLER].push(...rest);
+  else
+    for (const each of rest) {
+      const section = sectionOf(each);
+      places.push({ section, index: facts[section].push(each) - 1 });
+    }
   // Open findings are not repeated.
   const open = new Set(facts.findings.map(({ fact }) => fact));
-  const byTask = new Map(similar.map((each) => [each.task, each]));
+  const filesOf = new Map([...similar, ...(covering?.chosen ?? [])].map(({ task, files }) => [task, files]));
+  const alikeOf = new Map(covering?.chosen.map(({ task, alike }) => [task, alike.length]));
   const told = new Set<string>();
   /** The results of a task are shown once, at its first mention. */
   const moreOfTask = ({ sourceTaskId: task }: SessionFact): string[] => {
@@ -159,20 +178,29 @@ export function memoryOf(
     told.add(task);
     const findings = factsOf(state).findingsOf(task);
     const demands = findings.filter((finding) => !open.has(finding)).map(({ object }) => object);
-    return [...demandsPart(demands), ...filesPart(byTask.get(task)?.files ?? [])];
+    return [
+      ...demandsPart(demands),
+      ...filesPart(filesOf.get(task) ?? []),
+      ...alikePart(alikeOf.get(task) ?? 0),
+    ];
   };
+  const planned = new Set(state.run?.document.tasks.map(({ id }) => id));
+  const isOpen = (task: string) => planned.has(task) || state.board.tasks.has(task);
   const itemsOf = (name: NoteSection): Item[] => {
     if (name === 'files') return files.map((file) => ({ forms: [fileLine(file)] }));
+    if (name === 'perhaps') return perhaps.length === 0 ? [] : wholeItems([perhapsLine(perhaps)]);
     if (name === FILLER) return facts[FILLER].map((each) => new RestItem(each));
-    return facts[name].map((each) => noteItem(each, name === 'work' ? moreOfTask(each.fact) : []));
+    return facts[name].map((each) =>
+      noteItem(each, name === 'work' ? moreOfTask(each.fact) : [], isOpen(each.fact.sourceTaskId)),
+    );
   };
   const sections = recordOf(NOTE_SECTIONS, itemsOf);
-  const totals: { [Name in NoteSection]?: number } = { [FILLER]: restTotal };
+  const totals: { [Name in NoteSection]?: number } = fill === 'recent' ? { [FILLER]: restTotal } : {};
   for (const each of cut) {
     const section = sectionOf(each);
     totals[section] = 1 + (totals[section] ?? sections[section].length);
   }
-  return { sections, facts, places, files, candidates, considered, totals };
+  return { sections, facts, places, files, perhaps, candidates, considered, totals };
 }
 
 /** Restricts each section in an order to the first `PLACES` facts of the memory, and appends all others. */
@@ -189,7 +217,7 @@ export function bestFirst<Name extends string>(
 }
 
 function isFactSection(name: string): name is NoteSection {
-  return name !== 'files' && (NOTE_SECTIONS as readonly string[]).includes(name);
+  return name !== 'files' && name !== 'perhaps' && (NOTE_SECTIONS as readonly string[]).includes(name);
 }
 
 /** A memory with learnings, within their common limit. */
@@ -243,8 +271,11 @@ function restByKind(
   return (Object.entries(kinds) as [RestKind, ShownItem[]][]).filter(([, items]) => items.length > 0);
 }
 
-export function filesShown({ files }: SessionMemory, shown: Shown<NoteSection>): LikelyFile[] {
-  return shown.files.flatMap(({ index }) => files[index] ?? []);
+export function filesShown({ files, perhaps }: SessionMemory, shown: Shown<NoteSection>): LikelyFile[] {
+  return [
+    ...shown.files.flatMap(({ index }) => files[index] ?? []),
+    ...(shown.perhaps.length > 0 ? perhaps : []),
+  ];
 }
 
 /** The session of the notes and, in the prompt of a task, that task. */
@@ -277,6 +308,7 @@ export function noteLines(
     const { title, listed } = NOTES[name];
     const [items, some] = [sections[name], shown[name]];
     if (some.length === 0) return [];
+    if (name === 'perhaps') return linesOf(name, some);
     const command = `${binary} facts ${session}${listed === '' ? '' : ` ${listed}`}`;
     const total = totals[name] ?? items.length;
     const isWhole = !isShortened(items, some) && total === items.length;

@@ -76,6 +76,8 @@ class Hit implements Candidate {
   similar = 0;
   /** True if the task names its file, or that is open. */
   isMeant = false;
+  /** True for work that is worth a line. */
+  isUseful = false;
   isFree = true;
   score = 0;
   because: WeighedFact['because'] = 'words';
@@ -211,6 +213,16 @@ export class FactHits {
     }
   }
 
+  /** Adds the summaries of past tasks, however little else speaks for them. */
+  addWork(tasks: ReadonlyMap<string, number>): void {
+    for (const [task, use] of tasks)
+      for (const entry of this.#index.ofTask(task)) {
+        if (!entry.isSummary || entry.isBare) continue;
+        this.#raiseSimilar(entry, use);
+        this.#hitOf(entry).isUseful = true;
+      }
+  }
+
   /** The task's own statements are relevant whatever their words. */
   addOwn(entries: readonly IndexedFact[]): void {
     for (const entry of entries) this.#raiseSimilar(entry, SIMILAR);
@@ -233,7 +245,8 @@ export class FactHits {
       const enough = chance * (isHeld(entry) ? ENOUGH_HELD : ENOUGH);
       const words = hit.words >= enough ? hit.words : 0;
       const sum = hit.words + file + similar;
-      if ((!isHeld(entry) && sum < LEAST_SHARE * best) || (words === 0 && file === 0 && similar === 0)) {
+      const isWeak = !isHeld(entry) && !hit.isUseful && sum < LEAST_SHARE * best;
+      if (isWeak || (words === 0 && file === 0 && similar === 0)) {
         faint.push({ entry, sum });
         continue;
       }

@@ -1,7 +1,9 @@
 import { addTo } from '../../shared/collections.js';
+import type { CoveringWork } from '../search/covering-work.js';
 import { type FileClass, fileClass } from '../search/file-class.js';
 import { tokens } from '../search/tokens.js';
 import { endOf, fileWords, isNamed, knownAs } from '../search/touched-files.js';
+import type { FactGroup } from './fact-groups.js';
 import { type Candidate, FactHits, type FaintFact, isHeld, type Lead } from './fact-hits.js';
 import {
   type FactRanking,
@@ -46,7 +48,17 @@ export interface FactsAsked {
   readonly besideLedger?: boolean | undefined;
   /** Similarity, 0 to 1, by task of similar past results. */
   readonly similar: ReadonlyMap<string, number>;
+  /**
+   * The past tasks whose work is selected; of others only if the words say so and their files are not known. Absent:
+   * all work that fits.
+   */
+  readonly work?: CoveringWork | undefined;
+  /** Decisions, conventions and facts in words to select even if nothing speaks for them; absent: none. */
+  readonly lasting?: number | undefined;
 }
+
+/** Groups that outlive their task and may matter without a shared word. */
+const LASTING: ReadonlySet<FactGroup> = new Set(['decisions', 'conventions', 'facts']);
 
 /** Files that most results touch, whatever their subject. */
 const BUSY: ReadonlySet<FileClass> = new Set(['lock', 'manifest', 'changelog']);
@@ -59,7 +71,7 @@ const SHORT_QUERY = 25;
 /** Selects facts. The same facts and request give the same answer, whatever the order in which facts arrived. */
 export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRanking {
   const index = store.index();
-  const { maxFacts = Number.POSITIVE_INFINITY, room = Number.POSITIVE_INFINITY, rest = 0 } = asked;
+  const { maxFacts = Number.POSITIVE_INFINITY, room = Number.POSITIVE_INFINITY, rest = 0, work } = asked;
   const withChanges = !asked.besideLedger || asked.tags !== undefined;
   const isAsked = (entry: IndexedFact) =>
     (withChanges || entry.group !== 'files') &&
@@ -71,14 +83,28 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
   hits.addWords();
   hits.addFiles(leadsFrom(asked, index));
   hits.addSimilar(asked.similar);
+  const useful = new Map(work?.chosen.map(({ task, use }) => [task, use]));
+  hits.addWork(useful);
   hits.addOwn(index.ofTask(asked.taskId).filter(isAsked));
   const chance = Math.max(1, Math.sqrt(words.length / SHORT_QUERY));
   const { found, faint } = hits.found(chance);
-  const candidates = found.filter(({ entry }) => isAsked(entry)).sort(byWorth);
+  const isUseful = ({ entry, because }: Candidate) =>
+    work === undefined ||
+    entry.group !== 'work' ||
+    (useful.has(entry.fact.sourceTaskId)
+      ? entry.isSummary && !entry.isBare
+      : because === 'words' && !work.known.has(entry.fact.sourceTaskId));
+  const candidates = found.filter((each) => isAsked(each.entry) && isUseful(each)).sort(byWorth);
   const choice = new FactChoice({ maxFacts, room }, candidates, new Set(asked.files));
   const isAllowed = (entry: IndexedFact) => !(asked.besideLedger && entry.isDull) && isAsked(entry);
   if (rest > 0 && !choice.isFull)
     choice.fill({ index, faint, isAllowed, total: allowedOf(asked, index, isAllowed) }, rest);
+  else if (asked.lasting !== undefined && !choice.isFull) {
+    const isLasting = (entry: IndexedFact) => LASTING.has(entry.group) && isAllowed(entry);
+    let total = 0;
+    for (const entry of index.byAge(false).newestFirst()) if (isLasting(entry)) total += 1;
+    choice.fill({ index, faint, isAllowed: isLasting, total }, asked.lasting - choice.countOf(LASTING));
+  }
   return { ...choice.facts(), considered: choice.considered(), total: candidates.length };
 }
 
@@ -193,6 +219,10 @@ export class FactChoice {
   /** True if the budget, not the number of facts, ended the choice. */
   get #isCut(): boolean {
     return this.isFull && this.#chosen.length < this.#most;
+  }
+
+  countOf(groups: ReadonlySet<FactGroup>): number {
+    return this.#chosen.filter(({ entry }) => groups.has(entry.group)).length;
   }
 
   /** Adds up to `most` new facts: those with some relevance first, then the newest. */

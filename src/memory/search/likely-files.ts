@@ -37,9 +37,18 @@ export interface LikelyFile {
   readonly uses: number;
   /** Supporting tasks: of similar results first, else the last that touched it. */
   readonly tasks: readonly string[];
+  /** The strongest evidence in words. */
+  readonly why: string;
   /** Only if requested. */
   readonly reasons?: FileReasons;
 }
+
+/** A file at least this likely gets a line of its own; one that is only perhaps touched shares a line. */
+export const LIKELY = 0.3;
+export const PERHAPS = 0.05;
+/** Tasks at least this similar, relative to the most similar one, are counted as evidence. */
+const CLOSE = 0.5;
+const MAX_CLOSE = 5;
 
 const WEIGHTS = {
   similar: 4.56,
@@ -58,12 +67,6 @@ const WEIGHTS = {
 const EVEN = 4.7;
 const STEEPNESS = 0.8;
 
-/** A file without other evidence is shown only if one of this many newest results touched it. */
-const LATELY = 10;
-/** With fewer results all are new: then one of this many, and only up to `FEW` files. */
-const YOUNG = 50;
-const LATELY_IN_YOUNG = 3;
-const FEW = 5;
 const MAX_TASKS = 3;
 const MAX_TOKENS = 400;
 /** The first words state the subject of a task. */
@@ -89,10 +92,8 @@ interface SimilarTask {
 
 /** The answer to a query. */
 interface Recalled {
-  /** Best first, then by path. Empty if nothing matches. */
+  /** Best first, then by path. Empty without evidence from words, similar results, names or hints. */
   readonly files: readonly LikelyFile[];
-  /** Files with evidence from words, similar results, names or hints; the others are only recent. */
-  readonly leads: ReadonlySet<string>;
   /** Best first. */
   readonly similar: readonly SimilarTask[];
 }
@@ -102,9 +103,9 @@ export function recall(past: PastResults, query: FileQuery): Recalled {
   const text = query.text.slice(0, MAX_QUERY);
   const asked = tokens(text, MAX_TOKENS);
   if (past.fileCount === 0 || (asked.length === 0 && !query.open?.length && !query.folder))
-    return { files: [], leads: new Set(), similar: [] };
+    return { files: [], similar: [] };
   const { similar, touched } = similarResults(past, asked);
-  return { ...filesFor(past, query, { text, asked, similar, touched }), similar: byTask(past, similar) };
+  return { files: filesFor(past, query, { text, asked, similar, touched }), similar: byTask(past, similar) };
 }
 
 function byTask(past: PastResults, similar: readonly SimilarResult[]): SimilarTask[] {
@@ -131,7 +132,7 @@ function filesFor(
     readonly similar: readonly SimilarResult[];
     readonly touched: TouchedClasses;
   },
-): Omit<Recalled, 'similar'> {
+): LikelyFile[] {
   const scores = new Scores(past, query.explain === true);
   addSimilar(scores, similar);
   addPaths(scores, asked);
@@ -144,15 +145,26 @@ function filesFor(
     similar,
     best.map(({ id }) => id),
   );
-  const pathOf = ({ id }: { readonly id: number }) => past.paths.paths[id] ?? '';
-  const files = best.map(({ id, score }) => ({
-    path: pathOf({ id }),
+  const close = new Map<string, Set<number>>();
+  for (const { row, similarity } of similar) {
+    if (similarity < CLOSE * (similar[0]?.similarity ?? 0)) break;
+    const files = close.get(row.task) ?? new Set();
+    if (close.size < MAX_CLOSE || close.has(row.task)) close.set(row.task, files);
+    for (const file of row.files) files.add(file);
+  }
+  return best.map(({ id, score }) => ({
+    path: past.paths.paths[id] ?? '',
+    why: whyLikely([...close.values()].filter((files) => files.has(id)).length, close.size),
     score: 1 / (1 + Math.exp(STEEPNESS * (EVEN - score))),
     uses: past.uses[id] ?? 0,
     tasks: tasks.get(id) ?? [],
     ...(query.explain === true && { reasons: scores.reasonsOf(id, classes) }),
   }));
-  return { files, leads: new Set(best.filter(({ id }) => scores.speaksFor(id)).map(pathOf)) };
+}
+
+function whyLikely(touched: number, similar: number): string {
+  if (touched === 0) return 'fits the words of the task';
+  return similar === 1 ? 'the most similar task touched it' : `${touched} of ${similar} similar tasks touched it`;
 }
 
 interface ScoredFile {
@@ -222,23 +234,16 @@ class Scores {
     return (this.said[id] ?? 0) > 0;
   }
 
-  /** Returns the best files, filled up with recent ones if there are few. */
+  /** Returns the best files that the query's evidence supports: being new is no evidence. */
   best(most: number, classes: readonly number[]): ScoredFile[] {
-    const { uses, last, total } = this.past;
+    const { uses } = this.past;
     const best: ScoredFile[] = [];
-    const recent: ScoredFile[] = [];
-    const isYoung = total < YOUNG;
-    const lately = isYoung ? LATELY_IN_YOUNG : LATELY;
     for (let id = 0; id < this.said.length; id += 1) {
-      if ((uses[id] ?? 0) === 0) continue;
-      const speaks = this.speaksFor(id);
-      if (!speaks && total - (last[id] ?? 0) >= lately) continue;
+      if ((uses[id] ?? 0) === 0 || !this.speaksFor(id)) continue;
       const score = (this.said[id] ?? 0) + this.#class(id, classes) + this.#recency(id) + this.#uses(id);
-      if (speaks || !isYoung) this.#insert(best, { id, score }, Math.max(most, FEW));
-      else this.#insert(recent, { id, score }, FEW);
+      this.#insert(best, { id, score }, most);
     }
-    for (const file of recent.slice(0, Math.max(0, FEW - best.length))) this.#insert(best, file, FEW);
-    return best.slice(0, most);
+    return best;
   }
 
   #insert(best: ScoredFile[], { id, score }: ScoredFile, most: number): void {
