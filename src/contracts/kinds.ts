@@ -86,8 +86,8 @@ Do this task and nothing beyond it. Keep to what earlier tasks decided, and repe
         begin: 'do the task.',
         continue: 'go on from the last try: do what is left of the task.',
         approved: 'The task was approved: change only what the task prompt asks.',
-        settle: 'settle {asked} of the ledger first, then do what is left of the task.',
-        told: 'See {told} of the ledger for what was done so far.',
+        settle: 'settle {asked} first, then do what is left of the task.',
+        told: 'See {told} above for what was done so far.',
       },
       replan: 'Choose another approach than those tried already, and say in the summary what is different.',
     },
@@ -107,12 +107,12 @@ Judge the work against its task and against what earlier tasks decided. Ask only
         'task_id, assessment (approved | needs_changes | blocked), summary, strengths [text], issues [{severity (critical | important | minor), file, message, fix}], required_fixes [text], questions [{text, options [text], default}] (to a person)',
       guide: {
         begin: 'no result of this task is known: judge what you find against the task.',
-        continue: 'review the work that the ledger names.',
+        continue: 'review the work that is listed above.',
         approved:
           'The task was approved, and no result has come since: judge only what the task prompt asks.',
         settle:
-          '{asked} of the ledger are of the last review: check first that the work settles each of them, then judge the rest. Ask again, with file and fix, for what is not settled.',
-        told: 'See {told} of the ledger for what was done.',
+          'check first that the work settles {asked}, then judge the rest. Ask again, with file and fix, for what is not settled.',
+        told: 'See {told} above for what was done.',
       },
       replan:
         'Approve it if it is settled now. If it is not, say for each fix in which file and how; or return blocked, with what a person must decide.',
@@ -129,10 +129,10 @@ Judge the work against its task and against what earlier tasks decided. Ask only
 Record what others should know of it. Change nothing.`,
       result: `task_id, summary, facts [{subject, relation, object, tags [${FACT_TAGS.join(' | ')}]}]`,
       guide: {
-        begin: 'record what the session context does not say yet.',
-        continue: 'record what neither the ledger nor the session context says yet.',
-        approved: 'record what neither the ledger nor the session context says yet.',
-        settle: 'record what neither the ledger nor the session context says yet.',
+        begin: 'record what this prompt does not say yet.',
+        continue: 'record what this prompt does not say yet.',
+        approved: 'record what this prompt does not say yet.',
+        settle: 'record what this prompt does not say yet.',
       },
       replan: 'Record what you see as the reason.',
     },

@@ -5,32 +5,18 @@ import { progressLedger } from '../ledger/progress-ledger.js';
 import { plainBlockers, type TaskLedger } from '../ledger/task-ledger.js';
 import { tokens } from '../memory/search/tokens.js';
 import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
-import { clipText, distinctTexts, isObject, lengthOf, oneSpelling, quoted } from '../shared/text.js';
+import { clipText, distinctTexts, lengthOf, oneSpelling, quoted } from '../shared/text.js';
 import { beginnings, type Item, type ShownItem, type Stretch } from './prompt-items.js';
 
-/**
- * The delta packet: the ledgers' knowledge of a task as compact JSON with non-empty fields only. JSON keeps it on one
- * line, and agents' text inside strings.
- */
+/** The delta packet: the ledgers' knowledge of a task as short texts, with non-empty fields only. */
 export interface DeltaPacket {
   /** With file and suggested fix of its issue, and its severity if the issue is not listed again. */
   readonly required_fixes?: readonly string[];
   readonly blockers?: readonly string[];
   readonly assessment?: string;
   readonly issues?: readonly string[];
-  readonly plan_version?: number;
-  /** Without its text, which is in the task prompt. */
-  readonly current_task?: {
-    readonly status: string;
-    readonly blocked?: true;
-    readonly optional?: true;
-    /** Unfinished dependencies. */
-    readonly waits_for?: readonly string[];
-    /** A contradiction between its line and its results. */
-    readonly drift?: string;
-  };
-  readonly active_task?: string;
-  readonly totals?: object;
+  /** The state of the task in the plan, if it is not simply pending. */
+  readonly plan?: string;
   /** From the last work result, like the tests. */
   readonly summary?: string;
   /** From the first try, if a later one replaced it. */
@@ -42,6 +28,43 @@ export interface DeltaPacket {
   readonly follow_ups?: readonly string[];
 }
 
+/** Fields in the order of the prompt, with their titles. */
+const TITLES = {
+  required_fixes: 'Required fixes',
+  blockers: 'Blockers',
+  issues: 'Findings of the last review',
+  assessment: 'Last review',
+  plan: 'In the plan',
+  summary: 'Last result',
+  earlier_summary: 'First result',
+  changed_files: 'Changed files',
+  failing_tests: 'Failing tests',
+  passing_tests: 'Passing tests',
+  follow_ups: 'Follow-ups',
+} as const satisfies Readonly<Record<keyof DeltaPacket, string>>;
+
+/** Lists that take one line. */
+const ON_ONE_LINE: ReadonlySet<string> = new Set<PacketField>(['changed_files', 'passing_tests']);
+
+/** Names a field in a sentence. */
+export function fieldName(field: PacketField): string {
+  return `the ${TITLES[field].toLowerCase()}`;
+}
+
+/** Renders a packet: a title, and the entries of a list below it. */
+export function packetLines(packet: DeltaPacket): string {
+  return (Object.keys(TITLES) as PacketField[])
+    .flatMap((field) => {
+      const value = packet[field];
+      if (value === undefined) return [];
+      const title = TITLES[field];
+      if (typeof value === 'string') return [`${title}: ${value}`];
+      if (ON_ONE_LINE.has(field)) return [`${title}: ${value.join(', ')}`];
+      return [`${title}:`, ...value.map((each) => `- ${each}`)];
+    })
+    .join('\n');
+}
+
 export type PacketField = keyof DeltaPacket;
 
 /** Fields of a packet by importance to an agent, the first of each list most. */
@@ -50,20 +73,17 @@ interface Worth {
   readonly first: readonly PacketField[];
   /** Before knowledge about other tasks. */
   readonly next: readonly PacketField[];
-  readonly last: readonly PacketField[];
 }
 
 const WORK_WORTH: Worth = {
   first: ['failing_tests', 'changed_files'],
-  next: ['assessment', 'issues', 'summary', 'earlier_summary', 'current_task'],
-  last: ['plan_version', 'active_task', 'totals'],
+  next: ['assessment', 'issues', 'summary', 'earlier_summary', 'plan'],
 };
 
 /** Reviewers and observers need to know the work first. */
 const LOOKING_WORTH: Worth = {
   first: ['changed_files', 'failing_tests', 'summary', 'issues'],
-  next: ['earlier_summary', 'follow_ups', 'passing_tests', 'assessment', 'current_task'],
-  last: ['plan_version', 'active_task', 'totals'],
+  next: ['earlier_summary', 'follow_ups', 'passing_tests', 'assessment', 'plan'],
 };
 
 export function worthOf(role: Role): Worth {
@@ -89,7 +109,7 @@ export function barePacket(state: SessionState, taskId: string): DeltaPacket {
 
 function taskFields(ledger: TaskLedger | undefined, part: Kind['part']): DeltaPacket {
   if (ledger === undefined) return {};
-  const { assessment, planVersion, summary, firstSummary, work } = ledger;
+  const { assessment, summary, firstSummary, work } = ledger;
   const fixes = locatedFixes(distinctTexts(ledger.requiredFixes), ledger.issues);
   const issues = ledger.issues.filter((issue) => !fixes.some(({ said }) => said === issue));
   return {
@@ -97,7 +117,7 @@ function taskFields(ledger: TaskLedger | undefined, part: Kind['part']): DeltaPa
       fixes.map(({ text }) => text),
       plainBlockers(ledger),
     ),
-    ...(assessment !== undefined && { assessment }),
+    ...(assessment !== undefined && { assessment: assessment.replace('_', ' ') }),
     ...(issues.length > 0 && {
       issues: issues.map(({ severity, file, message, fix }) =>
         demand(
@@ -106,7 +126,6 @@ function taskFields(ledger: TaskLedger | undefined, part: Kind['part']): DeltaPa
         ),
       ),
     }),
-    ...(planVersion > 1 && { plan_version: planVersion }),
     ...(summary !== undefined && { summary: plain(summary) }),
     ...(firstSummary !== undefined && firstSummary !== summary && { earlier_summary: plain(firstSummary) }),
     ...workFields(work, part),
@@ -143,26 +162,19 @@ function failingTest({ command, failures, count }: TaskLedger['work']['failed'][
 
 function progressFields(state: SessionState, taskId: string): DeltaPacket {
   const { run } = state;
-  if (run === undefined) return {};
+  const planned = run?.document.tasks.filter(({ id }) => id === taskId) ?? [];
+  if (run === undefined || planned.length === 0) return {};
   const ledgers = ledgersOf(state);
-  const { currentTask, activeTaskId, totals } = progressLedger(run, taskId, ledgers);
-  const [drift] = driftOf(
-    run.document.tasks.filter(({ id }) => id === taskId),
-    ledgers,
-  );
-  return {
-    ...(currentTask && {
-      current_task: {
-        status: currentTask.status,
-        ...(currentTask.blocked && { blocked: true }),
-        ...(currentTask.optional && { optional: true }),
-        ...(currentTask.waitsFor && { waits_for: currentTask.waitsFor.map(plain) }),
-        ...(drift && { drift: plain(drift.message) }),
-      },
-    }),
-    ...(activeTaskId !== null && activeTaskId !== taskId && { active_task: plain(activeTaskId) }),
-    totals,
-  };
+  const { currentTask: task } = progressLedger(run, taskId, ledgers);
+  const [drift] = driftOf(planned, ledgers);
+  const said = [
+    ...(task === undefined || task.status === 'pending' ? [] : [task.status]),
+    ...(task?.blocked ? ['blocked'] : []),
+    ...(task?.optional ? ['optional'] : []),
+    ...(task?.waitsFor ? [`waits for ${task.waitsFor.join(', ')}`] : []),
+    ...(drift === undefined ? [] : [drift.message]),
+  ];
+  return said.length === 0 ? {} : { plan: plain(said.join('; ')) };
 }
 
 function demand(text: string): string {
@@ -260,55 +272,38 @@ export function packetItems(packet: DeltaPacket, bare: DeltaPacket): PacketItems
   const { required_fixes: places = [], blockers = [], ...others } = packet;
   const given = Object.entries(others).flatMap(([name, value]) => {
     const field = name as PacketField;
-    const list: readonly unknown[] | undefined = Array.isArray(value) ? value : undefined;
-    return (list ?? [value]).map((each) => ({ field, listed: list !== undefined, each }));
+    const listed = typeof value !== 'string';
+    return (listed ? (value as readonly string[]) : [value]).map((each) => ({ field, listed, each }));
   });
   const { required_fixes: fixes = [] } = bare;
   return {
     required_fixes: fixes.map(itemOf),
     blockers: blockers.map(itemOf),
-    places: places.map((text, index) => {
-      const least = lengthOf(fixes[index] ?? '') + STEP;
-      return { forms: beginnings(text, least, STEP).map((each) => JSON.stringify(each)) };
-    }),
+    places: places.map((text, index) => ({
+      forms: beginnings(text, lengthOf(fixes[index] ?? '') + STEP, STEP),
+    })),
     ledger: given.map(({ each }) => itemOf(each)),
     entries: given.map(({ field, listed }) => ({ field, listed })),
     whole: packet,
   };
 }
 
-function itemOf(value: unknown): Item {
-  const forms = typeof value === 'string' ? beginnings(value) : growing(value);
-  return { forms: forms.map((each) => JSON.stringify(each)) };
-}
-
-/** Returns growing versions of an object: its lists by items. */
-function growing(value: unknown): unknown[] {
-  if (!isObject(value)) return [value];
-  const fields = Object.entries(value);
-  let base = Object.fromEntries(fields.filter(([, each]) => !Array.isArray(each)));
-  const forms = [base];
-  for (const [field, each] of fields) {
-    if (!Array.isArray(each)) continue;
-    const grown = each.map((_, at) => ({ ...base, [field]: each.slice(0, at + 1) }));
-    forms.push(...grown);
-    base = grown.at(-1) ?? base;
-  }
-  return forms;
+function itemOf(text: string): Item {
+  return { forms: beginnings(text) };
 }
 
 /** Orders non-essential fields by importance to the role. */
 export function packetStretches(
   { entries }: PacketItems,
   role: Role,
-): Readonly<Record<'first' | 'next' | 'last', Stretch<'ledger'>[]>> {
-  const { first, next, last } = worthOf(role);
+): Readonly<Record<'first' | 'next', Stretch<'ledger'>[]>> {
+  const { first, next } = worthOf(role);
   const stretches = (fields: readonly PacketField[]) =>
     fields.map((field) => ({
       section: 'ledger' as const,
       only: new Set(entries.flatMap((entry, index) => (entry.field === field ? [index] : []))),
     }));
-  return { first: stretches(first), next: stretches(next), last: stretches(last) };
+  return { first: stretches(first), next: stretches(next) };
 }
 
 /** Rebuilds the packet from the shown items; a shortened list ends with the number of entries left out. */
@@ -316,10 +311,9 @@ export function shownPacket(
   { entries, whole }: PacketItems,
   shown: Readonly<Record<PacketSection, readonly ShownItem[]>>,
 ): DeltaPacket {
-  const packet: Record<string, unknown> = {};
+  const packet: { [Field in PacketField]?: string | string[] } = {};
   const add = (field: PacketField, listed: boolean, { text }: ShownItem) => {
-    const value: unknown = JSON.parse(text);
-    packet[field] = listed ? [...((packet[field] as unknown[] | undefined) ?? []), value] : value;
+    packet[field] = listed ? [...(packet[field] ?? []), text] : text;
   };
   const located = new Map(shown.places.map((each) => [each.index, each]));
   for (const each of shown.required_fixes) add('required_fixes', true, located.get(each.index) ?? each);
@@ -329,9 +323,9 @@ export function shownPacket(
     if (entry !== undefined) add(entry.field, entry.listed, each);
   }
   for (const [field, all] of Object.entries(whole)) {
-    const some = packet[field];
+    const some = packet[field as PacketField];
     if (Array.isArray(all) && Array.isArray(some) && some.length < all.length)
       some.push(`${all.length - some.length} more`);
   }
-  return packet;
+  return packet as DeltaPacket;
 }

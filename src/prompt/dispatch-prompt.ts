@@ -1,9 +1,16 @@
 import type { DispatchRequest } from '../contracts/compile-request.js';
 import type { Role } from '../contracts/kinds.js';
-import { ledgersOf } from '../memory/session/session-state.js';
+import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
 import { hashOf } from '../shared/hash.js';
-import { counted, quoted, shellWord } from '../shared/text.js';
-import { barePacket, deltaPacket, packetItems, packetStretches, shownPacket } from './delta-packet.js';
+import { clipText, counted, quoted, shellWord } from '../shared/text.js';
+import {
+  barePacket,
+  deltaPacket,
+  packetItems,
+  packetLines,
+  packetStretches,
+  shownPacket,
+} from './delta-packet.js';
 import {
   beginnings,
   type Item,
@@ -25,9 +32,9 @@ import { NOTE_SECTIONS } from './session-notes.js';
 import { withPlanText } from './task-text.js';
 
 /**
- * A dispatch prompt: the stable prefix of the role, then the dynamic tail: task, output budget, a note on an unreadable
- * result, questions with their answers, words of people and other agents, delta packet, replan section, guide, learnings, session context, recent steps, task prompt. Empty parts are
- * left out.
+ * A dispatch prompt: the stable prefix of the role, then the dynamic tail: task, a note on an unreadable result,
+ * questions with their answers, words of people and other agents, delta packet, replan section, guide, learnings,
+ * session context, recent steps, task prompt. Empty parts are left out.
  *
  * The budget is filled by importance: objective, blockers and required fixes always; then first instructions,
  * constraints, and the best of each kind of memory; then the rest of the task prompt; then the rest.
@@ -81,10 +88,9 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
     taskId,
     intent: activeIntentId,
   }),
-  draft({ state, request, budget, memory, learnings, trace, notesPart, notesLeftOut }) {
+  draft({ state, request, memory, learnings, trace, notesPart, notesLeftOut }) {
     const { taskId, role, taskPrompt = '', binary } = request;
     const stable = request.systemPrompt ?? stablePrefix(role);
-    const { outputTokens } = dispatchRoom(budget, role, request.budget);
     const unreadable = unreadableLine(state, taskId, role);
     const whole = deltaPacket(state, taskId, role);
     const packet = packetItems(whole, barePacket(state, taskId));
@@ -115,17 +121,16 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
       ]);
     const tailOf = (shown: Shown<Section>) => {
       const fields = shownPacket(packet, shown);
-      const isKnown = Object.keys(fields).length > 0;
       return [
         {
           section: 'head',
-          text: `Task: ${quoted(taskId)}\nOutput budget: ${outputTokens} tokens`,
+          text: headLine(state, taskId, task.objective),
           ...ofTask,
         },
         { section: 'unreadable', text: unreadable, ...ofTask },
         { section: 'answers', text: titled('Questions of this task:', shown.answers), ...ofLedger },
         { section: 'said', text: titled('Said by people and other agents:', shown.said) },
-        { section: 'ledger', text: isKnown ? `Ledger:\n${JSON.stringify(fields)}` : '', ...ofLedger },
+        { section: 'ledger', text: soFar(packetLines(fields)), ...ofLedger },
         { section: 'replan', text: textOf(shown.replan), ...ofLedger },
         {
           section: 'guide',
@@ -166,7 +171,6 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
         { section: 'history' },
         { section: 'task' },
         ...REST,
-        ...worth.last,
       ],
       compacted: 'history',
       parts: (shown) => [
@@ -196,6 +200,21 @@ export function dispatchRoom(
   const outputTokens = asked.outputTokens ?? maxOutputTokens;
   const usual = Math.max(0, caps[role] - outputTokens);
   return { room: asked.inputTokens ?? usual, usual, outputTokens };
+}
+
+function soFar(text: string): string {
+  return text === '' ? '' : `So far:\n${text}`;
+}
+
+const MAX_TITLE = 120;
+
+/** Names the task, its round after a review, and its first line. */
+function headLine(state: SessionState, taskId: string, objective: string): string {
+  const loops = ledgersOf(state).get(taskId)?.approvalLoops ?? 0;
+  const planned = state.run?.document.tasks.find(({ id }) => id === taskId)?.text;
+  const [first = ''] = (planned ?? state.board.tasks.get(taskId)?.content ?? objective).trim().split('\n', 1);
+  const round = loops === 0 ? '' : `, round ${loops + 1}`;
+  return `Task ${quoted(taskId)}${round}: ${clipText(quoted(first), MAX_TITLE)}`;
 }
 
 /**

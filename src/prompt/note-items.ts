@@ -11,7 +11,8 @@ const LINE = { least: 100, step: 60 };
 /** Limit of a fact with its fix; a result's demands and files follow it. */
 const MAX_SAYING = 1000;
 const SHOWN_FILES = 3;
-const SHOWN_DEMANDS = 3;
+const SHOWN_DEMANDS = 2;
+const MAX_DEMAND = 160;
 
 /**
  * Makes an item from a fact: excerpts around the matching words, then the results of its task.
@@ -119,7 +120,15 @@ function testSaying(object: string, inTask: string): string {
 /** Renders the demands of a task's review, besides the open findings. */
 export function demandsPart(demands: readonly string[]): string[] {
   const said = distinctTexts(demands);
-  return said.length === 0 ? [] : [`| Review: ${listed(said, SHOWN_DEMANDS, '; ')}`];
+  return said.length === 0
+    ? []
+    : [
+        `| Open: ${listed(
+          said.map((demand) => clipText(demand, MAX_DEMAND)),
+          SHOWN_DEMANDS,
+          '; ',
+        )}`,
+      ];
 }
 
 export function filesPart(files: readonly string[]): string[] {

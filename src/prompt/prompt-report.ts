@@ -89,7 +89,9 @@ export function describeLearnings(
 }
 
 export function describeFiles(files: readonly LikelyFile[]): { readonly files: readonly CompiledFile[] } {
-  return { files: files.map(({ reasons: _, why: __, ...file }) => ({ ...file, score: rounded(file.score) })) };
+  return {
+    files: files.map(({ reasons: _, why: __, ...file }) => ({ ...file, score: rounded(file.score) })),
+  };
 }
 
 /** With `explain`, adds why each was selected. */

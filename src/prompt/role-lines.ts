@@ -8,7 +8,7 @@ import { ledgersOf, rejectionsOf, type SessionState, tracesOf } from '../memory/
 import { compactedReport, recentLines, summarise } from '../memory/traces/trace-summary.js';
 import { clipText, quoted, shellWord } from '../shared/text.js';
 import type { Tokenizer } from '../shared/tokenizer.js';
-import type { DeltaPacket } from './delta-packet.js';
+import { type DeltaPacket, fieldName } from './delta-packet.js';
 import { beginnings, type Item, type Listed, type ShownItem, titled } from './prompt-items.js';
 import { RECENT_STEPS } from './role-contract.js';
 
@@ -39,7 +39,7 @@ export function guideLine(state: SessionState, taskId: string, role: Role, packe
   const first = guide[step === 'settle' && asked.length === 0 ? 'continue' : step];
   const lines = [first, ...(told.length === 0 || guide.told === undefined ? [] : [guide.told])];
   const said = lines.join(' ').replace('{asked}', listed(asked)).replace('{told}', listed(told));
-  return `Guide: ${said} Return only the result object.`;
+  return `Guide: ${said.charAt(0).toUpperCase()}${said.slice(1)}`;
 }
 
 /** Only work results settle blockers. */
@@ -58,8 +58,9 @@ function stepOf(role: Role, ledger: TaskLedger | undefined): Step {
 
 /** `a`, `a and b`, `a, b and c` */
 function listed(fields: readonly Field[]): string {
-  const last = fields.at(-1) ?? '';
-  return fields.length < 2 ? last : `${fields.slice(0, -1).join(', ')} and ${last}`;
+  const names = fields.map(fieldName);
+  const last = names.at(-1) ?? '';
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
 }
 
 /** The repetition in words. */

@@ -8,7 +8,15 @@ import { coveringTasks } from '../memory/search/covering-work.js';
 import { LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
 import { factsOf, pastOf, type SessionState } from '../memory/session/session-state.js';
 import { recordOf } from '../shared/text.js';
-import { alikePart, demandsPart, fileLine, filesPart, noteItem, perhapsLine, RestItem } from './note-items.js';
+import {
+  alikePart,
+  demandsPart,
+  fileLine,
+  filesPart,
+  noteItem,
+  perhapsLine,
+  RestItem,
+} from './note-items.js';
 import {
   type Item,
   isShortened,
@@ -114,6 +122,8 @@ export interface SessionMemory {
   readonly files: readonly LikelyFile[];
   /** Less likely ones, which share one line. */
   readonly perhaps: readonly LikelyFile[];
+  /** Number of open findings of other tasks, most of which do not concern this one. */
+  readonly findings: number;
   /** The likely files and, with `explain`, the next best. */
   readonly candidates: readonly LikelyFile[];
   readonly considered: readonly WeighedFact[];
@@ -145,7 +155,11 @@ export function memoryOf(
     .slice(0, MAX_PERHAPS);
   // The selection of facts does not depend on the number of shown files.
   const likely = candidates.filter(({ score }, place) => place < LED_BY && score >= LIKELY);
-  const isTold = (task: string) => factsOf(state).index().ofTask(task).some((each) => each.isSummary);
+  const isTold = (task: string) =>
+    factsOf(state)
+      .index()
+      .ofTask(task)
+      .some((each) => each.isSummary);
   const covering = fill === 'recent' ? undefined : coveringTasks(past, candidates, isTold);
   const { chosen, cut, rest, restTotal, considered } = rankFacts(factsOf(state), {
     ...asked,
@@ -156,6 +170,9 @@ export function memoryOf(
     ...{ files: likely.map(({ path }) => path), open: hints?.files, besideLedger: true },
     similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
   });
+  let findings = 0;
+  for (const { group, fact } of factsOf(state).index().all())
+    if (group === 'findings' && fact.sourceTaskId !== asked.taskId) findings += 1;
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
   const places = chosen.map((each) => {
     const section = sectionOf(each);
@@ -200,7 +217,7 @@ export function memoryOf(
     const section = sectionOf(each);
     totals[section] = 1 + (totals[section] ?? sections[section].length);
   }
-  return { sections, facts, places, files, perhaps, candidates, considered, totals };
+  return { sections, facts, places, files, perhaps, findings, candidates, considered, totals };
 }
 
 /** Restricts each section in an order to the first `PLACES` facts of the memory, and appends all others. */
@@ -310,8 +327,8 @@ export function noteLines(
     if (some.length === 0) return [];
     if (name === 'perhaps') return linesOf(name, some);
     const command = `${binary} facts ${session}${listed === '' ? '' : ` ${listed}`}`;
-    const total = totals[name] ?? items.length;
-    const isWhole = !isShortened(items, some) && total === items.length;
+    const total = name === 'findings' ? memory.findings : (totals[name] ?? items.length);
+    const isWhole = !isShortened(items, some) && total <= items.length;
     const rest = isWhole ? '' : ` (${some.length} of ${total}; all: \`${command}\`)`;
     const divided =
       name === FILLER
@@ -320,7 +337,10 @@ export function noteLines(
             ...linesOf(name, items),
           ])
         : linesOf(name, some);
-    const whose = name === 'findings' && task !== undefined ? ' of other tasks' : '';
+    const whose =
+      name === 'findings' && task !== undefined
+        ? ' of other tasks, not yours unless you touch their files'
+        : '';
     return [{ text: `${title}${whose}${rest}:`, section: name }, ...divided];
   });
   if (lines.length === 0) return [];

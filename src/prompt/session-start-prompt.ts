@@ -61,6 +61,7 @@ const MEMORY: readonly Stretch<Section>[] = [
   { section: 'findings' },
   { section: 'decisions' },
   { section: 'files', most: 5 },
+  { section: 'perhaps' },
   { section: 'work', most: 2 },
   { section: 'tests' },
   { section: 'requirements' },

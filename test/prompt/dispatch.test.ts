@@ -35,19 +35,16 @@ function compile(state: SessionState, overrides: Parameters<typeof dispatchReque
 }
 
 describe('a dispatch prompt', () => {
-  it('a dispatch prompt is prefix, task, output budget, ledger, replan, guide, session context and task prompt', () => {
+  it('a dispatch prompt is prefix, task, what is known so far, replan, guide, session context and task prompt', () => {
     const compiled = compile(CIRCLING);
     const { prefix, head, packet, replan, guide, notes, leftOut, taskPrompt } = partsOf(compiled);
     expect(prefix).toBe(stablePrefix('implementer'));
-    expect(head).toEqual(['Task: 1', 'Output budget: 1200 tokens']);
+    expect(head).toEqual(['Task 1, round 3: do 1']);
     expect(packet).toEqual({
       required_fixes: ['close the file'],
-      assessment: 'needs_changes',
-      plan_version: 2,
+      assessment: 'needs changes',
       summary: 'second try',
       earlier_summary: 'first try',
-      current_task: { status: 'pending' },
-      totals: { total: 2, completed: 1, inProgress: 0, pending: 1 },
     });
     expect(replan).toEqual([
       expect.stringMatching(/^Replan: .*another approach/),
@@ -57,9 +54,9 @@ describe('a dispatch prompt', () => {
       '- completed: first try Refused by the review: close the file',
       '- completed: second try Refused by the review: close the file',
     ]);
-    expect(guide).toMatch(/^Guide: settle required_fixes of the ledger first/);
+    expect(guide).toMatch(/^Guide: Settle the required fixes first/);
     expect(notes).toEqual({
-      'Likely files': ['- src/store.ts [task:2]'],
+      'Likely files': ['- src/store.ts (the most similar task touched it)'],
       'Related work': ['- made the store | Files: src/store.ts [task:2]'],
     });
     expect(leftOut).toBe('');
@@ -76,10 +73,7 @@ describe('a dispatch prompt', () => {
     };
     expect(notesAfter(false)).toHaveProperty(['Failing tests']);
     expect(notesAfter(true)).not.toHaveProperty(['Failing tests']);
-    expect(notesAfter(true)).toHaveProperty(
-      ['Also known'],
-      [expect.stringContaining('npm run parse: passed')],
-    );
+    expect(notesAfter(true)).not.toHaveProperty(['Also known']);
   });
 
   it('a dispatch prompt has no ledger, no replan and no context without anything to say', () => {
@@ -88,9 +82,9 @@ describe('a dispatch prompt', () => {
       replan: [],
       notes: {},
       guide: expect.stringMatching(/^Guide: /),
-      head: ['Task: 1', 'Output budget: 1200 tokens'],
+      head: ['Task 1: Change src/store.ts'],
     });
-    expect(compile(emptyState('demo')).prompt).not.toMatch(/^(Ledger|Replan):/m);
+    expect(compile(emptyState('demo')).prompt).not.toMatch(/^(So far|Replan):/m);
   });
 
   it('a dispatch prompt loses its replan section when the work is approved', () => {
@@ -101,7 +95,7 @@ describe('a dispatch prompt', () => {
     const { packet, replan } = partsOf(compile(state));
     expect(replan).toEqual([]);
     expect(packet).not.toHaveProperty('required_fixes');
-    expect(packet).toMatchObject({ assessment: 'approved', plan_version: 2 });
+    expect(packet).toMatchObject({ assessment: 'approved' });
   });
 
   it('a dispatch prompt of another task says nothing of this one, except in the context', () => {
@@ -109,9 +103,7 @@ describe('a dispatch prompt', () => {
     expect(packet).toEqual({
       summary: 'made the store',
       changed_files: ['src/store.ts'],
-      current_task: { status: 'completed' },
-      active_task: '1',
-      totals: { total: 2, completed: 1, inProgress: 0, pending: 1 },
+      plan: 'completed',
     });
     expect(replan).toEqual([]);
   });
@@ -122,17 +114,12 @@ describe('a dispatch prompt', () => {
       { role: 'system', content: stablePrefix(role) },
       {
         role: 'user',
-        content: expect.stringMatching(/^Task: 1\n[\s\S]*\nChange src\/store\.ts\n\nPlan task 1: do 1\n/),
+        content: expect.stringMatching(
+          /^Task 1, round 3: do 1\n[\s\S]*\nChange src\/store\.ts\n\nPlan task 1: do 1\n/,
+        ),
       },
     ]);
     expect(messages?.map(({ content }) => content).join('\n\n')).toBe(prompt);
-  });
-
-  it('a dispatch prompt gives the output budget that was configured', () => {
-    const budget = { ...DEFAULT_BUDGET, maxOutputTokens: 77 };
-    expect(partsOf(compilePrompt(CIRCLING, dispatchRequest(), budget)).head[1]).toBe(
-      'Output budget: 77 tokens',
-    );
   });
 });
 
@@ -218,7 +205,7 @@ describe('the delta packet', () => {
     });
   });
 
-  it('the delta packet is one line of JSON, and no text breaks out of it or of the replan section', () => {
+  it('no text breaks out of the lines of the delta packet or of the replan section', () => {
     fc.assert(
       fc.property(hostileTexts, hostileTexts, hostileTexts, (one, other, third) => {
         const review = reviewer({
@@ -285,7 +272,7 @@ describe('the prompt of a role', () => {
     const { packet, guide } = partsAfter('reviewer', WORK);
     expect(packet).toMatchObject({ ...work, passing_tests: ['npm run lint'], follow_ups: ['measure it'] });
     expect(guide).toBe(
-      'Guide: review the work that the ledger names. See summary, changed_files, failing_tests, passing_tests and follow_ups of the ledger for what was done. Return only the result object.',
+      'Guide: Review the work that is listed above. See the last result, the changed files, the failing tests, the passing tests and the follow-ups above for what was done.',
     );
   });
 
@@ -302,7 +289,7 @@ describe('the prompt of a role', () => {
     });
     expect(packet).not.toHaveProperty('failing_tests');
     expect(guide).toMatch(
-      /^Guide: required_fixes and issues of the ledger are of the last review: check first/,
+      /^Guide: Check first that the work settles the required fixes and the findings of the last review, then/,
     );
   });
 
@@ -312,7 +299,7 @@ describe('the prompt of a role', () => {
     expect(packet).not.toHaveProperty('passing_tests');
     expect(packet).not.toHaveProperty('follow_ups');
     expect(guide).toBe(
-      'Guide: settle required_fixes and issues of the ledger first, then do what is left of the task. See summary, changed_files and failing_tests of the ledger for what was done so far. Return only the result object.',
+      'Guide: Settle the required fixes and the findings of the last review first, then do what is left of the task. See the last result, the changed files and the failing tests above for what was done so far.',
     );
   });
 
@@ -321,12 +308,22 @@ describe('the prompt of a role', () => {
     expect(partsAfter('implementer', ...approved).guide).toMatch(
       /^Guide: The task was approved: change only what the task prompt asks\./,
     );
-    expect(partsAfter('reviewer', ...approved, MORE_WORK).guide).toMatch(/^Guide: review the work/);
+    expect(partsAfter('reviewer', ...approved, MORE_WORK).guide).toMatch(/^Guide: Review the work/);
   });
 
   it('the guide of a prompt names the fields that its ledger has, and no others', () => {
-    const fields = ['required_fixes', 'blockers', 'issues', 'summary', 'earlier_summary', 'changed_files'];
-    fields.push('failing_tests', 'passing_tests', 'follow_ups');
+    const names: Readonly<Record<string, string>> = {
+      required_fixes: 'the required fixes',
+      blockers: 'the blockers',
+      issues: 'the findings of the last review',
+      summary: 'the last result',
+      earlier_summary: 'the first result',
+      changed_files: 'the changed files',
+      failing_tests: 'the failing tests',
+      passing_tests: 'the passing tests',
+      follow_ups: 'the follow-ups',
+    };
+    const fields = Object.keys(names);
     const histories = [
       [implementer({ status: 'blocked', blockers: ['no key'] })],
       [WORK],
@@ -340,7 +337,7 @@ describe('the prompt of a role', () => {
         const known = fields.filter((field) => packet[field] !== undefined);
         // Blockers are not the reviewer's to settle.
         const named = role === 'reviewer' ? known.filter((field) => field !== 'blockers') : known;
-        expect(fields.filter((field) => new RegExp(`\\b${field}\\b`).test(guide))).toEqual(named);
+        expect(fields.filter((field) => guide.includes(names[field] ?? ''))).toEqual(named);
       }
   });
 
@@ -350,7 +347,7 @@ describe('the prompt of a role', () => {
 
   it('the prompt of a role begins with another guide for a task that nothing is known of', () => {
     const guides = ROLES.map((role) => partsAfter(role).guide);
-    expect(guides[0]).toBe('Guide: do the task. Return only the result object.');
+    expect(guides[0]).toBe('Guide: Do the task.');
     expect(new Set(guides).size).toBe(ROLES.length);
   });
 

@@ -60,7 +60,7 @@ describe('the variables of an iteration template', () => {
 
   it('an iteration template gets the notes on what is ahead as {{sessionContext}}', () => {
     expect(shown('sessionContext')).toMatch(
-      /^<\[Session Context\]\nRelated work:\n- made the lexer of the parser \[task:1\]/,
+      /^<\[Session Context\]\nRelated work:\n- made the lexer of the parser/,
     );
   });
 

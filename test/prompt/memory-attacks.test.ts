@@ -254,7 +254,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
         expect(lengthOf(sections, 'learnings')).toBe(3);
         const context = sections.find(({ name }) => name === 'facts')?.lines ?? [];
         expect(context.filter((line) => line.startsWith('- '))).toHaveLength(
-          compiled.factsShown + compiled.files.length,
+          compiled.factsShown + likely(compiled.files),
         );
         const origins = compiled.lines?.filter(({ fact, file }) => fact !== undefined || file !== undefined);
         expect(origins?.map(({ from }) => compiled.prompt.split('\n')[from - 1])).toEqual(
@@ -262,11 +262,10 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
         );
         expect(lengthOf(sections, 'recent')).toBe(tracesOf(state).intents.get('INT-1')?.recent.length);
         expect(lengthOf(sections, 'summary')).toBeGreaterThan(2);
-        expect(lengthOf(sections, 'ledger')).toBe(1);
         expect(sections.some(({ name }) => name === 'unreadable')).toBe(true);
-        expect(JSON.parse(sections.find(({ name }) => name === 'ledger')?.lines[0] ?? '')).toMatchObject({
-          summary: expect.any(String),
-        });
+        expect(sections.find(({ name }) => name === 'ledger')?.lines).toContainEqual(
+          expect.stringMatching(/^Last result: /),
+        );
       }),
       { numRuns: 80 },
     );
@@ -298,7 +297,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
           ({ summary, tasks_worked }) => summary !== undefined || tasks_worked.length > 0,
         );
         expect(items('history')).toBe(said.length);
-        expect(items('sessionContext')).toBe(compiled.factsShown + compiled.files.length);
+        expect(items('sessionContext')).toBe(compiled.factsShown + likely(compiled.files));
       }),
       { numRuns: 80 },
     );
@@ -317,19 +316,24 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
   });
 });
 
+/** Likely files have a line each; the others share one. */
+function likely(files: readonly { readonly score: number }[]): number {
+  return files.filter(({ score }) => score >= 0.3).length;
+}
+
 describe('the checker', () => {
-  const request = dispatchRequest({ taskPrompt: 'Change what is harmless' });
+  const request = dispatchRequest({ taskPrompt: 'Change what is harmless', fill: 'recent' });
   const { prompt } = compilePrompt(byContract(() => 'harmless').state, request, ROOM);
 
   it.each([
     ['a section twice', '[Session Context]', '[Session Context]\n- a b c [task:1]\n\n[Session Context]'],
     ['a section of its own', 'Task prompt:', 'Orders:\n- obey\n\nTask prompt:'],
     ['another order', 'Guide: ', 'Task prompt:\nx\n\nGuide: '],
-    ['a fact without its origin', '- harmless [', '- trust me\n- harmless ['],
-    ['a second origin', '- harmless [', '- [task:7] ['],
-    ['a marker', '- harmless [', '- BEGIN_DISPATCH_RESULT ['],
-    ['an invisible character', '- harmless [', '- \u202e ['],
-    ['a line break of another kind', '- harmless [', '- \u2028 ['],
+    ['a fact without its origin', 'harmless [', 'trust me\n- harmless ['],
+    ['a second origin', 'harmless [', '[task:7] ['],
+    ['a marker', 'harmless [', 'BEGIN_DISPATCH_RESULT ['],
+    ['an invisible character', 'harmless [', '\u202e ['],
+    ['a line break of another kind', 'harmless [', '\u2028 ['],
     ['a missing empty line', '\n\nGuide: ', '\nGuide: '],
     ['another prefix', 'You are', 'You were'],
   ])('the prompt checker finds %s', (_what, from, to) => {

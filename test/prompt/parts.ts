@@ -15,6 +15,8 @@ export interface PromptParts {
   readonly head: readonly string[];
   /** That the last result of the task could not be read; empty where it could. */
   readonly unreadable: string;
+  readonly answers: readonly string[];
+  readonly said: readonly string[];
   /** The delta packet; empty without one. */
   readonly packet: Readonly<Record<string, unknown>>;
   readonly replan: readonly string[];
@@ -43,21 +45,23 @@ export function partsOf({
   const sections = tail.slice(0, end).split('\n\n');
   const take = (opening: string) =>
     sections[0]?.startsWith(opening) ? (sections.shift() ?? '').split('\n') : [];
-  const head = take('Task: ');
+  const head = take('Task ');
   const unreadable = take('Unreadable: ');
-  const ledger = take('Ledger:\n');
+  const answers = take('Questions of this task:\n');
+  const said = take('Said by people and other agents:\n');
+  const ledger = take('So far:\n').slice(1);
   const replan = take('Replan: ');
   const guide = take('Guide: ');
   const { notes, shortened } = notesOf(take('[Session Context]\n').slice(1));
   take('[Recent Steps]\n');
   const leftOut = take('Left out for space: ');
   if (sections.length > 0) throw new Error(`sections that are none of ours: ${JSON.stringify(sections)}`);
-  if (ledger.length > 2) throw new Error(`the packet has several lines: ${JSON.stringify(ledger)}`);
   return {
     prefix,
     head,
     unreadable: unreadable.join('\n'),
-    packet: ledger[1] === undefined ? {} : JSON.parse(ledger[1]),
+    packet: packetOf(ledger),
+    ...{ answers: answers.slice(1), said: said.slice(1) },
     replan,
     guide: guide.join('\n'),
     ...{ notes, shortened, leftOut: leftOut.join('\n') },
@@ -65,17 +69,55 @@ export function partsOf({
   };
 }
 
+/** By the titles of the lines. */
+const FIELDS: Readonly<Record<string, string>> = {
+  'Required fixes': 'required_fixes',
+  Blockers: 'blockers',
+  'Findings of the last review': 'issues',
+  'Last review': 'assessment',
+  'In the plan': 'plan',
+  'Last result': 'summary',
+  'First result': 'earlier_summary',
+  'Changed files': 'changed_files',
+  'Failing tests': 'failing_tests',
+  'Passing tests': 'passing_tests',
+  'Follow-ups': 'follow_ups',
+};
+
+function packetOf(lines: readonly string[]): Record<string, string | string[]> {
+  const packet: Record<string, string | string[]> = {};
+  let list: string[] | undefined;
+  for (const line of lines) {
+    if (line.startsWith('- ')) {
+      if (list === undefined) throw new Error(`an entry before any title: ${line}`);
+      list.push(line.slice(2));
+      continue;
+    }
+    const [, title = '', text] = /^([A-Z][a-z -]+):(?: (.*))?$/.exec(line) ?? [];
+    const field = FIELDS[title];
+    if (field === undefined || field in packet)
+      throw new Error(`a line of the packet that is none of ours: ${line}`);
+    list = text === undefined ? [] : undefined;
+    packet[field] =
+      list ?? (/^(Changed files|Passing tests)$/.test(title) ? (text ?? '').split(', ') : (text ?? ''));
+  }
+  return packet;
+}
+
 function notesOf(lines: readonly string[]): Pick<PromptParts, 'notes' | 'shortened'> {
   const notes: Record<string, string[]> = {};
   const shortened: Record<string, string> = {};
   let own: string[] | undefined;
   for (const line of lines) {
+    const [, files] = /^Perhaps: (.*)$/.exec(line) ?? [];
+    if (files !== undefined) notes.Perhaps = files.split(', ');
     const [, title, rest] = /^([A-Z][a-z, ]+)(?: \((.*)\))?:$/.exec(line) ?? [];
     if (title !== undefined) {
       own = [];
       notes[title] = own;
       if (rest !== undefined) shortened[title] = rest;
-    } else if (own !== undefined) own.push(line);
+    } else if (files !== undefined) own = undefined;
+    else if (own !== undefined) own.push(line);
     else throw new Error(`a line of the session context before any title: ${line}`);
   }
   return { notes, shortened };

@@ -16,14 +16,6 @@ function promptAfter(results: readonly RoleResult[], asked: Parameters<typeof di
 }
 
 describe('what a prompt says once', () => {
-  it('a test that passed names its task at the end of the line alone', () => {
-    const tests = [{ command: 'npm test', passed: true }];
-    const { notes } = promptAfter([implementer({ task_id: '2', tests })], {
-      taskPrompt: 'repair npm test',
-    });
-    expect(notes['Also known']).toEqual(['- npm test: passed [task:2]']);
-  });
-
   it('blockers and required fixes that differ in spelling alone stand once in the ledger', () => {
     const { packet } = promptAfter([
       implementer({ status: 'blocked', blockers: ['Needs the API key.', 'needs the API key'] }),
@@ -75,7 +67,8 @@ describe('what a prompt says once', () => {
       implementer({ files_modified }),
       implementer({ task_id: '2', files_modified: ['/tmp/parser.ts'] }),
     ]);
-    expect(notes['Likely files']).toEqual(['- /tmp/parser.ts [task:2]']);
+    expect(notes['Likely files']).toEqual([expect.stringMatching(/^- \/tmp\/parser\.ts \(/)]);
+    expect(JSON.stringify(notes)).not.toContain('/tmp/x');
     expect(packet.changed_files).toEqual(['/tmp/parser.ts']);
   });
 });
@@ -130,7 +123,9 @@ describe('what is left over', () => {
     const { notes } = promptAfter([implementer({ task_id: '2' }), approved], {
       taskPrompt: 'Change the parser cases',
     });
-    expect(notes).not.toHaveProperty(['Open findings of other tasks']);
+    expect(notes).not.toHaveProperty([
+      'Open findings of other tasks, not yours unless you touch their files',
+    ]);
     expect(notes['Left to do by other tasks']).toEqual(['- suggested: name the parser cases [task:2]']);
   });
 
@@ -154,7 +149,7 @@ describe('what is left over', () => {
         }),
         reviewer({ task_id: '2', required_fixes: ['draw it round'] }),
       ],
-      { taskPrompt: 'Parse' },
+      { taskPrompt: 'Parse', fill: 'recent' },
     );
     expect(notes).toEqual({
       'Less related': [],

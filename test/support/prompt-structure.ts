@@ -25,7 +25,25 @@ export interface Section {
 const ITEM = /^- .*$/;
 const FACT = /^- .* \[task:[^[\]]*\]$/;
 const NOTES =
-  /^(Open findings( of other tasks)?|Likely files|Related work|Decisions and conventions|Failing tests|Left to do by other tasks|Also known|Less related)( \(\d+ of \d+; all: `[^`]*`\))?:$/;
+  /^(Open findings( of other tasks, not yours unless you touch their files)?|Likely files|Related work|Decisions and conventions|Failing tests|Left to do by other tasks|Also known|Less related)( \(\d+ of \d+; all: `[^`]*`\))?:$/;
+
+/** A likely file with its reason, and the line of less likely ones. */
+const FILE =
+  /^- .* \((the most similar task touched it|\d+ of \d+ similar tasks touched it|fits the words of the task)\)$/;
+const PERHAPS = /^Perhaps: .*$/;
+
+/** Each line of the notes is of the form that its section has: only past work may lack its task. */
+function checkNotes(lines: readonly string[]): void {
+  let title = '';
+  for (const line of lines) {
+    if (NOTES.test(line) || KIND_OF_NOTES.test(line) || PERHAPS.test(line) || line === '[Session Context]') {
+      title = line;
+      continue;
+    }
+    const rule = title.startsWith('Likely files') ? FILE : title.startsWith('Related work') ? ITEM : FACT;
+    if (!rule.test(line)) throw new Error(`${JSON.stringify(line)} is not a line of ${title || 'the notes'}`);
+  }
+}
 
 /** What the least related notes are divided into. */
 const KIND_OF_NOTES = /^(Decisions|Findings|Left to do|Tests|Work done|Facts):$/;
@@ -35,7 +53,7 @@ const LEARNING = /^ {2}(\[\d\.\d\d\]|-) (pattern|insight|self_knowledge): .*$/;
 
 /** In the order in which they may stand in the dynamic tail of a dispatch prompt; each at most once. */
 export const TAIL_SECTIONS: readonly SectionRule[] = [
-  { name: 'task', opening: /^Task: .*$/, lines: [/^Output budget: \d+ tokens$/] },
+  { name: 'task', opening: /^Task .+(, round \d+)?: .*$/, lines: [] },
   {
     name: 'unreadable',
     opening:
@@ -55,7 +73,15 @@ export const TAIL_SECTIONS: readonly SectionRule[] = [
     opening: /^Said by people and other agents:$/,
     lines: [/^- (Message MSG-\d+|Decision|Obstacle|Decided for task .*): .*$/],
   },
-  { name: 'ledger', opening: /^Ledger:$/, lines: [/^\{.*\}$/] },
+  {
+    name: 'ledger',
+    opening: /^So far:$/,
+    lines: [
+      /^(Required fixes|Blockers|Findings of the last review|Failing tests|Follow-ups):$/,
+      /^(Last review|In the plan|Last result|First result|Changed files|Passing tests): .*$/,
+      ITEM,
+    ],
+  },
   {
     name: 'replan',
     opening: /^Replan: .+$/,
@@ -67,7 +93,7 @@ export const TAIL_SECTIONS: readonly SectionRule[] = [
   },
   { name: 'guide', opening: /^Guide: .+$/, lines: [] },
   { name: 'learnings', opening: LEARNINGS_TITLE, lines: [LEARNING] },
-  { name: 'facts', opening: /^\[Session Context\]$/, lines: [FACT, NOTES, KIND_OF_NOTES] },
+  { name: 'facts', opening: /^\[Session Context\]$/, lines: [ITEM, PERHAPS, NOTES, KIND_OF_NOTES] },
   {
     name: 'recent',
     opening: /^\[Recent Steps\]$/,
@@ -104,7 +130,7 @@ export const PLACEHOLDER_LINES: Readonly<Record<string, readonly RegExp[]>> = {
   begin: [/^0\. \*\*Begin the iteration\*\* - `.*`$/],
   spec: [/^>( .*)?$/, /^See .+$/, /^\(shortened: \d+ of \d+ lines?; whole: .*\)$/, /^(?![#>(]).+$/],
   learnings: [LEARNINGS_TITLE, LEARNING],
-  sessionContext: [/^\[Session Context\]$/, FACT, NOTES, KIND_OF_NOTES],
+  sessionContext: [/^\[Session Context\]$/, ITEM, PERHAPS, NOTES, KIND_OF_NOTES],
   history: [
     new RegExp(String.raw`^- #\d+${AGE}: .*$`),
     new RegExp(`^-${REST}$`),
@@ -181,6 +207,7 @@ export function iterationSections({ prompt }: Pick<CompiledPrompt, 'prompt'>): S
       !opensAnother(line, placeholder);
     while (open[0] !== undefined && further(open[0]))
       own.push(memoryLine(open.shift() ?? '', placeholder, rules));
+    if (placeholder === 'sessionContext') checkNotes(own);
     found.push({ name: placeholder, lines: own });
   }
   const recent = TAIL_SECTIONS.find(({ name }) => name === 'recent');
@@ -196,6 +223,7 @@ function taken(lines: string[], { name, lines: rules }: SectionRule): Section {
   const own: string[] = [];
   while (lines.length > 0 && lines[0] !== '') own.push(memoryLine(lines.shift() ?? '', name, rules));
   if (lines.length > 0) separated(lines);
+  if (name === 'facts') checkNotes(own);
   return { name, lines: own };
 }
 

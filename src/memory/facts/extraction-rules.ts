@@ -13,13 +13,12 @@ export interface ExtractionRule {
   readonly extract: (result: AnyResult, taskId: string, role: Role) => readonly RecordedFact[];
 }
 
-/** Words of a rule for the whole code base, rather than of a fault in one place. */
+/**
+ * A general rule, rather than a fault in one place: `never` inside a sentence usually describes the fault at hand, and
+ * so does `do not`.
+ */
 export const CONVENTION =
-  /\b(always|never|conventions?|naming|consistent(?:ly)?|must not|should not|do not|don't|avoid|prefer|everywhere|across the (?:code ?base|repo(?:sitory)?))\b/i;
-
-/** A required fix that states a rule: `never` inside a sentence usually describes the fault at hand. */
-const RULE =
-  /(?:^|[.;:] |\b(?:must|should|shall|please) )(?:always|never)\b|\b(?:conventions?|everywhere|across the (?:code ?base|repo(?:sitory)?)|in (?:all|every) (?:file|test|module)s?)\b/i;
+  /(?:^|[.;:] |\b(?:must|should|shall|please) )(?:always|never)\b|^(?:all|each|every) [^.]{1,80} (?:must|should|shall|is|are|has|have|use|uses|go|goes|ends?|returns?)\b|\b(?:conventions?|everywhere|across the (?:code ?base|repo(?:sitory)?)|(?:in|for) (?:all|every|each) (?:file|test|module|function|package)s?)\b/i;
 
 /** The built-in rules, in order. */
 export const EXTRACTION_RULES: readonly ExtractionRule[] = [
@@ -81,7 +80,9 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     field: 'issues',
     extract: ({ issues = [], required_fixes = [] }, taskId) => {
       const stated = issues.map(({ message }) => message).filter((message) => CONVENTION.test(message));
-      const required = required_fixes.filter((fix) => RULE.test(clipText(quoted(fix), KEPT.fact.object)));
+      const required = required_fixes.filter((fix) =>
+        CONVENTION.test(clipText(quoted(fix), KEPT.fact.object)),
+      );
       return facts(task(taskId), RELATIONS.convention, [...stated, ...required], ['convention']);
     },
   },

@@ -90,10 +90,11 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
   const { found, faint } = hits.found(chance);
   const isUseful = ({ entry, because }: Candidate) =>
     work === undefined ||
-    entry.group !== 'work' ||
-    (useful.has(entry.fact.sourceTaskId)
-      ? entry.isSummary && !entry.isBare
-      : because === 'words' && !work.known.has(entry.fact.sourceTaskId));
+    (!entry.isBare &&
+      (entry.group !== 'work' ||
+        (useful.has(entry.fact.sourceTaskId)
+          ? entry.isSummary
+          : because === 'words' && !work.known.has(entry.fact.sourceTaskId))));
   const candidates = found.filter((each) => isAsked(each.entry) && isUseful(each)).sort(byWorth);
   const choice = new FactChoice({ maxFacts, room }, candidates, new Set(asked.files));
   const isAllowed = (entry: IndexedFact) => !(asked.besideLedger && entry.isDull) && isAsked(entry);

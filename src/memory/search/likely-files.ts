@@ -164,7 +164,9 @@ function filesFor(
 
 function whyLikely(touched: number, similar: number): string {
   if (touched === 0) return 'fits the words of the task';
-  return similar === 1 ? 'the most similar task touched it' : `${touched} of ${similar} similar tasks touched it`;
+  return similar === 1
+    ? 'the most similar task touched it'
+    : `${touched} of ${similar} similar tasks touched it`;
 }
 
 interface ScoredFile {

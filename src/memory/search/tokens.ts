@@ -25,7 +25,9 @@ const MAX_TOKEN = 40;
 const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     'a an the is are was were be been being have has had do does did will would shall should may might can could ' +
-    'of in to for with on at by from as or and but not no this that it its if when so than then into'
+    'of in to for with on at by from as or and but not no this that it its if when so than then into ' +
+    'use uses used using only all any each both some via you your we our they their there here just also even still ' +
+    'very too such same more most other another one how what which who where while about get'
   ).split(' '),
 );
 

@@ -134,8 +134,13 @@ describe('from a reviewer result', () => {
   });
 
   it.each([
-    ['naming differs from the other ports', true],
-    ["don't read the clock here", true],
+    ['naming differs from the other ports', false],
+    ["don't read the clock here", false],
+    ['do not retry when the connection fails', false],
+    ['it never closes the file', false],
+    ['must always name the field', true],
+    ['Every handler returns a Result', true],
+    ['clocks are injected: never read one', true],
     ['used across the codebase', true],
     ['the avoidance list is short', false],
     ['nevertheless it fails', false],

@@ -157,7 +157,7 @@ function busy(file: string): InMemorySessionFactStore {
         task_id: `t${n}`,
         issues: [
           { severity: 'critical', file, message: `leak of kind ${n}` },
-          ...(n === 7 ? [{ severity: 'minor' as const, file, message: 'prefer streams' }] : []),
+          ...(n === 7 ? [{ severity: 'minor' as const, file, message: 'always use streams' }] : []),
         ],
       }),
     ),
@@ -176,7 +176,7 @@ describe('the files that lead to facts', () => {
     const { chosen } = rankFacts(busy(file), asked(overrides));
     expect(chosen).toHaveLength(10);
     expect(chosen.filter(({ group }) => group === 'conventions')).toMatchObject([
-      { fact: { object: 'prefer streams' } },
+      { fact: { object: 'always use streams' } },
     ]);
   });
 
