@@ -25,8 +25,8 @@ const EXPECTED = [
   'required fix: Wake the wait on the event of the dispatch named in `after`',
   'critical, src/workers/prompt-compiler.ts: No deadline: compile waits',
   'important, src/nats/session-log.ts: watch stays open after a compile wait hits its deadline',
-  'src/prompt/stable-prefix.ts [task:4.1]',
-  'Never treat a sequence as dense: read() derives the count of missed events from seq - after [task:3]',
+  'src/prompt/stable-prefix.ts',
+  'Never treat a sequence as dense: read() derives the count of missed events from seq - after',
   'SessionLog.watch wakes a compile wait',
 ];
 

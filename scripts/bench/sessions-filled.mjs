@@ -1,8 +1,8 @@
 // Installations with many sessions: their streams, and events in bulk.
 import { writeEvent } from '../../dist/contracts/event.js';
-import { publishedOn } from '../../dist/contracts/names.js';
+import { publishedOn, shardStream } from '../../dist/contracts/names.js';
 import { SESSION_EVENTS } from '../../dist/contracts/session-events.js';
-import { createShardStream } from '../../dist/nats/jetstream/topology.js';
+import { createLogStream } from '../../dist/nats/jetstream/topology.js';
 import { factEvent } from './results.mjs';
 
 export const EVENTS_EACH = 20;
@@ -14,7 +14,7 @@ export async function makeStreams({ connection, layout, log }, { count, session,
   if (layout.layout === 'sharded') {
     const jsm = await connection.jetstreamManager();
     for (let shard = 0; shard < layout.shards; shard += 1)
-      await createShardStream(jsm, { shard, shards: layout.shards }, 0, { replicas: 1 });
+      await createLogStream(jsm, layout, shardStream(shard), 0, { replicas: 1 });
     return;
   }
   let made = 0;

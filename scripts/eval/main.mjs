@@ -6,7 +6,16 @@
 //   npm run eval -- turns                     # what the next session gets after a recorded run: see turns.mjs
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { historiesIn, mean, measureFiles, measurePlants, measureUse, productIn, seeded } from './replay.mjs';
+import {
+  historiesIn,
+  mean,
+  measureFiles,
+  measureLasting,
+  measurePlants,
+  measureUse,
+  productIn,
+  seeded,
+} from './replay.mjs';
 import { replayTurns } from './turns.mjs';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -34,11 +43,13 @@ const random = seeded(Number(options.seed));
 const files = [];
 const plants = [];
 const use = [];
+const lasting = [];
 for (const history of histories) {
   console.error(history.name);
   files.push(measureFiles(product, history));
   use.push(...measureUse(product, history));
   plants.push(...measurePlants(product, history, DISTANCES, random));
+  lasting.push(...measureLasting(product, history, [20, 100, 500], [20, 40]));
 }
 const all = Object.fromEntries(
   Object.keys(files[0] ?? {}).map((key) => [
@@ -56,14 +67,14 @@ const rooms = [...new Set(use.map(({ room }) => room))].map((room) => {
     asked: some.length,
     ...{ tokens: meanOf('tokens'), chance: meanOf('chance') },
     ...{ hit: meanOf('hit'), share: meanOf('share'), lines: meanOf('lines'), collapsed: meanOf('collapsed') },
-    useful: sum('useful') / sum('lines'),
+    useful: (sum('useful') + sum('likelyRight')) / (sum('lines') + sum('likely')),
     ...{ likely: meanOf('likely'), likelyPrecision: sum('likelyRight') / sum('likely') },
     likelyRecall: sum('likelyRight') / sum('touched'),
     ...{ perhaps: meanOf('perhaps'), perhapsPrecision: sum('perhapsRight') / sum('perhaps') },
     perhapsRecall: sum('perhapsRight') / sum('touched'),
   };
 });
-if (options.json) console.log(JSON.stringify({ files, mean: all, planted, rooms }, undefined, 1));
+if (options.json) console.log(JSON.stringify({ files, mean: all, planted, rooms, lasting }, undefined, 1));
 else print();
 
 function groups(found) {
@@ -116,10 +127,10 @@ function print() {
       'asked',
       'tokens',
       'of use by chance',
-      'prompts with a fact of use',
+      'prompts with a line of use',
       'of these facts, shown',
       'work lines',
-      'of these useful',
+      'of these and the likely files, useful',
       'collapsed',
     ],
     rooms.map(({ room, asked, tokens, lines, useful, collapsed, ...shares }) => [
@@ -129,6 +140,8 @@ function print() {
     ]),
   );
   console.log('');
+  printLasting();
+  console.log('');
   table(
     ['the prompt holds', 'likely files', 'precision', 'recall', 'perhaps', 'precision', 'recall'],
     rooms.map((each) => [
@@ -136,6 +149,18 @@ function print() {
       ...[each.likely.toFixed(1), percent(each.likelyPrecision), percent(each.likelyRecall)],
       ...[each.perhaps.toFixed(1), percent(each.perhapsPrecision), percent(each.perhapsRecall)],
     ]),
+  );
+}
+
+function printLasting() {
+  const groups = [...new Set(lasting.map(({ count, distance }) => `${count} ${distance}`))];
+  table(
+    ['decisions and conventions', 'results ago', 'asked', 'without a shared word, shown', 'tokens more'],
+    groups.map((group) => {
+      const some = lasting.filter(({ count, distance }) => `${count} ${distance}` === group);
+      const meanOf = (key) => mean(some.map((each) => each[key]));
+      return [...group.split(' '), some.length, percent(meanOf('shown')), Math.round(meanOf('more'))];
+    }),
   );
 }
 

@@ -131,6 +131,15 @@ export function results({ kind, text, task, file, way }) {
   ];
 }
 
+/** The same as a fact in words, which outlives its task. */
+export function lasting({ kind, text, task }) {
+  const relation = kind === 'decision' ? 'decided' : 'convention';
+  const facts = [{ subject: task, relation, object: text, tags: [kind] }];
+  return [
+    { role: 'implementer', result: { task_id: task, status: 'completed', summary: 'First part', facts } },
+  ];
+}
+
 /** Pairs of what is said and how it is asked for, perhaps with the file that it is said of. */
 function must(pairs) {
   return planted('must_fix', pairs);

@@ -2,7 +2,7 @@
 // compared with what the commit then touched. What is measured comes in as `product`, from a build or from the sources.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PLANTS, results } from './plants.mjs';
+import { lasting, PLANTS, results } from './plants.mjs';
 
 /** Commits before the first that is asked for. */
 const WARM_UP = 50;
@@ -132,11 +132,14 @@ export function measureUse(product, { name, commits }) {
         const shown = new Set(facts.map(({ taskId }) => taskId).filter((task) => ids.has(task)));
         found.push({
           ...{ name, room, tokens, chance: ids.size / index },
-          hit: Number(shown.size > 0),
+          hit: Number(shown.size > 0 || tiers.likelyRight > 0),
           share: shown.size / Math.max(1, ids.size),
           ...{ lines: work.length, useful: work.filter(({ taskId }) => ids.has(taskId)).length },
           ...tiers,
-          collapsed: [...prompt.matchAll(/ (\d+) more like it/g)].reduce((sum, [, more]) => sum + Number(more), 0),
+          collapsed: [...prompt.matchAll(/ (\d+) more like it/g)].reduce(
+            (sum, [, more]) => sum + Number(more),
+            0,
+          ),
         });
       }
     }
@@ -148,7 +151,7 @@ export function measureUse(product, { name, commits }) {
 /** How many files of each tier are shown, and how many of them the commit touched. */
 function tiersOf(likely, touched) {
   const some = (fits) => likely.filter(({ score }) => fits(score));
-  const [first, second] = [some((score) => score >= 0.2), some((score) => score < 0.2)];
+  const [first, second] = [some((score) => score >= 0.3), some((score) => score < 0.3)];
   const right = (files) => files.filter(({ path }) => touched.includes(path)).length;
   return {
     ...{ likely: first.length, likelyRight: right(first) },
@@ -201,6 +204,44 @@ export function measurePlants(product, { name, commits }, distances, random) {
     }
   }
   return shown;
+}
+
+/** Prompts asked for after planted decisions. */
+const ASKED = 10;
+
+/**
+ * Plants so many decisions and conventions in a history, and counts how many of those without a word of the task its
+ * prompts hold, and what they cost, so many results later.
+ */
+export function measureLasting(product, { name, commits }, distances, counts) {
+  const found = [];
+  const planted = PLANTS.filter(({ kind }) => kind !== 'must_fix').reverse();
+  for (const count of counts)
+    for (const distance of distances) {
+      const plants = planted.slice(0, count);
+      const [without, having] = [session(product), session(product)];
+      for (const { tell } of [without, having])
+        for (const commit of commits.slice(0, WARM_UP)) tell(resultOf(commit));
+      for (const plant of plants) for (const result of lasting(plant)) having.tell(result);
+      const end = WARM_UP + distance;
+      if (commits.length < end + ASKED) continue;
+      for (const { tell } of [without, having])
+        for (const commit of commits.slice(WARM_UP, end)) tell(resultOf(commit));
+      for (const { subject } of commits.slice(end, end + ASKED)) {
+        const request = { session: 'eval', taskId: 'next', taskPrompt: subject };
+        const reply = product.compile(having.state, request);
+        const asked = new Set(product.tokens(`/${subject}`));
+        const unlike = plants.filter(
+          ({ text }) => !product.tokens(`/${text}`).some((word) => asked.has(word)),
+        );
+        found.push({
+          ...{ name, count, distance },
+          shown: mean(unlike.map(({ text }) => Number(reply.prompt.includes(text)))),
+          more: reply.tokenEstimate - product.compile(without.state, request).tokenEstimate,
+        });
+      }
+    }
+  return found;
 }
 
 /** Numbers from 0 to 1, the same from the same seed. */

@@ -32,7 +32,7 @@ function nextMessage({ messages, tools = [] }) {
     };
   }
   const [, file = 'nothing'] = recalled.join('\n').match(/\b(src\/[\w./-]*\w)/) ?? [];
-  const task_id = prompt.match(/^Task: (\S+)$/m)?.[1];
+  const task_id = prompt.match(/^Task (\S+?)(?:, round \d+)?: /m)?.[1];
   const result = { task_id, status: 'completed', summary: `Changed ${file}`, files_modified: [file] };
   const content = `All is done.\nBEGIN_DISPATCH_RESULT\n${JSON.stringify(result)}\nEND_DISPATCH_RESULT`;
   return { role: 'assistant', content };

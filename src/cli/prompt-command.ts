@@ -82,7 +82,7 @@ export function promptCommand(program: Command): void {
     .addOption(
       new Option(
         '--fill <facts>',
-        'only facts that fit the task, or also the rest, nearest and newest first (default: recent; with --max-facts: relevant)',
+        'only facts that are expected to help, or also less related and recent ones (default: relevant)',
       ).choices(['relevant', 'recent']),
     )
     .option(

@@ -85,7 +85,7 @@ const common = {
     .enum(['relevant', 'recent'])
     .optional()
     .describe(
-      'relevant shows only facts that fit the task; recent fills the remaining budget with less relevant ones, then the newest. Default: recent; with maxFacts, relevant.',
+      'relevant shows what is expected to help; recent fills the remaining budget with less related facts, then the newest. Default: relevant.',
     ),
   binary,
   after: sequence

@@ -14,6 +14,14 @@ const SHOWN_FILES = 3;
 const SHOWN_DEMANDS = 2;
 const MAX_DEMAND = 160;
 
+/** What these say stands without their task; a finding or an open point is settled in its task. */
+const SELF_CONTAINED: ReadonlySet<RankedFact['group']> = new Set([
+  'work',
+  'decisions',
+  'conventions',
+  'facts',
+]);
+
 /**
  * Makes an item from a fact: excerpts around the matching words, then the results of its task.
  *
@@ -24,7 +32,7 @@ export function noteItem(ranked: RankedFact, more: readonly string[], isOpen: bo
   const saying = sayingOf(ranked);
   const first = clipText(saying, MAX_SAYING);
   const longer = more.map((_, at) => quoted([first, ...more.slice(0, at + 1)].join(' ')));
-  const from = isOpen || ranked.group !== 'work' ? origin(fact.sourceTaskId) : '';
+  const from = isOpen || !SELF_CONTAINED.has(ranked.group) ? origin(fact.sourceTaskId) : '';
   const line = (text: string) => `- ${text}${from}`;
   return {
     whole: line(longer.at(-1) ?? first),

@@ -18,7 +18,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 const prompt = await text(process.stdin);
 const role = /You are the (implementer|reviewer)/.exec(prompt)[1];
-const task = /^Task: (.+)$/m.exec(prompt)[1];
+const task = /^Task (.+?)(?:, round \\d+)?: /m.exec(prompt)[1];
 mkdirSync('seen', { recursive: true });
 writeFileSync('seen/' + readdirSync('seen').length + '-' + role, prompt);
 writeFileSync('metrics.ts', 'export {};\\n');

@@ -251,8 +251,6 @@ async function taskContext(
     kind: 'dispatch',
     ...dispatchOf(at, taskId, taskPrompt, 'implementer'),
     budget: { inputTokens: contextTokens },
-    // It goes with each prompt that names a task: the rest, which its agent has read before, would only repeat.
-    fill: 'relevant',
   });
   if (reply.sequence === 0) return undefined;
   const tail = reply.messages.at(-1)?.content ?? '';

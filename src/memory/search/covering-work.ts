@@ -14,10 +14,10 @@ export interface CoveringTask {
 }
 
 /** Lines that are shown whatever their use, and at most. */
-const LEAST = 10;
+const LEAST = 3;
 const MOST = 24;
 /** Minimum expected use of a further line. */
-const BAR = 0.04;
+const BAR = 0.03;
 /** Each time a file is covered, the value of covering it again is multiplied by this. */
 const AGAIN = 0.5;
 /** A task with more files than this says less about each. */
