@@ -289,7 +289,7 @@ export const stateJson = z.object({
         runs: keptKeyedTexts,
         changed: keptTexts,
         read: keptTexts,
-        denied: keptListOf(z.object({ file: z.string(), tool: z.string() })),
+        denied: keptKeyedTexts,
         unresolved: keptKeyedTexts,
         recent: z.array(recordedEntry),
         seen: texts,
