@@ -471,6 +471,8 @@ describe('the bound of a summary', () => {
   });
 
   it('the bound of a trace summary says that there were more than it remembers', () => {
-    expect(summaryOf(traceOf(steps(100))).text).toMatch(/Other files changed \(\d+ of 30 or more, newest first\):/);
+    expect(summaryOf(traceOf(steps(100))).text).toMatch(
+      /Other files changed \(\d+ of 30 or more, newest first\):/,
+    );
   });
 });
