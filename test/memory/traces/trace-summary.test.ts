@@ -250,7 +250,7 @@ describe('the sections of a summary', () => {
     expect(section(summaryOf(traceOf([said, ...reads(19)])).text, 'Decisions')).toEqual(decisions);
   });
 
-  it('a denial that a tool and the guard of the scope report stands once, with its rule, and is no error', () => {
+  it('a denial that a tool and the guard of the scope report stands once, with its rule, and is not an error', () => {
     const rule = 'src/secret.ts is outside the scope src/billing/**';
     const tool = used('t', 'edit', { file: 'src/secret.ts' }, { status: 'DENIED', error_message: rule });
     const guard = (status: 'DENIED' | 'FAILURE'): TraceEntryInput => ({
