@@ -62,3 +62,15 @@ interface Needs {
 export function needRank({ stalled, waiting }: Needs): 0 | 1 | 2 {
   return stalled.length > 0 ? 0 : waiting.length > 0 ? 1 : 2;
 }
+
+/** Returns true if a person must act on a task: it asks something, its review was halted, or it is blocked off the board. */
+export function waitsForPerson(task: {
+  readonly next_action: string;
+  readonly stalled: boolean;
+  readonly questions?: readonly unknown[];
+  readonly board?: string;
+}): boolean {
+  const { next_action: next, stalled, questions = [], board } = task;
+  const isBlocked = next === 'retry_with_constraints' && !stalled && board === undefined;
+  return questions.length > 0 || next === 'halt_and_escalate' || isBlocked;
+}

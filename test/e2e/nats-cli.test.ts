@@ -48,6 +48,15 @@ const EXPECTED: readonly [name: string, command: RegExp, check: (stdout: string)
       expect(JSON.parse(stdout)).toMatchObject({ v: expect.any(Number), state: {} });
     },
   ],
+  [
+    'kv get session_snapshots',
+    /\bkv get session_snapshots demo --raw/,
+    (stdout) =>
+      expect(JSON.parse(stdout).view).toMatchObject({
+        results: expect.any(Number),
+        newest_facts: expect.arrayContaining([expect.any(String)]),
+      }),
+  ],
   ['micro ls', /\bmicro (ls|list)\b/, (stdout) => expect(stdout).toContain('prompt-compiler')],
   ['micro info', /\bmicro info\b/, (stdout) => expect(stdout).toContain('prompt.compile')],
   [

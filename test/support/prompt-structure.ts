@@ -109,7 +109,7 @@ export const SUMMARY: SectionRule = {
   lines: [
     /^Stands for \d+ earlier entries of intent .*, about \d+ tokens\.$/,
     /^(Original|Newest) request: .*$/,
-    /^(Outcomes|Constraints|Requests between|Errors still unresolved|Completed steps|Runs that succeeded, to run again after a change|Decisions|Files (changed|read or used|denied)) \(\d+ of \d+( or more)?( tools)?(, newest first)?\):$/,
+    /^(Outcomes|Constraints|Requests between|Errors still unresolved|Completed steps|Runs that succeeded, to run again after a change|Decisions|Other files changed|Files read or used|Denied) \(\d+ of \d+( or more)?( tools)?(, newest first)?\):$/,
     ITEM,
   ],
 };

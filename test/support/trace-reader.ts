@@ -124,6 +124,7 @@ const FACTS: Readonly<Record<string, (trace: Trace, past: readonly TraceEntryInp
     const keyOf = (entry: TraceEntryInput) => `${toolOf(entry)} ${trace.object(entry)}`;
     for (const entry of past)
       if (statusOf(entry) === 'SUCCESS') open.delete(keyOf(entry));
+      else if (isDenial(entry)) open.delete(keyOf(entry));
       else open.set(keyOf(entry), entry);
     for (const entry of trace.entries.slice(trace.compacted))
       if (statusOf(entry) === 'SUCCESS') open.delete(keyOf(entry));
@@ -134,11 +135,10 @@ const FACTS: Readonly<Record<string, (trace: Trace, past: readonly TraceEntryInp
         errors.some((entry) => {
           const { error_message, output_summary } = entry.result ?? {};
           const why = flat(error_message ?? output_summary);
-          const verb = statusOf(entry) === 'DENIED' ? 'denied' : 'failed';
           return (
             line.startsWith(toolOf(entry)) &&
             line.includes(trace.object(entry).slice(0, 60)) &&
-            line.includes(verb) &&
+            line.includes('failed') &&
             (why === '' || line.includes(unclipped(why.slice(0, 100))))
           );
         }),
@@ -151,7 +151,9 @@ const FACTS: Readonly<Record<string, (trace: Trace, past: readonly TraceEntryInp
       .filter((entry) => effectOf(trace, entry) === 'runs')
       .map((entry) => flat(entry.payload?.command));
     return {
-      count: new Set(done.map((entry) => `${toolOf(entry)} ${objectOf(trace, entry)}`)).size,
+      count: new Set(
+        done.map((entry) => `${flat(entry.payload?.reasoning)} ${toolOf(entry)} ${objectOf(trace, entry)}`),
+      ).size,
       holds: (line) =>
         [...steps].some((object) => line.endsWith(` ${object}`)) &&
         !ran.some((command) => command !== '' && line.includes(command)),
@@ -171,26 +173,43 @@ const FACTS: Readonly<Record<string, (trace: Trace, past: readonly TraceEntryInp
     const said = past.filter(
       ({ state, action_type }) => state === 'REASONING' || action_type === 'STATE_TRANSITION',
     );
-    const texts = new Set(said.map((entry) => flat(entry.payload?.reasoning).slice(0, 297)).filter(Boolean));
+    const decided = said.filter((entry) => !flat(entry.payload?.reasoning).endsWith('?'));
+    const texts = new Set(
+      decided.map((entry) => flat(entry.payload?.reasoning).slice(0, 297)).filter(Boolean),
+    );
     return {
       count: texts.size,
       holds: (line) => [...texts].some((text) => begins(text, line) || begins(line, text)),
     };
   },
-  'Files changed': (trace, past) => among(filesBy(trace, past, 'changes')),
+  'Other files changed': (trace, past) => {
+    const done = past.filter((entry) => isUse(entry) && effectOf(trace, entry) === 'changes');
+    const inSteps = new Set(done.flatMap((entry) => objectOf(trace, entry).split(/[\s,]+/)));
+    const others = [...filesBy(trace, past, 'changes')].filter((file) => !inSteps.has(file));
+    return among(new Set(others));
+  },
   'Files read or used': (trace, past) => {
     const changed = filesBy(trace, past, 'changes');
     const used = past.filter((entry) => statusOf(entry) === 'SUCCESS').flatMap(trace.files);
     return among(new Set(used.filter((file) => !changed.has(file))));
   },
-  'Files denied'(trace, past) {
-    const denied = new Set<string>();
-    for (const entry of past)
-      for (const file of trace.files(entry)) {
-        if (statusOf(entry) === 'DENIED') denied.add(`${file} (${toolOf(entry)})`);
-        if (statusOf(entry) === 'SUCCESS') denied.delete(`${file} (${toolOf(entry)})`);
-      }
-    return among(denied);
+  Denied(trace, past) {
+    const denied = new Map<string, string>();
+    const keyOf = (entry: TraceEntryInput) => `${toolOf(entry)} ${trace.object(entry)}`;
+    for (const entry of past) {
+      denied.delete(keyOf(entry));
+      if (isDenial(entry)) denied.set(keyOf(entry), flat(entry.result?.error_message));
+    }
+    for (const entry of trace.entries.slice(trace.compacted))
+      if (statusOf(entry) === 'SUCCESS') denied.delete(keyOf(entry));
+    return {
+      holds: (line) =>
+        [...denied].some(([key, rule]) =>
+          key.startsWith('scope_violation')
+            ? line.includes(rule)
+            : line.startsWith(key.split(' ', 1)[0] ?? '') && line.includes(rule),
+        ),
+    };
   },
 };
 
@@ -217,6 +236,11 @@ function objectOf({ files }: Trace, entry: TraceEntryInput): string {
 
 function isUse(entry: TraceEntryInput): boolean {
   return entry.action_type === 'TOOL_EXECUTION' && statusOf(entry) === 'SUCCESS';
+}
+
+function isDenial(entry: TraceEntryInput): boolean {
+  const status = statusOf(entry);
+  return status === 'DENIED' || (entry.action_type === 'SCOPE_VIOLATION' && status === 'FAILURE');
 }
 
 function isRequest({ state, action_type, payload }: TraceEntryInput): boolean {

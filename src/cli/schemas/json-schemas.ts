@@ -122,6 +122,11 @@ function eventOf(
 
 /** Snapshot schema of the writer; services read fewer fields. */
 const writtenSnapshot = sessionSnapshot.extend({
+  view: z
+    .record(z.string(), z.unknown().describe('Any JSON value.'))
+    .describe(
+      'The session in words: goal, counts, questions, findings and newest facts. Written for people.',
+    ),
   state: sessionSnapshot.shape.state.extend({
     counts: sessionSnapshot.shape.state.shape.settled.shape.counts.describe(
       'All results by role, and those that were rejected. Written for people; settled has what is read back.',

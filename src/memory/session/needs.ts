@@ -1,6 +1,7 @@
 import type { RunStatusReply } from '../../contracts/replies/run-reply.js';
 import type { Figures } from '../../contracts/replies/session-reply.js';
 import { clipText, oneLine } from '../../shared/text.js';
+import { waitsForPerson } from '../../shared/why-shown.js';
 import type { Task } from './task-board.js';
 
 const MAX_REASON = 300;
@@ -34,12 +35,9 @@ function stalledTasks({ tasks }: Status): Figures['stalled'] {
 
 function waitingFor({ tasks, unreadable, run }: Status, board: Iterable<Task>): string[] {
   const halted = tasks.filter(({ next_action }) => next_action === 'halt_and_escalate');
-  const blocked = tasks.filter(
-    ({ next_action, stalled, board: isThere }) =>
-      next_action === 'retry_with_constraints' && !stalled && isThere === undefined,
-  );
   const asks = tasks.flatMap(({ task, questions = [] }) => questions.map(({ text }) => ({ task, text })));
   const told = new Set([...halted, ...asks].map(({ task }) => task));
+  const blocked = tasks.filter((each) => waitsForPerson(each) && !told.has(each.task));
   const onBoard = [...board].filter(({ id, status }) => status === 'blocked' && !told.has(id));
   const waiting = [
     ...asks.map(({ task, text }) => `task ${task} asks: ${text}`),

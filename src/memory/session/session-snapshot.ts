@@ -9,11 +9,13 @@ import { keptListOf } from '../traces/kept-list.js';
 import { COUNTED_MEMORY } from './counted-dispatches.js';
 import type { SessionState } from './session-state.js';
 import { stateFromJson, stateToJson } from './session-state-json.js';
+import { sessionView } from './session-view.js';
 
 /**
  * The format of a snapshot:
- * `{"after_sequence":N,"created_at":…,"session":…,"v":1,"last_event"?:M,"last_command"?:L,"checkpoint"?:C,"state":{…}}`
- * on one line, in that order; `last_event` is present if it is below N, `last_command` if it is below that.
+ * `{"after_sequence":N,"created_at":…,"session":…,"view":{…},"v":1,"last_event"?:M,"last_command"?:L,"checkpoint"?:C,"state":{…}}`
+ * on one line, in that order; `last_event` is present if it is below N, `last_command` if it is below that. `view` is for
+ * people, and ignored when the snapshot is read.
  */
 export const SNAPSHOT_VERSION = 1;
 
@@ -289,7 +291,7 @@ export const stateJson = z.object({
         runs: keptKeyedTexts,
         changed: keptTexts,
         read: keptTexts,
-        denied: keptListOf(z.object({ file: z.string(), tool: z.string() })),
+        denied: keptKeyedTexts,
         unresolved: keptKeyedTexts,
         recent: z.array(recordedEntry),
         seen: texts,
@@ -332,6 +334,7 @@ export function encodeSnapshot(state: SessionState, createdAt: string): string {
     after_sequence: state.sequence,
     created_at: createdAt,
     session: state.session,
+    view: sessionView(state),
     v: SNAPSHOT_VERSION,
     ...(state.lastEvent < state.sequence && { last_event: state.lastEvent }),
     ...(state.lastCommand < state.lastEvent && { last_command: state.lastCommand }),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isRole, kindOf } from '../../contracts/kinds.js';
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
-import { clipText, named } from '../../shared/text.js';
+import { clipText, named, withoutEnd } from '../../shared/text.js';
 import { type KeptList, keep, NOTHING_KEPT, without } from './kept-list.js';
 import { changedFiles, changeOf, effectOf, isOfShell, namesPath, ownFiles } from './tool-effects.js';
 
@@ -30,8 +30,8 @@ export interface IntentTrace {
   readonly changed: KeptList<string>;
   /** Read or used, and never known to be changed. */
   readonly read: KeptList<string>;
-  /** Files that a tool was denied, until it succeeded on them. */
-  readonly denied: KeptList<DeniedFile>;
+  /** Denials with their rule, until the same was done with success. */
+  readonly denied: KeptList<KeyedText>;
   /** Errors that no later success of the same command, tool and file has settled. */
   readonly unresolved: KeptList<KeyedText>;
   /** Entries since the last block. The first request and the newest are whole; outputs are masked. */
@@ -59,11 +59,6 @@ export interface Requests {
 export interface KeyedText {
   readonly key: string;
   readonly text: string;
-}
-
-interface DeniedFile {
-  readonly file: string;
-  readonly tool: string;
 }
 
 /** When entries are compacted. */
@@ -135,10 +130,10 @@ export function pin(trace: IntentTrace, text: string): IntentTrace {
   return { ...trace, pinned: keep(trace.pinned, [text], MAX_PINNED) };
 }
 
-/** The errors that stand: those of the blocks, without what has succeeded since. */
-export function unresolvedNow({ unresolved, recent }: IntentTrace): KeptList<KeyedText> {
+/** Returns the errors or denials of the blocks without those that have succeeded since. */
+export function stillOpen(list: KeptList<KeyedText>, { recent }: IntentTrace): KeptList<KeyedText> {
   const settled = new Set(recent.filter(({ status }) => status === 'SUCCESS').map(keyOf));
-  return without(unresolved, ({ key }) => settled.has(key));
+  return without(list, ({ key }) => settled.has(key));
 }
 
 function compacted(trace: IntentTrace): IntentTrace {
@@ -158,13 +153,14 @@ function fold(trace: IntentTrace, entry: RecordedEntry): IntentTrace {
   const succeeded = status === 'SUCCESS';
   const files = ownFiles(entry);
   const changed = succeeded ? changedFiles(entry) : [];
-  const denied = status === 'DENIED' ? files.map((file) => ({ file, tool: toolOf(entry) })) : [];
   const allChanged = marked(keep(trace.changed, changed, MAX_FILES), changed.length > 0 && files_omitted);
   const read = succeeded ? files.filter((file) => !allChanged.items.includes(file)) : [];
   const isChanged = (file: string) => changed.includes(file);
   const key = keyOf(entry);
   const isSame = (each: KeyedText) => each.key === key;
-  const others = without(trace.unresolved, isSame);
+  const isDenied = isDenial(entry);
+  const errors = without(trace.unresolved, isSame);
+  const denials = without(trace.denied, isSame);
   return {
     ...trace,
     tools: tally(trace.tools, entry),
@@ -175,17 +171,9 @@ function fold(trace: IntentTrace, entry: RecordedEntry): IntentTrace {
     runs: keep(without(trace.runs, isSame), succeeded ? runOf(entry) : [], MAX_RUNS, ({ key }) => key),
     changed: allChanged,
     read: marked(keep(without(trace.read, isChanged), read, MAX_FILES), read.length > 0 && files_omitted),
-    denied: keep(
-      succeeded
-        ? without(trace.denied, (each) => each.tool === toolOf(entry) && files.includes(each.file))
-        : trace.denied,
-      denied,
-      MAX_DENIED,
-      (each) => `${each.tool} ${each.file}`,
-    ),
-    unresolved: succeeded
-      ? others
-      : keep(others, [{ key, text: errorOf(entry) }], MAX_UNRESOLVED, (each) => each.key),
+    denied: isDenied ? withDenial(denials, { key, text: denialOf(entry) }) : denials,
+    unresolved:
+      succeeded || isDenied ? errors : keep(errors, [{ key, text: errorOf(entry) }], MAX_UNRESOLVED),
   };
 }
 
@@ -255,12 +243,16 @@ function addToOthers(tools: readonly ToolTally[], more: ToolTally): readonly Too
 
 function decisionOf({ state, action, reasoning }: RecordedEntry): string[] {
   const decides = state === 'REASONING' || action === 'STATE_TRANSITION';
-  return decides && reasoning !== undefined ? [clipText(reasoning, MAX_LINE)] : [];
+  return decides && reasoning !== undefined && !isQuestion(reasoning) ? [clipText(reasoning, MAX_LINE)] : [];
 }
 
-/** "edited src/a.py": what an entry changed, and how. What only ran or read is not a step that can be done. */
+function isQuestion(text: string): boolean {
+  return /[?？]["')\s]*$/.test(text);
+}
+
+/** Returns what an entry changed and why: "Parse dates: edited src/a.py". What only ran or read is not a step that can be done. */
 function stepOf(entry: RecordedEntry): string[] {
-  const { action, target, output, tool } = entry;
+  const { action, target, output, tool, reasoning } = entry;
   if (action !== 'TOOL_EXECUTION') return [];
   // A dispatch says itself what came of its task; what only records does nothing.
   const isNote = isRole(tool) && kindOf(tool).part === 'note';
@@ -269,7 +261,8 @@ function stepOf(entry: RecordedEntry): string[] {
   const object = objectOf(entry);
   if (object === undefined) return [];
   const did = isCommand(entry) ? undefined : changeOf(tool);
-  return [did === undefined ? `ran ${object}` : `${did} ${object}`];
+  const step = did === undefined ? `ran ${object}` : `${did} ${object}`;
+  return [reasoning === undefined ? step : `${clipText(withoutEnd(reasoning), MAX_OBJECT)}: ${step}`];
 }
 
 function runOf(entry: RecordedEntry): KeyedText[] {
@@ -281,11 +274,31 @@ function runOf(entry: RecordedEntry): KeyedText[] {
 }
 
 function errorOf(entry: RecordedEntry): string {
-  const { status, target, error, output } = entry;
-  const verb = status === 'DENIED' ? 'denied' : 'failed';
+  const { target, error, output } = entry;
   const why = error ?? output;
   const object = target === undefined ? objectOf(entry) : undefined;
-  return [`${withTool(entry, object)} ${verb}`, ...(why === undefined ? [] : [why])].join(': ');
+  return [`${withTool(entry, object)} failed`, ...(why === undefined ? [] : [why])].join(': ');
+}
+
+function isDenial({ action, status }: RecordedEntry): boolean {
+  return status === 'DENIED' || (action === 'SCOPE_VIOLATION' && status === 'FAILURE');
+}
+
+/** Returns what was denied, and the rule: "edit src/secret.ts: outside the scope". */
+function denialOf(entry: RecordedEntry): string {
+  const { action, tool, error, output, reasoning } = entry;
+  const object = objectOf(entry);
+  const what = action === 'SCOPE_VIOLATION' && tool === undefined ? object : withTool(entry, object);
+  return (
+    [what, error ?? reasoning ?? output].filter((part) => part !== undefined).join(': ') || toolOf(entry)
+  );
+}
+
+/** Adds a denial once: the tool and the guard of the scope often both report it, and only the tool's entry names the tool. */
+function withDenial(list: KeptList<KeyedText>, denial: KeyedText): KeptList<KeyedText> {
+  const known = list.items.find(({ text }) => text.endsWith(` ${denial.text}`));
+  const others = without(list, ({ text }) => text === denial.text || denial.text.endsWith(` ${text}`));
+  return keep(others, [known ?? denial], MAX_DENIED);
 }
 
 /** Returns the object of an entry: its files if the command is an editing tool's input, else the command. */

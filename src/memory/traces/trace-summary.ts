@@ -2,8 +2,8 @@ import type { CompactedReport } from '../../contracts/replies/compile-reply.js';
 import { ACTION_TYPES, type RecordedEntry } from '../../contracts/trace-entry.js';
 import { clipText, quoted } from '../../shared/text.js';
 import type { Tokenizer } from '../../shared/tokenizer.js';
-import { type IntentTrace, type KeyedText, type ToolTally, unresolvedNow } from './intent-trace.js';
-import { type KeptList, sizeSaid } from './kept-list.js';
+import { type IntentTrace, type KeyedText, stillOpen, type ToolTally } from './intent-trace.js';
+import { type KeptList, sizeSaid, without } from './kept-list.js';
 
 /** The line that opens a summary. */
 export const SUMMARY_HEADER = '[Compacted History]';
@@ -24,9 +24,9 @@ const TITLES = {
   steps: 'Completed steps',
   runs: 'Runs that succeeded, to run again after a change',
   decisions: 'Decisions',
-  changed: 'Files changed',
+  changed: 'Other files changed',
   read: 'Files read or used',
-  denied: 'Files denied',
+  denied: 'Denied',
 } as const;
 type SectionName = keyof typeof TITLES;
 const SECTIONS = Object.keys(TITLES) as SectionName[];
@@ -120,6 +120,8 @@ interface Lines {
 function listsOf(trace: IntentTrace): Readonly<Record<SectionName, Lines>> {
   const { pinned, constraints, requests } = trace;
   const { original, newest, between, count } = requests;
+  // A step names the files that it changed.
+  const inSteps = new Set(trace.steps.items.flatMap((step) => step.split(/[\s,:]+/)));
   const more = pinned.more || constraints.more ? { more: true as const } : {};
   const demanded = [...new Set([...constraints.items, ...pinned.items])];
   const one = (request: KeyedText | undefined) => ({
@@ -131,13 +133,13 @@ function listsOf(trace: IntentTrace): Readonly<Record<SectionName, Lines>> {
     original: one(original),
     between: { ...linesOf(between, ({ text }) => text), total: String(Math.max(0, count - 2)) },
     newest: one(newest),
-    unresolved: linesOf(unresolvedNow(trace), ({ text }) => text),
+    unresolved: linesOf(stillOpen(trace.unresolved, trace), ({ text }) => text),
     steps: linesOf(trace.steps),
     runs: linesOf(trace.runs, ({ text }) => text),
     decisions: linesOf(trace.decisions),
-    changed: linesOf(trace.changed),
+    changed: linesOf(without(trace.changed, (file) => inSteps.has(file))),
     read: linesOf(trace.read),
-    denied: linesOf(trace.denied, ({ file, tool }) => `${file} (${tool})`),
+    denied: linesOf(stillOpen(trace.denied, trace), ({ text }) => text),
   };
 }
 

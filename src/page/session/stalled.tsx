@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ReplyTo } from '../../contracts/replies/replies.js';
 import type { LedgerListed, LedgersListed } from '../../contracts/replies/run-reply.js';
-import { stallText } from '../../shared/why-shown.js';
+import { stallText, waitsForPerson } from '../../shared/why-shown.js';
 import { Button, Outcome, Tag } from '../components/fields.js';
 import { AskedView, CardHead } from '../components/states.js';
 import { sessionHref, viewHref } from '../route.js';
@@ -86,12 +86,9 @@ function Item(props: { readonly tone: Tone; readonly tag: string; readonly child
   );
 }
 
-function waitsForPerson({ blockers, next_action }: LedgerListed): boolean {
-  return blockers > 0 || next_action === 'halt_and_escalate';
-}
-
-function whyHeld({ stalled, replan_hint, blockers }: LedgerListed): string {
+function whyHeld({ stalled, replan_hint, blockers, questions = [] }: LedgerListed): string {
   if (stalled) return replan_hint === undefined ? 'It makes no progress.' : stallText(replan_hint);
+  if (questions.length > 0) return `It asks: ${questions.map(({ text }) => text).join(' ')}`;
   return blockers > 0 ? 'Its last result names a blocker.' : 'Its review asks for a person.';
 }
 

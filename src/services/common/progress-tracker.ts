@@ -47,6 +47,7 @@ type ReadDocument =
         | 'plan_too_long'
         | 'too_large';
       readonly message: string;
+      readonly fix?: string;
     };
 
 const MAX_SEEN = 10_000;
@@ -169,11 +170,12 @@ export function readDocument(
   const parsed = parseTasksMd(text);
   if (parsed.tasks.length === 0) {
     const hint = parsed.problems.find(({ code }) => code !== 'no_tasks') ?? parsed.problems[0];
-    const where = hint === undefined ? '' : `line ${hint.line}: ${hint.message}; `;
+    const where = hint === undefined ? '' : ` (line ${hint.line}: ${hint.message})`;
     return {
       ok: false,
       code: 'progress_ledger_parse_failed',
-      message: `${name} holds no task that can be read (${where}plans that are read: ${dialectExamples()})`,
+      message: `${name} holds no task that can be read${where}`,
+      fix: `plans that are read: ${dialectExamples()}`,
     };
   }
   const named = new Set(parsed.tasks.flatMap((task) => task.requirements));

@@ -62,7 +62,11 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
           ? readDocument(tasksText ?? '', 'tasksText', 0)
           : await tracker.readFile(tasksPath);
       if (!read.ok)
-        throw new ThroughlineError(read.code, read.message, { details: { path: tasksPath ?? null } });
+        throw new ThroughlineError(
+          read.code,
+          read.fix === undefined ? read.message : `${read.message}; ${read.fix}`,
+          { details: { path: tasksPath ?? null } },
+        );
       const { document, parsed } = read;
       const { reply } = await command(session, 'run.init', (state) => {
         if (state.charter.archived !== undefined) return refuseArchived(state);

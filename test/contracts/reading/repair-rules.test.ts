@@ -118,6 +118,10 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     ['Which port?', 'questions', { text: 'Which port?' }],
     ['Which port?', 'facts', undefined],
   ],
+  'artifact in words': [
+    ['POST /charges', 'artifacts', { name: 'POST /charges' }],
+    ['POST /charges', 'facts', undefined],
+  ],
   'fact in parts': [
     [['a', 'uses', 2], 'facts', { subject: 'a', relation: 'uses', object: '2' }],
     [['a', 'uses'], 'facts', undefined],

@@ -13,6 +13,8 @@ import * as fc from '../../support/properties.js';
 import { recordedOf, section, step, steps, summaryOf, traceOf, used } from './compaction-entries.js';
 
 const ASK = 'Write a parser for the new grammar, keep the old one running, and prove both with tests.';
+const reads = (count: number) =>
+  steps(count, 101).map((each) => ({ ...each, payload: { tool_name: 'read' } }));
 const request = (reasoning: string, id = 'ask'): TraceEntryInput => ({
   id,
   intent_id: 'INT-1',
@@ -176,8 +178,8 @@ describe('the sections of a summary', () => {
         ...steps(8),
       ]),
     );
+    expect(section(text, 'Denied')).toEqual(['- rm /: outside the scope']);
     expect(section(text, 'Errors still unresolved')).toEqual([
-      '- rm / denied: outside the scope',
       '- bash npm run lint failed: again-later went wrong',
       '- edit b.ts failed: other-target went wrong',
       '- write a.ts failed: other-tool went wrong',
@@ -219,10 +221,52 @@ describe('the sections of a summary', () => {
       ]),
     );
     expect(section(text, 'Decisions')).toEqual(['- keep the old grammar', '- use a hand-written parser']);
-    expect(section(text, 'Files changed')).toEqual(['- src/lexer.ts', '- src/parser.ts']);
+    expect(text).not.toContain('files changed');
     expect(text).not.toContain('src/gone.ts\n');
     expect(section(text, 'Completed steps')).toEqual(['- wrote src/lexer.ts', '- wrote src/parser.ts']);
     expect(section(text, 'Runs that succeeded, to run again after a change')).toEqual(['- bash npm test']);
+  });
+
+  it('a trace summary says why a file was edited, and names the file once', () => {
+    const edit = step(1, {
+      payload: { tool_name: 'edit', target_files: ['src/a.ts'], reasoning: 'Replace charges by intents.' },
+    });
+    const { text } = summaryOf(traceOf([edit, ...reads(19)]));
+    expect(section(text, 'Completed steps')).toEqual(['- Replace charges by intents: edited src/a.ts']);
+    expect(text.match(/src\/a\.ts/g)).toHaveLength(1);
+  });
+
+  it('a file that a run changed beside its check is listed, since no step names it', () => {
+    const both = { tool_name: 'bash', command: 'npm test && rm src/old.ts', target_files: ['src/old.ts'] };
+    const { text } = summaryOf(traceOf([step(1, { payload: both }), ...reads(19)]));
+    expect(section(text, 'Other files changed')).toEqual(['- src/old.ts']);
+  });
+
+  it.each([
+    ['Which port does the exporter use?', []],
+    ['Which port? Use 9464.', ['- Which port? Use 9464.']],
+  ])('a question is not a decision: %s', (reasoning, decisions) => {
+    const said = step(1, { state: 'REASONING', action_type: 'STATE_TRANSITION', payload: { reasoning } });
+    expect(section(summaryOf(traceOf([said, ...reads(19)])).text, 'Decisions')).toEqual(decisions);
+  });
+
+  it('a denial that a tool and the guard of the scope report stands once, with its rule, and is not an error', () => {
+    const rule = 'src/secret.ts is outside the scope src/billing/**';
+    const tool = used('t', 'edit', { file: 'src/secret.ts' }, { status: 'DENIED', error_message: rule });
+    const guard = (status: 'DENIED' | 'FAILURE'): TraceEntryInput => ({
+      ...{ id: 'g', intent_id: 'INT-1', action_type: 'SCOPE_VIOLATION' },
+      payload: { target_files: ['src/secret.ts'] },
+      result: { status, error_message: rule },
+    });
+    const orders = [
+      [tool, guard('DENIED')],
+      [guard('FAILURE'), tool],
+    ];
+    for (const told of orders) {
+      const { text } = summaryOf(traceOf([...told, ...reads(18)]));
+      expect(section(text, 'Denied')).toEqual([`- edit src/secret.ts: ${rule}`]);
+      expect(text).not.toContain('unresolved');
+    }
   });
 
   it('a trace summary never lists tests, checks and scripts as completed', () => {
@@ -268,11 +312,15 @@ describe('the sections of a summary', () => {
         ),
       ]),
     );
-    expect(section(text, 'Files changed')).toEqual(
-      ['sed', 'out', 'once', 'both'].map((name) => `- src/${name}.ts`),
-    );
+    expect(section(text, 'Completed steps')).toEqual([
+      '- ran sed -i s/a/b/ src/sed.ts',
+      '- ran cat src/in.ts > src/out.ts',
+      '- edited src/once.ts',
+      '- edited src/both.ts',
+    ]);
+    expect(text).not.toContain('files changed');
     expect(section(text, 'Files read or used')).toEqual(['- test/x.test.ts', '- src/in.ts', '- src/read.ts']);
-    expect(section(text, 'Files denied')).toEqual(['- src/secret.ts (edit)']);
+    expect(section(text, 'Denied')).toEqual(['- edit src/secret.ts']);
   });
 
   it('a trace summary drops an error between two blocks when the same command has succeeded', () => {
@@ -341,7 +389,7 @@ describe('a summary that comes back as an entry', () => {
 
 /** A title, an item, or a request; nothing that came in can make a line of its own. */
 const KNOWN_LINE =
-  /^(- .*|(Original|Newest) request: .*|(Outcomes|Constraints|Requests between|Errors still unresolved|Completed steps|Runs that succeeded, to run again after a change|Decisions|Files (changed|read or used|denied)) \(\d+ of \d+.*\):)$/;
+  /^(- .*|(Original|Newest) request: .*|(Outcomes|Constraints|Requests between|Errors still unresolved|Completed steps|Runs that succeeded, to run again after a change|Decisions|Other files changed|Files read or used|Denied) \(\d+ of \d+.*\):)$/;
 
 describe('the bound of a summary', () => {
   const texts = fc.oneof(hostileTexts, fc.string({ maxLength: 400 }), fc.constant('x'.repeat(3000)));
@@ -389,10 +437,10 @@ describe('the bound of a summary', () => {
     const { text } = summaryOf(trace, 150);
     expect(text).toContain(ASK);
     expect(text).toContain('- edit: 59 succeeded, 0 failed, 0 denied');
-    const kept = section(text, 'Files changed');
-    expect(kept.length).toBeLessThan(section(summaryOf(trace).text, 'Files changed').length);
-    expect(kept[0]).toBe('- src/f59.ts');
-    expect(text).toContain(`Files changed (${kept.length} of 59, newest first):`);
+    const kept = section(text, 'Completed steps');
+    expect(kept.length).toBeLessThan(section(summaryOf(trace).text, 'Completed steps').length);
+    expect(kept[0]).toBe('- edited src/f59.ts');
+    expect(text).toContain(`Completed steps (${kept.length} of 30 or more, newest first):`);
   });
 
   it('the bound of a trace summary is shared by tokens: a list of long lines has fewer of them', () => {
@@ -405,12 +453,12 @@ describe('the bound of a summary', () => {
         : { ...entry, payload: { reasoning: long(index) }, state: 'REASONING' as const },
     );
     const text = summarise(traceOf(entries), byWord, 400)?.text ?? '';
-    const [decisions, files, done] = ['Decisions', 'Files changed', 'Completed steps'].map((title) =>
+    const [decisions, done] = ['Decisions', 'Completed steps'].map((title) =>
       count(section(text, title).join('\n')),
     );
     expect(count(text)).toBeLessThanOrEqual(400);
     expect(decisions).toBeGreaterThan(60);
-    expect(Math.min(files ?? 0, done ?? 0)).toBeGreaterThan(55);
+    expect(done).toBeGreaterThan(55);
   });
 
   it('the bound of a trace summary never takes a tally', () => {
@@ -423,6 +471,8 @@ describe('the bound of a summary', () => {
   });
 
   it('the bound of a trace summary says that there were more than it remembers', () => {
-    expect(summaryOf(traceOf(steps(100))).text).toMatch(/Files changed \(\d+ of 60 or more, newest first\):/);
+    expect(summaryOf(traceOf(steps(100))).text).toMatch(
+      /Other files changed \(\d+ of 30 or more, newest first\):/,
+    );
   });
 });

@@ -96,7 +96,14 @@ describe('summaries of generated traces', () => {
   const files = fc.subarray(FILES, { minLength: 1, maxLength: 2 });
   const ofTool = fc.record({
     action_type: fc.constant('TOOL_EXECUTION' as const),
-    payload: fc.record({ tool_name: fc.constantFrom(...Object.keys(TOOLS)), target_files: files }),
+    payload: fc.record(
+      {
+        tool_name: fc.constantFrom(...Object.keys(TOOLS)),
+        target_files: files,
+        reasoning: fc.constantFrom('Fix the parser', 'Say why'),
+      },
+      { requiredKeys: ['tool_name', 'target_files'] },
+    ),
     result,
   });
   const ofShell = fc.record({
@@ -203,7 +210,8 @@ describe('the reader of summaries', () => {
       'Outcomes (1 of 1 tools):\n- edit: 1 succeeded, 0 failed, 0 denied',
       'Errors still unresolved (1 of 2):\n- edit a.ts failed: no',
       'Errors still unresolved (1 of 1):\n- edit b.ts failed: no',
-      'Files changed (1 of 1):\n- a.ts',
+      'Other files changed (1 of 1):\n- a.ts',
+      'Denied (1 of 1):\n- edit a.ts: no',
       'Completed steps (1 of 1):\n- edited a.ts',
       'Decisions (1 of 1):\n- wait',
       'Original request: wait',
