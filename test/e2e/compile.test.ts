@@ -458,6 +458,7 @@ describe('a prompt', () => {
     const { prompt, sessionContext } = await system.client.compile({
       ...{ session, ...TASK, after: sequence },
       taskPrompt: 'see whether all tests are deleted',
+      include: ['sessionContext'],
     });
     const lines = prompt.split('\n');
     expect(lines.filter((line) => line === '[Session Context]')).toHaveLength(1);
@@ -481,14 +482,15 @@ describe('a prompt', () => {
     });
     const asked = await system.client.publishReviewer(session, review);
     const taskPrompt = 'Escape headers, cap lines and fold breaks in src/shared/text.ts';
-    const open = await system.client.compile({ session, ...TASK, taskPrompt, after: asked.sequence });
+    const ask = { session, ...TASK, taskPrompt, include: ['sessionContext' as const] };
+    const open = await system.client.compile({ ...ask, after: asked.sequence });
     for (const fix of fixes) expect(open.sessionContext).toContain(`- required fix: ${fix} [task:4.2]`);
     expect(open.sessionContext).toContain(
       '- critical, src/shared/text.ts: a header can be forged [task:4.2]',
     );
 
     const approved = await system.client.publishReviewer(session, reviewed('4.2', 'approved'));
-    const closed = await system.client.compile({ session, ...TASK, taskPrompt, after: approved.sequence });
+    const closed = await system.client.compile({ ...ask, after: approved.sequence });
     expect(closed.sessionContext.split('\n')).toEqual([
       '[Session Context]',
       'Likely files:',
