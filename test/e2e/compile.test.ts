@@ -384,6 +384,17 @@ describe('the prompts that were compiled', () => {
     expect(await system.client.tools.telemetryShow({ session })).toMatchObject({ compiles: 4, session });
   });
 
+  it('a reply has at most 1.3 times the bytes of its prompt and 2 KB, over NATS and from the log of a busy session', async () => {
+    const session = newSession('bytes');
+    await fill(session, 100);
+    for (const more of [TASK, { kind: 'iteration' }, { kind: 'session-start' }]) {
+      const request = JSON.stringify({ session, ...more });
+      const { data } = await system.ports.connection.request('prompt.compile', request, { timeout: 10_000 });
+      const { prompt }: CompileReply = JSON.parse(new TextDecoder().decode(data));
+      expect(data.length).toBeLessThan(1.3 * Buffer.byteLength(prompt) + 2048);
+    }
+  });
+
   it('the prompts are shown in pages, of one task, and by the beginning of their id', async () => {
     const session = newSession('ring');
     await fill(session, 5);
