@@ -455,7 +455,7 @@ describe('the service', () => {
 describe('a prompt', () => {
   it('a prompt has no context header for the first task of a session', async () => {
     const session = newSession('first');
-    const reply = await system.client.compile({ session, ...TASK });
+    const reply = await system.client.compile({ session, ...TASK, include: ['sessionContext'] });
     expect(reply).toMatchObject({ sequence: 0, factsShown: 0, sessionContext: '' });
     expect(reply.prompt.split('\n')).not.toContain('[Session Context]');
     expect(reply.prompt.endsWith(`Task prompt:\n${TASK.taskPrompt}`)).toBe(true);

@@ -428,8 +428,8 @@ await running.close();
 
 // @ts-expect-error a status that does not exist
 await client.publishImplementer('s', { task_id: '1', status: 'done', summary: 'x' });
-// @ts-expect-error a request without a task prompt
-await client.compile({ session: 's', taskId: '2' });
+// @ts-expect-error a request without a task
+await client.compile({ session: 's' });
 // @ts-expect-error an iteration has no messages
 iteration.messages;
 // @ts-expect-error a part that was not asked for may be missing
