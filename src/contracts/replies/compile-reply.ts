@@ -175,7 +175,7 @@ const compactedReport = z
 export const compacted = compactedReport.nullable();
 
 const learningsFields = {
-  learnings: z.array(compiledLearning).exactOptional().describe('Included on request: the learnings shown.'),
+  learnings: z.array(compiledLearning).exactOptional().describe('On request: the learnings shown.'),
   learningsShown: count('How many learnings are shown.'),
   learningsTotal: count('Active learnings in the project.'),
   proposalCount: count('Pending proposals.'),
@@ -189,23 +189,18 @@ const baseFields = {
   sessionContext: z
     .string()
     .exactOptional()
-    .describe('Included on request: facts and likely files as the prompt shows them; empty without any.'),
-  facts: z.array(compiledFact).exactOptional().describe('Included on request: the facts shown.'),
+    .describe('On request: facts and files as the prompt shows them.'),
+  facts: z.array(compiledFact).exactOptional().describe('On request: the facts shown.'),
   factsShown: count('How many facts are shown.'),
   factsTotal: count('Valid facts that the session holds.'),
-  files: z
-    .array(compiledFile)
-    .exactOptional()
-    .describe('Included on request: the likely files shown, best first.'),
+  files: z.array(compiledFile).exactOptional().describe('On request: the likely files shown, best first.'),
   considered: considered
     .exactOptional()
-    .describe('Included on request: the candidates, and why each is shown or not.'),
+    .describe('On request: the candidates, and why each is shown or not.'),
   lines: z
     .array(promptLine)
     .exactOptional()
-    .describe(
-      'Included on request: the source of each line of the prompt, in order; lines of a template are left out.',
-    ),
+    .describe('On request: the source of each line of the prompt, except those of a template.'),
   tokenEstimate: count('Tokens of the whole prompt, by the configured tokenizer.'),
   budget: budgetReport.describe('The use of the budget, and what was left out.'),
   compacted: compacted.describe(
@@ -236,7 +231,7 @@ const dispatchReply = z
     messages: z
       .array(promptMessage)
       .exactOptional()
-      .describe('Included on request: the same prompt as messages, system and user.'),
+      .describe('On request: the same prompt as messages, system and user.'),
     stablePrefixHash: z.string().describe('Hash of the first part, which stays the same for a role.'),
     fullPromptHash: z.string().describe('Hash of the whole prompt.'),
     ledger: ledgerReport.describe('The ledgers that the prompt was made from.'),
