@@ -28,7 +28,6 @@ export type {
   ConsideredFact,
   ConsideredFile,
   DispatchReply,
-  ExplainedFact,
   IterationReply,
   SectionReport,
   SessionStartReply,

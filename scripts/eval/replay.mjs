@@ -82,7 +82,7 @@ export function measureFiles(product, { name, commits }) {
   for (const [index, commit] of commits.entries()) {
     const relevant = index < WARM_UP ? [] : commit.files.filter((file) => known.has(file));
     if (relevant.length > 0) {
-      const request = { session: 'eval', taskId: 'next', taskPrompt: commit.subject };
+      const request = { session: 'eval', taskId: 'next', taskPrompt: commit.subject, include: ['files'] };
       const begun = performance.now();
       const reply = product.compile(state, request);
       times.push(performance.now() - begun);
@@ -125,8 +125,9 @@ export function measureUse(product, { name, commits }) {
       const ofUse = past.filter((each) => each.files.some((file) => files.includes(file)));
       const ids = new Set(ofUse.map(({ sha }) => sha));
       for (const [room, more] of Object.entries(ROOMS)) {
-        const request = { session: 'eval', taskId: 'next', taskPrompt: commit.subject, ...more };
-        const { facts, files: likely = [], prompt, tokenEstimate: tokens } = product.compile(state, request);
+        const about = { session: 'eval', taskId: 'next', taskPrompt: commit.subject };
+        const request = { ...about, ...more, include: ['facts', 'files'] };
+        const { facts, files: likely, prompt, tokenEstimate: tokens } = product.compile(state, request);
         const work = facts.filter(({ relation }) => relation === 'summary');
         const tiers = tiersOf(likely, commit.files);
         const shown = new Set(facts.map(({ taskId }) => taskId).filter((task) => ids.has(task)));

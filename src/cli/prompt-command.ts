@@ -2,7 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import type { CompileRequest, CompileRequestInput } from '../contracts/compile-request.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
-import { FACT_TAGS, type FactTag, ROLES, type Role } from '../contracts/kinds.js';
+import {
+  DISPATCH_PARTS,
+  FACT_TAGS,
+  type FactTag,
+  type REPLY_PARTS,
+  ROLES,
+  type Role,
+} from '../contracts/kinds.js';
 import type { CompileReply } from '../contracts/replies/compile-reply.js';
 import {
   checkTemplate,
@@ -42,6 +49,7 @@ interface CompileOptions {
   readonly minSimilarity?: number;
   readonly project?: string;
   readonly explain?: boolean;
+  readonly include?: (typeof REPLY_PARTS)[number][];
   readonly json?: boolean;
 }
 
@@ -101,7 +109,10 @@ export function promptCommand(program: Command): void {
     .option('--learnings-as-of <sequence>', 'learnings as they were at this project sequence', wholeNumber(1))
     .option('--intent <id>', 'the active intent: its compacted history goes before the prompt')
     .option('--explain', 'show which facts and files were considered, and why each is shown or not')
-    .option('--json', 'print the whole reply as JSON')
+    .addOption(
+      new Option('--include <part...>', 'with --json: further parts of the reply').choices(DISPATCH_PARTS),
+    )
+    .option('--json', 'print the reply as JSON, with --explain all its parts')
     .addHelpText(
       'after',
       examples(
@@ -131,21 +142,26 @@ export function promptCommand(program: Command): void {
   addTemplate(prompt);
 }
 
+/** The parts that `explanation` shows. */
+const EXPLAINED: NonNullable<CompileOptions['include']> = ['facts', 'considered', 'learnings'];
+
 async function requestOf(session: string, options: CompileOptions): Promise<CompileRequestInput> {
-  const { kind, task: taskId, prompt: taskPrompt, role, maxFacts, maxTokens, after, asOf, explain } = options;
+  const { kind, task: taskId, prompt: taskPrompt, role, maxFacts, maxTokens, after, asOf } = options;
   const { maxLearnings, minSimilarity, project, learningsAsOf, binary, extra, tags } = options;
   const { maxFiles, open: files, cwd } = options;
   const hints = files === undefined && cwd === undefined ? undefined : { files, cwd };
   const { room: inputTokens, answer: outputTokens, fill } = options;
   const budget =
     inputTokens === undefined && outputTokens === undefined ? undefined : { inputTokens, outputTokens };
+  const explain = options.explain === true && options.json === true;
+  const include = options.explain ? EXPLAINED : options.include;
   const limits = { maxTokens, maxFiles, hints, budget, binary };
-  const chosen = { maxLearnings, minSimilarity, project, learningsAsOf, ...limits };
+  const chosen = { maxLearnings, minSimilarity, project, learningsAsOf, explain, include, ...limits };
   // A prompt of the past is the same whenever it is asked for: it says no ages.
   const now = asOf === undefined ? new Date().toISOString() : undefined;
-  if (kind === 'session-start') return { kind, session, after, asOf, now, taskPrompt, explain, ...chosen };
+  if (kind === 'session-start') return { kind, session, after, asOf, now, taskPrompt, ...chosen };
   const activeIntentId = options.intent;
-  const common = { session, tags, maxFacts, fill, after, asOf, explain, activeIntentId, ...chosen };
+  const common = { session, tags, maxFacts, fill, after, asOf, activeIntentId, ...chosen };
   if (kind === 'iteration') {
     const template = options.template === undefined ? undefined : await readTemplate(options.template);
     return { kind, ...common, now, taskId, taskPrompt, template, extra };
@@ -156,11 +172,12 @@ async function requestOf(session: string, options: CompileOptions): Promise<Comp
 
 function summary(reply: CompileReply): string {
   const { factsShown, factsTotal, tokenEstimate, sequence, snapshotSequence, replayed } = reply;
-  const { learningsShown, learningsTotal, method, proposalCount, files } = reply;
+  const { learningsShown, learningsTotal, method, proposalCount, budget } = reply;
+  const files = budget.sections.find(({ name }) => name === 'files')?.shown ?? 0;
   const from = snapshotSequence === 0 ? 'no snapshot' : `snapshot ${snapshotSequence}`;
   const shown = [
     `${factsShown} of ${counted(factsTotal, 'fact')}`,
-    ...(files.length === 0 ? [] : [counted(files.length, 'likely file')]),
+    ...(files === 0 ? [] : [counted(files, 'likely file')]),
     ...(learningsShown === undefined || (learningsTotal === 0 && reply.kind !== 'session-start')
       ? []
       : [

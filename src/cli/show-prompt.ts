@@ -42,11 +42,9 @@ export function promptLines(prompt: PromptTrace): string[] {
 const MAX_TEXT = 120;
 
 /** Returns the output of `--explain`: a table each of the facts, files and learnings considered. */
-export function explanation({ considered, facts, learnings = [] }: CompileReply): string[] {
+export function explanation({ considered, facts = [], learnings = [] }: CompileReply): string[] {
   // Repairs come with the facts shown.
-  const repairs = new Map(
-    facts.flatMap((fact) => ('id' in fact && fact.repairs !== undefined ? [[fact.id, fact.repairs]] : [])),
-  );
+  const repairs = new Map(facts.flatMap(({ id, repairs }) => (repairs === undefined ? [] : [[id, repairs]])));
   const repaired = ({ id }: ConsideredFact) => {
     const known = repairs.get(id);
     return known === undefined ? '' : ` (${oneLine(repairsInWords({ repairs: known }))})`;

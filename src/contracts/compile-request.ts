@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { timestamp } from './event.js';
-import { FACT_TAGS, ROLES } from './kinds.js';
+import { DISPATCH_PARTS, FACT_TAGS, REPLY_PARTS, type ReplyPart, ROLES } from './kinds.js';
 import { maxLearnings, minSimilarity } from './learning-requests.js';
 import type { CompileReply, DispatchReply } from './replies/compile-reply.js';
 import { taskId } from './results.js';
@@ -74,6 +74,13 @@ const budgetFields = {
     ),
 };
 
+const including = <const Part extends ReplyPart>(parts: readonly Part[]) =>
+  z
+    .array(z.enum(parts))
+    .max(20, 'must be at most 20 parts')
+    .optional()
+    .describe('Parts to add to the reply.');
+
 const common = {
   session: sessionName,
   ...learningFields,
@@ -99,10 +106,11 @@ const common = {
       "Timeout of after in milliseconds, shorter than the caller's own. The service has its own limit.",
     ),
   asOf: sequence.optional().describe('A session sequence: compiles the prompt as of that event.'),
+  include: including(REPLY_PARTS),
   activeIntentId: text(128)
     .optional()
     .describe('The active intent: the prompt begins with the compacted history of its trace.'),
-  explain: z.boolean().default(false).describe('Adds the source of each fact, and why it was selected.'),
+  explain: z.boolean().default(false).describe('Includes every part of the reply.'),
 };
 
 const dispatchRequest = z
@@ -116,6 +124,7 @@ const dispatchRequest = z
     taskId,
     taskPrompt: taskPrompt.optional(),
     role: z.enum(ROLES).default(ROLES[0]).describe('The role of the agent.'),
+    include: including(DISPATCH_PARTS),
     systemPrompt: untrimmed(200_000)
       .optional()
       .describe("Your own system text, instead of the role's built-in one."),
@@ -162,6 +171,7 @@ const sessionStartRequest = z
       .describe('The git branch of the agent: results on it rank first.'),
     taskPrompt: taskPrompt.optional(),
     binary,
+    include: common.include,
     explain: common.explain,
   })
   .meta({
@@ -194,12 +204,26 @@ export type IterationRequest = z.output<typeof iterationRequest>;
 export type CompileHints = NonNullable<DispatchRequest['hints']>;
 export type SessionStartRequest = z.output<typeof sessionStartRequest>;
 
-/** The reply to a request, by its kind. */
+/** True if the reply is to contain a part. */
+export function includes({ include, explain }: CompileRequest, part: ReplyPart): boolean {
+  return explain || include?.some((each) => each === part) === true;
+}
+
+/** The reply to a request: of its kind, with the parts in `include`. Only learnings may be missing all the same. */
 export type CompileReplyTo<Request extends CompileRequestInput> = Request extends {
   readonly kind: infer Kind;
 }
-  ? Extract<CompileReply, { readonly kind: Kind }>
-  : DispatchReply;
+  ? Including<Extract<CompileReply, { readonly kind: Kind }>, Request>
+  : Including<DispatchReply, Request>;
+
+/** A reply with the parts that a request asks for. */
+export type Including<Reply, Request> = Reply &
+  Required<Pick<Reply, Exclude<Extract<keyof Reply, PartsOf<Request>>, 'learnings'>>>;
+type PartsOf<Request> = Request extends { readonly explain: true }
+  ? ReplyPart
+  : Request extends { readonly include: readonly (infer Part)[] }
+    ? Part
+    : never;
 
 /**
  * The compilers' counters for a session, stored beside the snapshot so that a prompt request writes no event. The fold

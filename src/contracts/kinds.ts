@@ -1,6 +1,11 @@
 export const FACT_TAGS = ['file_change', 'convention', 'decision', 'error', 'dependency', 'test'] as const;
 export type FactTag = (typeof FACT_TAGS)[number];
 
+/** Parts of a compile reply that only `include` or `explain` adds. */
+export const REPLY_PARTS = ['facts', 'files', 'learnings', 'sessionContext', 'considered', 'lines'] as const;
+export const DISPATCH_PARTS = [...REPLY_PARTS, 'messages'] as const;
+export type ReplyPart = (typeof DISPATCH_PARTS)[number];
+
 /**
  * The kinds of results. A new kind is one more entry here; no other file names one. `results.ts` defines the fields,
  * `extraction-rules.ts` the facts that they become.

@@ -1,6 +1,6 @@
-import type { CompileRequest } from '../contracts/compile-request.js';
+import { type CompileRequest, type Including, includes } from '../contracts/compile-request.js';
 import { assertNever } from '../contracts/errors.js';
-import type { CompileReply } from '../contracts/replies/compile-reply.js';
+import type { ReplyPart } from '../contracts/kinds.js';
 import { type LearningsInPrompt, NO_LEARNINGS } from '../memory/learnings/learning-text.js';
 import { factsOf, type SessionState, seenState } from '../memory/session/session-state.js';
 import { DISPATCH } from './dispatch-prompt.js';
@@ -18,14 +18,15 @@ import {
   promptOverflow,
 } from './prompt-kind.js';
 import {
-  type ChosenFacts,
-  chosenFacts,
+  type Chosen,
+  chosenOf,
   describeConsidered,
-  describeFacts,
-  describeFiles,
+  describeFact,
+  describeFile,
   describeLearnings,
   describeLines,
   learningItems,
+  learningsShown,
   notesPart,
 } from './prompt-report.js';
 import { traceItems } from './role-lines.js';
@@ -42,8 +43,10 @@ import { SESSION_START } from './session-start-prompt.js';
 import { taskText } from './task-text.js';
 import { memoryAhead } from './what-is-ahead.js';
 
-/** A compiled prompt with the facts that it shows and leaves out. */
-export type Compiled<Kind extends CompileReply['kind']> = CompiledAs<Kind> & { readonly chosen: ChosenFacts };
+/** A compiled prompt with the facts and learnings that it shows, and the facts that it leaves out. */
+export type Compiled<Request extends CompileRequest> = Including<CompiledAs<Request['kind']>, Request> & {
+  readonly chosen: Chosen;
+};
 
 /**
  * Compiles a prompt of the requested kind. Depends only on state, request, budget and learnings.
@@ -57,13 +60,13 @@ export function compilePrompt<Request extends CompileRequest>(
   request: Request,
   budget?: PromptBudget,
   learnings?: LearningsInPrompt,
-): Compiled<Request['kind']>;
+): Compiled<Request>;
 export function compilePrompt(
   kept: SessionState,
   request: CompileRequest,
   budget: PromptBudget = DEFAULT_BUDGET,
   learnings?: LearningsInPrompt,
-): Compiled<CompileReply['kind']> {
+): Compiled<CompileRequest> {
   const state = seenState(kept);
   switch (request.kind) {
     case 'dispatch':
@@ -95,8 +98,9 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
   given: LearningsInPrompt | undefined,
 ) {
   const { session } = state;
-  const { binary, taskPrompt, explain } = request;
+  const { binary, taskPrompt } = request;
   const { name, room, usual, taskId, intent, intro } = kind.asks(request, budget);
+  const asks = (part: ReplyPart) => includes(request, part);
   const learnings = given ?? NO_LEARNINGS;
   // At its start an agent that does not say what it will do needs no more than the session's own lines.
   const memoryAsked =
@@ -104,7 +108,10 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
       ? {}
       : { fill: 'relevant' as const, ...(taskPrompt === undefined && { maxFacts: 0, maxFiles: 0 }) };
   const memory = cappedMemory(
-    memoryAhead(state, { ...request, taskId, ...memoryAsked }, taskPrompt, { room, usual }),
+    memoryAhead(state, { ...request, taskId, ...memoryAsked, explain: asks('considered') }, taskPrompt, {
+      room,
+      usual,
+    }),
     learningItems(learnings),
     request.maxTokens,
   );
@@ -140,16 +147,18 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
   const parts = partsOf(shown);
   return {
     prompt,
-    sessionContext: notes(shown).text,
-    ...describeFiles(files),
-    ...describeFacts(facts, factsOf(state).count(), explain),
-    ...(explain && { ...describeConsidered(memory, facts, files), ...describeLines(prompt, parts) }),
-    ...(given && describeLearnings(learnings, shown.learnings)),
+    ...(asks('sessionContext') && { sessionContext: notes(shown).text }),
+    ...(asks('files') && { files: files.map(describeFile) }),
+    ...(asks('facts') && { facts: facts.map(describeFact) }),
+    ...(asks('considered') && { considered: describeConsidered(memory, facts, files) }),
+    ...(asks('lines') && { lines: describeLines(prompt, parts) }),
+    ...{ factsShown: facts.length, factsTotal: factsOf(state).count() },
+    ...(given && describeLearnings(learnings, shown.learnings, asks('learnings'))),
     tokenEstimate: report.used,
     compacted: trace.report(draft.compacted && shown[draft.compacted]),
     ...draft.own(shown, parts, prompt),
     budget: report,
-    chosen: chosenFacts(memory, facts),
+    chosen: chosenOf(memory, facts, learningsShown(learnings, shown.learnings).ranked),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { DispatchRequest } from '../contracts/compile-request.js';
+import { type DispatchRequest, includes } from '../contracts/compile-request.js';
 import type { Role } from '../contracts/kinds.js';
 import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
 import { hashOf } from '../shared/hash.js';
@@ -180,10 +180,12 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
       ],
       own: (_, parts, prompt) => ({
         kind: 'dispatch',
-        messages: [
-          { role: 'system', content: joinedParts(parts.filter(({ message }) => message === 'system')) },
-          { role: 'user', content: joinedParts(parts.filter(({ message }) => message !== 'system')) },
-        ],
+        ...(includes(request, 'messages') && {
+          messages: [
+            { role: 'system', content: joinedParts(parts.filter(({ message }) => message === 'system')) },
+            { role: 'user', content: joinedParts(parts.filter(({ message }) => message !== 'system')) },
+          ],
+        }),
         stablePrefixHash: hashOf(stable),
         fullPromptHash: hashOf(prompt),
       }),

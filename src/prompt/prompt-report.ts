@@ -1,11 +1,9 @@
 import type {
   CompiledFact,
   CompiledFile,
-  CompileReply,
   Considered,
   ConsideredFact,
   ConsideredFile,
-  ExplainedFact,
   LearningsReport,
   PromptLine,
 } from '../contracts/replies/compile-reply.js';
@@ -59,7 +57,7 @@ export function learningItems(learnings: LearningsInPrompt): Item[] {
   return wholeItems(learnings.ranked.map(formatLearning));
 }
 
-function learningsShown(learnings: LearningsInPrompt, shown: readonly ShownItem[]): LearningsInPrompt {
+export function learningsShown(learnings: LearningsInPrompt, shown: readonly ShownItem[]): LearningsInPrompt {
   return { ...learnings, ranked: shown.flatMap(({ index }) => learnings.ranked[index] ?? []) };
 }
 
@@ -76,10 +74,13 @@ export function learningsPart(learnings: LearningsInPrompt, shown: readonly Show
 export function describeLearnings(
   learnings: LearningsInPrompt,
   shown: readonly ShownItem[],
+  isIncluded: boolean,
 ): LearningsReport {
   const { ranked, total, pending, method, sequence } = learningsShown(learnings, shown);
   return {
-    learnings: ranked.map(({ learning: { id, type, content }, score }) => ({ id, type, content, score })),
+    ...(isIncluded && {
+      learnings: ranked.map(({ learning: { id, type, content }, score }) => ({ id, type, content, score })),
+    }),
     learningsShown: ranked.length,
     learningsTotal: total,
     proposalCount: pending.length,
@@ -88,22 +89,11 @@ export function describeLearnings(
   };
 }
 
-export function describeFiles(files: readonly LikelyFile[]): { readonly files: readonly CompiledFile[] } {
-  return {
-    files: files.map(({ reasons: _, why: __, ...file }) => ({ ...file, score: rounded(file.score) })),
-  };
+export function describeFile({ reasons: _, why: __, ...file }: LikelyFile): CompiledFile {
+  return { ...file, score: rounded(file.score) };
 }
 
-/** With `explain`, adds why each was selected. */
-export function describeFacts(
-  ranked: readonly RankedFact[],
-  factsTotal: number,
-  explain: boolean,
-): Pick<CompileReply, 'facts' | 'factsShown' | 'factsTotal'> {
-  return { facts: ranked.map(explain ? explained : compiled), factsShown: ranked.length, factsTotal };
-}
-
-function compiled({ fact }: RankedFact): CompiledFact {
+export function describeFact({ fact, score, tokens }: RankedFact): CompiledFact {
   return {
     subject: fact.subject,
     relation: fact.relation,
@@ -111,18 +101,11 @@ function compiled({ fact }: RankedFact): CompiledFact {
     taskId: fact.sourceTaskId,
     ...(fact.severity !== undefined && { severity: fact.severity }),
     ...(fact.fix !== undefined && { fix: fact.fix }),
-  };
-}
-
-/** Adds source and reasons. */
-function explained(entry: RankedFact): ExplainedFact {
-  return {
-    ...compiled(entry),
-    id: factId(entry.fact),
-    dispatch: entry.fact.sourceSequence,
-    eventSequence: entry.fact.eventSequence,
-    score: rounded(entry.score),
-    tokens: entry.tokens,
+    id: factId(fact),
+    dispatch: fact.sourceSequence,
+    eventSequence: fact.eventSequence,
+    score: rounded(score),
+    tokens,
   };
 }
 
@@ -130,13 +113,13 @@ export function describeConsidered(
   { considered, candidates, files }: SessionMemory,
   facts: readonly RankedFact[],
   filesShown: readonly LikelyFile[],
-): { readonly considered: Considered } {
+): Considered {
   const shownFacts = new Set(facts.map(({ fact }) => fact));
   const likely = new Set(files.map(({ path }) => path));
   const fact = (each: WeighedFact): ConsideredFact => {
     const isShown = shownFacts.has(each.fact);
     return {
-      ...explained(each),
+      ...describeFact(each),
       shown: isShown,
       kind: each.group,
       because: each.because,
@@ -151,13 +134,10 @@ export function describeConsidered(
     const left = likely.has(each.path) ? 'budget' : 'rank';
     return { ...each, score: rounded(score), shown: isShown, reasons, ...(!isShown && { left }) };
   };
-  return { considered: { facts: considered.slice(0, CONSIDERED).map(fact), files: candidates.map(file) } };
+  return { facts: considered.slice(0, CONSIDERED).map(fact), files: candidates.map(file) };
 }
 
-export function describeLines(
-  prompt: string,
-  parts: readonly PromptPart[],
-): { readonly lines: readonly PromptLine[] } {
+export function describeLines(prompt: string, parts: readonly PromptPart[]): readonly PromptLine[] {
   let cursor = 0;
   const all = parts.flatMap((part) => part.inner ?? [part]);
   const lines = all.flatMap(({ section, text: written, origin, lines: origins }): PromptLine[] => {
@@ -172,7 +152,7 @@ export function describeLines(
     if (origins === undefined) return [{ section, from: first, to: last, ...origin }];
     return origins().map((each, index) => ({ section, from: first + index, to: first + index, ...each }));
   });
-  return { lines: lines.sort((one, other) => one.from - other.from) };
+  return lines.sort((one, other) => one.from - other.from);
 }
 
 /** 1-based. */
@@ -182,10 +162,12 @@ function lineAt(text: string, place: number): number {
   return line;
 }
 
-/** The facts that a prompt shows, and the best that it does not. */
-export interface ChosenFacts {
+/** The facts and learnings that a prompt shows, and the best facts that it does not. */
+export interface Chosen {
   readonly shown: readonly { readonly fact: SessionFact; readonly score: number }[];
   readonly left: readonly LeftFact[];
+  /** Ids. */
+  readonly learnings: readonly string[];
 }
 
 interface LeftFact {
@@ -198,10 +180,11 @@ interface LeftFact {
 const MOST_LEFT = 10;
 
 /** Cheap, since it runs for every prompt: ids are made later by the one consumer that needs them. */
-export function chosenFacts(
+export function chosenOf(
   { considered }: Pick<SessionMemory, 'considered'>,
   facts: readonly RankedFact[],
-): ChosenFacts {
+  learnings: LearningsInPrompt['ranked'],
+): Chosen {
   const shown = new Set(facts.map(({ fact }) => fact));
   const left: LeftFact[] = [];
   for (const each of considered) {
@@ -209,7 +192,11 @@ export function chosenFacts(
     if (shown.has(each.fact)) continue;
     left.push({ fact: each.fact, score: each.score, why: each.left ?? 'budget' });
   }
-  return { shown: facts.map(({ fact, score }) => ({ fact, score })), left };
+  return {
+    shown: facts.map(({ fact, score }) => ({ fact, score })),
+    left,
+    learnings: learnings.map(({ learning }) => learning.id),
+  };
 }
 
 function rounded(score: number): number {

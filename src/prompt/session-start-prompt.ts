@@ -1,4 +1,4 @@
-import type { SessionStartRequest } from '../contracts/compile-request.js';
+import { includes, type SessionStartRequest } from '../contracts/compile-request.js';
 import { kindOf } from '../contracts/kinds.js';
 import { BLOCKED_BY, RELATIONS } from '../contracts/relations.js';
 import type { LearningsReport } from '../contracts/replies/compile-reply.js';
@@ -154,7 +154,10 @@ export const SESSION_START: PromptDescriptor<
           { section: 'left_out', text: left },
         ];
       },
-      own: (shown) => ({ kind: 'session-start', ...describeLearnings(learnings, shown.learnings) }),
+      own: (shown) => ({
+        kind: 'session-start',
+        ...describeLearnings(learnings, shown.learnings, includes(request, 'learnings')),
+      }),
     };
   },
 };

@@ -88,6 +88,7 @@ async function agentTurn(
   const compiled = await tools.ask((client) =>
     client.compile({
       ...{ session, role, taskId: task.id, taskPrompt },
+      include: ['messages'],
       ...(maxFacts !== undefined && { maxFacts }),
       ...(project !== undefined && { project }),
     }),

@@ -138,15 +138,24 @@ describe('prompt', () => {
   it('compile shows the likely files, as many as --max-files says, and what --open names first', async () => {
     const { stdout } = await up.cli([...base, '--after', last]);
     expect(stdout).toContain('\nLikely files:\n- src/a.ts [task:1]\n');
-    const args = [...base, '--open', '/srv/app/src/a.ts', '--cwd', '/srv/app', '--json'];
+    const args = [
+      ...base,
+      '--open',
+      '/srv/app/src/a.ts',
+      '--cwd',
+      '/srv/app',
+      '--json',
+      '--include',
+      'files',
+    ];
     const { files } = JSON.parse((await up.cli(args)).stdout);
     expect(files).toEqual([{ path: 'src/a.ts', score: expect.any(Number), uses: 1, tasks: ['1'] }]);
-    const none = await up.cli([...base, '--max-files', '0', '--json']);
+    const none = await up.cli([...base, '--max-files', '0', '--json', '--include', 'files']);
     expect(JSON.parse(none.stdout)).toMatchObject({ files: [] });
     expect((await up.cli([...base, '--max-files', '51'])).stderr).toContain('--max-files');
   });
 
-  it('compile prints the whole reply with --json, and the reason for each fact with --explain', async () => {
+  it('compile prints the reply with --json, with --explain all parts of it, and the reason for each fact with --explain', async () => {
     const json = await up.cli([...base, '--after', last, '--json', '--explain', '--max-facts', '2']);
     const reply: unknown = JSON.parse(json.stdout);
     expect(reply).toMatchObject({
@@ -173,10 +182,28 @@ describe('prompt', () => {
   });
 
   it('compile --tags leaves out facts without one of these', async () => {
-    const tagged = await up.cli([...base, '--after', last, '--tags', 'convention', '--json']);
+    const tagged = await up.cli([
+      ...base,
+      '--after',
+      last,
+      '--tags',
+      'convention',
+      '--json',
+      '--include',
+      'facts',
+    ]);
     const { facts }: { facts: { tags: string[] }[] } = JSON.parse(tagged.stdout);
     expect(facts).toMatchObject([{ object: 'one' }, { object: 'two' }]);
-    const others = await up.cli([...base, '--tags', 'dependency', '--fill', 'recent', '--json']);
+    const others = await up.cli([
+      ...base,
+      '--tags',
+      'dependency',
+      '--fill',
+      'recent',
+      '--json',
+      '--include',
+      'facts',
+    ]);
     expect(JSON.parse(others.stdout)).toMatchObject({ facts: [] });
     const wrong = await up.cli([...base, '--tags', 'files']);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });

@@ -384,6 +384,17 @@ describe('the prompts that were compiled', () => {
     expect(await system.client.tools.telemetryShow({ session })).toMatchObject({ compiles: 4, session });
   });
 
+  it('a reply has at most 1.3 times the bytes of its prompt and 2 KB, over NATS and from the log of a busy session', async () => {
+    const session = newSession('bytes');
+    await fill(session, 100);
+    for (const more of [TASK, { kind: 'iteration' }, { kind: 'session-start' }]) {
+      const request = JSON.stringify({ session, ...more });
+      const { data } = await system.ports.connection.request('prompt.compile', request, { timeout: 10_000 });
+      const { prompt }: CompileReply = JSON.parse(new TextDecoder().decode(data));
+      expect(data.length).toBeLessThan(1.3 * Buffer.byteLength(prompt) + 2048);
+    }
+  });
+
   it('the prompts are shown in pages, of one task, and by the beginning of their id', async () => {
     const session = newSession('ring');
     await fill(session, 5);
@@ -444,7 +455,7 @@ describe('the service', () => {
 describe('a prompt', () => {
   it('a prompt has no context header for the first task of a session', async () => {
     const session = newSession('first');
-    const reply = await system.client.compile({ session, ...TASK });
+    const reply = await system.client.compile({ session, ...TASK, include: ['sessionContext'] });
     expect(reply).toMatchObject({ sequence: 0, factsShown: 0, sessionContext: '' });
     expect(reply.prompt.split('\n')).not.toContain('[Session Context]');
     expect(reply.prompt.endsWith(`Task prompt:\n${TASK.taskPrompt}`)).toBe(true);
@@ -458,6 +469,7 @@ describe('a prompt', () => {
     const { prompt, sessionContext } = await system.client.compile({
       ...{ session, ...TASK, after: sequence },
       taskPrompt: 'see whether all tests are deleted',
+      include: ['sessionContext'],
     });
     const lines = prompt.split('\n');
     expect(lines.filter((line) => line === '[Session Context]')).toHaveLength(1);
@@ -481,14 +493,15 @@ describe('a prompt', () => {
     });
     const asked = await system.client.publishReviewer(session, review);
     const taskPrompt = 'Escape headers, cap lines and fold breaks in src/shared/text.ts';
-    const open = await system.client.compile({ session, ...TASK, taskPrompt, after: asked.sequence });
+    const ask = { session, ...TASK, taskPrompt, include: ['sessionContext' as const] };
+    const open = await system.client.compile({ ...ask, after: asked.sequence });
     for (const fix of fixes) expect(open.sessionContext).toContain(`- required fix: ${fix} [task:4.2]`);
     expect(open.sessionContext).toContain(
       '- critical, src/shared/text.ts: a header can be forged [task:4.2]',
     );
 
     const approved = await system.client.publishReviewer(session, reviewed('4.2', 'approved'));
-    const closed = await system.client.compile({ session, ...TASK, taskPrompt, after: approved.sequence });
+    const closed = await system.client.compile({ ...ask, after: approved.sequence });
     expect(closed.sessionContext.split('\n')).toEqual([
       '[Session Context]',
       'Likely files:',

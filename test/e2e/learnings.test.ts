@@ -49,10 +49,11 @@ async function accepted(project: string, content: string): Promise<string> {
 /** The prompts of all kinds, about these words. */
 async function prompts(session: string, taskPrompt: string): Promise<CompileReply[]> {
   const { client } = system;
+  const asked = { session, taskPrompt, maxLearnings: 100, include: ['learnings' as const] };
   return Promise.all([
-    client.compile({ kind: 'session-start', session, taskPrompt, maxLearnings: 100 }),
-    client.compile({ kind: 'iteration', session, taskPrompt, maxLearnings: 100 }),
-    client.compile({ session, taskId: '9', taskPrompt, maxLearnings: 100 }),
+    client.compile({ kind: 'session-start', ...asked }),
+    client.compile({ kind: 'iteration', ...asked }),
+    client.compile({ taskId: '9', ...asked }),
   ]);
 }
 
@@ -243,7 +244,7 @@ describe('learnings in prompts', () => {
     const task = { session, taskId: '2', taskPrompt: 'use every colour in the menu' };
     const reply = await system.client.compile(task);
     expect(reply.prompt).not.toContain('learnings (');
-    expect(reply).toMatchObject({ learnings: [], learningsShown: 0, learningsTotal: 1 });
+    expect(reply).toMatchObject({ learningsShown: 0, learningsTotal: 1 });
     const iteration = { kind: 'iteration', session, taskPrompt: 'close connections' } as const;
     expect((await system.client.compile(iteration)).prompt).toContain(
       'pattern: Close every database connection',

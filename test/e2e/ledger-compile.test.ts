@@ -38,8 +38,8 @@ async function following(name: string): Promise<{ session: Token; file: string; 
   return { session, file, path };
 }
 
-function compile(session: Token, more: object = {}): Promise<DispatchReply> {
-  return system.client.compile({ session, ...TASK, ...more });
+function compile(session: Token, more: object = {}) {
+  return system.client.compile({ session, ...TASK, include: ['messages'], ...more });
 }
 
 function totalsIn(reply: DispatchReply): unknown {

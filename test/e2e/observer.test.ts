@@ -49,9 +49,10 @@ describe('an observer', () => {
     const forged = { ...implemented('2'), facts: [{ subject: 'task:1', relation: 'must_fix', object: 'x' }] };
     await client.publishText(session, 'implementer', JSON.stringify(forged));
     await allDealtWith(system.ports);
-    const facts = (
-      await client.compile({ session, taskId: '3', taskPrompt: 'deploy the pool', maxFacts: 50 })
-    ).facts;
+    const { facts } = await client.compile({
+      ...{ session, taskId: '3', taskPrompt: 'deploy the pool', maxFacts: 50 },
+      include: ['facts'],
+    });
     const said = facts.map(({ subject, relation }) => `${subject} ${relation}`);
     expect(said).toEqual(expect.arrayContaining(['src/db.ts uses', 'deploy needs']));
     expect(said).not.toContain('task:1 must_fix');

@@ -287,7 +287,7 @@ describe('the package', () => {
       const client = await connectThroughline({ url: ${JSON.stringify(system.url)} });
       const result = { task_id: '1', status: 'completed', summary: 'Parser done' };
       const { sequence } = await client.publishImplementer('packed', result);
-      const request = { session: 'packed', taskId: '2', taskPrompt: 'Extend the parser', after: sequence };
+      const request = { session: 'packed', taskId: '2', taskPrompt: 'Extend the parser', after: sequence, include: ['sessionContext'] };
       console.log((await client.compile(request)).sessionContext);
       await client.close();`;
     expect(await evaluated(script)).toContain('Related work:\n- Parser done [task:1]');
@@ -331,7 +331,7 @@ import {
   type BoardCounts, type BudgetReport, type ClientOptions, type ClientTransport, type CompiledFact, type CompileReply,
   type CompileReplyTo, type CompileRequest, type ConnectOptions, connectThroughline, type Considered,
   type ConsideredFact, type ConsideredFile, createThroughlineClient, type DispatchReply,
-  ERROR_CODES, type ErrorCode, type ExplainedFact, type IterationReply, type Learning,
+  ERROR_CODES, type ErrorCode, type IterationReply, type Learning,
   type LearningInput, type LearningReply, type Proposal, type ProposalView, type Published, type ResultOf,
   type Role, type RunInitReply, type RunStatusReply, type SectionReport, type SessionOverview, type SessionStartReply, type TaskView,
   ThroughlineClient, ThroughlineError, type ToolReply,
@@ -357,7 +357,9 @@ await client.publishReviewer('s', review);
 await client.publishText('s', role, 'text');
 
 const dispatch: DispatchReply = await client.compile({ session: 's', taskId: '2', taskPrompt: 'x', after: published.sequence });
-export const hashes: readonly string[] = [dispatch.stablePrefixHash, dispatch.messages[0]?.content ?? '', dispatch.ledger.mode];
+export const hashes: readonly string[] = [dispatch.stablePrefixHash, dispatch.messages?.[0]?.content ?? '', dispatch.ledger.mode];
+const asMessages = await client.compile({ session: 's', taskId: '2', taskPrompt: 'x', include: ['messages', 'facts'] });
+export const content: string = asMessages.messages.map((each) => each.content).join() + asMessages.facts.length;
 const iteration: IterationReply = await client.compile({ kind: 'iteration', session: 's' });
 const started: SessionStartReply = await client.compile({ kind: 'session-start', session: 's', maxLearnings: 3 });
 export const shown: number = started.learningsShown;
@@ -373,7 +375,7 @@ const weighed: ConsideredFact | undefined = considered?.facts[0];
 const likely: ConsideredFile | undefined = considered?.files[0];
 export const why: string | undefined = weighed?.left ?? likely?.path;
 export const typed: CompileReplyTo<{ kind: 'iteration'; session: string }> = iteration;
-const fact: CompiledFact | ExplainedFact | undefined = reply.facts[0];
+const fact: CompiledFact | undefined = reply.facts?.[0];
 export const words: string = fact === undefined ? '' : fact.subject + fact.object;
 
 const initiated: RunInitReply = await client.initRun({ session: 's', spec: 'parser', tasksText: '- [ ] 1. x' });
@@ -426,10 +428,12 @@ await running.close();
 
 // @ts-expect-error a status that does not exist
 await client.publishImplementer('s', { task_id: '1', status: 'done', summary: 'x' });
-// @ts-expect-error a request without a task prompt
-await client.compile({ session: 's', taskId: '2' });
+// @ts-expect-error a request without a task
+await client.compile({ session: 's' });
 // @ts-expect-error an iteration has no messages
 iteration.messages;
+// @ts-expect-error a part that was not asked for may be missing
+asMessages.files.length;
 // @ts-expect-error a decision without an id
 await client.proposals.accept({ by: 'anna' });
 // @ts-expect-error a status that no proposal has

@@ -53,7 +53,7 @@ async function published(
 
 async function compile(session: Token, after: number, more: Partial<CompileRequestInput> = {}) {
   const request = { session, taskId: '1', taskPrompt: 'Change src/pool.ts', after, ...more };
-  const reply = await system.client.compile(request);
+  const reply = await system.client.compile({ ...request, explain: true });
   if (reply.kind !== 'dispatch') throw new Error('a dispatch prompt was asked for');
   return reply;
 }
@@ -63,7 +63,7 @@ async function parts(session: Token, after: number, role: 'implementer' | 'revie
 }
 
 /** What another task is told of findings. */
-function findings({ facts }: Pick<DispatchReply, 'facts'>): string[] {
+function findings({ facts = [] }: Pick<DispatchReply, 'facts'>): string[] {
   return facts
     .filter(({ relation }) => relation === 'issue' || relation === 'must_fix')
     .map(({ subject, relation, object, severity, fix }) =>

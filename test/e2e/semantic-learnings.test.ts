@@ -53,7 +53,7 @@ function vectorsOf(model: string): Promise<void> {
 }
 
 function asked(by: System, taskPrompt: string): Promise<CompileReply> {
-  return by.client.compile({ ...TASK, taskPrompt });
+  return by.client.compile({ ...TASK, taskPrompt, include: ['learnings'] });
 }
 
 describe('with an endpoint for embeddings', () => {

@@ -28,7 +28,8 @@ async function promptAfter(...rounds: readonly (readonly [summary: string, revie
     await system.client.publishReviewer(session, reviewed('1', 'needs_changes', review));
   }
   await allDealtWith(system.ports);
-  return partsOf(await system.client.compile({ session, taskId: '1', taskPrompt: 'Write the pool' }));
+  const asked = { session, taskId: '1', taskPrompt: 'Write the pool', include: ['messages' as const] };
+  return partsOf(await system.client.compile(asked));
 }
 
 const LEAK: Review = { issues: [{ severity: 'critical', file: 'src/pool.ts', message: 'The handle leaks' }] };

@@ -21,6 +21,7 @@ const system = await systemOfFile();
 
 const TASK = { taskId: 'next', taskPrompt: 'go on with the parser' };
 const INTENT = { activeIntentId: 'INT-1' };
+const MESSAGES = { include: ['messages' as const] };
 
 /** A session whose intent has this many entries. */
 async function sessionWith(count: number): Promise<Token> {
@@ -220,8 +221,8 @@ describe('prompt.compile of a dispatch', () => {
   it('a dispatch prompt has the summary and an empty line before the system prompt, and says what it stands for', async () => {
     const session = await sessionWith(41);
     const { summary, compacted } = await system.client.compactTrace(session, 'INT-1');
-    const reply = await system.client.compile({ session, ...TASK, ...INTENT, systemPrompt });
-    expect(reply.messages?.[0]).toEqual({ role: 'system', content: `${summary}\n\n${systemPrompt}` });
+    const reply = await system.client.compile({ session, ...TASK, ...INTENT, systemPrompt, ...MESSAGES });
+    expect(reply.messages[0]).toEqual({ role: 'system', content: `${summary}\n\n${systemPrompt}` });
     expect(reply.prompt.startsWith(`${summary}\n\n${systemPrompt}\n\nTask next: `)).toBe(true);
     expect(reply.compacted).toEqual(compacted);
     expect(Object.keys(reply.compacted ?? {})).toEqual(['entries', 'blocks', 'tokensBefore', 'tokensAfter']);
@@ -233,13 +234,13 @@ describe('prompt.compile of a dispatch', () => {
 
   it('a dispatch prompt leaves the system prompt alone below the threshold, and without an intent', async () => {
     const session = await sessionWith(19);
-    const below = await system.client.compile({ session, ...TASK, ...INTENT, systemPrompt });
+    const below = await system.client.compile({ session, ...TASK, ...INTENT, systemPrompt, ...MESSAGES });
     expect(below.compacted).toBeNull();
-    expect(below.messages?.[0]?.content).toBe(systemPrompt);
+    expect(below.messages[0]?.content).toBe(systemPrompt);
     expect(below.prompt.split('[Recent Steps]\n')[1]?.match(/^- SUCCESS edit/gm)).toHaveLength(19);
-    const without = await system.client.compile({ session, ...TASK, systemPrompt });
+    const without = await system.client.compile({ session, ...TASK, systemPrompt, ...MESSAGES });
     expect(without.compacted).toBeNull();
-    expect(without.messages?.[0]?.content).toBe(systemPrompt);
+    expect(without.messages[0]?.content).toBe(systemPrompt);
     expect(without.prompt).not.toContain('[Recent Steps]');
   });
 
@@ -286,7 +287,7 @@ describe('prompt.compile of a dispatch', () => {
   it('a dispatch prompt keeps the bytes of its system message between two blocks', async () => {
     const session = await sessionWith(20);
     const systemText = async () =>
-      (await system.client.compile({ session, ...TASK, ...INTENT })).messages?.[0]?.content;
+      (await system.client.compile({ session, ...TASK, ...INTENT, ...MESSAGES })).messages[0]?.content;
     const first = await systemText();
     await system.client.appendTrace(session, steps(19, 21));
     expect(await systemText()).toBe(first);

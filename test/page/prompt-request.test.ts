@@ -7,6 +7,8 @@ import { pastRequest, promptChoice, requestTitle, typedText } from '../../src/pa
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { implementer, recorded, reviewer, stored } from '../support/builders.js';
 
+const PARTS = ['facts', 'considered', 'learnings', 'lines'];
+
 const chosen = (query: string) => promptChoice(new URLSearchParams(query));
 const textOf = (task: string) => (task === 'TAS-1' ? 'write the parser' : undefined);
 
@@ -27,7 +29,7 @@ describe('the request for a prompt of the past', () => {
       role: 'reviewer',
       budget: { inputTokens: 900 },
       asOf: 7,
-      explain: true,
+      include: PARTS,
     });
     expect(compileRequest.safeParse(request).success).toBe(true);
   });
@@ -51,10 +53,10 @@ describe('the request for a prompt of the past', () => {
       taskPrompt: 'x',
       maxFacts: 5,
       asOf: 4,
-      explain: true,
+      include: PARTS,
     });
     const start = pastRequest('demo', chosen('id=p&kind=session-start&asOf=99'), 9, base, textOf);
-    expect(start).toEqual({ session: 'demo', kind: 'session-start', asOf: 9, explain: true });
+    expect(start).toEqual({ session: 'demo', kind: 'session-start', asOf: 9, include: PARTS });
     expect(compileRequest.safeParse(start).success).toBe(true);
   });
 
@@ -81,7 +83,7 @@ describe('the lines of a compiled prompt', () => {
       recorded(5, reviewer({ task_id: '1', required_fixes: ['check the bounds'] })),
     ];
     const state = stored(events).reduce(evolve, emptyState('demo'));
-    const asked = { session: 'demo', taskId: '9', taskPrompt: 'Change src/store.ts', explain: true };
+    const asked = { session: 'demo', taskId: '9', taskPrompt: 'Change src/store.ts', include: PARTS };
     const reply = compilePrompt(state, compileRequest.parse(asked));
     const rows = promptRows(reply);
     expect(rows.map(({ text }) => text).join('\n')).toBe(reply.prompt);

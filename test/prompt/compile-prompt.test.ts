@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type CompileRequest,
-  type CompileRequestInput,
-  compileRequest,
-} from '../../src/contracts/compile-request.js';
+import { type CompileRequestInput, compileRequest } from '../../src/contracts/compile-request.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { createFactId } from '../../src/memory/facts/fact-types.js';
@@ -13,15 +9,17 @@ import { emptyState, type SessionState } from '../../src/memory/session/session-
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { stablePrefix } from '../../src/prompt/role-contract.js';
 import { hostileTexts, implementer, recorded, reviewer, roleResults, stored } from '../support/builders.js';
+import { inPrompt, ranked } from '../support/learnings.js';
 import * as fc from '../support/properties.js';
+import { explained } from './parts.js';
 
-function request(overrides: Partial<CompileRequestInput> = {}): CompileRequest {
-  return compileRequest.parse({
+function request(overrides: Partial<CompileRequestInput> = {}) {
+  return explained({
     session: 'demo',
     taskId: '9',
     taskPrompt: 'Change src/store.ts',
     ...overrides,
-  });
+  } as CompileRequestInput);
 }
 
 function stateAfter(...events: readonly SessionEvent[]): SessionState {
@@ -127,7 +125,7 @@ describe('a prompt', () => {
 describe('the facts of a prompt', () => {
   it('the facts of a prompt are the ones asked for by tag', () => {
     const { facts } = compilePrompt(KNOWING, request({ tags: ['convention'] }));
-    expect(facts).toEqual([
+    expect(facts).toMatchObject([
       { subject: 'task:1', relation: 'must_fix', object: 'check the bounds', taskId: '1' },
     ]);
   });
@@ -160,8 +158,8 @@ describe('the facts of a prompt', () => {
     );
   });
 
-  it('the facts of a prompt say with explain where each comes from and why it was chosen', () => {
-    const facts = compilePrompt(KNOWING, request({ explain: true })).facts;
+  it('the facts of a prompt say where each comes from and how well it fits', () => {
+    const facts = compilePrompt(KNOWING, request()).facts;
     const [first, second] = facts;
     expect(first).toEqual({
       subject: 'task:1',
@@ -176,20 +174,77 @@ describe('the facts of a prompt', () => {
     });
     expect(second).toMatchObject({ relation: 'summary', dispatch: 3, eventSequence: 1 });
   });
+});
 
-  it('the facts of a prompt say nothing of their origin without explain', () => {
-    expect(Object.keys(compilePrompt(KNOWING, request()).facts[0] ?? {})).toEqual([
-      'subject',
-      'relation',
-      'object',
-      'taskId',
-    ]);
+describe('the reply with a prompt', () => {
+  const PARTS = ['facts', 'files', 'sessionContext', 'considered', 'lines', 'messages'] as const;
+  const asked = { session: 'demo', taskId: '9', taskPrompt: 'Change src/store.ts' };
+
+  it('the reply has the parts that the request includes, and no other', () => {
+    const plain = compilePrompt(KNOWING, compileRequest.parse(asked));
+    for (const part of PARTS) expect(plain).not.toHaveProperty(part);
+    const whole = compilePrompt(KNOWING, request());
+    for (const part of PARTS) {
+      const one = compilePrompt(KNOWING, compileRequest.parse({ ...asked, include: [part] }));
+      expect(one).toEqual({ ...plain, [part]: whole[part as 'facts'] });
+    }
+    expect(whole).toEqual({
+      ...plain,
+      ...Object.fromEntries(PARTS.map((part) => [part, whole[part as 'facts']])),
+    });
+  });
+
+  it.each(['dispatch', 'iteration', 'session-start'] as const)(
+    'the reply without further parts is hardly larger than its prompt: %s',
+    (kind) => {
+      const results = Array.from({ length: 300 }, (_, n) =>
+        recorded(
+          n + 1,
+          implementer({ task_id: `t${n}`, summary: `tune part ${n}`, files_modified: [`src/${n}.ts`] }),
+        ),
+      );
+      const state = stateAfter(...results);
+      for (const fill of ['recent', 'relevant'] as const) {
+        const more = kind === 'session-start' ? {} : { fill };
+        const own = kind === 'dispatch' ? asked : { kind, session: 'demo', taskPrompt: 'tune every part' };
+        const { chosen: _, ...reply } = compilePrompt(state, compileRequest.parse({ ...own, ...more }));
+        expect(Buffer.byteLength(JSON.stringify(reply))).toBeLessThan(
+          1.3 * Buffer.byteLength(reply.prompt) + 2048,
+        );
+      }
+    },
+  );
+
+  it('a reply lists the learnings shown if the request includes them, and always counts them', () => {
+    const learnings = inPrompt({
+      ranked: [ranked(0.9, { content: 'Check the bounds of the store' })],
+      total: 3,
+    });
+    for (const own of [
+      asked,
+      { kind: 'iteration', session: 'demo' },
+      { kind: 'session-start', session: 'demo' },
+    ]) {
+      const compiled = (include: 'learnings'[]) =>
+        compilePrompt(KNOWING, compileRequest.parse({ ...own, include }), undefined, learnings);
+      const plain = compiled([]);
+      expect(plain).toMatchObject({ learningsShown: 1, learningsTotal: 3 });
+      expect(plain).not.toHaveProperty('learnings');
+      expect(plain.chosen.learnings).toHaveLength(1);
+      const listed = [{ id: plain.chosen.learnings[0], content: 'Check the bounds of the store' }];
+      expect(compiled(['learnings'])).toMatchObject({ ...plain, learnings: listed });
+    }
+  });
+
+  it('a prompt of messages is only asked for in the prompt of a task', () => {
+    const parsed = compileRequest.safeParse({ kind: 'iteration', session: 'demo', include: ['messages'] });
+    expect(parsed.error?.issues[0]?.path).toEqual(['include', 0]);
   });
 });
 
 describe('the lines of a prompt', () => {
-  it('the lines of a prompt say with explain what each comes from', () => {
-    const { prompt, lines = [] } = compilePrompt(KNOWING, request({ explain: true }));
+  it('the lines of a prompt say what each comes from', () => {
+    const { prompt, lines } = compilePrompt(KNOWING, request());
     const written = prompt.split('\n');
     const told = lines.map(({ from, section, ...origin }) => [written[from - 1], section, origin]);
     expect(told).toContainEqual([
@@ -226,12 +281,9 @@ describe('the lines of a prompt', () => {
           const state = stateAfter(...some.map((returned, index) => recorded(index + 1, returned)));
           const budget = { inputTokens: room };
           const asked = { taskPrompt: `do ${text}`, budget };
-          const requestOf = (explain: boolean) =>
-            kind === 'dispatch'
-              ? request({ ...asked, explain })
-              : compileRequest.parse({ kind, session: 'demo', ...asked, explain });
-          const { prompt, lines = [], facts, files } = compilePrompt(state, requestOf(true));
-          expect(prompt).toBe(compilePrompt(state, requestOf(false)).prompt);
+          const whole = kind === 'dispatch' ? request(asked) : explained({ kind, session: 'demo', ...asked });
+          const { prompt, lines, facts, files } = compilePrompt(state, whole);
+          expect(prompt).toBe(compilePrompt(state, { ...whole, explain: false }).prompt);
           expect(lines.flatMap(({ fact }) => fact ?? [])).toEqual(
             facts.map((fact) => createFactId(fact.subject, fact.relation, fact.object)),
           );
@@ -255,11 +307,8 @@ describe('the lines of a prompt', () => {
   it('the lines of an iteration prompt are found wherever its template puts them', () => {
     const template = '{{learnings}}\n{{sessionContext}}\n# {{goal}}\n{{tasks}}';
     const asked = { kind: 'iteration' as const, session: 'demo', taskPrompt: 'src/store.ts', template };
-    const compiled = compilePrompt(KNOWING, compileRequest.parse({ ...asked, explain: true }));
-    const named = (compiled.lines ?? []).map(({ from, section }) => [
-      section,
-      compiled.prompt.split('\n')[from - 1],
-    ]);
+    const compiled = compilePrompt(KNOWING, explained(asked));
+    const named = compiled.lines.map(({ from, section }) => [section, compiled.prompt.split('\n')[from - 1]]);
     expect(named[0]).toEqual(['notes', '[Session Context]']);
     expect(named.at(-1)).toEqual(['tasks', 'No tasks yet']);
     expect(named).toContainEqual(['files', '- src/store.ts (the most similar task touched it)']);
@@ -330,7 +379,7 @@ describe('the likely files of a prompt', () => {
   it('an iteration and a session start show the files of what is ahead', () => {
     const kinds = ['iteration', 'session-start'] as const;
     for (const kind of kinds) {
-      const asked = compileRequest.parse({ kind, session: 'demo', taskPrompt: 'wildcards of the matcher' });
+      const asked = explained({ kind, session: 'demo', taskPrompt: 'wildcards of the matcher' });
       const { prompt, files } = compilePrompt(LONG, asked);
       expect(files[0]?.path).toBe('docs/router.md');
       expect(prompt).toContain('docs/router.md');

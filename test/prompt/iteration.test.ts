@@ -125,10 +125,13 @@ describe('an iteration prompt', () => {
     const played = new Played().after('task-add', { content: 'Make the lexer faster' });
     played.foldWhole(recorded(1, implementer({ task_id: '1', summary: 'wrote the lexer' })));
     played.foldWhole(recorded(2, implementer({ task_id: '2', summary: 'wrote the printer' })));
-    const first = (more: More) => compiled(played.state, { maxFacts: 1, ...more }).facts;
+    const first = (more: More) => compiled(played.state, { maxFacts: 1, include: ['facts'], ...more }).facts;
     expect(first({})).toMatchObject([{ object: 'wrote the lexer' }]);
     expect(first({ taskPrompt: 'the printer' })).toMatchObject([{ object: 'wrote the printer' }]);
-    expect(compiled(played.state, { maxFacts: 0 })).toMatchObject({ factsShown: 0, sessionContext: '' });
+    expect(compiled(played.state, { maxFacts: 0, explain: true })).toMatchObject({
+      factsShown: 0,
+      sessionContext: '',
+    });
   });
 
   it('an iteration prompt keeps a placeholder as text in anything that was written into the session', () => {

@@ -18,7 +18,7 @@ import {
   type Section,
 } from '../support/prompt-structure.js';
 import * as fc from '../support/properties.js';
-import { dispatchRequest } from './parts.js';
+import { dispatchRequest, explained } from './parts.js';
 
 /** Gives the next text at each call, and starts over after the last. */
 type Say = () => string;
@@ -275,7 +275,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
     fc.assert(
       fc.property(texts, (given) => {
         const { state } = write(sayerOf(given));
-        const request = compileRequest.parse({
+        const request = explained({
           kind: 'iteration',
           session: 'demo',
           maxFacts: 100,

@@ -37,7 +37,7 @@ export function partsOf({
   prompt,
   messages,
 }: Pick<CompiledAs<'dispatch'>, 'prompt' | 'messages'>): PromptParts {
-  const prefix = messages[0]?.content ?? '';
+  const prefix = messages?.[0]?.content ?? '';
   if (!prompt.startsWith(`${prefix}\n\n`)) throw new Error('the prompt does not begin with its system text');
   const tail = prompt.slice(prefix.length + 2);
   const end = tail.indexOf(TASK);
@@ -123,14 +123,15 @@ function notesOf(lines: readonly string[]): Pick<PromptParts, 'notes' | 'shorten
   return { notes, shortened };
 }
 
+/** A request for a reply with all its parts. */
+export function explained(input: CompileRequestInput) {
+  return { ...compileRequest.parse(input), explain: true as const };
+}
+
 /** A request for task 1. */
-export function dispatchRequest(overrides: Partial<CompileRequestInput> = {}): DispatchRequest {
-  const request = compileRequest.parse({
-    session: 'demo',
-    taskId: '1',
-    taskPrompt: 'Change src/store.ts',
-    ...overrides,
-  });
+export function dispatchRequest(overrides: Partial<CompileRequestInput> = {}) {
+  const asked = { session: 'demo', taskId: '1', taskPrompt: 'Change src/store.ts' };
+  const request = explained({ ...asked, ...overrides } as CompileRequestInput);
   if (request.kind !== 'dispatch') throw new Error('a dispatch request was asked for');
   return request;
 }

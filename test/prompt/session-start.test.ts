@@ -5,9 +5,10 @@ import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { implementer, recorded, reviewer } from '../support/builders.js';
 import { inPrompt, proposal, ranked } from '../support/learnings.js';
 import { Played } from '../support/played.js';
+import { explained } from './parts.js';
 
 const start = (more: Partial<Extract<CompileRequestInput, { kind: 'session-start' }>> = {}) =>
-  compileRequest.parse({ kind: 'session-start', session: 'demo', ...more });
+  explained({ kind: 'session-start', session: 'demo', ...more });
 
 const LEARNINGS = inPrompt({
   method: 'semantic',
@@ -138,12 +139,7 @@ describe('a session start', () => {
 
 describe('a session without goal and tasks', () => {
   const compiled = (played: Played) =>
-    compilePrompt(
-      played.state,
-      compileRequest.parse({ kind: 'iteration', session: 'demo', explain: true }),
-      undefined,
-      LEARNINGS,
-    );
+    compilePrompt(played.state, explained({ kind: 'iteration', session: 'demo' }), undefined, LEARNINGS);
   const worked = (played: Played, count: number, from = 1) => {
     for (let at = from; at < from + count; at += 1)
       played.foldWhole(recorded(at, implementer({ task_id: `t${at}`, summary: `wrote part ${at}` })));

@@ -29,7 +29,8 @@ func main() {
 		log.Fatalf("no task is ready: throughline tool task-add --session %s --content '…'", session)
 	}
 	fmt.Printf("%s: %s\n", task.ID, task.Content)
-	first := ask[prompt](nc, "prompt.compile", object{"taskId": task.ID, "taskPrompt": task.Content})
+	about := object{"taskId": task.ID, "taskPrompt": task.Content, "include": []string{"messages"}}
+	first := ask[prompt](nc, "prompt.compile", about)
 	// The text as the model returned it: Throughline finds the result in it, and repairs it.
 	dispatch := publish(nc, "implementer", work(nc, first.Messages))
 	result := ask[facts](nc, "tool.dispatch-show", object{"dispatch": dispatch})

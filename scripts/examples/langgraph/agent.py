@@ -30,7 +30,8 @@ async def ask(nc, subject, **request):
 
 def graph_on(nc):
     async def begin(state):
-        return {"messages": (await ask(nc, "prompt.compile", **state["about"]))["messages"]}
+        prompt = await ask(nc, "prompt.compile", **state["about"], include=["messages"])
+        return {"messages": prompt["messages"]}
 
     @tool
     async def recall(query: str) -> str:

@@ -32,7 +32,7 @@ async function round() {
   }
   console.log(`${task.id}: ${task.content}`);
   const about = { session, taskId: task.id, taskPrompt: task.content };
-  const { messages } = await client.compile(about);
+  const { messages } = await client.compile({ ...about, include: ['messages'] });
   const [instructions, prompt] = ['system', 'user'].map(
     (role) => messages.find((message) => message.role === role)?.content ?? '',
   );

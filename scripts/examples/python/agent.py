@@ -67,7 +67,7 @@ async def main():
             return print(f"no task is ready: throughline tool task-add --session {SESSION} --content '…'")
         print(f"{task['id']}: {task['content']}")
         about = {"taskId": task["id"], "taskPrompt": task["content"]}
-        prompt = await ask(nc, "prompt.compile", **about)
+        prompt = await ask(nc, "prompt.compile", **about, include=["messages"])
         # The text as the model returned it: Throughline finds the result in it, and repairs it.
         dispatch = await publish(nc, "implementer", await work(nc, prompt["messages"]))
         result = await ask(nc, "tool.dispatch-show", dispatch=dispatch)

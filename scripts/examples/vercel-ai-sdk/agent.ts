@@ -27,7 +27,7 @@ async function round() {
   }
   console.log(`${task.id}: ${task.content}`);
   const about = { session, taskId: task.id, taskPrompt: task.content };
-  const { messages } = await client.compile(about);
+  const { messages } = await client.compile({ ...about, include: ['messages'] });
   const { text } = await generateText({
     model: provider.chatModel(OPENAI_MODEL ?? 'any'),
     messages: [...messages],

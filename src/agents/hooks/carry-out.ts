@@ -211,17 +211,16 @@ async function linesFor(
     learnings = [],
   } = await client.compile({
     kind: 'iteration',
-    ...{ session, taskPrompt: call.prompt, template: '{{sessionContext}}', explain: true },
+    ...{ session, taskPrompt: call.prompt, template: '{{sessionContext}}' },
+    include: ['facts', 'considered', 'learnings'],
     ...{ maxFacts: MAX_LINES, maxFiles: 0, maxLearnings: 2 },
     ...(project !== undefined && { project }),
   });
   const own = turnTask(tools.name, call.conversation);
-  const words = new Map((considered?.facts ?? []).map(({ id, words }) => [id, words.length]));
+  const words = new Map(considered.facts.map(({ id, words }) => [id, words.length]));
   const key = toldKey(call, tools);
   const told = tools.state.recall(key) ?? '';
-  const fitting = facts.filter(
-    (fact) => 'id' in fact && fact.taskId !== own && (words.get(fact.id) ?? 0) >= SHARED_WORDS,
-  );
+  const fitting = facts.filter((fact) => fact.taskId !== own && (words.get(fact.id) ?? 0) >= SHARED_WORDS);
   const lines = [
     ...fitting.map(({ subject, relation, object, taskId }) =>
       subject === `task:${taskId}` ? `${object} (${taskId})` : `${subject} ${relation} ${object}`,
@@ -251,6 +250,7 @@ async function taskContext(
     kind: 'dispatch',
     ...dispatchOf(at, taskId, taskPrompt, 'implementer'),
     budget: { inputTokens: contextTokens },
+    include: ['messages'],
   });
   if (reply.sequence === 0) return undefined;
   const tail = reply.messages.at(-1)?.content ?? '';

@@ -40,7 +40,7 @@ async function consideredFor(
   { task, prompt }: McpInput<'explain'>,
 ): Promise<ReadonlyMap<string, ConsideredFact>> {
   const client = await connect();
-  const common = { session, project, explain: true };
+  const common = { session, project, include: ['considered' as const] };
   const { considered } = await (task === undefined
     ? client.compile({ kind: 'session-start', ...common, taskPrompt: prompt })
     : client.compile({

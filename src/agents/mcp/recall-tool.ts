@@ -33,7 +33,7 @@ export const recallTool: McpTool<'recall'> = async ({ session, project, client: 
       maxFacts: scope === 'project' ? 0 : limit,
       maxFiles: scope === 'project' ? 0 : Math.min(limit, MAX_LEARNINGS),
       maxLearnings: scope === 'session' ? 0 : Math.min(limit, MAX_LEARNINGS),
-      explain: true,
+      include: ['facts', 'considered', 'learnings'],
     }),
     scope === 'project' ? { notes: [] } : client.tools.noteList({ session }),
   ]);
@@ -41,10 +41,10 @@ export const recallTool: McpTool<'recall'> = async ({ session, project, client: 
   const notes = rankTexts(query, [...all].reverse(), ({ content }) => content, limit).map(
     ({ id, type, content }) => ({ id, type, content: clipText(quoted(content), MAX_NOTE) }),
   );
-  const facts = reply.facts.flatMap((fact) =>
-    'id' in fact ? [{ id: fact.id, text: said(fact), task: fact.taskId, dispatch: fact.dispatch }] : [],
-  );
-  const files = (reply.considered?.files ?? []).filter(isAsked).map(({ path }) => path);
+  const facts = reply.facts.map((fact) => ({
+    ...{ id: fact.id, text: said(fact), task: fact.taskId, dispatch: fact.dispatch },
+  }));
+  const files = reply.considered.files.filter(isAsked).map(({ path }) => path);
   const learnings = (reply.learnings ?? []).map(({ content }) => content);
   const parts = [
     ...section(

@@ -36,13 +36,9 @@ export const saidFields = {
   severity: z.enum(SEVERITIES).exactOptional().describe('Severity of a finding.'),
   fix: z.string().exactOptional().describe('Suggested fix of a finding.'),
 };
-const factFields = { ...saidFields, taskId: z.string().describe('Task of its result.') };
-const compiledFact = z
-  .object(factFields)
-  .meta({ id: 'CompiledFact', description: 'A fact that a prompt shows.' });
-
-const explainedFields = {
-  ...factFields,
+const factFields = {
+  ...saidFields,
+  taskId: z.string().describe('Task of its result.'),
   id: z.string().describe('Id of the fact, a hash of its text.'),
   dispatch: place('Sequence of its result in the DISPATCH stream.'),
   eventSequence: place("Sequence of its event in the session's stream."),
@@ -50,9 +46,9 @@ const explainedFields = {
   tokens: count('Number of tokens.'),
   repairs: z.array(recordedRepair).exactOptional().describe('Repairs of its result, if any.'),
 };
-const explainedFact = z
-  .object(explainedFields)
-  .meta({ id: 'ExplainedFact', description: 'A fact that a prompt shows, with its source.' });
+const compiledFact = z
+  .object(factFields)
+  .meta({ id: 'CompiledFact', description: 'A fact that a prompt shows, with its source.' });
 
 const fileFields = {
   path: z.string().describe('Path of the file.'),
@@ -66,7 +62,7 @@ const compiledFile = z
 
 const consideredFact = z
   .object({
-    ...explainedFields,
+    ...factFields,
     shown: z.boolean().describe('Whether the prompt shows it.'),
     kind: z
       .string()
@@ -179,7 +175,7 @@ const compactedReport = z
 export const compacted = compactedReport.nullable();
 
 const learningsFields = {
-  learnings: z.array(compiledLearning).describe('The learnings shown.'),
+  learnings: z.array(compiledLearning).exactOptional().describe('On request: the learnings shown.'),
   learningsShown: count('How many learnings are shown.'),
   learningsTotal: count('Active learnings in the project.'),
   proposalCount: count('Pending proposals.'),
@@ -190,20 +186,21 @@ const learningsReport = z.object(learningsFields);
 
 const baseFields = {
   prompt: z.string().describe('The whole prompt.'),
-  sessionContext: z.string().describe('Facts and likely files as the prompt shows them; empty without any.'),
-  facts: z.array(z.union([compiledFact, explainedFact])).describe('The facts shown.'),
+  sessionContext: z
+    .string()
+    .exactOptional()
+    .describe('On request: facts and files as the prompt shows them.'),
+  facts: z.array(compiledFact).exactOptional().describe('On request: the facts shown.'),
   factsShown: count('How many facts are shown.'),
   factsTotal: count('Valid facts that the session holds.'),
-  files: z.array(compiledFile).describe('The likely files shown, best first.'),
+  files: z.array(compiledFile).exactOptional().describe('On request: the likely files shown, best first.'),
   considered: considered
     .exactOptional()
-    .describe('With explain: the candidates, and why each is shown or not.'),
+    .describe('On request: the candidates, and why each is shown or not.'),
   lines: z
     .array(promptLine)
     .exactOptional()
-    .describe(
-      'With explain: the source of each line of the prompt, in order; lines of a template are left out.',
-    ),
+    .describe('On request: the source of each line of the prompt, except those of a template.'),
   tokenEstimate: count('Tokens of the whole prompt, by the configured tokenizer.'),
   budget: budgetReport.describe('The use of the budget, and what was left out.'),
   compacted: compacted.describe(
@@ -231,7 +228,10 @@ const dispatchReply = z
     kind: z.literal('dispatch').describe('The prompt of one task.'),
     ...baseFields,
     ...optionalLearnings,
-    messages: z.array(promptMessage).describe('The same prompt as messages, system and user.'),
+    messages: z
+      .array(promptMessage)
+      .exactOptional()
+      .describe('On request: the same prompt as messages, system and user.'),
     stablePrefixHash: z.string().describe('Hash of the first part, which stays the same for a role.'),
     fullPromptHash: z.string().describe('Hash of the whole prompt.'),
     ledger: ledgerReport.describe('The ledgers that the prompt was made from.'),
@@ -264,19 +264,17 @@ const sessionStartReply = z
 
 export const compileReply = z.discriminatedUnion('kind', [dispatchReply, iterationReply, sessionStartReply]);
 
-/** A fact of a reply. */
+/** A fact that a prompt shows, with its source. */
 export type CompiledFact = Told<typeof compiledFact>;
-/** A fact of a reply to a request with `explain`. */
-export type ExplainedFact = Told<typeof explainedFact>;
 /** A file that the task will likely touch, known from a result. */
 export type CompiledFile = Told<typeof compiledFile>;
-/** A candidate fact, with `explain`. */
+/** A candidate fact. */
 export type ConsideredFact = Told<typeof consideredFact>;
-/** A candidate file, with `explain`. */
+/** A candidate file. */
 export type ConsideredFile = Told<typeof consideredFile>;
 /** The candidates of a prompt, the best 30 of each kind. */
 export type Considered = Told<typeof considered>;
-/** Lines of a prompt with one source, with `explain`. */
+/** Lines of a prompt with one source. */
 export type PromptLine = Told<typeof promptLine>;
 /** A learning of a reply. */
 export type CompiledLearning = Told<typeof compiledLearning>;

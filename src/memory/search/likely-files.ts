@@ -236,7 +236,7 @@ class Scores {
     return (this.said[id] ?? 0) > 0;
   }
 
-  /** Returns the best files that the query's evidence supports: being new is no evidence. */
+  /** Returns the best files that the query's evidence supports: being new does not count. */
   best(most: number, classes: readonly number[]): ScoredFile[] {
     const { uses } = this.past;
     const best: ScoredFile[] = [];

@@ -1,4 +1,4 @@
-import type { CompileReply, ExplainedFact } from '../../contracts/replies/compile-reply.js';
+import type { CompiledFact, CompileReply } from '../../contracts/replies/compile-reply.js';
 import { whyShown } from '../../shared/why-shown.js';
 import { ButtonLink, Pair, Tag } from '../components/fields.js';
 import { sessionHref, viewHref } from '../route.js';
@@ -66,7 +66,7 @@ export function OriginPanel(props: {
   );
 }
 
-function FactOrigin({ fact, reply }: { readonly fact: ExplainedFact; readonly reply: CompileReply }) {
+function FactOrigin({ fact, reply }: { readonly fact: CompiledFact; readonly reply: CompileReply }) {
   const considered = reply.considered?.facts.find(({ id }) => id === fact.id);
   return (
     <>

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { CompiledLearning, CompileReply, ExplainedFact } from '../../contracts/replies/compile-reply.js';
+import type { CompiledFact, CompiledLearning, CompileReply } from '../../contracts/replies/compile-reply.js';
 import { hue } from '../components/table.js';
 
 /** A compiled prompt line by line; reports the line under the pointer and the focused one. */
@@ -77,7 +77,7 @@ export interface PromptRow {
   readonly section?: string;
   /** True for the first line of its section. */
   readonly opens: boolean;
-  readonly fact?: ExplainedFact | undefined;
+  readonly fact?: CompiledFact | undefined;
   readonly file?: string | undefined;
   readonly learning?: CompiledLearning | undefined;
   readonly task?: string | undefined;
@@ -85,18 +85,17 @@ export interface PromptRow {
   readonly event?: number | undefined;
 }
 
-/** Returns the lines of a prompt that was compiled with `explain`. */
+/** Returns the lines of a prompt that was compiled with its facts, learnings and lines. */
 export function promptRows(
   reply: Pick<CompileReply, 'prompt' | 'lines' | 'facts' | 'learnings'>,
 ): PromptRow[] {
-  const { prompt, lines = [], facts, learnings = [] } = reply;
-  const explained = facts.filter((fact): fact is ExplainedFact => 'id' in fact);
+  const { prompt, lines = [], facts = [], learnings = [] } = reply;
   const rows = prompt
     .split('\n')
     .map((text, index): PromptRow => ({ number: index + 1, text, opens: false }));
   let before: string | undefined;
   for (const { from, to, section, task, file, dispatch, eventSequence: event, ...origin } of lines) {
-    const fact = explained.find(({ id }) => id === origin.fact);
+    const fact = facts.find(({ id }) => id === origin.fact);
     const learning = learnings.find(({ id }) => id === origin.learning);
     for (let number = from; number <= to; number += 1) {
       const row = rows[number - 1];

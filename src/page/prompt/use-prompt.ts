@@ -138,7 +138,7 @@ export function pastRequest(
     ...(sameKind ? kept : {}),
     session,
     kind: own,
-    explain: true,
+    include: ['facts', 'considered', 'learnings', 'lines'],
     asOf: Math.min(Math.max(asOf ?? keptAsOf, 1), Math.max(newest, keptAsOf)),
     ...(own === 'dispatch' && {
       taskId: taskId ?? '1',

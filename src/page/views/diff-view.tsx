@@ -161,9 +161,8 @@ function FactList(props: {
 
 /** Returns the facts that only the first prompt shows. */
 function factsBeside(one: CompileReply, other: CompileReply) {
-  const ids = (reply: CompileReply) => reply.facts.flatMap((fact) => ('id' in fact ? [fact] : []));
-  const known = new Set(ids(other).map(({ id }) => id));
-  return ids(one).filter(({ id }) => !known.has(id));
+  const known = new Set(other.facts?.map(({ id }) => id));
+  return (one.facts ?? []).filter(({ id }) => !known.has(id));
 }
 
 /** Chooses one side: a stored prompt, or a sequence. */

@@ -2,7 +2,7 @@ import { checkedRequest } from '../../contracts/checked.js';
 import { type CompileRequest, compileRequest, pastPromptRequest } from '../../contracts/compile-request.js';
 import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
 import { isToken, type Token, token } from '../../contracts/names.js';
-import type { CompileReply, ExplainedFact, LedgerReport } from '../../contracts/replies/compile-reply.js';
+import type { CompileReply, LedgerReport } from '../../contracts/replies/compile-reply.js';
 import type { TokenizerName } from '../../contracts/session-meta-events.js';
 import { caughtUp, type Waiters } from '../../engine/folding/caught-up.js';
 import type { LoadedSession, SessionReader } from '../../engine/folding/session-folding.js';
@@ -13,7 +13,7 @@ import { resolvedSettings } from '../../memory/session/charter.js';
 import { rejectionsOf, type SessionState } from '../../memory/session/session-state.js';
 import { compilePrompt } from '../../prompt/compile-prompt.js';
 import { budgetOf } from '../../prompt/prompt-kind.js';
-import type { ChosenFacts } from '../../prompt/prompt-report.js';
+import type { Chosen } from '../../prompt/prompt-report.js';
 import { nearIdsHint } from '../../shared/near-ids.js';
 import { recordOf } from '../../shared/text.js';
 import type { Tokenizer } from '../../shared/tokenizer.js';
@@ -58,7 +58,7 @@ export function createPromptCompiler(options: PromptCompilerOptions & PromptObse
       const session = token(request.session, 'session');
       const laps = times.begin(request.kind, started);
       const { reply: compiled, chosen } = await compile(session, request, options, laps);
-      const reply = await explained(session, compiled, options);
+      const reply = await withFactRepairs(session, compiled, options);
       const durationMs = laps.done();
       telemetry.compiled(session, reply, durationMs);
       keeper.add({ session, request, reply, chosen, durationMs });
@@ -78,22 +78,22 @@ export function createPastPrompts(options: PromptCompilerOptions): PromptCompile
     const request = checkedRequest(pastPromptRequest, input);
     const session = token(request.session, 'session');
     const laps = unseen.begin(request.kind, performance.now());
-    return explained(session, (await compile(session, request, options, laps)).reply, options);
+    return withFactRepairs(session, (await compile(session, request, options, laps)).reply, options);
   };
 }
 
 interface Compiled {
   readonly reply: CompileReply;
-  readonly chosen: ChosenFacts;
+  readonly chosen: Chosen;
 }
 
-/** Adds the repairs to the facts of a reply that explains them. */
-async function explained(
+/** Adds the repairs to the facts, if the reply includes them. */
+async function withFactRepairs(
   session: Token,
   reply: CompileReply,
   { log }: PromptCompilerOptions,
 ): Promise<CompileReply> {
-  const facts = reply.facts.filter((fact): fact is ExplainedFact => 'eventSequence' in fact);
+  const { facts = [] } = reply;
   return facts.length === 0 ? reply : { ...reply, facts: await withRepairs(log, session, facts) };
 }
 

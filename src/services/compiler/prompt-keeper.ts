@@ -9,7 +9,7 @@ import type { PromptRing } from '../../engine/ports/telemetry-store.js';
 import { factId } from '../../memory/facts/fact-types.js';
 import { redactJson } from '../../memory/redaction/redactor.js';
 import type { SecretScanner } from '../../memory/redaction/secret-scanner.js';
-import type { ChosenFacts } from '../../prompt/prompt-report.js';
+import type { Chosen } from '../../prompt/prompt-report.js';
 import { hashOf } from '../../shared/hash.js';
 import { clipText } from '../../shared/text.js';
 
@@ -101,7 +101,7 @@ interface CompiledNow {
   readonly session: Token;
   readonly request: CompileRequest;
   readonly reply: CompileReply;
-  readonly chosen: ChosenFacts;
+  readonly chosen: Chosen;
   readonly durationMs: number;
 }
 
@@ -128,7 +128,7 @@ export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPromp
     ...{ factsShown: reply.factsShown, factsTotal: reply.factsTotal },
     facts: shown.slice(0, MAX_FACTS).map(({ fact, score }) => ({ id: factId(fact), score: rounded(score) })),
     left: left.map(({ fact, score, why }) => ({ id: factId(fact), score: rounded(score), why })),
-    learnings: (reply.learnings ?? []).map((learning) => learning.id),
+    learnings: chosen.learnings,
     ...(reply.learningsSequence !== undefined && { learningsSequence: reply.learningsSequence }),
     ...(!isWhole && { cut: true as const }),
     request,
@@ -137,7 +137,7 @@ export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPromp
 
 /** Returns the request that compiles the same prompt later: as of the sequences that this one reflects. */
 function pastRequest({ request, reply }: CompiledNow): Record<string, unknown> {
-  const { after: _, afterTimeoutMs: _waits, explain: _explains, ...asked } = request;
+  const { after: _, afterTimeoutMs: _waits, explain: _explains, include: _includes, ...asked } = request;
   const { learningsSequence } = reply;
   const wentWithout = 'learningsError' in reply && reply.learningsError !== undefined;
   return {

@@ -62,13 +62,14 @@ export function hookPlace(
       if (JSON.stringify(body).length > maxBytes) throw new ThroughlineError('too_large', 'too large');
       asked.push({ subject, body });
       const messages = [{ content: 'system' }, { content: `${context}\n\nTask prompt:\nthe task` }];
-      const kind = isObject(body) ? body.kind : undefined;
+      const { kind, include } = isObject(body) ? body : {};
+      const isIncluded = (part: string) => Array.isArray(include) && include.includes(part);
       return {
-        facts: [],
+        ...(isIncluded('facts') && { facts: [], considered: { facts: [], files: [] } }),
         ...options.reply,
         kind,
         prompt: context,
-        messages,
+        ...(isIncluded('messages') && { messages }),
         sequence: 1,
         summary: 'so far',
         recent,

@@ -195,7 +195,10 @@ describe('an event without the facts that follow from its outcome', () => {
       implementer({ tests: [{ command: 'npm test', passed: false, failures: ['x'.repeat(501)] }] }),
     ],
     ['conventions in another order', reviewer({ issues: unsorted })],
-    ['a convention over two lines', reviewer({ issues: [{ severity: 'minor', message: 'must\nnever leak' }] })],
+    [
+      'a convention over two lines',
+      reviewer({ issues: [{ severity: 'minor', message: 'must\nnever leak' }] }),
+    ],
   ])('an event holds all facts where they would not follow: %s', (_, returned) => {
     const event = recorded(1, returned);
     expect(event.data.facts_complete).toBe(true);

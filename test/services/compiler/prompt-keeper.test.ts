@@ -20,14 +20,14 @@ const SECRET = `ghp_${'a1B2'.repeat(9)}`;
 const secrets = secretlintScanner();
 
 const REPLY: DispatchReply = {
-  ...{ kind: 'dispatch', prompt: 'do it', messages: [], sessionContext: '', facts: [], files: [] },
+  ...{ kind: 'dispatch', prompt: 'do it' },
   ...{ factsShown: 1, factsTotal: 3, tokenEstimate: 12, compacted: null },
   ...{ sequence: 7, snapshotSequence: 0, replayed: 0 },
   budget: { room: 100, used: 12, wanted: 20, sections: [], dropped: 2, tokenizer: 'approximate' },
   ...{ stablePrefixHash: 'prefix', fullPromptHash: 'whole', ledger: { mode: 'none' } },
 };
 
-const NONE = { shown: [], left: [] };
+const NONE = { shown: [], left: [], learnings: [] };
 
 function requested(more: object = {}): CompileRequest {
   return checkedRequest(compileRequest, { session: SESSION, taskId: '2.1', taskPrompt: 'go on', ...more });
@@ -48,10 +48,14 @@ describe('what is kept of a prompt', () => {
     const chosen = {
       shown: [{ fact: shown, score: 0.12345 }],
       left: [{ fact: left, score: 0.1, why: 'near-duplicate' as const }],
+      learnings: ['l1'],
     };
-    const learning = { id: 'l1', type: 'insight' as const, content: 'x', score: 1 };
-    const reply = { ...REPLY, learnings: [learning], learningsSequence: 4 };
-    const whole = { ...compiled({ after: 3, afterTimeoutMs: 10, explain: true }), reply, chosen };
+    const reply = { ...REPLY, learningsSequence: 4 };
+    const whole = {
+      ...compiled({ after: 3, afterTimeoutMs: 10, explain: true, include: ['facts'] }),
+      reply,
+      chosen,
+    };
     const trace = keptOf({ id: 'p1', at: '2026-01-01T00:00:00.000Z', ...whole }, secrets);
     expect(trace).toMatchObject({
       ...{ id: 'p1', session: SESSION, kind: 'dispatch', task: '2.1', role: 'implementer', sequence: 7 },
@@ -62,7 +66,7 @@ describe('what is kept of a prompt', () => {
       request: { session: SESSION, taskId: '2.1', asOf: 7, learningsAsOf: 4 },
     });
     expect(trace).not.toHaveProperty('cut');
-    expect(Object.keys(trace.request)).not.toEqual(expect.arrayContaining(['after']));
+    for (const field of ['after', 'explain', 'include']) expect(trace.request).not.toHaveProperty(field);
     // The stored request is valid as it is.
     expect(checkedRequest(pastPromptRequest, trace.request)).toMatchObject({ asOf: 7, learningsAsOf: 4 });
   });

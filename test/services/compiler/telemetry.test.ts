@@ -17,9 +17,6 @@ function fitted(wanted: number, used: number): Pick<Counted, 'budget' | 'tokenEs
 
 const COMMON = {
   prompt: '',
-  sessionContext: '',
-  files: [],
-  facts: [],
   factsShown: 0,
   factsTotal: 0,
   compacted: null,
@@ -34,7 +31,6 @@ function reply(more: Partial<Counted> = {}): DispatchReply {
   return {
     ...COMMON,
     kind: 'dispatch',
-    messages: [],
     stablePrefixHash: '',
     fullPromptHash: '',
     ledger: { mode: 'none' },
