@@ -10,7 +10,6 @@ import { startServer, startThroughline, temporaryDir } from './host.mjs';
 import { memoryPlan } from './memory-plans.mjs';
 
 const PLANS = 50;
-const CHARACTERS_A_TOKEN = 4;
 const BUCKETS = [
   [10, 49],
   [50, 99],
@@ -95,7 +94,7 @@ async function solved(client, { number, results, tasks }, folder) {
   );
   return tasks.map(({ id, text, value, fact, distance }, index) => {
     const bare = without[index];
-    const pasted = newestResults(results, bare.budget.room * CHARACTERS_A_TOKEN - bare.prompt.length);
+    const pasted = newestResults(results, (prompts.get(id)?.length ?? 0) - bare.prompt.length);
     return {
       distance,
       shares: shareStem(text.split(':')[0], fact),

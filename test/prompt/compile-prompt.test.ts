@@ -292,7 +292,7 @@ describe('the lines of a prompt', () => {
           );
           const written = prompt.split('\n');
           for (const { from, fact, task, section } of lines)
-            if (fact !== undefined && section !== 'work')
+            if (fact !== undefined && ['findings', 'tests', 'requirements'].includes(section))
               expect(written[from - 1]).toMatch(new RegExp(`^- .* \\[task:${task}\\]$`));
           for (const [at, { from, to }] of lines.entries()) {
             expect(from).toBeGreaterThan(lines[at - 1]?.to ?? 0);

@@ -107,8 +107,8 @@ describe('the beginning of a line', () => {
     ];
     const { notes } = promptAfter([implementer({ task_id: '3', facts })], { taskPrompt: 'Take the lock' });
     const lines = Object.values(notes).flat();
-    expect(lines).toContain('- uses: a lock [task:3]');
-    expect(lines).toContain('- the task critical src/a.ts leaks [task:3]');
+    expect(lines).toContain('- uses: a lock');
+    expect(lines).toContain('- the task critical src/a.ts leaks');
   });
 });
 

@@ -57,6 +57,9 @@ export interface FactsAsked {
   readonly lasting?: number | undefined;
 }
 
+/** Past work that is selected for its words alone, at most: it may say what the task must know. */
+const SPOKEN = 5;
+
 /** Groups that outlive their task and may matter without a shared word. */
 const LASTING: ReadonlySet<FactGroup> = new Set(['decisions', 'conventions', 'facts']);
 
@@ -88,23 +91,27 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
   hits.addOwn(index.ofTask(asked.taskId).filter(isAsked));
   const chance = Math.max(1, Math.sqrt(words.length / SHORT_QUERY));
   const { found, faint } = hits.found(chance);
-  const isUseful = ({ entry, because }: Candidate) =>
-    work === undefined ||
-    (!entry.isBare &&
-      (entry.group !== 'work' ||
-        (useful.has(entry.fact.sourceTaskId)
-          ? entry.isSummary
-          : because === 'words' && !work.known.has(entry.fact.sourceTaskId))));
-  const candidates = found.filter((each) => isAsked(each.entry) && isUseful(each)).sort(byWorth);
+  let spoken = 0;
+  const isUseful = ({ entry, because }: Candidate) => {
+    if (work === undefined) return true;
+    if (entry.isBare) return false;
+    if (entry.group !== 'work') return true;
+    if (useful.has(entry.fact.sourceTaskId)) return entry.isSummary;
+    if (because !== 'words') return false;
+    if (work.known.has(entry.fact.sourceTaskId)) spoken += 1;
+    return spoken <= SPOKEN;
+  };
+  const candidates = found
+    .filter(({ entry }) => isAsked(entry))
+    .sort(byWorth)
+    .filter(isUseful);
   const choice = new FactChoice({ maxFacts, room }, candidates, new Set(asked.files));
   const isAllowed = (entry: IndexedFact) => !(asked.besideLedger && entry.isDull) && isAsked(entry);
   if (rest > 0 && !choice.isFull)
     choice.fill({ index, faint, isAllowed, total: allowedOf(asked, index, isAllowed) }, rest);
   else if (asked.lasting !== undefined && !choice.isFull) {
     const isLasting = (entry: IndexedFact) => LASTING.has(entry.group) && isAllowed(entry);
-    let total = 0;
-    for (const entry of index.byAge(false).newestFirst()) if (isLasting(entry)) total += 1;
-    choice.fill({ index, faint, isAllowed: isLasting, total }, asked.lasting - choice.countOf(LASTING));
+    choice.fill({ index, faint, isAllowed: isLasting, total: 0 }, asked.lasting - choice.countOf(LASTING));
   }
   return { ...choice.facts(), considered: choice.considered(), total: candidates.length };
 }

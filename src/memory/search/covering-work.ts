@@ -17,7 +17,7 @@ export interface CoveringTask {
 const LEAST = 3;
 const MOST = 24;
 /** Minimum expected use of a further line. */
-const BAR = 0.03;
+const BAR = 0.035;
 /** Each time a file is covered, the value of covering it again is multiplied by this. */
 const AGAIN = 0.5;
 /** A task with more files than this says less about each. */

@@ -19,7 +19,7 @@ const CHILD = 'ses_child';
 /** The plugin, in an opencode that answers nothing by itself and a hook that sends back whom it may. */
 async function loaded() {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-opencode-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const log = join(folder, 'calls');
   writeFileSync(log, '');
   const shim = `#!/bin/sh

@@ -285,6 +285,7 @@ describe('a text', () => {
       ok: false,
       code: 'progress_ledger_parse_failed',
       message: expect.stringMatching(/^specs\/tasks\.md holds no task that can be read \(line \d+: .+\)$/),
+      fix: expect.stringContaining('- [ ] Write the parser'),
     });
   });
 });
