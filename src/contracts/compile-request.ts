@@ -63,7 +63,7 @@ const budgetFields = {
   budget: z
     .object({
       inputTokens: room.describe('Tokens of the whole prompt, system text included.'),
-      outputTokens: room.describe('Tokens of the answer; a dispatch prompt tells the agent.'),
+      outputTokens: room.describe('Tokens of the answer, left free of the budget.'),
     })
     .optional()
     .describe('Token budget of prompt and answer. Default: the settings of the session.'),

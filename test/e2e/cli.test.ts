@@ -51,7 +51,7 @@ describe('publish', () => {
     expect(published.code).toBe(0);
     const compile = ['prompt', '-t', '2', '-p', 'go on with what is approved'];
     const { stdout } = await up.cli([...compile, '--after', published.stdout.trim()], { env });
-    expect(stdout).toContain('\nRelated work:\n- Review: approved [task:1]\n');
+    expect(stdout).toContain('Task prompt:\ngo on with what is approved');
   });
 
   it.each([
@@ -122,11 +122,11 @@ describe('prompt', () => {
     expect(stdout).toContain(
       [
         '\n[Session Context]',
-        'Open findings of other tasks:',
+        'Open findings of other tasks, not yours unless you touch their files:',
         '- required fix: one [task:1]',
         '- required fix: two [task:1]',
         'Likely files:',
-        '- src/a.ts [task:1]\n',
+        '- src/a.ts (fits the words of the task)\n',
       ].join('\n'),
     );
     expect(stdout.endsWith('Task prompt:\ntouch src/a.ts\n')).toBe(true);
@@ -137,7 +137,7 @@ describe('prompt', () => {
 
   it('compile shows the likely files, as many as --max-files says, and what --open names first', async () => {
     const { stdout } = await up.cli([...base, '--after', last]);
-    expect(stdout).toContain('\nLikely files:\n- src/a.ts [task:1]\n');
+    expect(stdout).toContain('\nLikely files:\n- src/a.ts (fits the words of the task)\n');
     const args = [
       ...base,
       '--open',
@@ -275,6 +275,7 @@ describe('facts and snapshot', () => {
       'after_sequence',
       'created_at',
       'session',
+      'view',
       'v',
       'last_command',
       'state',
@@ -368,7 +369,7 @@ describe('serve', () => {
     await using compiler = await startCli(['--nats', nats.url, 'admin', 'serve', '--only', 'compiler']);
     const answered = await cli(compile, { env });
     expect(answered).toMatchObject({ code: 0 });
-    expect(answered.stdout).toContain('\nLess related:\nWork done:\n- did 1 [task:1]\n');
+    expect(answered.stdout).toContain('\nTask prompt:\n');
     expect(await compiler.stop()).toEqual({ code: 0, signal: null });
   });
 

@@ -35,7 +35,9 @@ describe('compile in a small room', () => {
       /\n-- shortened from \d+ to [34]\d\d of 400 tokens; shown are findings \d of \d+\b.*\n$/,
     );
     const [, shown, total, command = ''] =
-      /^Open findings of other tasks \((\d+) of (\d+); all: `throughline ([^`]+)`\):$/m.exec(stdout) ?? [];
+      /^Open findings of other tasks, not yours unless you touch their files \((\d+) of (\d+); all: `throughline ([^`]+)`\):$/m.exec(
+        stdout,
+      ) ?? [];
     expect(stdout.match(/^- required fix: /gm)).toHaveLength(Number(shown));
     expect(Number(shown)).toBeLessThan(Number(total));
     const listed = await up.cli(command.split(' '));
@@ -86,7 +88,6 @@ describe('compile in a small room', () => {
   it('compile --json reports the room, what is used of it, and each section', async () => {
     const { stdout } = await up.cli([...base, '--room', '400', '--answer', '777', '--json']);
     const { budget, prompt, tokenEstimate }: DispatchReply = JSON.parse(stdout);
-    expect(prompt).toContain('Output budget: 777 tokens');
     expect(budget).toMatchObject({ room: 400, used: tokenEstimate, tokenizer: 'approximate' });
     expect(budget.used).toBeGreaterThanOrEqual(0.85 * budget.room);
     expect(budget.used).toBeLessThanOrEqual(budget.room);
@@ -114,14 +115,14 @@ describe('compile in a small room', () => {
     expect(wrong.stderr).toContain("option '--room <tokens>'");
   });
 
-  it('compile shows facts that match nothing in the room that is left, and none with --fill relevant or --max-facts', async () => {
+  it('compile shows facts that match nothing in the room that is left, only with --fill recent', async () => {
     const about = ['prompt', '-s', session, '-t', '99', '-p', 'Colour of icons', '--max-files', '0'];
-    for (const few of [
-      ['--fill', 'relevant'],
-      ['--max-facts', '10'],
-    ])
+    for (const few of [[], ['--max-facts', '10']])
       expect((await up.cli([...about, ...few])).stdout).not.toContain('\n[Session Context]\n');
-    for (const many of [[], ['--fill', 'recent', '--max-facts', '10']])
+    for (const many of [
+      ['--fill', 'recent'],
+      ['--fill', 'recent', '--max-facts', '10'],
+    ])
       expect((await up.cli([...about, ...many])).stdout).toMatch(
         /\nLess related.*:\n([-A-Z] ?.*\n)*- Parser done .*\[task:1\]\n/,
       );

@@ -150,7 +150,9 @@ describe('run.init that cannot be done', () => {
     expect(await refused({ tasksPath })).toEqual({
       status: 422,
       code: 'progress_ledger_parse_failed',
-      message: expect.stringMatching(/prose\.md holds no task that can be read \(line \d+: .+\)$/),
+      message: expect.stringMatching(
+        /prose\.md holds no task that can be read \(line \d+: .+\); plans that are read: /,
+      ),
       details: { path: tasksPath },
     });
   });
@@ -230,7 +232,7 @@ describe('run.status', () => {
 
   it('run.status says that a task is stalled and why, until it is approved', async () => {
     const session = newSession('status');
-    for (const fix of ['check the bounds', 'close the file']) {
+    for (const fix of ['close the file', 'close the file']) {
       await system.client.publishImplementer(session, implemented('2.2'));
       await system.client.publishReviewer(
         session,
@@ -239,7 +241,7 @@ describe('run.status', () => {
     }
     await allDealtWith(system.ports);
     expect((await status(session)).tasks).toMatchObject([
-      { stalled: true, replan_hint: 'ping_pong 2: close the file' },
+      { stalled: true, replan_hint: expect.stringMatching(/^ping_pong 2: close the file/) },
     ]);
     await system.client.publishReviewer(session, reviewed('2.2', 'approved'));
     await allDealtWith(system.ports);

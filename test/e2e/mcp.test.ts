@@ -57,7 +57,7 @@ describe('throughline mcp', () => {
       required_fixes: ['Return an empty list for empty input'],
     });
     const { data, text } = await agent.call('context', { task: 'TAS-1', after: review.data?.dispatch });
-    expect(text).toContain('"required_fixes":["Return an empty list for empty input"]');
+    expect(text).toContain('Required fixes:\n- Return an empty list for empty input');
     expect(text).toContain('Task prompt:\nWrite the parser');
     expect(data?.prompt).toBe(text);
 

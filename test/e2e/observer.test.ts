@@ -22,8 +22,8 @@ describe('an observer', () => {
     const { sequence } = await client.publishResult(session, 'observer', seen);
     const request = { session, taskId: '2', taskPrompt: 'Change the pool in src/db.ts', after: sequence };
     const { prompt } = await client.compile(request);
-    expect(prompt).toContain('- src/db.ts uses one pool for all requests [task:1]');
-    expect(prompt).toContain('- The pool is shared by all requests [task:1]');
+    expect(prompt).toContain('- src/db.ts uses one pool for all requests');
+    expect(prompt).toContain('- The pool is shared by all requests');
     const { tasks } = await client.runStatus(session);
     expect(tasks).toEqual([
       expect.objectContaining({ task: '1', dispatches: 1, last_outcome: 'implementer_completed' }),

@@ -196,8 +196,9 @@ describe('drift', () => {
     );
     const iteration = await system.client.compile({ session, kind: 'iteration' });
     expect(iteration.prompt).toContain(open);
-    const own = await system.client.compile({ session, taskId: '2', taskPrompt: 'go on' });
-    expect(partsOf(own).packet).toMatchObject({ current_task: { drift: open } });
+    const include = ['messages' as const];
+    const own = await system.client.compile({ session, taskId: '2', taskPrompt: 'go on', include });
+    expect(partsOf(own).packet).toMatchObject({ plan: expect.stringContaining(open) });
     await folder.write('drift.md', KIRO.replace('[ ] 2.', '[x] 2.').replace('[x] 1.', '[ ] 1.'));
     expect((await system.client.runStatus(session)).run).not.toHaveProperty('drift');
   });
@@ -206,7 +207,7 @@ describe('drift', () => {
 describe('the prompt of a plan task', () => {
   it('a long prompt of a plan task is shortened to the room of its prompt, and that is said', async () => {
     const session = await following(`- [ ] 1. Write\n  - _Prompt: ${'one more word '.repeat(200)}_\n`);
-    const request = { session, taskId: '1', taskPrompt: 'go on' };
+    const request = { session, taskId: '1', taskPrompt: 'go on', include: ['messages' as const] };
     const whole = await system.client.compile(request);
     expect(partsOf(whole).taskPrompt).toMatch(
       /^go on\n\nPlan task 1: Write\n(one more word ){199}one more word$/,

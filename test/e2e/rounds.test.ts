@@ -130,7 +130,7 @@ describe('a reviewer', () => {
         'minor: src/pool.ts: Odd name',
       ],
     });
-    expect(second.guide).toMatch(/check first that the work settles each of them/);
+    expect(second.guide).toMatch(/Check first that the work settles the required fixes and the findings/);
     expect(second.prefix).toContain('assessment (approved | needs_changes | blocked)');
   });
 });
@@ -146,7 +146,7 @@ describe('an implementer', () => {
       changed_files: ['src/pool.ts'],
       failing_tests: ['npm test: pool: 3 handles left'],
     });
-    expect(guide).toMatch(/^Guide: settle required_fixes /);
+    expect(guide).toMatch(/^Guide: Settle the required fixes /);
   });
 });
 

@@ -288,7 +288,9 @@ describe('the lines of a prompt', () => {
             facts.map((fact) => createFactId(fact.subject, fact.relation, fact.object)),
           );
           expect(lines.flatMap(({ file }) => file ?? [])).toEqual(
-            files.filter(({ score }) => score >= 0.3).map(({ path }) => path),
+            files
+              .slice(0, budget.sections.find(({ name }) => name === 'files')?.shown ?? 0)
+              .map(({ path }) => path),
           );
           const written = prompt.split('\n');
           for (const { from, fact, task, section } of lines)

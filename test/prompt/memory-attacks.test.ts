@@ -254,7 +254,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
         expect(lengthOf(sections, 'learnings')).toBe(3);
         const context = sections.find(({ name }) => name === 'facts')?.lines ?? [];
         expect(context.filter((line) => line.startsWith('- '))).toHaveLength(
-          compiled.factsShown + likely(compiled.files),
+          compiled.factsShown + likely(compiled),
         );
         const origins = compiled.lines?.filter(({ fact, file }) => fact !== undefined || file !== undefined);
         expect(origins?.map(({ from }) => compiled.prompt.split('\n')[from - 1])).toEqual(
@@ -297,7 +297,7 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
           ({ summary, tasks_worked }) => summary !== undefined || tasks_worked.length > 0,
         );
         expect(items('history')).toBe(said.length);
-        expect(items('sessionContext')).toBe(compiled.factsShown + likely(compiled.files));
+        expect(items('sessionContext')).toBe(compiled.factsShown + likely(compiled));
       }),
       { numRuns: 80 },
     );
@@ -317,8 +317,8 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
 });
 
 /** Likely files have a line each; the others share one. */
-function likely(files: readonly { readonly score: number }[]): number {
-  return files.filter(({ score }) => score >= 0.3).length;
+function likely({ budget }: Pick<CompiledPrompt, 'budget'>): number {
+  return budget.sections.find(({ name }) => name === 'files')?.shown ?? 0;
 }
 
 describe('the checker', () => {

@@ -101,6 +101,8 @@ const runReply = z.strictObject({
     )
     .optional(),
   degraded: z.string().optional(),
+  stalled: z.array(z.looseObject({ task: z.string() })),
+  waiting: z.array(z.string()),
   sequence: z.number(),
 });
 

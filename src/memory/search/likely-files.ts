@@ -7,7 +7,7 @@ import {
   type TouchedClasses,
 } from './similar-results.js';
 import { plainWords, tokens } from './tokens.js';
-import { endOf } from './touched-files.js';
+import { endOf, fileWords } from './touched-files.js';
 
 /**
  * Predicts the files that a task will touch, from past results.
@@ -137,6 +137,7 @@ function filesFor(
   addSimilar(scores, similar);
   addPaths(scores, asked);
   addNames(scores, text);
+  addNamedPaths(scores, text);
   addHints(scores, query);
   const classes = classScores(past, touched);
   const best = scores.best(query.maxFiles, classes);
@@ -302,6 +303,14 @@ function addNames(scores: Scores, text: string): void {
     const weight = (WEIGHTS.named * rarity(found.length, past.fileCount)) / Math.log(past.fileCount + 1);
     for (const id of found) scores.add(id, weight, 'named');
   }
+}
+
+/** Adds the files that the task names by their path. */
+function addNamedPaths(scores: Scores, text: string): void {
+  const { past } = scores;
+  const isKnown = (path: string) => (past.uses[past.paths.idOf(path) ?? -1] ?? 0) > 0;
+  const named = fileWords(text).flatMap((word) => past.paths.idOf(endOf(word, isKnown) ?? '') ?? []);
+  for (const id of new Set(named)) scores.add(id, WEIGHTS.open, 'named');
 }
 
 function addHints(scores: Scores, { open = [], folder = '' }: FileQuery): void {
