@@ -282,14 +282,14 @@ describe('the lines of a prompt', () => {
           const budget = { inputTokens: room };
           const asked = { taskPrompt: `do ${text}`, budget };
           const whole = kind === 'dispatch' ? request(asked) : explained({ kind, session: 'demo', ...asked });
-          const { prompt, lines, facts, files } = compilePrompt(state, whole);
+          const { budget: report, prompt, lines, facts, files } = compilePrompt(state, whole);
           expect(prompt).toBe(compilePrompt(state, { ...whole, explain: false }).prompt);
           expect(lines.flatMap(({ fact }) => fact ?? [])).toEqual(
             facts.map((fact) => createFactId(fact.subject, fact.relation, fact.object)),
           );
           expect(lines.flatMap(({ file }) => file ?? [])).toEqual(
             files
-              .slice(0, budget.sections.find(({ name }) => name === 'files')?.shown ?? 0)
+              .slice(0, report.sections.find(({ name }) => name === 'files')?.shown ?? 0)
               .map(({ path }) => path),
           );
           const written = prompt.split('\n');

@@ -6,7 +6,7 @@ import type { LearningsInPrompt } from '../../src/memory/learnings/learning-text
 import { tracesOf } from '../../src/memory/session/session-state.js';
 import { recordEntry } from '../../src/memory/traces/record-entry.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
-import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
+import { type CompiledPrompt, DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
 import { spokenAttacks } from '../support/attacks.js';
 import { implementer, recorded, rejected, reviewer } from '../support/builders.js';
 import { runInitialized } from '../support/ledgers.js';
