@@ -50,7 +50,7 @@ it.for(EXAMPLES)(
     expect(lines[1]).toMatch(/^recall/);
     expect(printed).toMatch(/^dispatch \d+: recorded, 3 facts$/m);
     // The model has the file from what it recalled, the reviewer from the model's result.
-    expect(printed).toContain('"summary":"Changed src/parser/read.ts"');
+    expect(printed).toContain('Last result: Changed src/parser/read.ts');
     expect(printed).toContain('Task TAS-1: ');
     const events = await eventsOf(system, session);
     expect(events.filter(({ event }) => event.type === 'fact.recorded')).toHaveLength(2);

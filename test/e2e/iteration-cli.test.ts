@@ -115,7 +115,7 @@ describe('an agent’s iterations, on the command line only', () => {
       const workflow = prompt.slice(prompt.indexOf('## Workflow'));
       const commands = [...workflow.matchAll(/`throughline ([^`]+)`/g)].map(([, words = '']) => words);
       expect(commands.map((words) => words.split(' ')[1])).toEqual([
-        ...['iteration-start', 'task-next', 'task-status', 'task-status'],
+        ...['iteration-start', 'task-next', 'task-status'],
         ...['iteration-summary', 'iteration-complete', 'session-complete'],
       ]);
       for (const words of id === 'TAS-2' ? commands : commands.slice(0, -1))

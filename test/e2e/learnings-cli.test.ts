@@ -104,7 +104,7 @@ describe('a proposal on the command line', () => {
 
     const listed = await run('learning', 'ls', '--status', 'pending');
     expect(listed.stdout).toBe(
-      `${other}  insight          N/A  Read the spec first\n${id}  pattern         0.80  Run the linter\n`,
+      `${other}  insight         0.50  Read the spec first\n${id}  pattern         0.80  Run the linter\n`,
     );
     expect(listed.stderr).toMatch(/^-- 2 pending proposals of project \S+: "throughline learning review"/);
     const json = JSON.parse((await run('learning', 'ls', '--status', 'pending', '--json')).stdout);
@@ -182,7 +182,7 @@ describe('a learning on the command line', () => {
       '--type',
       'pattern',
     );
-    expect(edited.stdout).toBe(`${lint}  pattern          N/A  Run linter and tests\n`);
+    expect(edited.stdout).toBe(`${lint}  pattern         0.50  Run linter and tests\n`);
     expect((await run('learning', 'edit', lint)).stderr).toMatch(
       /give content, type or tags \(schema_invalid\)/,
     );
@@ -194,8 +194,8 @@ describe('a learning on the command line', () => {
     const retired = await run('learning', 'ls', '--retired');
     expect(retired.stdout).toMatch(
       new RegExp(
-        `^${lint}  pattern          N/A  Run linter and tests  \\(retracted by \\S+ at \\S+: wrong\\)\\n` +
-          `${parse}  insight          N/A  Parsers need .*  \\(superseded by eve at \\S+, replaced by ${lint}\\)\\n$`,
+        `^${lint}  pattern         0.50  Run linter and tests  \\(retracted by \\S+ at \\S+: wrong\\)\\n` +
+          `${parse}  insight         0.50  Parsers need .*  \\(superseded by eve at \\S+, replaced by ${lint}\\)\\n$`,
       ),
     );
     expect(retired.stderr).toMatch(/^-- 2 retired learnings of project \S+\n$/);

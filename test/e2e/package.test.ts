@@ -242,7 +242,7 @@ describe('the package', () => {
       store.add(new facts.RuleBasedFactExtractor().extractFromImplementer(result, origin));
       const query = { taskDescription: 'Extend the parser', taskId: '2', maxFacts: 1, maxTokens: 100 };
       console.log(facts.formatSessionFacts(new facts.KeywordFactRetriever(store).retrieve(query)));`;
-    expect(await evaluated(script)).toBe('[Session Context]\n- task:1 summary Parser done [task:1]\n');
+    expect(await evaluated(script)).toBe('[Session Context]\n- task:1 summary Parser done\n');
   });
 
   it('the package brings the inspector, with its page', async () => {
@@ -290,7 +290,7 @@ describe('the package', () => {
       const request = { session: 'packed', taskId: '2', taskPrompt: 'Extend the parser', after: sequence, include: ['sessionContext'] };
       console.log((await client.compile(request)).sessionContext);
       await client.close();`;
-    expect(await evaluated(script)).toContain('Related work:\n- Parser done [task:1]');
+    expect(await evaluated(script)).toContain('Related work:\n- Parser done');
   });
 
   it.each([
