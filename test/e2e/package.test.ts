@@ -242,7 +242,7 @@ describe('the package', () => {
       store.add(new facts.RuleBasedFactExtractor().extractFromImplementer(result, origin));
       const query = { taskDescription: 'Extend the parser', taskId: '2', maxFacts: 1, maxTokens: 100 };
       console.log(facts.formatSessionFacts(new facts.KeywordFactRetriever(store).retrieve(query)));`;
-    expect(await evaluated(script)).toBe('[Session Context]\n- task:1 summary Parser done\n');
+    expect(await evaluated(script)).toBe('[Session Context]\n- task:1 summary Parser done [task:1]\n');
   });
 
   it('the package brings the inspector, with its page', async () => {
