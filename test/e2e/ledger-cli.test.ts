@@ -95,7 +95,7 @@ describe('plan follow', () => {
       /none\.md: does not exist.*\(progress_ledger_missing_tasks\)/,
     ],
     ['a folder', ['.'], /: is not a file\. Correct the path, .*\(progress_ledger_missing_tasks\)/],
-    ['prose', ['prose.md'], /prose\.md holds no task .*\(line \d+: .*\) \(progress_ledger_parse_failed\)/],
+    ['prose', ['prose.md'], /prose\.md holds no task .*\(line \d+: .*\); plans that are read: [\s\S]*\(progress_ledger_parse_failed\)/],
   ])('init exits 1 for %s', async (_what, [tasks = '', ...more], text) => {
     await folder.write('prose.md', 'The parser reads queries.\n');
     const refused = await init('refused', tasks, ...more);
@@ -174,7 +174,7 @@ describe('the ledger of a task', () => {
     const entries: object = JSON.parse(json.stdout);
     expect(entries).toMatchObject({
       'ledger.task.reviewer_assessment': 'needs_changes',
-      'ledger.task.stalled_count': 0,
+      'ledger.task.stalled_count': 2,
       'ledger.task.plan_version': 2,
       'ledger.task.next_action': 'dispatch_fixes',
       'ledger.task.stall_signals': [{ signal: 'ping_pong' }, { signal: 'same_fixes' }],

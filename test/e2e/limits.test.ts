@@ -129,7 +129,7 @@ describe('a size', () => {
     expect(listed.message).toContain('ask for less by its filters');
     expect((await tools.noteList({ session, type: 'tip' })).notes).toHaveLength(1);
     const compiled = await refusal(
-      system.client.compile({ session, taskId: '1', taskPrompt: 'x'.repeat(2500) }),
+      system.client.compile({ session, taskId: '1', taskPrompt: 'x'.repeat(3500) }),
     );
     expect(compiled.message).toMatch(
       /^the reply has \d+ bytes, the limit is 4096: ask for less by maxFacts, maxTokens or a shorter taskPrompt/,

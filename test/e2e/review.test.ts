@@ -52,7 +52,7 @@ describe.skipIf(PTY_MISSING !== undefined)(
     it('a review takes one key for each decision, and sends it at once', async () => {
       const { project, ids, statuses } = await proposed(...TEXTS);
       await using terminal = await review(project);
-      await terminal.shows(`(1/4) ${ids[0]?.slice(0, 5)}  insight  N/A  manual`);
+      await terminal.shows(`(1/4) ${ids[0]?.slice(0, 5)}  insight  0.50  manual`);
       await terminal.shows(
         `  ${TEXTS[0]}\n  evidence: none\n[a]ccept  [r]eject  [e]dit  [s]kip  [q]uit  ${QUESTION}`,
       );
