@@ -96,7 +96,7 @@ it('the page of prompts holds what the demo session compiles', async () => {
     ...shown,
     '',
   ].join('\n\n');
-  await expect(page.trimEnd() + '\n').toMatchFileSnapshot(`${ROOT}docs/explanation/prompts.md`);
+  await expect(`${page.trimEnd()}\n`).toMatchFileSnapshot(`${ROOT}docs/explanation/prompts.md`);
 });
 
 function remarksOf(prompt: string, lines: readonly PromptLine[]): [string, string][] {

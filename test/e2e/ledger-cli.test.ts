@@ -95,7 +95,11 @@ describe('plan follow', () => {
       /none\.md: does not exist.*\(progress_ledger_missing_tasks\)/,
     ],
     ['a folder', ['.'], /: is not a file\. Correct the path, .*\(progress_ledger_missing_tasks\)/],
-    ['prose', ['prose.md'], /prose\.md holds no task .*\(line \d+: .*\); plans that are read: [\s\S]*\(progress_ledger_parse_failed\)/],
+    [
+      'prose',
+      ['prose.md'],
+      /prose\.md holds no task .*\(line \d+: .*\); plans that are read: [\s\S]*\(progress_ledger_parse_failed\)/,
+    ],
   ])('init exits 1 for %s', async (_what, [tasks = '', ...more], text) => {
     await folder.write('prose.md', 'The parser reads queries.\n');
     const refused = await init('refused', tasks, ...more);
