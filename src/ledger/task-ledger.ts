@@ -58,7 +58,7 @@ export type Work = Pick<OutcomeDigest, 'files' | 'passed' | 'failed' | 'followUp
 export interface Try {
   readonly verdict: Verdict;
   readonly summary?: string;
-  /** What its review refused: the required fixes, else the issues. */
+  /** The required fixes of its review, else the issues. */
   readonly refused?: readonly string[];
 }
 

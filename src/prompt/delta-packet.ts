@@ -1,7 +1,6 @@
 import { type Kind, kindOf, type Role } from '../contracts/kinds.js';
-import { driftOf } from '../ledger/next-task.js';
+import { driftOf, outlookOf } from '../ledger/next-task.js';
 import type { DigestIssue } from '../ledger/outcome-digest.js';
-import { progressLedger } from '../ledger/progress-ledger.js';
 import { plainBlockers, type TaskLedger } from '../ledger/task-ledger.js';
 import { tokens } from '../memory/search/tokens.js';
 import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
@@ -161,18 +160,17 @@ function failingTest({ command, failures, count }: TaskLedger['work']['failed'][
 }
 
 function progressFields(state: SessionState, taskId: string): DeltaPacket {
-  const { run } = state;
-  const planned = run?.document.tasks.filter(({ id }) => id === taskId) ?? [];
-  if (run === undefined || planned.length === 0) return {};
+  const tasks = state.run?.document.tasks ?? [];
   const ledgers = ledgersOf(state);
-  const { currentTask: task } = progressLedger(run, taskId, ledgers);
-  const [drift] = driftOf(planned, ledgers);
+  const place = outlookOf(tasks, ledgers).planned.find(({ task }) => task.id === taskId);
+  if (place === undefined) return {};
+  const { task, isBlocked, isOptional, waitsFor } = place;
   const said = [
-    ...(task === undefined || task.status === 'pending' ? [] : [task.status]),
-    ...(task?.blocked ? ['blocked'] : []),
-    ...(task?.optional ? ['optional'] : []),
-    ...(task?.waitsFor ? [`waits for ${task.waitsFor.join(', ')}`] : []),
-    ...(drift === undefined ? [] : [drift.message]),
+    ...(task.status === 'pending' ? [] : [task.status]),
+    ...(isBlocked ? ['blocked'] : []),
+    ...(isOptional ? ['optional'] : []),
+    ...(waitsFor.length > 0 ? [`waits for ${waitsFor.join(', ')}`] : []),
+    ...driftOf([task], ledgers).map(({ message }) => message),
   ];
   return said.length === 0 ? {} : { plan: plain(said.join('; ')) };
 }

@@ -14,7 +14,7 @@ const SHOWN_FILES = 3;
 const SHOWN_DEMANDS = 2;
 const MAX_DEMAND = 160;
 
-/** What these say stands without their task; a finding or an open point is settled in its task. */
+/** Groups whose lines stand without their task; a finding or an open point is settled in its task. */
 const SELF_CONTAINED: ReadonlySet<RankedFact['group']> = new Set([
   'work',
   'decisions',

@@ -1,6 +1,6 @@
 import { clipText, named, quoted } from '../shared/text.js';
 
-/** What the run adds to the text of a task. Names of files, branches and commands are quoted data. */
+/** The run's additions to the text of a task. Names of files, branches and commands are quoted data. */
 export interface PromptRemarks {
   /** The command that judges the work. */
   readonly check?: string | undefined;

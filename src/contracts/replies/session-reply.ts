@@ -170,7 +170,7 @@ const stalledTask = z
   })
   .meta({ id: 'StalledTask', description: 'A stalled task.' });
 
-/** What needs a person. */
+/** Fields that say why a person is needed. */
 export const needs = {
   stalled: z.array(stalledTask).describe('Stalled tasks: the first five.'),
   waiting: z

@@ -112,7 +112,7 @@ export interface TaskProblem {
 /** In document order. */
 export interface ParsedTasks {
   readonly tasks: readonly ParsedTask[];
-  /** What stands before the first task: goal, overview, conventions. Without legends, tables and bare headings. */
+  /** The text before the first task: goal, overview, conventions. Without legends, tables and bare headings. */
   readonly preamble?: string;
   readonly problems: readonly TaskProblem[];
 }

@@ -129,7 +129,7 @@ export function ownFacts({
       `${kind}:${name}`,
       RELATIONS.defined,
       `${signature}${location === undefined ? '' : ` in ${location}`}`,
-      ['decision'],
+      [],
     ),
   );
   return [...explicit, ...defined];

@@ -1,6 +1,7 @@
+import { RELATIONS } from '../../contracts/relations.js';
 import { addTo } from '../../shared/collections.js';
 import type { CoveringWork } from '../search/covering-work.js';
-import { type FileClass, fileClass } from '../search/file-class.js';
+import { BUSY, fileClass } from '../search/file-class.js';
 import { tokens } from '../search/tokens.js';
 import { endOf, fileWords, isNamed, knownAs } from '../search/touched-files.js';
 import type { FactGroup } from './fact-groups.js';
@@ -49,8 +50,8 @@ export interface FactsAsked {
   /** Similarity, 0 to 1, by task of similar past results. */
   readonly similar: ReadonlyMap<string, number>;
   /**
-   * The past tasks whose work is selected; of others only if the words say so and their files are not known. Absent:
-   * all work that fits.
+   * The past tasks whose work is selected; that of others only for its words: a few if their files are known, since
+   * nothing else speaks for them. Absent: all work that fits.
    */
   readonly work?: CoveringWork | undefined;
   /** Decisions, conventions and facts in words to select even if nothing speaks for them; absent: none. */
@@ -62,9 +63,6 @@ const SPOKEN = 5;
 
 /** Groups that outlive their task and may matter without a shared word. */
 const LASTING: ReadonlySet<FactGroup> = new Set(['decisions', 'conventions', 'facts']);
-
-/** Files that most results touch, whatever their subject. */
-const BUSY: ReadonlySet<FileClass> = new Set(['lock', 'manifest', 'changelog']);
 
 /** Limits of the query, in characters and tokens. */
 const MAX_QUERY = 8000;
@@ -110,7 +108,9 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
   if (rest > 0 && !choice.isFull)
     choice.fill({ index, faint, isAllowed, total: allowedOf(asked, index, isAllowed) }, rest);
   else if (asked.lasting !== undefined && !choice.isFull) {
-    const isLasting = (entry: IndexedFact) => LASTING.has(entry.group) && isAllowed(entry);
+    // A definition can be found in the code: it helps only a task that names it.
+    const isLasting = (entry: IndexedFact) =>
+      LASTING.has(entry.group) && entry.fact.relation !== RELATIONS.defined && isAllowed(entry);
     choice.fill({ index, faint, isAllowed: isLasting, total: 0 }, asked.lasting - choice.countOf(LASTING));
   }
   return { ...choice.facts(), considered: choice.considered(), total: candidates.length };

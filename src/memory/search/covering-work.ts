@@ -1,4 +1,4 @@
-import { FILE_CLASSES, type FileClass } from './file-class.js';
+import { BUSY, FILE_CLASSES } from './file-class.js';
 import type { LikelyFile } from './likely-files.js';
 import type { PastResults } from './past-results.js';
 
@@ -24,21 +24,18 @@ const AGAIN = 0.5;
 const FOCUSED = 8;
 /** Number of likely files that count. */
 const COUNTED = 30;
-/** Most results touch these, whatever their subject, so that they say nothing about it. */
-const BUSY: ReadonlySet<FileClass> = new Set(['lock', 'manifest', 'changelog']);
-
 /** Share of common words at which two tasks with the same files count as alike. */
 const ALIKE = 0.5;
 
 interface Candidate {
   readonly task: string;
   readonly files: Set<number>;
-  /** Of its newest result. */
+  /** Words of its newest result. */
   readonly tokens: readonly number[];
   use: number;
 }
 
-/** Past tasks worth a line, and all whose files are known: nothing else speaks for a line of these. */
+/** The past tasks that are worth a line, and all tasks whose files are known. */
 export interface CoveringWork {
   readonly chosen: readonly CoveringTask[];
   readonly known: ReadonlySet<string>;

@@ -2,6 +2,9 @@
 export const FILE_CLASSES = ['src', 'test', 'docs', 'config', 'ci', 'manifest', 'lock', 'changelog'] as const;
 export type FileClass = (typeof FILE_CLASSES)[number];
 
+/** Most results touch these, whatever their subject, so that they say nothing about it. */
+export const BUSY: ReadonlySet<FileClass> = new Set(['lock', 'manifest', 'changelog']);
+
 /** The first match wins; others are source. */
 const PATTERNS: readonly (readonly [FileClass, RegExp])[] = [
   [

@@ -1,7 +1,7 @@
 import type { RunStatusReply } from '../../contracts/replies/run-reply.js';
 import type { Figures } from '../../contracts/replies/session-reply.js';
+import { waitsForPerson } from '../../shared/person-needed.js';
 import { clipText, oneLine } from '../../shared/text.js';
-import { waitsForPerson } from '../../shared/why-shown.js';
 import type { Task } from './task-board.js';
 
 const MAX_REASON = 300;

@@ -13,7 +13,7 @@ const MAX_TEXT = 160;
 /** A session in words, for people who read its snapshot with the plain `nats` CLI. Nothing reads it back. */
 export interface SessionView
   extends Pick<Figures, 'goal' | 'status' | 'results' | 'rejected' | 'facts' | 'board' | 'plan'> {
-  /** What a person must do: open questions first. */
+  /** Demands on a person: open questions first. */
   readonly waiting: readonly string[];
   readonly stalled: readonly string[];
   /** "src/a.ts: Leaks a handle (critical, task 1)", newest first. */

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ReplyTo } from '../../contracts/replies/replies.js';
 import type { LedgerListed, LedgersListed } from '../../contracts/replies/run-reply.js';
-import { stallText, waitsForPerson } from '../../shared/why-shown.js';
+import { stallText, waitsForPerson } from '../../shared/person-needed.js';
 import { Button, Outcome, Tag } from '../components/fields.js';
 import { AskedView, CardHead } from '../components/states.js';
 import { sessionHref, viewHref } from '../route.js';

@@ -1,6 +1,6 @@
 import '../styles/sessions.css';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-reply.js';
-import { needRank, stallText } from '../../shared/why-shown.js';
+import { needRank, stallText } from '../../shared/person-needed.js';
 import { Ago, Button, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
 import { RuleBasedFactExtractor } from '../../../src/memory/facts/fact-extractor.js';
+import { evolve } from '../../../src/memory/session/evolve-session.js';
+import { emptyState } from '../../../src/memory/session/session-state.js';
+import { compilePrompt } from '../../../src/prompt/compile-prompt.js';
+import { dispatchRequest } from '../../prompt/parts.js';
+import { implementer, recorded, stored } from '../../support/builders.js';
 
 function factsOf(more: object) {
   const body = JSON.stringify({ task_id: '1', status: 'completed', ...more });
@@ -51,4 +56,19 @@ describe('the commit and the artifacts of a result', () => {
     });
     expect(fact).not.toMatch(/\n|END_DISPATCH_RESULT/);
   });
+});
+
+it('many artifacts leave the places of lasting facts to decisions', () => {
+  const decided = { subject: 'storage', relation: 'decided', object: 'sessions live in redis' };
+  const artifacts = Array.from({ length: 40 }, (_, n) => ({ kind: 'function', name: `fill${n}` }));
+  const events = [
+    recorded(1, implementer({ task_id: '1', facts: [decided] })),
+    recorded(2, implementer({ task_id: '2', artifacts })),
+  ];
+  const state = stored(events).reduce(evolve, emptyState('demo'));
+  const { prompt } = compilePrompt(state, dispatchRequest({ taskId: '9', taskPrompt: 'Draw the logo' }));
+  expect(prompt).toContain('sessions live in redis');
+  expect(prompt).not.toContain('fill3');
+  const asked = compilePrompt(state, dispatchRequest({ taskId: '9', taskPrompt: 'Call fill3 first' }));
+  expect(asked.prompt).toContain('function:fill3 defined_as fill3');
 });
