@@ -23,7 +23,7 @@ export function taskText(state: SessionState, { taskId, taskPrompt }: DispatchRe
   if (objective === undefined) {
     throw new ThroughlineError(
       'schema_invalid',
-      `taskPrompt: task ${JSON.stringify(quoted(taskId))} is neither in the plan nor on the board; give its text`,
+      `taskPrompt: task ${JSON.stringify(quoted(taskId))} is neither in the plan nor on the board: give its text (--prompt)`,
     );
   }
   const named = [taskId, ...boardIds(objective)];
