@@ -1,28 +1,11 @@
 import { utimes } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { COMPILE_SUBJECT, type Token } from '../../src/contracts/names.js';
 import { partsOf } from '../prompt/parts.js';
-import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
-import {
-  eventsOf,
-  implemented,
-  newestOf,
-  newSession,
-  reviewed,
-  type System,
-  startSystem,
-} from '../support/system.js';
+import { planSystemOfFile, TASKS_MD, TASKS_MD_LATER } from '../support/runs.js';
+import { eventsOf, implemented, newestOf, newSession, reviewed, startSystem } from '../support/system.js';
 
-let folder: TasksFolder;
-let system: System;
-beforeAll(async () => {
-  folder = await tasksFolder();
-  system = await startSystem({ env: { THROUGHLINE_TASKS_ROOTS: folder.path } });
-});
-afterAll(async () => {
-  await system.stop();
-  await folder.remove();
-});
+const { folder, system } = await planSystemOfFile();
 
 const TASK = { taskId: '2.2', taskPrompt: 'Write the statements' };
 /** The state of the task in the plan, as its prompt says it: pending is not said. */

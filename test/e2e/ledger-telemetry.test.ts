@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { totalTelemetry, unwrittenTelemetry } from '../../src/contracts/compile-request.js';
 import { COMPILE_SUBJECT, COMPILER_SERVICE, type Token } from '../../src/contracts/names.js';
-import { TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
-import { eventsOf, implemented, newSession, type System, startSystem } from '../support/system.js';
+import { planSystemOfFile, TASKS_MD, TASKS_MD_LATER } from '../support/runs.js';
+import { eventsOf, implemented, newSession } from '../support/system.js';
 
-let folder: TasksFolder;
-let system: System;
-beforeAll(async () => {
-  folder = await tasksFolder();
-  system = await startSystem({ env: { THROUGHLINE_TASKS_ROOTS: folder.path } });
-});
-afterAll(async () => {
-  await system.stop();
-  await folder.remove();
-});
+const { folder, system } = await planSystemOfFile();
 
 const stats = z.object({
   name: z.string(),

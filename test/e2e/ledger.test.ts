@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RUN_INIT_SUBJECT } from '../../src/contracts/request-names.js';
 import { hashOf } from '../../src/shared/hash.js';
-import { runReplyOf, TASKS_MD, TASKS_MD_LATER, type TasksFolder, tasksFolder } from '../support/runs.js';
+import { planSystemOfFile, runReplyOf, TASKS_MD, TASKS_MD_LATER } from '../support/runs.js';
 import {
   allDealtWith,
   eventsOf,
@@ -12,19 +12,9 @@ import {
   newSession,
   reviewed,
   type System,
-  startSystem,
 } from '../support/system.js';
 
-let folder: TasksFolder;
-let system: System;
-beforeAll(async () => {
-  folder = await tasksFolder();
-  system = await startSystem({ env: { THROUGHLINE_TASKS_ROOTS: folder.path } });
-});
-afterAll(async () => {
-  await system.stop();
-  await folder.remove();
-});
+const { folder, system } = await planSystemOfFile();
 
 async function init(request: Parameters<System['client']['initRun']>[0]) {
   return runReplyOf(await system.client.initRun(request));

@@ -1,26 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { partsOf } from '../prompt/parts.js';
-import { TASKS_MD, type TasksFolder, tasksFolder } from '../support/runs.js';
-import {
-  allDealtWith,
-  freshState,
-  implemented,
-  newSession,
-  reviewed,
-  type System,
-  startSystem,
-} from '../support/system.js';
+import { planSystemOfFile, TASKS_MD } from '../support/runs.js';
+import { allDealtWith, freshState, implemented, newSession, reviewed } from '../support/system.js';
 
-let folder: TasksFolder;
-let system: System;
-beforeAll(async () => {
-  folder = await tasksFolder();
-  system = await startSystem({ env: { THROUGHLINE_TASKS_ROOTS: folder.path } });
-});
-afterAll(async () => {
-  await system.stop();
-  await folder.remove();
-});
+const { folder, system } = await planSystemOfFile();
 
 const KIRO = `# Implementation Plan
 

@@ -1,29 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cli } from '../support/cli.js';
-import { type TasksFolder, tasksFolder } from '../support/runs.js';
-import {
-  allDealtWith,
-  implemented,
-  newSession,
-  reviewed,
-  type System,
-  startSystem,
-} from '../support/system.js';
+import { planSystemOfFile } from '../support/runs.js';
+import { allDealtWith, implemented, newSession, reviewed } from '../support/system.js';
 
 /** The story of a plan whose tasks have bodies, as the agents read it in their prompts. */
 
-let folder: TasksFolder;
-let system: System;
-beforeAll(async () => {
-  folder = await tasksFolder();
-  system = await startSystem({ env: { THROUGHLINE_TASKS_ROOTS: folder.path } });
-});
-afterAll(async () => {
-  await system.stop();
-  await folder.remove();
-});
+const { folder, system } = await planSystemOfFile();
 
 const TASKS = `# Implementation Plan: Query language
 

@@ -1,7 +1,9 @@
 import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import { z } from 'zod';
+import { type System, systemOfFile } from './system.js';
 
 /** A tasks file that a test writes and changes, and what replies say of a run. */
 
@@ -26,6 +28,14 @@ export interface TasksFolder extends AsyncDisposable {
   /** Removes a file. */
   drop(name: string): Promise<void>;
   remove(): Promise<void>;
+}
+
+/** A folder of plans and a system that reads them, for all tests of the file that calls it. */
+export async function planSystemOfFile(): Promise<{ readonly folder: TasksFolder; readonly system: System }> {
+  const folder = await tasksFolder();
+  const system = await systemOfFile({ env: { THROUGHLINE_TASKS_ROOTS: folder.path } });
+  afterAll(() => folder.remove());
+  return { folder, system };
 }
 
 export async function tasksFolder(): Promise<TasksFolder> {
