@@ -145,7 +145,8 @@ export function memoryOf(
   const { text, maxFiles, hints, fill = 'relevant' } = asked;
   const past = pastOf(state);
   const { files: candidates, similar } = recall(past, {
-    ...{ text, maxFiles: Math.max(maxFiles, CONSIDERED), explain: asked.explain },
+    ...{ text, explain: asked.explain },
+    maxFiles: Math.max(maxFiles, fill === 'recent' && !asked.explain ? LED_BY : CONSIDERED),
     ...{ open: hints?.files, folder: hints?.cwd },
   });
   const files = candidates.slice(0, maxFiles).filter(({ score }) => score >= LIKELY);
@@ -170,9 +171,7 @@ export function memoryOf(
     ...{ files: likely.map(({ path }) => path), open: hints?.files, besideLedger: true },
     similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
   });
-  let findings = 0;
-  for (const { group, fact } of factsOf(state).index().all())
-    if (group === 'findings' && fact.sourceTaskId !== asked.taskId) findings += 1;
+  const findings = factsOf(state).index().findings - factsOf(state).findingsOf(asked.taskId).length;
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
   const places = chosen.map((each) => {
     const section = sectionOf(each);
@@ -186,8 +185,8 @@ export function memoryOf(
     }
   // Open findings are not repeated.
   const open = new Set(facts.findings.map(({ fact }) => fact));
-  const filesOf = new Map([...similar, ...(covering?.chosen ?? [])].map(({ task, files }) => [task, files]));
-  const alikeOf = new Map(covering?.chosen.map(({ task, alike }) => [task, alike.length]));
+  const filesOf = new Map([...similar, ...(covering ?? [])].map(({ task, files }) => [task, files]));
+  const alikeOf = new Map(covering?.map(({ task, alike }) => [task, alike.length]));
   const told = new Set<string>();
   /** The results of a task are shown once, at its first mention. */
   const moreOfTask = ({ sourceTaskId: task }: SessionFact): string[] => {

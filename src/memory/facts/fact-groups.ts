@@ -57,6 +57,14 @@ export function isBare({ relation, tags, object }: Told & { readonly object: str
   );
 }
 
+/** Groups that outlive their task and may matter without a shared word. */
+const LASTING: ReadonlySet<FactGroup> = new Set(['decisions', 'conventions', 'facts']);
+
+/** True for a decision, convention or fact in words. A definition can be found in the code, so it is none. */
+export function isLasting(fact: Told & { readonly object: string }): boolean {
+  return LASTING.has(groupOf(fact)) && fact.relation !== RELATIONS.defined && !isBare(fact);
+}
+
 const REVIEW_SUMMARIES: ReadonlySet<string> = new Set(
   rolesOf('review').map((role) => kindOf(role).relations.summary),
 );

@@ -3,7 +3,7 @@ import { addTo, lowerBound } from '../../shared/collections.js';
 import { oneSpelling } from '../../shared/text.js';
 import { tokens } from '../search/tokens.js';
 import { knownAs } from '../search/touched-files.js';
-import { FACT_GROUPS, type FactGroup, groupOf, isBare, isSummary } from './fact-groups.js';
+import { FACT_GROUPS, type FactGroup, groupOf, isBare, isLasting, isSummary } from './fact-groups.js';
 import type { IFactIndex, IndexedFact, SessionFact } from './fact-types.js';
 
 type Postings = Map<string, IndexedFact[]>;
@@ -24,6 +24,8 @@ export class FactIndex implements IFactIndex {
   readonly #byTask: Postings = new Map();
   readonly #telling = new FactsByAge();
   readonly #dull = new FactsByAge();
+  readonly lasting = new FactsByAge();
+  #findings = 0;
   /** Indexed words by their first characters. */
   readonly #families = new Map<string, Set<string>>();
   #slots = 0;
@@ -45,6 +47,7 @@ export class FactIndex implements IFactIndex {
     for (const path of entry.paths) addTo(this.#byFile, path, entry);
     addTo(this.#byTask, fact.sourceTaskId, entry);
     this.byAge(entry.isDull).add(entry);
+    if (entry.isLasting) this.lasting.add(entry);
     this.#count(entry, 1);
   }
 
@@ -61,6 +64,7 @@ export class FactIndex implements IFactIndex {
     for (const path of entry.paths) unpost(this.#byFile, path, entry);
     unpost(this.#byTask, fact.sourceTaskId, entry);
     this.byAge(entry.isDull).remove(entry);
+    if (entry.isLasting) this.lasting.remove(entry);
     this.#count(entry, -1);
   }
 
@@ -74,6 +78,10 @@ export class FactIndex implements IFactIndex {
 
   get counts(): { readonly said: number; readonly changed: number } {
     return { said: this.#saidTotal.facts, changed: this.#changedTotal.facts };
+  }
+
+  get findings(): number {
+    return this.#findings;
   }
 
   get places(): number {
@@ -110,6 +118,7 @@ export class FactIndex implements IFactIndex {
     const total = this.#totalOf(group);
     total.facts += more;
     total.words += more * words.length;
+    if (group === 'findings') this.#findings += more;
   }
 
   #totalOf(group: FactGroup): { facts: number; words: number } {
@@ -213,7 +222,7 @@ const DIGIT = /\d/;
 /** Data derived from the fact alone. */
 type Contents = Pick<
   IndexedFact,
-  'words' | 'own' | 'numbers' | 'group' | 'standing' | 'isOfTask' | 'isBare' | 'isSummary'
+  'words' | 'own' | 'numbers' | 'group' | 'standing' | 'isOfTask' | 'isBare' | 'isSummary' | 'isLasting'
 > & { readonly paths: readonly string[] };
 
 /** Cached: facts are immutable and may be in several stores. */
@@ -232,6 +241,7 @@ export class KnownFact implements IndexedFact {
   readonly isBare: boolean;
   readonly isSummary: boolean;
   readonly isDull: boolean;
+  readonly isLasting: boolean;
   /** Paths that it is about or mentions. */
   readonly paths: readonly string[];
   #saying: string | undefined;
@@ -250,6 +260,7 @@ export class KnownFact implements IndexedFact {
     this.isOfTask = contents.isOfTask;
     this.isBare = contents.isBare;
     this.isSummary = contents.isSummary;
+    this.isLasting = contents.isLasting;
     this.isDull = this.group === 'files' || this.isBare;
     this.paths = contents.paths;
   }
@@ -285,6 +296,7 @@ function contentsOf(fact: SessionFact): Contents {
     isOfTask,
     isBare: isBare(fact),
     isSummary: isSummary(fact),
+    isLasting: isLasting(fact),
     paths: [...new Set(paths)],
   };
 }

@@ -1,10 +1,8 @@
-import { RELATIONS } from '../../contracts/relations.js';
 import { addTo } from '../../shared/collections.js';
-import type { CoveringWork } from '../search/covering-work.js';
+import type { CoveringTask } from '../search/covering-work.js';
 import { BUSY, fileClass } from '../search/file-class.js';
 import { tokens } from '../search/tokens.js';
 import { endOf, fileWords, isNamed, knownAs } from '../search/touched-files.js';
-import type { FactGroup } from './fact-groups.js';
 import { type Candidate, FactHits, type FaintFact, isHeld, type Lead } from './fact-hits.js';
 import {
   type FactRanking,
@@ -49,20 +47,14 @@ export interface FactsAsked {
   readonly besideLedger?: boolean | undefined;
   /** Similarity, 0 to 1, by task of similar past results. */
   readonly similar: ReadonlyMap<string, number>;
-  /**
-   * The past tasks whose work is selected; that of others only for its words: a few if their files are known, since
-   * nothing else speaks for them. Absent: all work that fits.
-   */
-  readonly work?: CoveringWork | undefined;
+  /** The past tasks whose work is selected; that of a few others may be for its words. Absent: all work that fits. */
+  readonly work?: readonly CoveringTask[] | undefined;
   /** Decisions, conventions and facts in words to select even if nothing speaks for them; absent: none. */
   readonly lasting?: number | undefined;
 }
 
 /** Past work that is selected for its words alone, at most: it may say what the task must know. */
 const SPOKEN = 5;
-
-/** Groups that outlive their task and may matter without a shared word. */
-const LASTING: ReadonlySet<FactGroup> = new Set(['decisions', 'conventions', 'facts']);
 
 /** Limits of the query, in characters and tokens. */
 const MAX_QUERY = 8000;
@@ -84,7 +76,7 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
   hits.addWords();
   hits.addFiles(leadsFrom(asked, index));
   hits.addSimilar(asked.similar);
-  const useful = new Map(work?.chosen.map(({ task, use }) => [task, use]));
+  const useful = new Map(work?.map(({ task, use }) => [task, use]));
   hits.addWork(useful);
   hits.addOwn(index.ofTask(asked.taskId).filter(isAsked));
   const chance = Math.max(1, Math.sqrt(words.length / SHORT_QUERY));
@@ -95,9 +87,8 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
     if (entry.isBare) return false;
     if (entry.group !== 'work') return true;
     if (useful.has(entry.fact.sourceTaskId)) return entry.isSummary;
-    if (because !== 'words') return false;
-    if (work.known.has(entry.fact.sourceTaskId)) spoken += 1;
-    return spoken <= SPOKEN;
+    if (because === 'words') spoken += 1;
+    return because === 'words' && spoken <= SPOKEN;
   };
   const candidates = found
     .filter(({ entry }) => isAsked(entry))
@@ -105,13 +96,14 @@ export function rankFacts(store: ISessionFactStore, asked: FactsAsked): FactRank
     .filter(isUseful);
   const choice = new FactChoice({ maxFacts, room }, candidates, new Set(asked.files));
   const isAllowed = (entry: IndexedFact) => !(asked.besideLedger && entry.isDull) && isAsked(entry);
-  if (rest > 0 && !choice.isFull)
-    choice.fill({ index, faint, isAllowed, total: allowedOf(asked, index, isAllowed) }, rest);
-  else if (asked.lasting !== undefined && !choice.isFull) {
-    // A definition can be found in the code: it helps only a task that names it.
-    const isLasting = (entry: IndexedFact) =>
-      LASTING.has(entry.group) && entry.fact.relation !== RELATIONS.defined && isAllowed(entry);
-    choice.fill({ index, faint, isAllowed: isLasting, total: 0 }, asked.lasting - choice.countOf(LASTING));
+  if (rest > 0 && !choice.isFull) {
+    // Least informative facts last.
+    const newest = [false, true].map((isDull) => index.byAge(isDull).newestFirst());
+    choice.fill({ index, faint, newest, isAllowed, total: allowedOf(asked, index, isAllowed) }, rest);
+  } else if (asked.lasting !== undefined && !choice.isFull) {
+    const some = faint.filter(({ entry }) => entry.isLasting);
+    const newest = [index.lasting.newestFirst()];
+    choice.fill({ index, faint: some, newest, isAllowed, total: 0 }, asked.lasting - choice.lasting);
   }
   return { ...choice.facts(), considered: choice.considered(), total: candidates.length };
 }
@@ -168,6 +160,8 @@ const COMPARED = 64;
 interface Filling {
   readonly index: IFactIndex;
   readonly faint: readonly FaintFact[];
+  /** Facts by age, the newest first. */
+  readonly newest: readonly Iterable<IndexedFact>[];
   /** True if the answer may contain the fact at all. */
   readonly isAllowed: (entry: IndexedFact) => boolean;
   readonly total: number;
@@ -229,15 +223,17 @@ export class FactChoice {
     return this.isFull && this.#chosen.length < this.#most;
   }
 
-  countOf(groups: ReadonlySet<FactGroup>): number {
-    return this.#chosen.filter(({ entry }) => groups.has(entry.group)).length;
+  /** Number of lasting facts among the chosen ones. */
+  get lasting(): number {
+    return this.#chosen.filter(({ entry }) => entry.isLasting).length;
   }
 
   /** Adds up to `most` new facts: those with some relevance first, then the newest. */
-  fill({ index, faint, isAllowed, total }: Filling, most: number): void {
+  fill({ index, faint, newest, isAllowed, total }: Filling, most: number): void {
     const known = this.#candidates.filter((each) => each.isChosen || isSaid(each));
     this.#restTotal = total - known.filter(({ entry }) => isAllowed(entry)).length;
     const places = Math.min(most, this.#most - this.#chosen.length);
+    if (places <= 0) return;
     const said = new Set(this.#chosen.map(({ entry }) => entry.saying));
     const passed = new Uint8Array(index.places);
     for (const { entry } of known) passed[entry.place] = 1;
@@ -254,9 +250,8 @@ export class FactChoice {
       if (this.#rest.length >= places) return;
       add(entry);
     }
-    // Least informative facts last.
-    for (const isDull of [false, true]) {
-      for (const entry of index.byAge(isDull).newestFirst()) {
+    for (const entries of newest) {
+      for (const entry of entries) {
         if (this.#rest.length >= places) return;
         add(entry);
       }

@@ -82,9 +82,10 @@ export interface IndexedFact {
   readonly own: number;
   /** Sorted words with a digit; facts with different ones are different matters. */
   readonly numbers: string;
-  /** See `isBare` and `isSummary`. */
+  /** See `isBare`, `isSummary` and `isLasting`. */
   readonly isBare: boolean;
   readonly isSummary: boolean;
+  readonly isLasting: boolean;
   /** True if it only states a file change, or success. */
   readonly isDull: boolean;
   /** True if it is about its task as a whole. */
@@ -105,6 +106,10 @@ export interface IFactIndex {
   all(): Iterable<IndexedFact>;
   /** Dull facts or all others, by age. */
   byAge(isDull: boolean): { readonly size: number; newestFirst(): Iterable<IndexedFact> };
+  /** Decisions, conventions and facts in words, by age. */
+  readonly lasting: { readonly size: number; newestFirst(): Iterable<IndexedFact> };
+  /** Number of findings. */
+  readonly findings: number;
   /** Facts whose text has this word. */
   said(word: string): readonly IndexedFact[];
   /** Facts of changed files whose path has this word. */

@@ -1,6 +1,6 @@
 import { BUSY, FILE_CLASSES } from './file-class.js';
 import type { LikelyFile } from './likely-files.js';
-import type { PastResults } from './past-results.js';
+import type { PastResults, PastRow } from './past-results.js';
 
 /** A past task with the expected use of its line: the chance that it touched a file that the asked task will touch. */
 export interface CoveringTask {
@@ -29,16 +29,11 @@ const ALIKE = 0.5;
 
 interface Candidate {
   readonly task: string;
-  readonly files: Set<number>;
+  /** Distinct path numbers. */
+  files: readonly number[];
   /** Words of its newest result. */
   readonly tokens: readonly number[];
   use: number;
-}
-
-/** The past tasks that are worth a line, and all tasks whose files are known. */
-export interface CoveringWork {
-  readonly chosen: readonly CoveringTask[];
-  readonly known: ReadonlySet<string>;
 }
 
 /**
@@ -51,17 +46,18 @@ export function coveringTasks(
   past: PastResults,
   likely: readonly Pick<LikelyFile, 'path' | 'score'>[],
   isTold: (task: string) => boolean,
-): CoveringWork {
+): CoveringTask[] {
   const { paths, classes } = past.paths;
-  const worth = new Map<number, number>();
+  /** By path number: the chance that the task touches the file, and that of it which no chosen task covers. */
+  const worth = new Float64Array(paths.length);
   for (const { path, score } of likely.slice(0, COUNTED)) {
     const id = past.paths.idOf(path);
-    if (id !== undefined && !BUSY.has(FILE_CLASSES[classes[id] ?? 0] ?? 'src')) worth.set(id, score);
+    if (id !== undefined && !BUSY.has(FILE_CLASSES[classes[id] ?? 0] ?? 'src')) worth[id] = score;
   }
+  const chance = worth.slice();
   const candidates = candidatesOf(past, worth).filter(({ task }) => isTold(task));
-  const chosen: CoveringTask[] = [];
-  const chance = new Map(worth);
   for (const each of candidates) each.use = useOf(each, chance);
+  const chosen: CoveringTask[] = [];
   while (chosen.length < MOST) {
     let best: Candidate | undefined;
     for (const each of candidates) {
@@ -71,48 +67,45 @@ export function coveringTasks(
       if (each.use > (best?.use ?? 0)) best = each;
     }
     if (best === undefined || (best.use < BAR && chosen.length >= LEAST)) break;
-    const { task, use } = best;
+    const { task, use, files } = best;
     const like = best;
     const alike = candidates.filter((each) => each !== like && each.use > 0 && areAlike(like, each));
     for (const each of [best, ...alike]) each.use = 0;
-    for (const file of best.files) if (chance.has(file)) chance.set(file, (chance.get(file) ?? 0) * AGAIN);
-    const files = [...best.files].sort(
-      (a, b) => (worth.get(b) ?? 0) - (worth.get(a) ?? 0) || ((paths[a] ?? '') < (paths[b] ?? '') ? -1 : 1),
+    for (const file of files) chance[file] = (chance[file] ?? 0) * AGAIN;
+    const pathOf = (file: number) => paths[file] ?? '';
+    const inOrder = [...files].sort(
+      (a, b) => (worth[b] ?? 0) - (worth[a] ?? 0) || (pathOf(a) < pathOf(b) ? -1 : 1),
     );
-    chosen.push({
-      ...{ task, use },
-      files: files.map((file) => paths[file] ?? ''),
-      alike: alike.map((each) => each.task),
-    });
+    chosen.push({ task, use, files: inOrder.map(pathOf), alike: alike.map((each) => each.task) });
   }
-  return { chosen, known: new Set(past.rows.map(({ task }) => task)) };
+  return chosen;
 }
 
 /** Returns the tasks that touched a likely file, those with the newest results first. */
-function candidatesOf({ rows }: PastResults, worth: ReadonlyMap<number, number>): Candidate[] {
+function candidatesOf({ rows }: PastResults, worth: Float64Array): Candidate[] {
   const found = new Map<string, Candidate>();
   for (let place = rows.length - 1; place >= 0; place -= 1) {
-    const row = rows[place];
-    if (row === undefined || !row.files.some((file) => worth.has(file))) continue;
-    const known = found.get(row.task) ?? {
-      ...{ task: row.task, files: new Set<number>() },
-      ...{ tokens: row.tokens, use: 0 },
-    };
-    found.set(row.task, known);
-    for (const file of row.files) known.files.add(file);
+    const { task, files, tokens } = rows[place] as PastRow;
+    let isLikely = false;
+    for (let at = 0; at < files.length && !isLikely; at += 1)
+      isLikely = (worth[files[at] as number] ?? 0) > 0;
+    if (!isLikely) continue;
+    const known = found.get(task);
+    if (known === undefined) found.set(task, { task, files, tokens, use: 0 });
+    else known.files = [...new Set([...known.files, ...files])];
   }
   return [...found.values()];
 }
 
-function useOf({ files }: Candidate, chance: ReadonlyMap<number, number>): number {
+function useOf({ files }: Candidate, chance: Float64Array): number {
   let none = 1;
-  for (const file of files) none *= 1 - (chance.get(file) ?? 0);
-  return (1 - none) * Math.min(1, Math.sqrt(FOCUSED / files.size));
+  for (let at = 0; at < files.length; at += 1) none *= 1 - (chance[files[at] as number] ?? 0);
+  return (1 - none) * Math.min(1, Math.sqrt(FOCUSED / files.length));
 }
 
 function areAlike(one: Candidate, other: Candidate): boolean {
-  if (one.files.size !== other.files.size) return false;
-  for (const file of one.files) if (!other.files.has(file)) return false;
+  if (one.files.length !== other.files.length || !other.files.every((file) => one.files.includes(file)))
+    return false;
   const words = new Set(one.tokens);
   const common = other.tokens.filter((word) => words.has(word)).length;
   return common >= ALIKE * (one.tokens.length + other.tokens.length - common);
