@@ -64,7 +64,7 @@ export function packetLines(packet: DeltaPacket): string {
     .join('\n');
 }
 
-export type PacketField = keyof DeltaPacket;
+type PacketField = keyof DeltaPacket;
 
 /** Fields of a packet by importance to an agent, the first of each list most. */
 interface Worth {
