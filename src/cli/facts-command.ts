@@ -4,9 +4,9 @@ import { TOOLS } from '../contracts/tool-requests.js';
 import { counted, oneLine } from '../shared/text.js';
 import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
 import { allPages } from './output.js';
-import { addFields, print, shapeOf } from './request-command.js';
+import { addFields, addRequest, print, shapeOf } from './request-command.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
-import { coloursOf, showReply } from './show-reply.js';
+import { closing, coloursOf, showReply } from './show-reply.js';
 
 interface FactsOptions {
   readonly is?: 'open' | 'closed' | 'all';
@@ -56,12 +56,19 @@ export function factsCommand(program: Command): void {
       const found = pages.flatMap((page) => page.facts).sort((a, b) => a.dispatch - b.dispatch);
       if (json) return out(JSON.stringify(found.map(asStored)));
       for (const fact of found) {
-        const closed = fact.closed_by === undefined ? '' : ` (closed by result ${fact.closed_by})`;
-        out(wholeFact(fact) + closed);
+        out(wholeFact(fact) + closing(fact));
       }
       const hint = found.length > 0 || is === 'all' ? '' : ': "--is all" shows closed ones, too';
       note(`-- ${counted(found.length, 'fact')} at session sequence ${sequence}${hint}`);
     });
+  addRequest(facts, 'retract', 'fact-retract', {
+    places: ['id'],
+    examples: ['3f2a -s demo --reason "Never agreed"'],
+  });
+  addRequest(facts, 'correct', 'fact-correct', {
+    places: ['id', 'text'],
+    examples: ['3f2a "port 9464" -s demo --reason "Agreed on Monday"'],
+  });
 }
 
 async function showOne(
