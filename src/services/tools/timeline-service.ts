@@ -110,7 +110,9 @@ function placeIn(cursor: string): Place {
 
 function sourcesOf(kinds: ReadonlySet<TimelineKind>): Source[] {
   const wanted = Object.entries(SOURCES).filter(([kind]) => kinds.has(kind as keyof typeof SOURCES));
-  return wanted.length === Object.keys(SOURCES).length ? ['everything'] : wanted.flatMap(([, sources]) => sources);
+  return wanted.length === Object.keys(SOURCES).length
+    ? ['everything']
+    : wanted.flatMap(([, sources]) => sources);
 }
 
 /** Returns the prompts from a position, by sequence; equal ones stay in order. */
