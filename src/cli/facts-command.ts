@@ -21,7 +21,7 @@ const PAGE = 200;
 
 export function factsCommand(program: Command): void {
   const facts = onSession(program.command('facts')).description(
-    'Lists the facts of a session, oldest first, each whole on a line. With --id it shows the history of a fact, with --files\n' +
+    'Lists the facts of a session, oldest first, each whole on a line with its id. With --id it shows the history of a fact, with --files\n' +
       'the files that results touched.',
   );
   const fieldsIn = addFields(
@@ -82,11 +82,11 @@ async function showOne(
   else print(cli, showReply(name, reply, coloursOf(cli)));
 }
 
-/** The whole fact on one line; a prompt shows less of it. */
-function wholeFact({ subject, relation, object, severity, fix, task }: FoundFact): string {
+/** The whole fact on one line, with an id for `retract` and `correct`; a prompt shows less of it. */
+function wholeFact({ id, subject, relation, object, severity, fix, task }: FoundFact): string {
   const finding = [severity, fix && `fix: ${fix}`].filter(Boolean).join(', ');
   const said = `${subject} ${relation} ${object}${finding && ` (${finding})`}`;
-  return `- ${oneLine(said)} [task:${oneLine(task)}]`;
+  return `- ${oneLine(said)} [task:${oneLine(task)}] ${id.slice(0, 8)}`;
 }
 
 /** A fact by the names that its session keeps it under: what `--json` has always printed. */
