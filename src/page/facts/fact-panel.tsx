@@ -1,4 +1,6 @@
 import type { FactShown, FoundFact } from '../../contracts/replies/fact-reply.js';
+import { ask } from '../ask.js';
+import { Actions, mayAct, SendForm } from '../components/act.js';
 import { ButtonLink, Clock, Pair, Tag } from '../components/fields.js';
 import { AskedView, Panel } from '../components/states.js';
 import { factWords } from '../prompt/considered-table.js';
@@ -27,9 +29,15 @@ function Shown({ session, shown }: { readonly session: string; readonly shown: F
   const { fact, history, closedBy, shownIn } = shown;
   return (
     <>
-      <p class="fact-says">{fact.object}</p>
+      <p class={`fact-says ${fact.retracted === undefined ? '' : 'struck'}`}>{fact.object}</p>
       <p class="tags">
-        {closedBy === undefined ? <Tag tone="good">open</Tag> : <Tag>closed</Tag>}
+        {fact.retracted !== undefined ? (
+          <Tag tone="bad">retracted</Tag>
+        ) : closedBy === undefined ? (
+          <Tag tone="good">open</Tag>
+        ) : (
+          <Tag>closed</Tag>
+        )}
         {fact.severity === undefined ? null : <Tag tone="warn">{fact.severity}</Tag>}
         {fact.tags.map((tag) => (
           <Tag key={tag}>{tag}</Tag>
@@ -56,8 +64,21 @@ function Shown({ session, shown }: { readonly session: string; readonly shown: F
         </ButtonLink>
         <ButtonLink href={sessionHref(session, 'prompt', { task: fact.task })}>Prompt of the task</ButtonLink>
       </p>
+      {fact.closed_at === undefined && mayAct() ? <Correct session={session} fact={fact} /> : null}
       <h3>What closed it</h3>
-      {closedBy === undefined ? (
+      {fact.retracted !== undefined ? (
+        <p>
+          Retracted by {fact.retracted.by}
+          {fact.retracted.reason === undefined ? '' : `: ${fact.retracted.reason}`},{' '}
+          <Clock at={fact.retracted.at} />
+          {fact.retracted.instead === undefined ? null : (
+            <>
+              , replaced by{' '}
+              <a href={sessionHref(session, 'facts', { id: fact.retracted.instead })}>another fact</a>
+            </>
+          )}
+        </p>
+      ) : closedBy === undefined ? (
         <p class="quiet">Nothing: it is open.</p>
       ) : (
         <p>
@@ -103,19 +124,49 @@ function Shown({ session, shown }: { readonly session: string; readonly shown: F
   );
 }
 
+/** Replaces what a wrong fact says, or withdraws it. Later prompts do not show it either way. */
+function Correct({ session, fact }: { readonly session: string; readonly fact: FoundFact }) {
+  const of = { session, id: fact.id };
+  return (
+    <>
+      <h3>Is it wrong?</h3>
+      <SendForm
+        label="What it should say"
+        verb="Correct"
+        text={fact.object}
+        onSend={async (text) => {
+          const reply = await ask('tool.fact-correct', { ...of, text });
+          setParams({ id: reply.fact.id });
+        }}
+      >
+        <Actions
+          actions={[
+            {
+              verb: 'Retract',
+              confirm: 'Retract: no prompt shows it again',
+              run: () => ask('tool.fact-retract', of),
+            },
+          ]}
+        />
+      </SendForm>
+    </>
+  );
+}
+
 function History({ session, facts }: { readonly session: string; readonly facts: readonly FoundFact[] }) {
   return (
     <ol class="history">
       {facts.map((fact) => (
         <li
           key={`${fact.id} ${fact.eventSequence}`}
-          class={fact.closed_by === undefined ? '' : 'fact-closed'}
+          class={fact.closed_at === undefined ? '' : 'fact-closed'}
         >
           <a href={sessionHref(session, 'facts', { id: fact.id, is: 'all' })}>{factWords(fact)}</a>
           <br />
           <span class="quiet figure">
             task {fact.task}, result {fact.dispatch}
             {fact.closed_by === undefined ? '' : `, closed by result ${fact.closed_by}`}
+            {fact.retracted === undefined ? '' : `, retracted by ${fact.retracted.by}`}
           </span>
         </li>
       ))}

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { ReplyTo } from '../../contracts/replies/replies.js';
+import { ask } from '../ask.js';
+import { Actions, mayAct } from '../components/act.js';
 import { LongText, Outcome, Tag } from '../components/fields.js';
 import { AskedView, CardHead, Empty } from '../components/states.js';
 import { sessionHref } from '../route.js';
@@ -16,6 +18,8 @@ export function Column<Reply>(props: {
   /** Returns the items of the list. */
   readonly items: (reply: Reply) => readonly ComponentChildren[];
   readonly note?: (reply: Reply) => ComponentChildren;
+  /** A form that adds an item, for those who may. */
+  readonly add?: ComponentChildren;
 }) {
   const { title, empty } = props;
   const id = `${title.toLowerCase()}-title`;
@@ -37,6 +41,7 @@ export function Column<Reply>(props: {
               ) : (
                 <ul class="rows task-list">{items}</ul>
               )}
+              {props.add !== undefined && mayAct() ? <div class="column-add">{props.add}</div> : null}
             </>
           );
         }}
@@ -127,7 +132,38 @@ export function BoardRow({ session, task }: { readonly session: string; readonly
         <p key={each}>{each}</p>
       ))}
       {task.result === undefined ? null : <Outcome outcome={task.result.outcome} />}
+      {mayAct() ? <TaskActions session={session} task={task} /> : null}
     </Row>
+  );
+}
+
+function TaskActions({ session, task }: { readonly session: string; readonly task: BoardTask }) {
+  const of = { session, id: task.id };
+  const set = (status: BoardTask['status']) => () => ask('tool.task-status', { ...of, status });
+  return (
+    <p class="actions">
+      <Actions
+        actions={
+          isDone(task)
+            ? [{ verb: 'Reopen', run: set('remaining') }]
+            : [
+                { verb: 'Done', run: set('completed') },
+                task.status === 'blocked'
+                  ? { verb: 'Unblock', run: set('remaining') }
+                  : { verb: 'Block', run: set('blocked') },
+                ...(task.priority === 0
+                  ? []
+                  : [
+                      {
+                        verb: 'Sooner',
+                        run: () => ask('tool.task-priority', { ...of, priority: task.priority - 1 }),
+                      },
+                    ]),
+                { verb: 'Cancel', confirm: 'Cancel the task', run: set('cancelled') },
+              ]
+        }
+      />
+    </p>
   );
 }
 

@@ -3,6 +3,8 @@ import { useState } from 'preact/hooks';
 import type { ReplyTo } from '../../contracts/replies/replies.js';
 import type { LedgerListed, LedgersListed } from '../../contracts/replies/run-reply.js';
 import { stallText, waitsForPerson } from '../../shared/person-needed.js';
+import { ask } from '../ask.js';
+import { mayAct, SendForm } from '../components/act.js';
 import { Button, Outcome, Tag } from '../components/fields.js';
 import { AskedView, CardHead } from '../components/states.js';
 import { sessionHref, viewHref } from '../route.js';
@@ -100,6 +102,11 @@ function HeldTask({ session, listed }: { readonly session: string; readonly list
       <p>
         <span class="mono task-id">{task}</span> {whyHeld(listed)}
       </p>
+      {mayAct()
+        ? (listed.questions ?? []).map((question) => (
+            <AnswerForm key={question.text} session={session} task={task} question={question} />
+          ))
+        : null}
       <p class="remarks quiet small">
         <Outcome outcome={listed.last_outcome} />
         {ledgerTexts(listed).map((each) => (
@@ -118,6 +125,23 @@ function HeldTask({ session, listed }: { readonly session: string; readonly list
       </p>
       {open ? <Evidence session={session} task={task} /> : null}
     </Item>
+  );
+}
+
+/** Answers a question of an agent: later prompts of its task show the answer. */
+export function AnswerForm(props: {
+  readonly session: string;
+  readonly task: string;
+  readonly question: { readonly text: string; readonly options?: readonly string[] | undefined };
+}) {
+  const { session, task, question } = props;
+  return (
+    <SendForm
+      label={`Answer to "${question.text}"`}
+      verb="Answer"
+      suggestions={question.options}
+      onSend={(answer) => ask('tool.blocker-answer', { session, task, question: question.text, answer })}
+    />
   );
 }
 

@@ -162,7 +162,7 @@ function FactRow(props: {
     <li>
       <a
         data-row
-        class={`pick fact-row ${fact.closed_by === undefined ? '' : 'fact-closed'}`}
+        class={`pick fact-row ${fact.closed_at === undefined ? '' : 'fact-closed'}`}
         href={sessionHref(props.session, 'facts', query)}
         aria-current={props.current ? 'true' : undefined}
       >
@@ -170,6 +170,7 @@ function FactRow(props: {
         <span class="remarks quiet small">
           {fact.severity === undefined ? null : <Tag tone="warn">{fact.severity}</Tag>}
           {fact.closed_by === undefined ? null : <Tag>closed by result {fact.closed_by}</Tag>}
+          {fact.retracted === undefined ? null : <Tag tone="bad">retracted by {fact.retracted.by}</Tag>}
           <span>task {fact.task}</span>
           <span>{fact.role}</span>
           <span class="figure">result {fact.dispatch}</span>

@@ -1,6 +1,9 @@
 import '../styles/session.css';
+import { useState } from 'preact/hooks';
 import type { ReplyTo } from '../../contracts/replies/replies.js';
-import { Ago, Command, publishCommand, Tag } from '../components/fields.js';
+import { ask } from '../ask.js';
+import { Actions, mayAct, SendForm } from '../components/act.js';
+import { Ago, Command, publishCommand, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, Empty } from '../components/states.js';
 import { type SessionViewProps, viewHref } from '../route.js';
@@ -44,6 +47,7 @@ export function SessionView({ session }: SessionViewProps) {
               <Command text={`throughline session reopen ${session}`} />
             </div>
           )}
+          {view.sequence > 0 && mayAct() ? <Lifecycle session={session} view={view} /> : null}
           <SessionFiguresStrip session={view} />
           {view.sequence === 0 ? (
             <Empty
@@ -76,6 +80,13 @@ export function SessionView({ session }: SessionViewProps) {
                   }}
                   items={({ tasks }) =>
                     ordered(tasks).map((task) => <BoardRow key={task.id} session={session} task={task} />)
+                  }
+                  add={
+                    <SendForm
+                      label="A new task"
+                      verb="Add"
+                      onSend={(content) => ask('tool.task-add', { session, content })}
+                    />
                   }
                 />
                 <Column
@@ -131,6 +142,7 @@ export function SessionView({ session }: SessionViewProps) {
                     command: `throughline note add --session ${session} "The CI machine has no docker"`,
                     text: 'Information for later agents:',
                   }}
+                  add={<NoteForm session={session} />}
                   items={(reply) =>
                     reply.notes.toReversed().map(({ id, type, content, created_at, iteration }) => (
                       <Row
@@ -141,7 +153,18 @@ export function SessionView({ session }: SessionViewProps) {
                         text={content}
                       >
                         <Ago at={created_at} />
-                        {iteration === 0 ? null : `, iteration ${iteration}`}
+                        {iteration === 0 ? null : `, iteration ${iteration}`}{' '}
+                        {mayAct() ? (
+                          <Actions
+                            actions={[
+                              {
+                                verb: 'Delete',
+                                confirm: 'Delete the note',
+                                run: () => ask('tool.note-delete', { session, id }),
+                              },
+                            ]}
+                          />
+                        ) : null}
                       </Row>
                     ))
                   }
@@ -157,6 +180,13 @@ export function SessionView({ session }: SessionViewProps) {
                     command: `throughline inbox add --session ${session} "Please look at the build first"`,
                     text: 'A message to the next agent:',
                   }}
+                  add={
+                    <SendForm
+                      label="A message to the next agent"
+                      verb="Send"
+                      onSend={(content) => ask('tool.inbox-add', { session, content })}
+                    />
+                  }
                   items={({ messages }) =>
                     messages
                       .toSorted((a, b) => Number(a.read) - Number(b.read))
@@ -169,7 +199,17 @@ export function SessionView({ session }: SessionViewProps) {
                           text={content}
                           done={read}
                         >
-                          <Ago at={created_at} />
+                          <Ago at={created_at} />{' '}
+                          {mayAct() && !read ? (
+                            <Actions
+                              actions={[
+                                {
+                                  verb: 'Mark as read',
+                                  run: () => ask('tool.inbox-mark-read', { session, id }),
+                                },
+                              ]}
+                            />
+                          ) : null}
                         </Row>
                       ))
                   }
@@ -180,6 +220,61 @@ export function SessionView({ session }: SessionViewProps) {
         </>
       )}
     </AskedView>
+  );
+}
+
+const NOTE_TYPES = ['learning', 'decision', 'tip', 'stuck'] as const;
+
+function NoteForm({ session }: { readonly session: string }) {
+  const [type, setType] = useState<(typeof NOTE_TYPES)[number]>('decision');
+  return (
+    <SendForm
+      label="A note for later agents"
+      verb="Add"
+      onSend={(content) => ask('tool.note-add', { session, content, type })}
+    >
+      <SelectField
+        label="Kind"
+        value={type}
+        choices={NOTE_TYPES.map((value) => ({ value, label: value }))}
+        onChoose={setType}
+      />
+    </SendForm>
+  );
+}
+
+/** Completes, restarts, archives or reopens the session. */
+function Lifecycle(props: {
+  readonly session: string;
+  readonly view: ReplyTo<'tool.session-show'>['session'];
+}) {
+  const { session, view } = props;
+  const isArchived = view.archived !== undefined;
+  const isOpen = view.status === 'open';
+  const archive = {
+    verb: 'Archive',
+    confirm: 'Archive: it takes no results until it is reopened',
+    run: () => ask('tool.session-archive', { session }),
+  };
+  return (
+    <p class="actions">
+      <Actions
+        actions={
+          isArchived
+            ? [{ verb: 'Reopen', run: () => ask('tool.session-reopen', { session }) }]
+            : [
+                isOpen
+                  ? {
+                      verb: 'Complete',
+                      confirm: 'Complete the session',
+                      run: () => ask('tool.session-complete', { session }),
+                    }
+                  : { verb: 'Restart', run: () => ask('tool.session-restart', { session }) },
+                archive,
+              ]
+        }
+      />
+    </p>
   );
 }
 
