@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { runStatus } from '../../src/memory/session/run-status.js';
 import { boardCounts } from '../../src/memory/session/task-counts.js';
 import { Played, withTasks } from '../support/played.js';
 import { promptOf } from './iterations.js';
@@ -192,6 +193,21 @@ describe('the inbox of a prompt', () => {
     const played = new Played().after('inbox-add', { content: 'one' }).after('inbox-add', { content: 'two' });
     played.wait(58).after('inbox-add', { content: 'three' }).after('inbox-mark-read', { id: '2' });
     expect(shown('inbox', played)).toBe('## Inbox\n- [MSG-1] (1hr 1min ago) one\n- [MSG-3] (1min ago) three');
+  });
+
+  it.each(['@human Which licence?', 'To the user: which licence?', 'Human, which licence?'])(
+    'the message %j is not for the agent: the status says that it waits for a person',
+    (content) => {
+      const played = new Played().after('inbox-add', { content });
+      expect(shown('inbox', played)).toBe('');
+      expect(runStatus(played.state).waiting).toEqual([`message MSG-1: ${content}`]);
+      played.after('inbox-mark-read', { id: '1' });
+      expect(runStatus(played.state).waiting).toEqual([]);
+    },
+  );
+
+  it.each(['The user table is slow', 'Ask a person'])('the message %j is for the agent', (content) => {
+    expect(shown('inbox', new Played().after('inbox-add', { content }))).toContain(content);
   });
 
   it('a prompt has nothing about the inbox when everything is read', () => {

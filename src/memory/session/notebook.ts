@@ -39,6 +39,13 @@ export function unread(notebook: Notebook): InboxMessage[] {
   return [...notebook.inbox.values()].filter((message) => !message.read);
 }
 
+/** True if a message begins with its addressee, and that is a person: `@human …`, `To the user: …`. */
+export function isForPerson({ content }: Pick<InboxMessage, 'content'>): boolean {
+  return /^\s*(?:@(?:human|person|user)\b|(?:(?:to|for) )?(?:(?:a|the) )?(?:human|person|user)\s*[:,])/i.test(
+    content,
+  );
+}
+
 export function evolveNotebook(notebook: Notebook, event: NotebookEvent): void {
   const { at } = event;
   switch (event.type) {
