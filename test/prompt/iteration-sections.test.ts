@@ -195,19 +195,13 @@ describe('the inbox of a prompt', () => {
     expect(shown('inbox', played)).toBe('## Inbox\n- [MSG-1] (1hr 1min ago) one\n- [MSG-3] (1min ago) three');
   });
 
-  it.each(['@human Which licence?', 'To the user: which licence?', 'Human, which licence?'])(
-    'the message %j is not for the agent: the status says that it waits for a person',
-    (content) => {
-      const played = new Played().after('inbox-add', { content });
-      expect(shown('inbox', played)).toBe('');
-      expect(runStatus(played.state).waiting).toEqual([`message MSG-1: ${content}`]);
-      played.after('inbox-mark-read', { id: '1' });
-      expect(runStatus(played.state).waiting).toEqual([]);
-    },
-  );
-
-  it.each(['The user table is slow', 'Ask a person'])('the message %j is for the agent', (content) => {
-    expect(shown('inbox', new Played().after('inbox-add', { content }))).toContain(content);
+  it('a message to @human is not for the agent: the status says that it waits for a person', () => {
+    const content = '@human Which licence?';
+    const played = new Played().after('inbox-add', { content });
+    expect(shown('inbox', played)).toBe('');
+    expect(runStatus(played.state).waiting).toEqual([`message MSG-1: ${content}`]);
+    played.after('inbox-mark-read', { id: '1' });
+    expect(runStatus(played.state).waiting).toEqual([]);
   });
 
   it('a prompt has nothing about the inbox when everything is read', () => {

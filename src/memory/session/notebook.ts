@@ -39,11 +39,9 @@ export function unread(notebook: Notebook): InboxMessage[] {
   return [...notebook.inbox.values()].filter((message) => !message.read);
 }
 
-/** True if a message begins with its addressee, and that is a person: `@human …`, `To the user: …`. */
+/** True if a message is for a person: it begins with `@human`. */
 export function isForPerson({ content }: Pick<InboxMessage, 'content'>): boolean {
-  return /^\s*(?:@(?:human|person|user)\b|(?:(?:to|for) )?(?:(?:a|the) )?(?:human|person|user)\s*[:,])/i.test(
-    content,
-  );
+  return /^\s*@human\b/i.test(content);
 }
 
 export function evolveNotebook(notebook: Notebook, event: NotebookEvent): void {
