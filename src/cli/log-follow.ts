@@ -1,12 +1,16 @@
 import { messageOf } from '../contracts/errors.js';
 import { projectOf, type Token } from '../contracts/names.js';
 import type { TimelineEntry, TimelineKind } from '../contracts/replies/dispatch-result.js';
+import { batched } from '../engine/runtime/batched.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
 import { TailFollower } from '../engine/runtime/tail-follower.js';
 import { onConnectionState } from '../nats/connection/connection-states.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import type { NatsPorts } from '../nats/open-nats.js';
 import { ThroughlineClient } from '../sdk/throughline-client.js';
+import { dropOldest } from '../shared/collections.js';
+import { needsText } from '../shared/person-needed.js';
+import { oneLine } from '../shared/text.js';
 import { type Cli, note, out } from './command-context.js';
 import type { Followed, Following } from './log-follow-all.js';
 import { projectNote } from './session-argument.js';
@@ -34,7 +38,9 @@ export async function followLog(cli: Cli, options: FollowOptions): Promise<void>
     (kinds?.includes(entry.kind) ?? true) && (task === undefined || entry.task === task);
   const show = (of: Token, entry: TimelineEntry) => {
     if (isWanted(entry)) out(json ? JSON.stringify({ session: of, ...entry }) : timelineLine(entry, of));
+    void needed?.(of);
   };
+  let needed: ((session: Token) => Promise<void>) | undefined;
   // A reader of the pipe that has ended, such as head, ends this as well.
   process.stdout.once('error', () => process.exit());
   const shutdown = new Shutdown();
@@ -42,11 +48,14 @@ export async function followLog(cli: Cli, options: FollowOptions): Promise<void>
     const { openPorts } = await import('./open-ports.js');
     const nats = await openPorts(cli, []);
     shutdown.add('the connection', () => nats.close());
+    const timeoutMs = cli.config.requestTimeoutMs;
+    const client = new ThroughlineClient(natsTransport(nats.connection, timeoutMs), { timeoutMs });
+    needed = needsOnce(client);
     const faults = faultsOnce();
     const followed = { show, failed: faults.failed };
     const following = await (session === undefined
       ? import('./log-follow-all.js').then(({ followAll }) => followAll(cli, nats, { ...followed, project }))
-      : followOne(cli, nats, session, followed));
+      : followOne(client, nats, session, followed));
     shutdown.add('following', async () => following.stop());
     const unlisten = onConnectionState(nats.connection, (connected) => {
       note(
@@ -79,15 +88,32 @@ function faultsOnce() {
   };
 }
 
+const MOST_KNOWN = 10_000;
+
+/** Says once what needs a person in a session that has moved. */
+function needsOnce(client: ThroughlineClient): (session: Token) => Promise<void> {
+  const known = new Map<Token, readonly string[]>();
+  return batched(async (sessions: readonly Token[]) => {
+    for (const session of new Set(sessions)) {
+      // Without services, or permission to ask them, nothing is known.
+      const status = await client.runStatus(session).catch(() => undefined);
+      if (status === undefined) continue;
+      const needs = needsText(status).map(oneLine);
+      const before = known.get(session) ?? [];
+      for (const need of needs) if (!before.includes(need)) note(`-- ${session} needs you: ${need}`);
+      known.set(session, needs);
+      dropOldest(known, MOST_KNOWN);
+    }
+  });
+}
+
 /** Follows one session by requests about it alone, as a user who is bound to it may make them. */
 async function followOne(
-  { config }: Cli,
+  client: ThroughlineClient,
   nats: NatsPorts,
   session: Token,
   { show, failed }: Followed,
 ): Promise<Following> {
-  const timeoutMs = config.requestTimeoutMs;
-  const client = new ThroughlineClient(natsTransport(nats.connection, timeoutMs), { timeoutMs });
   const kinds = ['result', 'rejected', 'command', 'trace'] as const;
   const { sequence: after } = await client.tools.timelineList({ session, limit: 1 });
   if (after === 0) note(`-- there is no session ${session} yet: waiting for it to begin`);

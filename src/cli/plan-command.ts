@@ -6,7 +6,7 @@ import { ThroughlineError } from '../contracts/errors.js';
 import { runInitRequest } from '../contracts/run-request.js';
 import { sessionSettings } from '../contracts/session-meta-events.js';
 import { TOOLS } from '../contracts/tool-requests.js';
-import { readPlan } from '../engine/files/local-tasks-file.js';
+import { readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { specNameOf } from '../ledger/progress-ledger.js';
 import { oneLine, shellWord } from '../shared/text.js';
 import { cliOf, examples, note, out, sessionOf, withClient } from './command-context.js';
@@ -60,7 +60,10 @@ function addFollow(plan: Command): void {
     shapeOf(runInitRequest.shape, (field) => ['spec', 'goal', 'settings'].includes(field)),
   );
   follow
-    .option('--push', 'send the text of the file: for a service that cannot read it')
+    .option(
+      '--push',
+      'send the text of the file, and of the requirements.md or spec.md beside it: for a service that cannot read them',
+    )
     .option('--json', 'print the reply as JSON')
     .option('-w, --watch', 'read the file again when it changes, and show it each time, until Ctrl-C')
     .addHelpText(
@@ -81,7 +84,7 @@ function addFollow(plan: Command): void {
       const tasks = file ?? (await usualPlan(again));
       const init = async () => {
         const named = options.spec ?? (options.push ? specNameOf(resolve(tasks)) : undefined);
-        const source = options.push ? { tasksText: textOf(tasks) } : { tasksPath: resolve(tasks) };
+        const source = options.push ? pushed(tasks) : { tasksPath: resolve(tasks) };
         const request = { session, spec: named, goal, settings, ...source };
         return withClient(cli, (client) => client.initRun(request)).catch(async (error: unknown) => {
           throw options.push
@@ -129,9 +132,9 @@ async function withFix(error: unknown, tasks: string, command: string): Promise<
 const OTHER_PLACE =
   'Correct the path, or leave it out: "plan follow" then looks for the plan at the usual places';
 
-function textOf(file: string): string {
+function pushed(file: string) {
   const text = readPlan(file);
-  if (typeof text === 'string') return text;
+  if (typeof text === 'string') return { tasksText: text, ...requirementsBeside(file, text) };
   throw new ThroughlineError('progress_ledger_missing_tasks', `${file}: ${text.fault}. ${OTHER_PLACE}`);
 }
 

@@ -257,10 +257,7 @@ function linesOf(session: SessionListed, noFigures: string): string[] {
 
 /** An entry of a timeline in one line, with its session where that is not plain. */
 export function timelineLine(entry: TimelineEntry, session?: Token): string {
-  const { at, kind, task, role, verdict, failed, summary, asks = [], dispatch } = entry;
-  // A blocker that asks is the summary of a result without one.
-  const asked = asks.filter((text) => text !== summary);
-  const needs = asks.length === 0 ? '' : ['needs you', ...asked.slice(0, 1).map(oneLine)].join(': ');
+  const { at, kind, task, role, verdict, failed, summary, dispatch } = entry;
   const what = [role, verdict].filter((part) => part !== undefined).join(' ');
   const where = dispatch === undefined ? '' : ` (result ${dispatch})`;
   const parts = [
@@ -270,7 +267,6 @@ export function timelineLine(entry: TimelineEntry, session?: Token): string {
     oneLine(task ?? '-'),
     what,
     summary === verdict ? '' : oneLine(summary),
-    needs,
   ];
   return parts.filter((part) => part !== '').join('  ') + where;
 }

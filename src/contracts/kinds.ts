@@ -86,7 +86,7 @@ export const KINDS = {
       intro: `You are the implementer of one task in a longer run.
 Do this task and nothing beyond it. Keep to what earlier tasks decided, and repeat no work that is done.`,
       result:
-        'task_id, status (completed | blocked | failed), summary, files_modified [path], tests [{command, passed (true | false), failures [text]}], follow_up_actions [text], blockers [text], questions [{text, options [text], default}] (to a person; with a default the work goes on), facts [{subject, relation, object}] (decisions that later tasks must know)',
+        'task_id, status (completed | blocked | failed), summary, files_modified [path], tests [{command, passed (true | false), failures [text]}], follow_up_actions [text], blockers [text], questions [{text, options [text], default}] (to a person; with a default the work goes on), commit, branch, artifacts [{kind, name, signature, location}] (what later tasks can call), facts [{subject, relation, object}] (decisions that later tasks must know)',
       guide: {
         begin: 'do the task.',
         continue: 'go on from the last try: do what is left of the task.',

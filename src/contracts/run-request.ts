@@ -114,7 +114,10 @@ export const runEvents = [
   eventOf('progress.rebuilt', { document: tasksDocument.describe('What was read.') }),
 ] as const;
 
-const MAX_DOCUMENT = 800_000;
+/** Names of the requirements document beside a plan: Kiro and spec-workflow, spec-kit. */
+export const REQUIREMENTS_FILES = ['requirements.md', 'spec.md'] as const;
+/** In characters, of both documents together: a request must fit one message. */
+export const MAX_DOCUMENT = 800_000;
 
 export const runInitRequest = z
   .object({
@@ -134,6 +137,13 @@ export const runInitRequest = z
       .max(MAX_DOCUMENT, `must be at most ${MAX_DOCUMENT} characters`)
       .optional()
       .describe('The document itself. Give this or tasksPath, not both.'),
+    requirementsText: z
+      .string()
+      .max(MAX_DOCUMENT, `must be at most ${MAX_DOCUMENT} characters`)
+      .optional()
+      .describe(
+        'With tasksText: the requirements document beside it, for the texts of those that its tasks name.',
+      ),
   })
   .refine((request) => (request.tasksPath === undefined) !== (request.tasksText === undefined), {
     message: 'give either tasksPath, a file that the service can read, or tasksText, the document itself',

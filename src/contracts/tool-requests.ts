@@ -123,7 +123,7 @@ export const TOOLS = {
   'note-delete': tool('delete a note', '--id NOT-1', { id }),
   'note-list': tool('all notes', '--type stuck', { type: noteType.optional() }),
   'inbox-add': tool(
-    'leave a message for the next agent',
+    'leave a message for the next agent; one that begins with @human is for a person',
     '--content "Please look at the failing build first"',
     { content: said },
   ),

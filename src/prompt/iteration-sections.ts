@@ -3,7 +3,7 @@ import { NOTE_TYPES } from '../contracts/session-meta-events.js';
 import { outlookOf, type PlannedTask, type TaskResults } from '../ledger/next-task.js';
 import type { Charter } from '../memory/session/charter.js';
 import type { Iteration, IterationHistory } from '../memory/session/iterations.js';
-import { type Notebook, unread } from '../memory/session/notebook.js';
+import { isForPerson, type Notebook, unread } from '../memory/session/notebook.js';
 import { byPriority, type Task, type TaskBoard } from '../memory/session/task-board.js';
 import { isReady, type Unresolved, unresolved } from '../memory/session/task-dependencies.js';
 import { age, clipText, counted, lengthOf, quoted, quotedLines } from '../shared/text.js';
@@ -219,7 +219,7 @@ export function formatNotes({ notes }: Notebook, list: PromptList, shown: readon
 
 /** Returns unread messages, oldest first; a shortened one says so. */
 export function inboxList(notebook: Notebook, now: string | undefined, command: Commanding): PromptList {
-  const messages = unread(notebook);
+  const messages = unread(notebook).filter((message) => !isForPerson(message));
   const all = command('inbox-list');
   return {
     items: messages.map(({ id, content, created_at }) => {

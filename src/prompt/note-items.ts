@@ -1,5 +1,5 @@
 import { BLOCKED_BY, RELATIONS } from '../contracts/relations.js';
-import type { RankedFact } from '../memory/facts/fact-types.js';
+import type { RankedFact, SessionFact } from '../memory/facts/fact-types.js';
 import type { LikelyFile } from '../memory/search/likely-files.js';
 import { tokens } from '../memory/search/tokens.js';
 import { clipText, distinctTexts, quoted } from '../shared/text.js';
@@ -13,6 +13,8 @@ const MAX_SAYING = 1000;
 const SHOWN_FILES = 3;
 const SHOWN_DEMANDS = 2;
 const MAX_DEMAND = 160;
+/** Share of a finding's words in a summary that says it. */
+const COVERED = 0.6;
 
 /** Groups whose lines stand without their task; a finding or an open point is settled in its task. */
 const SELF_CONTAINED: ReadonlySet<RankedFact['group']> = new Set([
@@ -125,18 +127,31 @@ function testSaying(object: string, inTask: string): string {
   return object.startsWith(failed) ? object.slice(failed.length) : object;
 }
 
-/** Renders the demands of a task's review, besides the open findings. */
-export function demandsPart(demands: readonly string[]): string[] {
-  const said = distinctTexts(demands);
-  return said.length === 0
-    ? []
-    : [
-        `| Open: ${listed(
-          said.map((demand) => clipText(demand, MAX_DEMAND)),
-          SHOWN_DEMANDS,
-          '; ',
-        )}`,
-      ];
+/** Renders findings of a task's reviews: open ones, and settled ones unless the summary already says so. */
+export function demandsPart(findings: readonly SessionFact[], summary: string): string[] {
+  const textsOf = (isOpen: boolean) =>
+    distinctTexts(
+      findings.filter((each) => isOpen === (each.validTo === undefined)).map((each) => each.object),
+    );
+  const open = textsOf(true);
+  const done = new Set(tokens(`/${summary}`));
+  const settled = textsOf(false).filter((text) => !open.includes(text) && !isCovered(text, done));
+  const part = (title: string, texts: readonly string[]) =>
+    texts.length === 0
+      ? []
+      : [
+          `| ${title}: ${listed(
+            texts.map((text) => clipText(text, MAX_DEMAND)),
+            SHOWN_DEMANDS,
+            '; ',
+          )}`,
+        ];
+  return [...part('Open', open), ...part('Review (settled)', settled)];
+}
+
+function isCovered(text: string, words: ReadonlySet<string>): boolean {
+  const asked = tokens(`/${text}`);
+  return asked.filter((word) => words.has(word)).length >= COVERED * asked.length;
 }
 
 export function filesPart(files: readonly string[]): string[] {

@@ -7,7 +7,7 @@ import type {
   LearningsReport,
   PromptLine,
 } from '../contracts/replies/compile-reply.js';
-import { factId, type RankedFact, type SessionFact, type WeighedFact } from '../memory/facts/fact-types.js';
+import type { RankedFact, SessionFact, WeighedFact } from '../memory/facts/fact-types.js';
 import {
   formatLearning,
   formatRelevantLearnings,
@@ -50,7 +50,7 @@ function noteOrigin(
   const fact = facts[section][index]?.fact;
   if (fact === undefined) return { section };
   const { sourceTaskId: task, sourceSequence: dispatch, eventSequence } = fact;
-  return { section, fact: factId(fact), task, dispatch, eventSequence };
+  return { section, fact: fact.id, task, dispatch, eventSequence };
 }
 
 export function learningItems(learnings: LearningsInPrompt): Item[] {
@@ -101,7 +101,7 @@ export function describeFact({ fact, score, tokens }: RankedFact): CompiledFact 
     taskId: fact.sourceTaskId,
     ...(fact.severity !== undefined && { severity: fact.severity }),
     ...(fact.fix !== undefined && { fix: fact.fix }),
-    id: factId(fact),
+    id: fact.id,
     dispatch: fact.sourceSequence,
     eventSequence: fact.eventSequence,
     score: rounded(score),

@@ -1,7 +1,7 @@
 import type { NoteType } from '../contracts/session-meta-events.js';
 import { questionKey } from '../ledger/task-ledger.js';
 import { isTelling, tokens } from '../memory/search/tokens.js';
-import { unread } from '../memory/session/notebook.js';
+import { isForPerson, unread } from '../memory/session/notebook.js';
 import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
 import { clipText, quoted, withoutEnd } from '../shared/text.js';
 import { beginnings, type Item } from './prompt-items.js';
@@ -54,7 +54,7 @@ export function saidItems(state: SessionState, taskId: string, taskPrompt: strin
   const isForOthers = (text: string) => !names(text) && [...mentionsIn(text)].some((id) => ids.has(id));
   const messages = unread(notebook)
     .slice(-MOST_READ)
-    .filter(({ content }) => !isForOthers(content))
+    .filter((message) => !isForOthers(message.content) && !isForPerson(message))
     .slice(-MOST_MESSAGES)
     .map(({ id, content }) => ({ label: `Message ${id}`, text: content }));
   const notes = [...notebook.notes.values()]

@@ -171,7 +171,9 @@ export function memoryOf(
     ...{ files: likely.map(({ path }) => path), open: hints?.files, besideLedger: true },
     similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
   });
-  const findings = factsOf(state).index().findings - factsOf(state).findingsOf(asked.taskId).length;
+  const own = factsOf(state).findingsOf(asked.taskId);
+  const findings =
+    factsOf(state).index().findings - own.filter(({ validTo }) => validTo === undefined).length;
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
   const places = chosen.map((each) => {
     const section = sectionOf(each);
@@ -189,13 +191,15 @@ export function memoryOf(
   const alikeOf = new Map(covering?.map(({ task, alike }) => [task, alike.length]));
   const told = new Set<string>();
   /** The results of a task are shown once, at its first mention. */
-  const moreOfTask = ({ sourceTaskId: task }: SessionFact): string[] => {
+  const moreOfTask = ({ sourceTaskId: task, object: summary }: SessionFact): string[] => {
     if (told.has(task)) return [];
     told.add(task);
     const findings = factsOf(state).findingsOf(task);
-    const demands = findings.filter((finding) => !open.has(finding)).map(({ object }) => object);
     return [
-      ...demandsPart(demands),
+      ...demandsPart(
+        findings.filter((finding) => !open.has(finding)),
+        summary,
+      ),
       ...filesPart(filesOf.get(task) ?? []),
       ...alikePart(alikeOf.get(task) ?? 0),
     ];

@@ -21,8 +21,13 @@ export function stallText(hint: string): string {
 }
 
 interface Needs {
-  readonly stalled: readonly unknown[];
-  readonly waiting: readonly unknown[];
+  readonly stalled: readonly { readonly task: string; readonly reason: string }[];
+  readonly waiting: readonly string[];
+}
+
+/** Returns a sentence for each thing that needs a person. */
+export function needsText({ stalled, waiting }: Needs): string[] {
+  return [...stalled.map(({ task, reason }) => `task ${task} is stalled: ${stallText(reason)}`), ...waiting];
 }
 
 /** Returns 0 for a session with a stalled task, 1 for one that waits for a person, else 2. */

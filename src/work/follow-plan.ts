@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
 import type { RunStatusReply } from '../contracts/replies/run-reply.js';
-import { readPlan } from '../engine/files/local-tasks-file.js';
+import { readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { replaceFile } from '../engine/files/text-file.js';
 import { specNameOf } from '../ledger/progress-ledger.js';
 import { tickedPlan } from '../ledger/tasks-md/tick.js';
@@ -51,7 +51,8 @@ export async function followPlan(
   const spec = status.run === null ? specNameOf(path) : undefined;
   const pushed = async () => {
     const tasksText = textOf(path);
-    await ask((client) => client.initRun({ session, tasksText, spec }));
+    const request = { session, spec, tasksText, ...requirementsBeside(path, tasksText) };
+    await ask((client) => client.initRun(request));
   };
   if (status.run?.source.kind === 'document') {
     await pushed();

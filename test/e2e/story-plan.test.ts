@@ -39,14 +39,15 @@ const REQUIREMENTS = `### Requirement 1: Lexer
 2. WHEN a token is unknown THEN the lexer SHALL report its line
 `;
 
-async function following(): Promise<string> {
+async function following(...more: readonly string[]): Promise<string> {
   const session = newSession('story-plan');
   const spec = join(folder.path, session);
   await mkdir(spec);
   await writeFile(join(spec, 'requirements.md'), REQUIREMENTS);
   await writeFile(join(spec, 'design.md'), '# Design\n');
   await writeFile(join(spec, 'tasks.md'), TASKS);
-  await system.client.initRun({ session, tasksPath: join(spec, 'tasks.md') });
+  const args = ['plan', 'follow', join(spec, 'tasks.md'), '-s', session, ...more];
+  expect(await cli(args, { env: { NATS_URL: system.url } })).toMatchObject({ code: 0 });
   return session;
 }
 
@@ -69,15 +70,21 @@ Goal: parse queries in one pass.
 Conventions: never use regular expressions in the lexer.`;
 
 describe('a plan with bodies', () => {
-  it('the prompt of a task that is only named ends with the own words of the plan, each once', async () => {
-    const session = await following();
-    const { prompt } = await system.client.compile({ session, taskId: '2' });
-    expect(prompt.endsWith(`Task prompt:\n${TEXT}`)).toBe(true);
-    const [before = '', own = ''] = prompt.split('Task prompt:\n');
-    expect(before).toContain('Task 2: Write the lexer\n');
-    for (const line of ['Write the lexer', 'src/lexer.ts', 'split the text into tokens'])
-      expect(own.split(line)).toHaveLength(2);
-  });
+  it.each([
+    ['read by the service', []],
+    ['sent as text', ['--push']],
+  ])(
+    'the prompt of a task that is only named ends with the own words of the plan %s, each once',
+    async (_how, more) => {
+      const session = await following(...more);
+      const { prompt } = await system.client.compile({ session, taskId: '2' });
+      expect(prompt.endsWith(`Task prompt:\n${TEXT}`)).toBe(true);
+      const [before = '', own = ''] = prompt.split('Task prompt:\n');
+      expect(before).toContain('Task 2: Write the lexer\n');
+      for (const line of ['Write the lexer', 'src/lexer.ts', 'split the text into tokens'])
+        expect(own.split(line)).toHaveLength(2);
+    },
+  );
 
   it('plan show --task prints the same lines, and why a task is blocked', async () => {
     const session = await following();

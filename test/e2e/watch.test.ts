@@ -175,6 +175,14 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
     await soon(() => expect(watch.lines()).toHaveLength(1));
     await using again = await watching({ NATS_URL: system.url }, '--session', later);
     expect(again.stderr()).not.toContain('there is no session');
+    await using all = await watching({ NATS_URL: system.url });
+    const asks = implemented('9', { status: 'blocked', blockers: ['Which port?'] });
+    await system.client.publishImplementer(later, asks);
+    for (const each of [again, all])
+      await soon(() => expect(each.stderr()).toContain(`-- ${later} needs you: task 9 asks: Which port?\n`));
+    await system.client.publishImplementer(later, implemented('2'));
+    await soon(() => expect(all.lines()).toHaveLength(2));
+    expect(all.stderr().split('needs you')).toHaveLength(2);
   });
 
   it(`a reader of one session watches that one alone, and a reader of all watches all (${layout.layout})`, async () => {

@@ -36,3 +36,25 @@ it.each([
   const prompt = promptOfAnother(FIRST, reviewer({ assessment: 'approved', summary }));
   expect(prompt.includes(summary.replace(/\.$/, ''))).toBe(isShown);
 });
+
+it('a finding of another task is open, or marked as settled, or left out if the summary says it', () => {
+  const asked = {
+    issues: [{ severity: 'minor' as const, message: 'Quotes leak into the log' }],
+    required_fixes: ['Rename the variable'],
+  };
+  const sentBack = reviewer({ assessment: 'needs_changes', ...asked });
+  const open = promptOfAnother(FIRST, sentBack);
+  expect(open).toContain('Quotes leak into the log');
+  expect(open).not.toContain('settled');
+  const approved = promptOfAnother(FIRST, sentBack, FIXED, reviewer({ assessment: 'approved' }));
+  expect(approved).toContain('Then: Renamed the variable | Review (settled): Quotes leak into the log');
+  expect(approved).not.toMatch(/Open|Rename the variable/);
+});
+
+it('settled findings of the task itself do not lower the number of open findings of other tasks', () => {
+  const found = (task_id: string, message: string) =>
+    reviewer({ task_id, issues: [{ severity: 'minor', message }] });
+  const own = [found('2', 'Names are odd'), reviewer({ task_id: '2', assessment: 'approved' })];
+  const prompt = promptOfAnother(...own, found('1', 'The query builder is slow'), found('3', 'Logo is odd'));
+  expect(prompt).toMatch(/Open findings.*1 of 2/);
+});

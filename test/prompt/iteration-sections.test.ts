@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { runStatus } from '../../src/memory/session/run-status.js';
 import { boardCounts } from '../../src/memory/session/task-counts.js';
 import { Played, withTasks } from '../support/played.js';
 import { promptOf } from './iterations.js';
@@ -192,6 +193,15 @@ describe('the inbox of a prompt', () => {
     const played = new Played().after('inbox-add', { content: 'one' }).after('inbox-add', { content: 'two' });
     played.wait(58).after('inbox-add', { content: 'three' }).after('inbox-mark-read', { id: '2' });
     expect(shown('inbox', played)).toBe('## Inbox\n- [MSG-1] (1hr 1min ago) one\n- [MSG-3] (1min ago) three');
+  });
+
+  it('a message to @human is not for the agent: the status says that it waits for a person', () => {
+    const content = '@human Which licence?';
+    const played = new Played().after('inbox-add', { content });
+    expect(shown('inbox', played)).toBe('');
+    expect(runStatus(played.state).waiting).toEqual([`message MSG-1: ${content}`]);
+    played.after('inbox-mark-read', { id: '1' });
+    expect(runStatus(played.state).waiting).toEqual([]);
   });
 
   it('a prompt has nothing about the inbox when everything is read', () => {

@@ -8,7 +8,12 @@ import type {
   StoredEvent,
 } from '../../src/contracts/session-events.js';
 import { RuleBasedFactExtractor, sessionFact } from '../../src/memory/facts/fact-extractor.js';
-import { type DispatchOrigin, recordedFact, type SessionFact } from '../../src/memory/facts/fact-types.js';
+import {
+  createFactId,
+  type DispatchOrigin,
+  recordedFact,
+  type SessionFact,
+} from '../../src/memory/facts/fact-types.js';
 import { recordedEvent } from '../../src/services/extractor/extractor-worker.js';
 import * as fc from './properties.js';
 
@@ -77,7 +82,7 @@ export function fact(overrides: Partial<SessionFact> = {}): SessionFact {
   const words = recordedFact(subject, relation, object, ['file_change']);
   if (words === undefined) throw new Error('a fact needs a subject and an object');
   const made = sessionFact(words, originOf(overrides.sourceSequence ?? 1));
-  return { ...made, ...overrides };
+  return { ...made, ...overrides, id: createFactId(subject, relation, object) };
 }
 
 /** `subject relation object` of each fact. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { ROLES, verdictsOf } from '../../contracts/kinds.js';
-import { explicitFact, reviewIssue, taskId, testRun } from '../../contracts/results.js';
+import { reviewIssue, taskId, testRun } from '../../contracts/results.js';
 import { NOTE_TYPES } from '../../contracts/session-meta-events.js';
 import { TASK_STATUSES } from '../../contracts/task-events.js';
 import { TOOLS } from '../../contracts/tool-requests.js';
@@ -50,6 +50,9 @@ function inner(value: unknown): unknown {
 
 const role = z.enum(ROLES);
 const texts = z.array(z.string());
+/** Objects whose fields the description names, in fewer words than a schema. */
+const named = (description: string) =>
+  z.array(z.record(z.string(), z.unknown())).optional().register(HINTS, { description });
 const dispatch = z.int().positive('must be a dispatch number, as report gives it');
 const { content, priority, dependsOn } = TOOLS['task-add'].shape;
 const prompt = z
@@ -113,10 +116,13 @@ export const MCP_TOOLS = {
       tests: z.array(testRun).optional(),
       follow_up_actions: texts.optional(),
       blockers: texts.optional(),
+      questions: named('{text, options, default} to a person'),
       issues: z.array(reviewIssue).optional(),
       required_fixes: texts.optional(),
-      facts: z.array(explicitFact).optional().register(HINTS, { description: 'what others must know' }),
-      result_id: z.string().optional().register(HINTS, { description: 'same id: counts once' }),
+      commit: z.string().optional(),
+      artifacts: named('{kind, name, signature, location}'),
+      facts: named('{subject, relation, object}'),
+      result_id: z.string().optional().register(HINTS, { description: 'counts once' }),
     },
     {
       status: z.string(),

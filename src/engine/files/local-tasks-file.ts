@@ -1,8 +1,9 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { fileFault } from '../../contracts/errors.js';
+import { MAX_DOCUMENT, REQUIREMENTS_FILES } from '../../contracts/run-request.js';
 import type { TasksFile, TasksFileFault } from '../ports/clients.js';
 import { MAX_PLAN_BYTES, readRegularFile, type UnreadableFile } from './user-state.js';
 
@@ -58,6 +59,17 @@ export function readPlan(path: string): string | UnreadableFile {
   } catch {
     return { fault: 'is not UTF-8 text' };
   }
+}
+
+/** Returns the requirements document beside a plan that is sent as text, if a request has room for both. */
+export function requirementsBeside(plan: string, tasksText: string): { readonly requirementsText?: string } {
+  for (const name of REQUIREMENTS_FILES) {
+    const beside = resolve(dirname(plan), name);
+    const text = beside === resolve(plan) ? undefined : readPlan(beside);
+    if (typeof text !== 'string') continue;
+    return tasksText.length + text.length > MAX_DOCUMENT ? {} : { requirementsText: text };
+  }
+  return {};
 }
 
 async function located(

@@ -4,16 +4,15 @@ import { BUSY, fileClass } from '../search/file-class.js';
 import { tokens } from '../search/tokens.js';
 import { endOf, fileWords, isNamed, knownAs } from '../search/touched-files.js';
 import { type Candidate, FactHits, type FaintFact, isHeld, type Lead } from './fact-hits.js';
-import {
-  type FactRanking,
-  factId,
-  type IFactIndex,
-  type IndexedFact,
-  type ISessionFactStore,
-  type RankedFact,
-  type SessionFact,
-  type SessionFactTag,
-  type WeighedFact,
+import type {
+  FactRanking,
+  IFactIndex,
+  IndexedFact,
+  ISessionFactStore,
+  RankedFact,
+  SessionFact,
+  SessionFactTag,
+  WeighedFact,
 } from './fact-types.js';
 
 /**
@@ -284,7 +283,7 @@ export class FactChoice {
   #whyLeft(candidate: Candidate): Pick<WeighedFact, 'left' | 'duplicateOf'> {
     const left = candidate.left ?? (this.#isCut ? undefined : 'rank');
     const other = candidate.sameAs;
-    return { ...(left && { left }), ...(other && { duplicateOf: factId(other) }) };
+    return { ...(left && { left }), ...(other && { duplicateOf: other.id }) };
   }
 
   /** Chooses candidates that say something new, up to `most`. */

@@ -14,6 +14,8 @@ export type SessionFactTag = FactTag;
  * `validTo`.
  */
 export interface SessionFact {
+  /** `createFactId` of its three fields. */
+  readonly id: string;
   readonly subject: string;
   readonly relation: string;
   readonly object: string;
@@ -226,10 +228,6 @@ const SEPARATOR = '\u001f';
 export function createFactId(subject: string, relation: string, object: string): string {
   const said = `${escaped(subject)}${SEPARATOR}${escaped(relation)}${SEPARATOR}${escaped(object)}`;
   return hash('sha256', said).slice(0, 16);
-}
-
-export function factId({ subject, relation, object }: RecordedFact): string {
-  return createFactId(subject, relation, object);
 }
 
 /** Compares ids without hashing. */

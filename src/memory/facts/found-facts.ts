@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import type { FactShown, FoundFact } from '../../contracts/replies/fact-reply.js';
 import type { ToolArguments } from '../../contracts/tool-requests.js';
-import { factId, type SessionFact } from './fact-types.js';
+import type { SessionFact } from './fact-types.js';
 
 const SHORTEST_ID = 4;
 const MAX_HISTORY = 50;
@@ -44,7 +44,7 @@ export function findFacts(facts: readonly SessionFact[], args: ToolArguments<'fa
     facts: shown.map(({ fact }) => foundFact(fact)),
     total: sorted.length,
     ...(more && {
-      next: cursorOf('facts', asOf, Number(last.isClosed), last.fact.sourceSequence, factId(last.fact)),
+      next: cursorOf('facts', asOf, Number(last.isClosed), last.fact.sourceSequence, last.fact.id),
     }),
   };
 }
@@ -65,7 +65,7 @@ function beginOf(sorted: readonly Sorted[], from: Place): number {
       index >= first &&
       isClosed === from.isClosed &&
       fact.sourceSequence === from.dispatch &&
-      factId(fact) === from.id,
+      fact.id === from.id,
   );
   return same < 0 ? first : same + 1;
 }
@@ -93,7 +93,7 @@ function filterOf(args: ToolArguments<'fact-find'>, asOf: number): (fact: Sessio
 }
 
 function holds(fact: SessionFact, asked: string): boolean {
-  if (asked.length >= SHORTEST_ID && factId(fact).startsWith(asked)) return true;
+  if (asked.length >= SHORTEST_ID && fact.id.startsWith(asked)) return true;
   const { subject, relation, object, fix = '' } = fact;
   const said = `${subject} ${relation} ${object} ${fix}`.toLowerCase();
   return asked.split(/\s+/).every((word) => said.includes(word));
@@ -107,7 +107,7 @@ export function factOfId(facts: readonly SessionFact[], given: string): FactOfId
   const wanted = given.toLowerCase();
   const found = new Map<string, SessionFact>();
   for (const fact of facts) {
-    const id = factId(fact);
+    const { id } = fact;
     if (id === wanted || (wanted.length >= SHORTEST_ID && id.startsWith(wanted))) found.set(id, fact);
   }
   const whole = found.get(wanted) ?? (found.size === 1 ? [...found.values()][0] : undefined);
@@ -140,7 +140,7 @@ export function foundFact(fact: SessionFact): FoundFact {
   const { subject, relation, object, severity, fix, confidence, history, closedBy, validTo } = fact;
   const { retracted, corrects } = fact;
   return {
-    id: factId(fact),
+    id: fact.id,
     subject,
     relation,
     object,

@@ -2,6 +2,7 @@ import type { RunStatusReply } from '../../contracts/replies/run-reply.js';
 import type { Figures } from '../../contracts/replies/session-reply.js';
 import { waitsForPerson } from '../../shared/person-needed.js';
 import { clipText, oneLine } from '../../shared/text.js';
+import { isForPerson, type Notebook, unread } from './notebook.js';
 import type { Task } from './task-board.js';
 
 const MAX_REASON = 300;
@@ -11,14 +12,14 @@ type Needs = Pick<Figures, 'stalled' | 'waiting'>;
 type Status = Omit<RunStatusReply, 'sequence' | 'degraded' | keyof Needs>;
 
 /**
- * Returns what needs a person, in one place for the list of sessions, the status of a session, and the inspector: stalled tasks,
- * and what waits: open questions first, then halted reviews, unreadable results, blocked tasks, and the plan. A session that is
- * completed or archived needs no one.
+ * Returns what needs a person, in one place for the list of sessions, the status of a session, its log, and the inspector: stalled tasks,
+ * and what waits: open questions first, then messages to a person, halted reviews, unreadable results, blocked tasks, and the
+ * plan. A session that is completed or archived needs no one.
  */
-export function needsOf(status: Status, board: Iterable<Task>): Needs {
+export function needsOf(status: Status, board: Iterable<Task>, notebook: Notebook): Needs {
   const { session } = status;
   if (session.status !== 'open' || session.archived !== undefined) return { stalled: [], waiting: [] };
-  return { stalled: stalledTasks(status), waiting: waitingFor(status, board) };
+  return { stalled: stalledTasks(status), waiting: waitingFor(status, board, notebook) };
 }
 
 function stalledTasks({ tasks }: Status): Figures['stalled'] {
@@ -33,7 +34,7 @@ function stalledTasks({ tasks }: Status): Figures['stalled'] {
     }));
 }
 
-function waitingFor({ tasks, unreadable, run }: Status, board: Iterable<Task>): string[] {
+function waitingFor({ tasks, unreadable, run }: Status, board: Iterable<Task>, notebook: Notebook): string[] {
   const halted = tasks.filter(({ next_action }) => next_action === 'halt_and_escalate');
   const asks = tasks.flatMap(({ task, questions = [] }) => questions.map(({ text }) => ({ task, text })));
   const told = new Set([...halted, ...asks].map(({ task }) => task));
@@ -41,6 +42,9 @@ function waitingFor({ tasks, unreadable, run }: Status, board: Iterable<Task>): 
   const onBoard = [...board].filter(({ id, status }) => status === 'blocked' && !told.has(id));
   const waiting = [
     ...asks.map(({ task, text }) => `task ${task} asks: ${text}`),
+    ...unread(notebook)
+      .filter(isForPerson)
+      .map(({ id, content }) => `message ${id}: ${content}`),
     ...halted.map(({ task }) => `task ${task}: its review says that a person must decide`),
     ...unreadable.map(
       ({ task, code, reason }) => `task ${task}: its last result was rejected: ${code}: ${reason}`,

@@ -25,7 +25,7 @@ export function runStatus(state: SessionState): RunStatus {
     tasks: [...ledgers.values()].map((ledger) => progressOf(seen, ledger)),
     unreadable: unreadableTasks(rejectionsOf(state)),
   };
-  return { ...status, ...needsOf(status, seen.board.tasks.values()) };
+  return { ...status, ...needsOf(status, seen.board.tasks.values(), seen.notebook) };
 }
 
 export function planInNumbers(

@@ -1,6 +1,6 @@
 import { type OutcomeName, outcomeName, type TaskLedger } from '../../ledger/task-ledger.js';
 import { ordered } from '../../shared/collections.js';
-import type { SessionFact } from '../facts/fact-types.js';
+import { createFactId, type SessionFact } from '../facts/fact-types.js';
 import { PastResults, type PastResultsJson } from '../search/past-results.js';
 import { type TracesJson, tracesFromJson, tracesToJson } from '../traces/session-traces.js';
 import type { BoardResult } from './board-results.js';
@@ -30,7 +30,8 @@ export interface SessionStateJson {
   readonly counts: DispatchCounts;
   readonly ledgers: readonly LedgerCounters[];
   readonly settled: { readonly counts: DispatchCounts; readonly ledgers: readonly TaskLedger[] };
-  readonly facts: readonly SessionFact[];
+  /** Without their ids, which follow from their fields. */
+  readonly facts: readonly Omit<SessionFact, 'id'>[];
   readonly rejections: readonly KnownRejection[];
   readonly reads: readonly NewestRead[];
   readonly past: PastResultsJson;
@@ -71,7 +72,7 @@ export function stateToJson(state: SessionState): SessionStateJson {
     counts: current.counts,
     ledgers: [...current.ledgers.values()].map(ledgerCounters),
     settled: { counts: settled.counts, ledgers: [...settled.ledgers.values()] },
-    facts: settled.facts.all(),
+    facts: settled.facts.all().map(({ id: _, ...fact }) => fact),
     rejections: settled.rejections,
     reads: [...settled.reads.values()],
     past: settled.past.toJSON(),
@@ -101,7 +102,7 @@ export function stateFromJson(
     dispatches: new DispatchWindow(
       dispatchFold(json.limits),
       dispatchMemory(
-        json.facts,
+        json.facts.map((fact) => ({ id: createFactId(fact.subject, fact.relation, fact.object), ...fact })),
         json.settled.counts,
         json.settled.ledgers,
         tracesFromJson(json.traces),

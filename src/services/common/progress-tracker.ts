@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
-import type { TasksDocument } from '../../contracts/run-request.js';
+import { REQUIREMENTS_FILES, type TasksDocument } from '../../contracts/run-request.js';
 import type { SessionCommander } from '../../engine/folding/session-folding.js';
 import type { Logger, TasksFile } from '../../engine/ports/clients.js';
 import { bytesOf, documentOf, MAX_DOCUMENT_BYTES } from '../../ledger/plan-document.js';
@@ -91,7 +91,7 @@ export class ProgressTracker {
       }
       return undefined;
     };
-    const requirements = await read(REQUIREMENTS);
+    const requirements = await read(REQUIREMENTS_FILES);
     const design = await read(DESIGNS);
     return {
       ...(requirements && {
@@ -145,12 +145,11 @@ const PASSING: ReadonlySet<string> = new Set([
 /** Maximum number of lines, or of objects in JSON: parsing blocks other requests. */
 const MAX_LINES = 5000;
 
-/** Names of documents beside a plan: Kiro and spec-workflow, spec-kit. */
-const REQUIREMENTS = ['requirements.md', 'spec.md'] as const;
+/** Names of the design beside a plan: Kiro and spec-workflow, spec-kit. */
 const DESIGNS = ['design.md', 'plan.md'] as const;
 
 interface Companions {
-  readonly requirements?: string;
+  readonly requirements?: string | undefined;
   /** Path. */
   readonly design?: string;
 }

@@ -6,7 +6,6 @@ import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import type { KeptPrompt } from '../../contracts/replies/prompt-trace.js';
 import type { Clock, Logger } from '../../engine/ports/clients.js';
 import type { PromptRing } from '../../engine/ports/telemetry-store.js';
-import { factId } from '../../memory/facts/fact-types.js';
 import { redactJson } from '../../memory/redaction/redactor.js';
 import type { SecretScanner } from '../../memory/redaction/secret-scanner.js';
 import type { Chosen } from '../../prompt/prompt-report.js';
@@ -126,8 +125,8 @@ export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPromp
     ...{ room: reply.budget.room, dropped: reply.budget.dropped },
     durationMs: Math.round(durationMs * 100) / 100,
     ...{ factsShown: reply.factsShown, factsTotal: reply.factsTotal },
-    facts: shown.slice(0, MAX_FACTS).map(({ fact, score }) => ({ id: factId(fact), score: rounded(score) })),
-    left: left.map(({ fact, score, why }) => ({ id: factId(fact), score: rounded(score), why })),
+    facts: shown.slice(0, MAX_FACTS).map(({ fact, score }) => ({ id: fact.id, score: rounded(score) })),
+    left: left.map(({ fact, score, why }) => ({ id: fact.id, score: rounded(score), why })),
     learnings: chosen.learnings,
     ...(reply.learningsSequence !== undefined && { learningsSequence: reply.learningsSequence }),
     ...(!isWhole && { cut: true as const }),

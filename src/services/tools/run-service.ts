@@ -52,6 +52,7 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
         goal,
         tasksPath,
         tasksText,
+        requirementsText,
         settings,
       } = checkedRequest(runInitRequest, input);
       const session = token(name, 'session');
@@ -59,7 +60,7 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
         tasksPath === undefined ? { kind: 'document' } : { kind: 'file', path: tasksPath };
       const read =
         tasksPath === undefined
-          ? readDocument(tasksText ?? '', 'tasksText', 0)
+          ? readDocument(tasksText ?? '', 'tasksText', 0, { requirements: requirementsText })
           : await tracker.readFile(tasksPath);
       if (!read.ok)
         throw new ThroughlineError(

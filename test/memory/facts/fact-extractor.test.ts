@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ResultField } from '../../../src/contracts/kinds.js';
 import { EXTRACTION_RULES, type ExtractionRule } from '../../../src/memory/facts/extraction-rules.js';
 import { RuleBasedFactExtractor } from '../../../src/memory/facts/fact-extractor.js';
-import { factId, recordedFact, type SessionFactTag } from '../../../src/memory/facts/fact-types.js';
+import { createFactId, recordedFact, type SessionFactTag } from '../../../src/memory/facts/fact-types.js';
 import { implementer, originOf, reviewer, roleResults, sayings, timeOf } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 
@@ -70,6 +70,7 @@ describe('a fact', () => {
     const extractor = new RuleBasedFactExtractor({ rules: [says('only', 'x')] });
     const [found] = extractor.extractFromReviewer(reviewer().result, originOf(7, { role: 'implementer' }));
     expect(found).toMatchObject({
+      id: createFactId(found?.subject ?? '', found?.relation ?? '', found?.object ?? ''),
       sourceRole: 'reviewer',
       sourceTaskId: '1',
       sourceSequence: 7,
@@ -141,7 +142,9 @@ describe('the extractor', () => {
       fc.property(roleResults, (returned) => {
         const { facts } = extractor.extract(returned, returned.result.task_id);
         expect(extractor.extract(returned, returned.result.task_id).facts).toEqual(facts);
-        expect(new Set(facts.map(factId)).size).toBe(facts.length);
+        expect(
+          new Set(facts.map(({ subject, relation, object }) => createFactId(subject, relation, object))).size,
+        ).toBe(facts.length);
         expect(failed).toEqual([]);
       }),
     );

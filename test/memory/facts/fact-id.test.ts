@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { KEPT } from '../../../src/contracts/kept.js';
-import { createFactId, factId, recordedFact } from '../../../src/memory/facts/fact-types.js';
+import { createFactId, recordedFact } from '../../../src/memory/facts/fact-types.js';
 import { lengthOf } from '../../../src/shared/text.js';
 import { hostileTexts } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
@@ -25,13 +25,6 @@ describe('createFactId', () => {
     expect(createFactId('ab', 'c', 'd')).not.toBe(createFactId('a', 'bc', 'd'));
     expect(createFactId('a\u001fb', 'c', 'd')).not.toBe(createFactId('a', 'b\u001fc', 'd'));
     expect(createFactId('a\u001f', 'b', 'c')).not.toBe(createFactId('a\\u', 'b', 'c'));
-  });
-});
-
-describe('factId', () => {
-  it('a fact id is made from the words', () => {
-    const fact = { subject: 'src/a.ts', relation: 'modified_by', object: 'task:1', tags: [] };
-    expect(factId(fact)).toBe('b869b1173404203c');
   });
 });
 

@@ -3,7 +3,7 @@ import { checkedRequest } from '../../../src/contracts/checked.js';
 import type { FoundFact } from '../../../src/contracts/replies/fact-reply.js';
 import { TOOLS, type ToolInput } from '../../../src/contracts/tool-requests.js';
 import { InMemorySessionFactStore } from '../../../src/memory/facts/fact-store.js';
-import { factId, type SessionFact } from '../../../src/memory/facts/fact-types.js';
+import { createFactId, type SessionFact } from '../../../src/memory/facts/fact-types.js';
 import { factHistory, factOfId, findFacts } from '../../../src/memory/facts/found-facts.js';
 import { factsFrom, implementer, reviewer, roleResults, timeOf } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
@@ -109,7 +109,7 @@ describe('one fact', () => {
 
   it('a fact is shown with the others about its subject, and the result that closed it', () => {
     const { fact, history, closedBy } = factHistory(STORE.all(), finding);
-    expect(fact).toMatchObject({ object: 'Return an empty list', id: factId(finding) });
+    expect(fact).toMatchObject({ object: 'Return an empty list', id: finding.id });
     expect(closedBy).toMatchObject({ dispatch: 9, at: timeOf(9), role: 'reviewer', task: '1' });
     expect(history.length).toBeGreaterThan(0);
     expect(new Set(history.map(({ subject }) => subject))).toEqual(new Set([finding.subject]));
@@ -118,7 +118,7 @@ describe('one fact', () => {
   });
 
   it('an id stands for one fact, by four characters that fit no other', () => {
-    const id = factId(finding);
+    const { id } = finding;
     for (const given of [id, id.slice(0, 4), id.toUpperCase()])
       expect(factOfId(STORE.all(), given)).toEqual({ fact: finding });
     expect(factOfId(STORE.all(), id.slice(0, 3))).toEqual({ candidates: [] });
@@ -127,14 +127,15 @@ describe('one fact', () => {
   it('an id that could be several names them', () => {
     const byStart = new Map<string, SessionFact>();
     for (let count = 0; ; count += 1) {
-      const fact = { ...finding, object: `Return ${count} lists` };
-      const start = factId(fact).slice(0, 4);
+      const object = `Return ${count} lists`;
+      const fact = { ...finding, object, id: createFactId(finding.subject, finding.relation, object) };
+      const start = fact.id.slice(0, 4);
       const other = byStart.get(start);
       byStart.set(start, fact);
       if (other === undefined) continue;
       const same = [other, fact];
-      expect(factOfId(same, start)).toEqual({ candidates: same.map(factId) });
-      expect(factOfId(same, factId(fact))).toEqual({ fact });
+      expect(factOfId(same, start)).toEqual({ candidates: same.map(({ id }) => id) });
+      expect(factOfId(same, fact.id)).toEqual({ fact });
       return;
     }
   });

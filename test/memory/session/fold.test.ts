@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { factId } from '../../../src/memory/facts/fact-types.js';
 import { REMEMBERED_RESULTS } from '../../../src/memory/session/counted-dispatches.js';
 import { WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
@@ -120,7 +119,7 @@ describe.each(LIMITS)('with at most $maxFacts facts, the fold', (limits) => {
           new Set(
             factsOf(state)
               .all()
-              .map((fact) => `${factId(fact)} ${fact.sourceSequence}`),
+              .map((fact) => `${fact.id} ${fact.sourceSequence}`),
           ).size,
         ).toBe(factsOf(state).size());
       }),
