@@ -49,7 +49,7 @@ export function sessionCommand(program: Command): void {
     .command('ls')
     .summary('list the sessions, those that need a person first')
     .description(
-      'Lists the sessions, each with how far it is: stalled ones first, then those that wait for a person, then the newest.',
+      'Lists the sessions, each with how far it is: those that wait for a person first, then stalled ones, then the newest.',
     );
   addFields(
     list,

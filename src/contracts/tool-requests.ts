@@ -215,7 +215,7 @@ export const TOOLS = {
     status: z.enum(PLAN_STATUSES).optional().describe('Only tasks with this status.'),
   }),
   'session-list': toolOfNone(
-    'list the sessions: stalled ones first, then those that wait, then the newest',
+    'list the sessions: those that wait for a person first, then stalled ones, then the newest',
     '--stalled',
     {
       text: text(200)

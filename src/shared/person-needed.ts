@@ -30,9 +30,9 @@ export function needsText({ stalled, waiting }: Needs): string[] {
   return [...stalled.map(({ task, reason }) => `task ${task} is stalled: ${stallText(reason)}`), ...waiting];
 }
 
-/** Returns 0 for a session with a stalled task, 1 for one that waits for a person, else 2. */
+/** Returns 0 for a session that waits for a person, 1 for one with a stalled task, else 2. */
 export function needRank({ stalled, waiting }: Needs): 0 | 1 | 2 {
-  return stalled.length > 0 ? 0 : waiting.length > 0 ? 1 : 2;
+  return waiting.length > 0 ? 0 : stalled.length > 0 ? 1 : 2;
 }
 
 /** Returns true if a person must act on a task: it asks something, its review was halted, or it is blocked off the board. */

@@ -13,6 +13,7 @@ const figures = {
   board: { open: 0, done: 0 },
   stalled: [],
   waiting: [],
+  asks: [],
   unread: 0,
 } as const;
 

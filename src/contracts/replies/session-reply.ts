@@ -176,6 +176,15 @@ export const needs = {
   waiting: z
     .array(z.string())
     .describe('What needs a person, a sentence each: the first five. Empty for a completed session.'),
+  asks: z
+    .array(
+      z.object({
+        task: z.string().describe('Id of the task.'),
+        text: z.string().describe('The question.'),
+        options: z.array(z.string()).exactOptional().describe('Suggested answers.'),
+      }),
+    )
+    .describe('The open questions with which waiting begins.'),
 };
 
 export const sessionFigures = z
@@ -229,7 +238,7 @@ export const sessionList = z.object({
   sessions: z
     .array(z.discriminatedUnion('brief', [sessionFigures, sessionName]))
     .describe(
-      'Stalled ones first, then those that need a person, then the others; each the newest first. On later pages, sessions that changed since the first page come last, and may be repeated.',
+      'Those that wait for a person first, then stalled ones, then the others; each the newest first. On later pages, sessions that changed since the first page come last, and may be repeated.',
     ),
   total: count('All matching sessions.'),
   next,

@@ -6,7 +6,6 @@ import { FactIndex } from './fact-index.js';
 import {
   bytesOfFact,
   type DispatchOrigin,
-  factId,
   type ISessionFactStore,
   MOST_VALUE,
   OPEN_VALUE,
@@ -122,7 +121,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     const facts = this.all();
     for (const { retracted, sourceTaskId: task, object } of facts) {
       if (retracted === undefined) continue;
-      const instead = facts.find((each) => each.corrects !== undefined && factId(each) === retracted.instead);
+      const instead = facts.find((each) => each.corrects !== undefined && each.id === retracted.instead);
       const texts = found.get(task) ?? new Map<string, string | undefined>();
       found.set(task, texts.set(object, instead?.object));
     }

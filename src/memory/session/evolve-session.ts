@@ -4,7 +4,6 @@ import { SESSION_EVENTS, type StoredEvent } from '../../contracts/session-events
 import { digestOf } from '../../ledger/outcome-digest.js';
 import { factsOfEvent } from '../facts/event-facts.js';
 import { sessionFact } from '../facts/fact-extractor.js';
-import { factId } from '../facts/fact-types.js';
 import { addAppended, entryOfDispatch } from '../traces/session-traces.js';
 import { evolveCharter, recordSettings } from './charter.js';
 import { restoreCheckpoint } from './checkpoint.js';
@@ -114,18 +113,16 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       const { sequence: dispatch, task: taskId, event: eventSequence, at: said, role, history } = data.source;
       const source = { sequence: dispatch, at: said, role, taskId, ...(history && { history }) };
       const fact = sessionFact(data.fact, source, eventSequence);
-      const instead = data.instead === undefined ? undefined : { ...data.fact, object: data.instead };
-      const { by, reason } = data;
-      const retraction = { by, at, ...(reason !== undefined && { reason }) };
-      state.dispatches.change(({ facts }) => {
-        if (instead === undefined) facts.retract(fact, retraction);
-        else
-          facts.retract(
-            fact,
-            { ...retraction, instead: factId(instead) },
-            { ...sessionFact(instead, source, sequence), corrects: factId(fact) },
-          );
-      });
+      const { by, reason, instead: object } = data;
+      const instead =
+        object === undefined
+          ? undefined
+          : { ...sessionFact({ ...data.fact, object }, source, sequence), corrects: fact.id };
+      const retraction = {
+        ...{ by, at, ...(reason !== undefined && { reason }) },
+        ...(instead !== undefined && { instead: instead.id }),
+      };
+      state.dispatches.change(({ facts }) => facts.retract(fact, retraction, instead));
       return state;
     }
     case 'trace.appended': {

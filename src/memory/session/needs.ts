@@ -8,7 +8,7 @@ import type { Task } from './task-board.js';
 const MAX_REASON = 300;
 const MAX_LISTED = 5;
 
-type Needs = Pick<Figures, 'stalled' | 'waiting'>;
+type Needs = Pick<Figures, 'stalled' | 'waiting' | 'asks'>;
 type Status = Omit<RunStatusReply, 'sequence' | 'degraded' | keyof Needs>;
 
 /**
@@ -18,8 +18,16 @@ type Status = Omit<RunStatusReply, 'sequence' | 'degraded' | keyof Needs>;
  */
 export function needsOf(status: Status, board: Iterable<Task>, notebook: Notebook): Needs {
   const { session } = status;
-  if (session.status !== 'open' || session.archived !== undefined) return { stalled: [], waiting: [] };
-  return { stalled: stalledTasks(status), waiting: waitingFor(status, board, notebook) };
+  if (session.status !== 'open' || session.archived !== undefined)
+    return { stalled: [], waiting: [], asks: [] };
+  const asks = status.tasks.flatMap(({ task, questions = [] }) =>
+    questions.map(({ text, options = [] }) => ({ task, text, ...(options.length > 0 && { options }) })),
+  );
+  return {
+    stalled: stalledTasks(status),
+    waiting: waitingFor(status, asks, board, notebook),
+    asks: asks.slice(0, MAX_LISTED),
+  };
 }
 
 function stalledTasks({ tasks }: Status): Figures['stalled'] {
@@ -34,9 +42,13 @@ function stalledTasks({ tasks }: Status): Figures['stalled'] {
     }));
 }
 
-function waitingFor({ tasks, unreadable, run }: Status, board: Iterable<Task>, notebook: Notebook): string[] {
+function waitingFor(
+  { tasks, unreadable, run }: Status,
+  asks: Figures['asks'],
+  board: Iterable<Task>,
+  notebook: Notebook,
+): string[] {
   const halted = tasks.filter(({ next_action }) => next_action === 'halt_and_escalate');
-  const asks = tasks.flatMap(({ task, questions = [] }) => questions.map(({ text }) => ({ task, text })));
   const told = new Set([...halted, ...asks].map(({ task }) => task));
   const blocked = tasks.filter((each) => waitsForPerson(each) && !told.has(each.task));
   const onBoard = [...board].filter(({ id, status }) => status === 'blocked' && !told.has(id));

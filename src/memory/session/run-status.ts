@@ -101,6 +101,7 @@ export function sessionFigures(state: SessionState): Figures {
     }),
     stalled: status.stalled,
     waiting: status.waiting,
+    asks: status.asks,
     unread: session.unread,
   };
 }

@@ -1,12 +1,15 @@
 import '../styles/sessions.css';
+import { useState } from 'preact/hooks';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-reply.js';
-import { needRank, stallText } from '../../shared/person-needed.js';
+import { stallText } from '../../shared/person-needed.js';
+import { mayAct } from '../components/act.js';
 import { Ago, Button, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { AskedView, Empty, MoreButton } from '../components/states.js';
 import { Progress } from '../components/table.js';
-import { type GlobalViewProps, sessionHref, setParams } from '../route.js';
-import { usePages } from '../use-ask.js';
+import { type GlobalViewProps, sessionHref, setParams, viewHref } from '../route.js';
+import { AnswerForm } from '../session/stalled.js';
+import { useAsk, usePages } from '../use-ask.js';
 import { counted, figure } from '../words.js';
 
 const SHOWN = [
@@ -22,7 +25,7 @@ type Shown = (typeof SHOWN)[number]['value'];
 /** Largest page that the service returns. */
 const LIMIT = 200;
 
-/** The sessions: stalled ones first, then those that need a person, then the others. */
+/** What needs a person, then the sessions, the newest first. */
 export function SessionsView({ params }: GlobalViewProps) {
   const text = params.get('text') ?? '';
   const shown = SHOWN.find(({ value }) => value === params.get('show'))?.value ?? '';
@@ -66,21 +69,14 @@ export function SessionsView({ params }: GlobalViewProps) {
             <NoSessions filtered={text !== '' || shown !== ''} />
           ) : (
             <>
-              {groupsOf(sessions).map(({ name, members }, index, groups) => (
-                <section key={name} class="session-group" aria-labelledby={`group-${name}`}>
-                  <h2 id={`group-${name}`}>
-                    {name}{' '}
-                    {total > sessions.length && index === groups.length - 1 ? null : (
-                      <span class="quiet figure">{members.length}</span>
-                    )}
-                  </h2>
-                  <ul class="card rows session-list">
-                    {members.map((each) => (
-                      <SessionRow key={each.session} listed={each} />
-                    ))}
-                  </ul>
-                </section>
-              ))}
+              <NeedsYou sessions={sessions} />
+              <ul class="card rows session-list">
+                {sessions
+                  .toSorted((a, b) => b.at.localeCompare(a.at))
+                  .map((each) => (
+                    <SessionRow key={each.session} listed={each} />
+                  ))}
+              </ul>
               {total > sessions.length ? (
                 <MoreButton pages={asked} shown={sessions.length} total={total} />
               ) : null}
@@ -105,10 +101,10 @@ function SessionRow({ listed }: { readonly listed: SessionListed }) {
               {listed.status === 'completed' ? <Tag>completed</Tag> : null}
               {listed.archived === undefined ? null : <Tag>archived</Tag>}
               {listed.project === undefined ? null : <span class="quiet one-line">{listed.project}</span>}
+              <span class="quiet one-line session-goal">{listed.title ?? listed.goal}</span>
             </>
           )}
         </div>
-        {listed.brief ? null : <About listed={listed} />}
       </div>
       {listed.brief ? <div class="session-work" /> : <Figures listed={listed} />}
       <div class="session-age quiet">
@@ -118,27 +114,99 @@ function SessionRow({ listed }: { readonly listed: SessionListed }) {
   );
 }
 
-function About({ listed }: { readonly listed: SessionFigures }) {
-  const { stalled, waiting, title, goal } = listed;
+interface Need {
+  readonly session: string;
+  readonly title: string;
+  readonly tag: 'asks' | 'waits' | 'stalled';
+  readonly task?: string;
+  readonly text: string;
+  readonly options?: readonly string[] | undefined;
+}
+
+/** Questions first, then what else waits for a person, then stalled tasks. */
+const TAGS = ['asks', 'waits', 'stalled'] as const;
+const MOST_NEEDS = 20;
+
+function needsOf(sessions: readonly SessionListed[]): Need[] {
+  const needs = sessions.flatMap((each): Need[] => {
+    if (each.brief) return [];
+    const { session, title = session, asks, waiting, stalled } = each;
+    const of = { session, title };
+    // Questions are answered here, one by one; the rest is a row per session.
+    const [wait, ...waits] = waiting.slice(asks.length);
+    const [stall, ...stalls] = stalled;
+    const more = (others: readonly unknown[]) => (others.length === 0 ? '' : ` · ${others.length} more`);
+    return [
+      ...asks.map((ask) => ({ ...of, ...ask, tag: 'asks' as const })),
+      ...(wait === undefined ? [] : [{ ...of, text: wait + more(waits), tag: 'waits' as const }]),
+      ...(stall === undefined
+        ? []
+        : [
+            {
+              ...of,
+              task: stall.task,
+              text: stallText(stall.reason) + more(stalls),
+              tag: 'stalled' as const,
+            },
+          ]),
+    ];
+  });
+  return needs.sort((a, b) => TAGS.indexOf(a.tag) - TAGS.indexOf(b.tag));
+}
+
+const TONES = { asks: 'info', waits: 'warn', stalled: 'bad' } as const;
+
+/** What a person is asked to do, across the listed sessions, with the way to do it. */
+function NeedsYou({ sessions }: { readonly sessions: readonly SessionListed[] }) {
+  const [all, setAll] = useState(false);
+  const proposals =
+    useAsk('proposal.list', { status: 'pending', limit: 1 }, 'event:learning').reply?.total ?? 0;
+  const needs = needsOf(sessions);
+  if (needs.length + proposals === 0) return null;
   return (
-    <>
-      {title === undefined ? null : <p class="session-goal">{title}</p>}
-      {stalled.map(({ task, reason }) => (
-        <p key={`${task} ${reason}`} class="session-reason">
-          <Tag tone="bad">stalled</Tag>
-          <span class="reason-text">
-            task <span class="mono">{task}</span> {stallText(reason)}
-          </span>
+    <section class="session-group" aria-labelledby="needs-you">
+      <h2 id="needs-you">
+        Needs you <span class="quiet figure">{needs.length + Math.min(proposals, 1)}</span>
+      </h2>
+      <ul class="card rows">
+        {needs.slice(0, all ? undefined : MOST_NEEDS).map((need) => (
+          <li key={`${need.session} ${need.task} ${need.text}`} class="need-row">
+            <Tag tone={TONES[need.tag]}>{need.tag}</Tag>
+            <div class="need-text">
+              <a class="one-line" data-row href={sessionHref(need.session)}>
+                {need.title}
+              </a>
+              <p>
+                {need.task === undefined ? null : <span class="mono task-id">{need.task} </span>}
+                {need.text}
+              </p>
+            </div>
+            {need.tag === 'asks' && need.task !== undefined && mayAct() ? (
+              <AnswerForm
+                session={need.session}
+                task={need.task}
+                question={{ text: need.text, options: need.options }}
+              />
+            ) : null}
+          </li>
+        ))}
+        {proposals === 0 ? null : (
+          <li class="need-row">
+            <Tag tone="info">review</Tag>
+            <a data-row href={viewHref('learnings')}>
+              {counted(proposals, 'proposed learning')}
+            </a>
+          </li>
+        )}
+      </ul>
+      {all || needs.length <= MOST_NEEDS ? null : (
+        <p class="more">
+          <Button small onClick={() => setAll(true)}>
+            Show all {needs.length}
+          </Button>
         </p>
-      ))}
-      {waiting.map((reason) => (
-        <p key={reason} class="session-reason">
-          <Tag tone="warn">waiting</Tag>
-          <span class="reason-text">{reason}</span>
-        </p>
-      ))}
-      {goal === undefined ? null : <p class="session-goal quiet">{goal}</p>}
-    </>
+      )}
+    </section>
   );
 }
 
@@ -182,21 +250,4 @@ function NoSessions({ filtered }: { readonly filtered: boolean }) {
 function distinct(sessions: readonly SessionListed[]): SessionListed[] {
   const names = new Set<string>();
   return sessions.filter(({ session }) => !names.has(session) && names.add(session));
-}
-
-/** Returns the groups that are not empty. */
-function groupsOf(sessions: readonly SessionListed[]) {
-  const groups: { readonly name: string; readonly members: SessionListed[] }[] = [
-    { name: 'Stalled', members: [] },
-    { name: 'Waiting', members: [] },
-    { name: 'Others', members: [] },
-  ];
-  for (const each of sessions) {
-    const place = each.brief ? 2 : needRank(each);
-    groups[place]?.members.push(each);
-  }
-  const filled = groups.filter(({ members }) => members.length > 0);
-  return filled.length === 1 && filled[0]?.name === 'Others'
-    ? [{ name: 'All', members: filled[0].members }]
-    : filled;
 }

@@ -13,7 +13,7 @@ import type { Clock } from '../../engine/ports/clients.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
 import type { PromptTraces } from '../../engine/ports/telemetry-store.js';
-import { factId, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
+import { createFactId, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
 import { factHistory, factOfId, findFacts, foundFact } from '../../memory/facts/found-facts.js';
 import { touchedFiles } from '../../memory/search/touched-files.js';
 import { ledgerList, ledgerOf } from '../../memory/session/plan-view.js';
@@ -83,22 +83,22 @@ export function createSessionQueries(options: SessionQueriesOptions) {
     async factRetract(request: unknown): Promise<ToolReply<'fact-retract'>> {
       const { session, ...asked } = checkedRequest(TOOLS['fact-retract'].request, request);
       const { before, state } = await retract(token(session, 'session'), asked);
-      return { fact: foundFact(theFact(state, factId(before))), sequence: state.sequence };
+      return { fact: foundFact(theFact(state, before.id)), sequence: state.sequence };
     },
     async factCorrect(request: unknown): Promise<ToolReply<'fact-correct'>> {
       const { session, text, ...asked } = checkedRequest(TOOLS['fact-correct'].request, request);
       const said = recordedFact('', '', text, [])?.object ?? text;
       const { before, state } = await retract(token(session, 'session'), asked, said);
-      const replaced = theFact(state, factId(before));
-      const instead = { ...before, object: said };
-      if (factId(instead) !== replaced.retracted?.instead)
+      const replaced = theFact(state, before.id);
+      const instead = createFactId(before.subject, before.relation, said);
+      if (instead !== replaced.retracted?.instead)
         throw new ThroughlineError(
           'conflict',
-          `fact ${factId(before)} is retracted already: ${replaced.retracted?.instead === undefined ? 'add a note of type decision instead' : `correct ${replaced.retracted.instead}, which replaced it`}`,
-          { details: { id: factId(before) } },
+          `fact ${before.id} is retracted already: ${replaced.retracted?.instead === undefined ? 'add a note of type decision instead' : `correct ${replaced.retracted.instead}, which replaced it`}`,
+          { details: { id: before.id } },
         );
       return {
-        fact: foundFact(theFact(state, factId(instead))),
+        fact: foundFact(theFact(state, instead)),
         corrected: foundFact(replaced),
         sequence: state.sequence,
       };

@@ -76,7 +76,7 @@ describe('the list of sessions', () => {
     expect(loaded.slice(3)).toEqual(['a', 'a']);
   });
 
-  it('what is stalled comes first, then what waits for a person, then the newest', async () => {
+  it('what waits for a person comes first, then what is stalled, then the newest', async () => {
     const halted = recorded(1, reviewer({ assessment: 'blocked' }));
     const sentBack = (round: number) => recorded(round, reviewer({ required_fixes: ['Name the field'] }));
     const { list } = await listOf(
@@ -87,8 +87,8 @@ describe('the list of sessions', () => {
     );
     const { sessions } = await list();
     expect(sessions).toMatchObject([
-      { session: 'stalled', stalled: [{ task: '1', where: 'results' }] },
       { session: 'waits', stalled: [], waiting: [expect.stringContaining('a person must decide')] },
+      { session: 'stalled', stalled: [{ task: '1', where: 'results' }] },
       { session: 'new', stalled: [], waiting: [] },
     ]);
     expect(names(await list({ stalled: true }))).toEqual(['stalled']);
