@@ -108,7 +108,7 @@ async function compileAll(client, session, after) {
     await client.compile({ session, taskId, role, taskPrompt });
 }
 
-/** Two sessions beside it: one that goes round in circles, and one that has just begun. */
+/** Two sessions beside it: one that goes round in circles, and one whose agent asks something. */
 export async function fillStalled(client) {
   const session = 'deadlines';
   await client.requestTool('session-open', {
@@ -141,4 +141,13 @@ export async function fillStalled(client) {
     content: 'Choose a library for PDF',
     priority: 1,
   });
+  const asking = {
+    task_id: 'TAS-1',
+    status: 'blocked',
+    summary: 'Compared two libraries for PDF',
+    questions: [
+      { text: 'Which library: one is small, the other signs documents?', options: ['small', 'signing'] },
+    ],
+  };
+  await client.publishText('invoices', 'implementer', JSON.stringify(asking));
 }

@@ -52,7 +52,7 @@ describe('a person', () => {
   it('a question of a session is answered in words on the page of the session', async () => {
     const session = await asking('words');
     await goTo(page, origin, `/s/${session}`);
-    await page.getByLabel('Answer to "Which port?"').fill('Any free one');
+    await page.getByLabel('Your answer').fill('Any free one');
     await page.keyboard.press('Enter');
     await soon(async () => expect(await promptOf(session, '1')).toContain('Any free one'));
   });

@@ -137,7 +137,7 @@ export function AnswerForm(props: {
   const { session, task, question } = props;
   return (
     <SendForm
-      label={`Answer to "${question.text}"`}
+      label="Your answer"
       verb="Answer"
       suggestions={question.options}
       onSend={(answer) => ask('tool.blocker-answer', { session, task, question: question.text, answer })}

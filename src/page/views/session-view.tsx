@@ -32,6 +32,7 @@ export function SessionView({ session }: SessionViewProps) {
             )}
             {view.archived === undefined ? null : <Tag>archived</Tag>}
             {view.project === undefined ? null : <span class="quiet">project {view.project}</span>}
+            {view.sequence > 0 && mayAct() ? <Lifecycle session={session} view={view} /> : null}
           </PageHead>
           {view.title === undefined ? null : <p>{view.title}</p>}
           {view.goal === undefined ? null : <p class="goal">{view.goal}</p>}
@@ -47,7 +48,6 @@ export function SessionView({ session }: SessionViewProps) {
               <Command text={`throughline session reopen ${session}`} />
             </div>
           )}
-          {view.sequence > 0 && mayAct() ? <Lifecycle session={session} view={view} /> : null}
           <SessionFiguresStrip session={view} />
           {view.sequence === 0 ? (
             <Empty

@@ -170,7 +170,7 @@ function NeedsYou({ sessions }: { readonly sessions: readonly SessionListed[] })
       </h2>
       <ul class="card rows">
         {needs.slice(0, all ? undefined : MOST_NEEDS).map((need) => (
-          <li key={`${need.session} ${need.task} ${need.text}`} class="need-row">
+          <li key={`${need.session} ${need.task} ${need.text}`} class={`need-row need-${need.tag}`}>
             <Tag tone={TONES[need.tag]}>{need.tag}</Tag>
             <div class="need-text">
               <a class="one-line" data-row href={sessionHref(need.session)}>
@@ -211,22 +211,21 @@ function NeedsYou({ sessions }: { readonly sessions: readonly SessionListed[] })
 }
 
 function Figures({ listed }: { readonly listed: SessionFigures }) {
-  const { board, plan, results, rejected, facts } = listed;
+  const { board, plan, results, rejected } = listed;
   const tasks = board.open + board.done;
   return (
     <>
       <div class="session-work">
-        {tasks === 0 ? null : <Progress label="Board" done={board.done} total={tasks} />}
-        {plan === undefined ? null : <Progress label="Plan" done={plan.done} total={plan.total} />}
+        {plan !== undefined ? (
+          <Progress label="Plan" done={plan.done} total={plan.total} />
+        ) : tasks > 0 ? (
+          <Progress label="Board" done={board.done} total={tasks} />
+        ) : null}
       </div>
-      <dl class="session-figures">
-        {Object.entries({ results, rejected, facts }).map(([name, value]) => (
-          <div key={name} class={name !== 'rejected' ? '' : value > 0 ? 'bad' : 'quiet'}>
-            <dt>{name}</dt>
-            <dd>{figure(value)}</dd>
-          </div>
-        ))}
-      </dl>
+      <div class="session-figures quiet figure">
+        {counted(results, 'result')}
+        {rejected === 0 ? null : <span class="bad"> {figure(rejected)} rejected</span>}
+      </div>
     </>
   );
 }
