@@ -46,9 +46,9 @@ describe('fix rounds', () => {
     const { replan } = await promptAfter(REAL_LOOP);
     expect(replan[0]).toMatch(/another approach/);
     expect(replan.slice(replan.indexOf('Tried already, the newest last:') + 1)).toEqual([
-      '- completed: closed it in then Refused by the review: The handle leaks',
-      '- completed: closed it in catch Refused by the review: The handle leaks; Slow',
-      '- completed: closed it in finally Refused by the review: The handle leaks',
+      '- completed: closed it in then. Refused by the review: The handle leaks',
+      '- completed: closed it in catch. Refused by the review: The handle leaks; Slow',
+      '- completed: closed it in finally. Refused by the review: The handle leaks',
     ]);
   });
 });

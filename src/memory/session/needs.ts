@@ -36,7 +36,12 @@ function stalledTasks({ tasks }: Status): Figures['stalled'] {
 
 function waitingFor({ tasks, unreadable, run }: Status, board: Iterable<Task>, notebook: Notebook): string[] {
   const halted = tasks.filter(({ next_action }) => next_action === 'halt_and_escalate');
-  const asks = tasks.flatMap(({ task, questions = [] }) => questions.map(({ text }) => ({ task, text })));
+  const asks = tasks.flatMap(({ task, questions = [] }) =>
+    questions.map(({ text, default: usual }) => ({
+      task,
+      text: usual === undefined ? text : `${text}; it goes on with ${JSON.stringify(usual)}`,
+    })),
+  );
   const told = new Set([...halted, ...asks].map(({ task }) => task));
   const blocked = tasks.filter((each) => waitsForPerson(each) && !told.has(each.task));
   const onBoard = [...board].filter(({ id, status }) => status === 'blocked' && !told.has(id));
