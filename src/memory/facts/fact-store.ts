@@ -6,7 +6,6 @@ import { FactIndex } from './fact-index.js';
 import {
   bytesOfFact,
   type DispatchOrigin,
-  factId,
   type ISessionFactStore,
   MOST_VALUE,
   OPEN_VALUE,
@@ -109,9 +108,11 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     return this.#valid;
   }
 
-  /** Returns the findings of a task, closed ones included, in dispatch order. */
+  /** Returns the findings of a task, closed ones included and retracted ones not, in dispatch order. */
   findingsOf(taskId: string): readonly SessionFact[] {
-    const found = [...(this.#openByTask.get(taskId) ?? [])].map(({ fact }) => fact).filter(isFinding);
+    const found = [...(this.#openByTask.get(taskId) ?? [])]
+      .map(({ fact }) => fact)
+      .filter((fact) => isFinding(fact) && fact.retracted === undefined);
     return found.sort((a, b) => a.sourceSequence - b.sourceSequence);
   }
 
@@ -122,7 +123,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     const facts = this.all();
     for (const { retracted, sourceTaskId: task, object } of facts) {
       if (retracted === undefined) continue;
-      const instead = facts.find((each) => each.corrects !== undefined && factId(each) === retracted.instead);
+      const instead = facts.find((each) => each.corrects !== undefined && each.id === retracted.instead);
       const texts = found.get(task) ?? new Map<string, string | undefined>();
       found.set(task, texts.set(object, instead?.object));
     }

@@ -123,7 +123,7 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
           facts.retract(
             fact,
             { ...retraction, instead: factId(instead) },
-            { ...sessionFact(instead, source, sequence), corrects: factId(fact) },
+            { ...sessionFact(instead, source, sequence), corrects: fact.id },
           );
       });
       return state;
