@@ -25,6 +25,7 @@ import {
 import {
   checkTemplate,
   ITERATION_TEMPLATE,
+  PLAN_TEMPLATE,
   placeholdersOf,
   renderTemplate,
   type Variable,
@@ -112,15 +113,15 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
     intent: activeIntentId,
   }),
   draft({ state, request, memory, learnings, trace, command, notesPart, notesLeftOut }) {
-    const template = request.template ?? ITERATION_TEMPLATE;
+    const { board, notebook, history, charter, session, run } = state;
+    const isPlanned = run !== undefined && board.tasks.size === 0;
+    const template = request.template ?? (isPlanned ? PLAN_TEMPLATE : ITERATION_TEMPLATE);
     checkTemplate(template);
     const used = placeholdersOf(template);
-    const { board, notebook, history, charter, session, run } = state;
     const { binary, now } = request;
-    const tasks =
-      run !== undefined && board.tasks.size === 0
-        ? planTaskLists(run.document.tasks, ledgersOf(state), `${binary} plan show ${session}`)
-        : taskLists(board, command);
+    const tasks = isPlanned
+      ? planTaskLists(run.document.tasks, ledgersOf(state), `${binary} plan show ${session}`)
+      : taskLists(board, command);
     const goal = goalList(goalOf(state), command);
     const spec = specList(specOf(charter, run), command);
     const past = historyList(history, board, now, command);
@@ -128,7 +129,6 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
     const noted = noteList(notebook, command);
     const plan = planProgress(run, ledgersOf(state));
     const counts = taskCounts(state).board;
-    const isPlanned = run !== undefined && board.tasks.size === 0;
     const steps = workflowSteps(isPlanned, charter.spec ?? charter.spec_path, command);
     const valuesOf = (shown: Shown<Section>, notes: PromptPart, learned: PromptPart) => {
       const goalText = formatGoal(goal, shown.goal);
@@ -237,7 +237,7 @@ function workflowSteps(isPlanned: boolean, spec: string | undefined, command: (w
   if (isPlanned)
     return {
       pick: '**Pick ONE ready task of the plan above** - the one that the plan names as next, unless you were given another one',
-      finish: '**Tick its line in the plan** - when the work is complete and tested',
+      finish: '**Tick its line in the plan** - only when the work is complete and tested',
     };
   const add = spec === undefined ? '' : ', after adding any missing spec tasks via task-add';
   return {

@@ -66,7 +66,7 @@ function listed(fields: readonly Field[]): string {
 /** The repetition in words. */
 const REPEATS: Readonly<Record<StallSignal, string>> = {
   non_progress: 'blocked or failed, one after another',
-  ping_pong: 'completed, then sent back by a review with the same again or no fewer findings',
+  ping_pong: 'completed, then sent back by a review with the same findings, or no fewer',
   same_fixes: 'the same fix required again',
   same_test: 'the same test failing in the same way',
   same_files: 'the same file changed in try after try',
@@ -91,7 +91,8 @@ export function replanLines(state: SessionState, taskId: string, role: Role): st
 
 function tried({ verdict, summary, refused = [] }: Try): string {
   const what = summary === undefined ? `- ${verdict}` : `- ${verdict}: ${line(summary)}`;
-  return refused.length === 0 ? what : `${what} Refused by the review: ${refused.map(line).join('; ')}`;
+  const end = /[.!?]$/.test(what) ? '' : '.';
+  return refused.length === 0 ? what : `${what}${end} Refused by the review: ${refused.map(line).join('; ')}`;
 }
 
 function line(text: string): string {

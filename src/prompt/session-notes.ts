@@ -6,7 +6,7 @@ import type { RankedFact, SessionFact, WeighedFact } from '../memory/facts/fact-
 import { SESSION_CONTEXT_HEADER } from '../memory/facts/format-facts.js';
 import { coveringTasks } from '../memory/search/covering-work.js';
 import { LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
-import { factsOf, pastOf, type SessionState } from '../memory/session/session-state.js';
+import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';
 import { recordOf } from '../shared/text.js';
 import {
   alikePart,
@@ -149,11 +149,11 @@ export function memoryOf(
     maxFiles: Math.max(maxFiles, fill === 'recent' && !asked.explain ? LED_BY : CONSIDERED),
     ...{ open: hints?.files, folder: hints?.cwd },
   });
-  const files = candidates.slice(0, maxFiles).filter(({ score }) => score >= LIKELY);
-  const perhaps = candidates
-    .slice(0, maxFiles)
-    .filter(({ score }) => score < LIKELY && score >= PERHAPS)
-    .slice(0, MAX_PERHAPS);
+  // The ledger of the task lists the files that it has changed itself.
+  const changed = new Set(ledgersOf(state).get(asked.taskId)?.work.files);
+  const others = candidates.slice(0, maxFiles).filter(({ path }) => !changed.has(path));
+  const files = others.filter(({ score }) => score >= LIKELY);
+  const perhaps = others.filter(({ score }) => score < LIKELY && score >= PERHAPS).slice(0, MAX_PERHAPS);
   // The selection of facts does not depend on the number of shown files.
   const likely = candidates.filter(({ score }, place) => place < LED_BY && score >= LIKELY);
   const isTold = (task: string) =>
@@ -185,8 +185,8 @@ export function memoryOf(
       const section = sectionOf(each);
       places.push({ section, index: facts[section].push(each) - 1 });
     }
-  // Open findings are not repeated.
-  const open = new Set(facts.findings.map(({ fact }) => fact));
+  // Open findings and conventions are not repeated.
+  const shownAbove = new Set([...facts.findings, ...facts.decisions].map(({ fact }) => fact.object));
   const filesOf = new Map([...similar, ...(covering ?? [])].map(({ task, files }) => [task, files]));
   const alikeOf = new Map(covering?.map(({ task, alike }) => [task, alike.length]));
   const told = new Set<string>();
@@ -197,7 +197,7 @@ export function memoryOf(
     const findings = factsOf(state).findingsOf(task);
     return [
       ...demandsPart(
-        findings.filter((finding) => !open.has(finding)),
+        findings.filter(({ object }) => !shownAbove.has(object)),
         summary,
       ),
       ...filesPart(filesOf.get(task) ?? []),

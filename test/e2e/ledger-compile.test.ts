@@ -181,9 +181,9 @@ describe('a stalled task', () => {
       expect.stringMatching(/^- ping_pong \(\d times\), completed, then sent back .*: close the file$/),
       expect.stringMatching(/^- same_fixes \(2 times\)/),
       'Tried already, the newest last:',
-      '- completed: did 2.2 Refused by the review: check the bounds',
-      '- completed: did 2.2 Refused by the review: close the file',
-      '- completed: did 2.2 Refused by the review: close the file',
+      '- completed: did 2.2. Refused by the review: check the bounds',
+      '- completed: did 2.2. Refused by the review: close the file',
+      '- completed: did 2.2. Refused by the review: close the file',
     ]);
     expect(second.packet).toMatchObject({ required_fixes: ['close the file'] });
     const { sequence } = await system.client.publishReviewer(session, reviewed('2.2', 'approved'));

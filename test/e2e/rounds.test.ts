@@ -177,10 +177,10 @@ describe('a task', () => {
       expect.stringMatching(/^- same_fixes \(4 times\), the same fix required again: Close the handle/),
       '- same_files (3 times), the same file changed in try after try: src/pool.ts (3 times)',
       'Tried already, the newest last:',
-      expect.stringMatching(/^- completed: one Refused by the review: Close the handle/),
-      expect.stringMatching(/^- completed: two Refused by the review: Close the handle/),
-      expect.stringMatching(/^- completed: three Refused/),
-      expect.stringMatching(/^- completed: four Refused/),
+      expect.stringMatching(/^- completed: one\. Refused by the review: Close the handle/),
+      expect.stringMatching(/^- completed: two\. Refused by the review: Close the handle/),
+      expect.stringMatching(/^- completed: three\. Refused/),
+      expect.stringMatching(/^- completed: four\. Refused/),
     ];
     const [implementers, ...rest] = (await parts(session, after, 'implementer')).replan;
     expect(rest).toEqual(shown);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
+import { METRICS_PLAN, PORT } from '../support/stories.js';
 import { newSession, soon, systemOfFile } from '../support/system.js';
 
 /** An agent asks, a person answers, and the next prompt holds the answer. */
@@ -12,9 +13,6 @@ import { newSession, soon, systemOfFile } from '../support/system.js';
 const root = await mkdtemp(join(tmpdir(), 'throughline-answer-'));
 afterAll(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
 const system = await systemOfFile({ env: { THROUGHLINE_TASKS_ROOTS: root } });
-
-const PORT = 'Which port, 9090 or 9464?';
-const PLAN = '# Metrics\n\n- [ ] 1. Serve metrics\n- [ ] 2. Write the changelog\n- [ ] 3. Add a license\n';
 
 /** Writes each prompt to `TASK-n.md`. `AGENT` says what is special in a test. */
 const AGENT = `
@@ -39,7 +37,7 @@ async function project(special: string, ...more: string[]) {
   const session = newSession('answer');
   const folder = join(root, session);
   await mkdir(folder);
-  await writeFile(join(folder, 'tasks.md'), PLAN);
+  await writeFile(join(folder, 'tasks.md'), METRICS_PLAN);
   await writeFile(
     join(folder, 'agent.mjs'),
     AGENT.replace('SPECIAL', () => special),

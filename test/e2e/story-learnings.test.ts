@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import type { Proposal } from '../../src/memory/learnings/learnings-state.js';
 import { soon } from '../support/soon.js';
+import { DEMAND, HAND_IN } from '../support/stories.js';
 import { implemented, newSession, reviewed, systemOfFile } from '../support/system.js';
 
 /** The story of a project: reviewers demand the same in two tasks, a person accepts it, and the next session knows it. */
 
 const system = await systemOfFile();
 const PROJECT = 'shop';
-const DEMAND = 'Run the linter before you hand in';
 
 async function opened(): Promise<string> {
   const session = newSession('story-learnings');
@@ -31,7 +31,7 @@ it('what two reviews demand is a proposal, and once accepted in the prompt of th
   expect(proposal).toMatchObject({ content: DEMAND });
 
   const second = await opened();
-  const asked = { session: second, taskId: '9', taskPrompt: 'Tidy the module and hand in' };
+  const asked = { session: second, taskId: '9', taskPrompt: HAND_IN };
   expect((await system.client.compile(asked)).prompt).not.toContain(DEMAND);
   await system.client.request('proposal.accept', { project: PROJECT, id: proposal?.id, by: 'ann' });
   await soon(async () => {

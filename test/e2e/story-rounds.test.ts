@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { partsOf } from '../prompt/parts.js';
+import { FIX_ROUNDS, REAL_LOOP, type Rounds } from '../support/stories.js';
 import {
   allDealtWith,
   implemented,
@@ -17,10 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-type Review = Parameters<typeof reviewed>[2];
-
 /** Publishes rounds of work and review, and returns the parts of the next implementer's prompt. */
-async function promptAfter(...rounds: readonly (readonly [summary: string, review: Review])[]) {
+async function promptAfter(rounds: Rounds) {
   const session = newSession('story-rounds');
   for (const [summary, review] of rounds) {
     const files_modified = ['src/pool.ts'];
@@ -32,15 +31,9 @@ async function promptAfter(...rounds: readonly (readonly [summary: string, revie
   return partsOf(await system.client.compile(asked));
 }
 
-const LEAK: Review = { issues: [{ severity: 'critical', file: 'src/pool.ts', message: 'The handle leaks' }] };
-const TWO: Review = {
-  issues: [...(LEAK?.issues ?? []), { severity: 'minor', file: 'src/pool.ts', message: 'Slow' }],
-};
-const NAME: Review = { issues: [{ severity: 'minor', file: 'src/names.ts', message: 'Odd name' }] };
-
 describe('fix rounds', () => {
   it('a second review with one minor finding in another file asks for a fix, not for another approach', async () => {
-    const { replan, packet } = await promptAfter(['wrote the pool', TWO], ['closed the handle', NAME]);
+    const { replan, packet } = await promptAfter(FIX_ROUNDS);
     expect(replan).toEqual([]);
     expect(packet).toMatchObject({
       issues: ['minor: src/names.ts: Odd name'],
@@ -50,16 +43,12 @@ describe('fix rounds', () => {
   });
 
   it('the same finding again is a loop: the prompt lists each attempt and what its review refused', async () => {
-    const { replan } = await promptAfter(
-      ['closed it in then', LEAK],
-      ['closed it in catch', TWO],
-      ['closed it in finally', LEAK],
-    );
+    const { replan } = await promptAfter(REAL_LOOP);
     expect(replan[0]).toMatch(/another approach/);
     expect(replan.slice(replan.indexOf('Tried already, the newest last:') + 1)).toEqual([
-      '- completed: closed it in then Refused by the review: The handle leaks',
-      '- completed: closed it in catch Refused by the review: The handle leaks; Slow',
-      '- completed: closed it in finally Refused by the review: The handle leaks',
+      '- completed: closed it in then. Refused by the review: The handle leaks',
+      '- completed: closed it in catch. Refused by the review: The handle leaks; Slow',
+      '- completed: closed it in finally. Refused by the review: The handle leaks',
     ]);
   });
 });

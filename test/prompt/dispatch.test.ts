@@ -51,8 +51,8 @@ describe('a dispatch prompt', () => {
       expect.stringMatching(/^- ping_pong \(2 times\), completed, then sent back .*: close the file$/),
       '- same_fixes (2 times), the same fix required again: close the file (2 times)',
       'Tried already, the newest last:',
-      '- completed: first try Refused by the review: close the file',
-      '- completed: second try Refused by the review: close the file',
+      '- completed: first try. Refused by the review: close the file',
+      '- completed: second try. Refused by the review: close the file',
     ]);
     expect(guide).toMatch(/^Guide: Settle the required fixes first/);
     expect(notes).toEqual({

@@ -58,3 +58,11 @@ it('settled findings of the task itself do not lower the number of open findings
   const prompt = promptOfAnother(...own, found('1', 'The query builder is slow'), found('3', 'Logo is odd'));
   expect(prompt).toMatch(/Open findings.*1 of 2/);
 });
+
+it('a rule of a settled review is shown once, as a convention', () => {
+  const rule = 'Always name the query builder';
+  const approved = reviewer({ assessment: 'approved' });
+  const prompt = promptOfAnother(FIRST, reviewer({ required_fixes: [rule] }), FIXED, approved);
+  expect(prompt.split(rule)).toHaveLength(2);
+  expect(prompt).toContain(`- ${rule}`);
+});

@@ -1,5 +1,5 @@
 import type { DispatchRequest } from '../../src/contracts/compile-request.js';
-import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
+import { ITERATION_TEMPLATE, PLAN_TEMPLATE } from '../../src/prompt/iteration-template.js';
 import type { CompiledPrompt } from '../../src/prompt/prompt-kind.js';
 import { stablePrefix } from '../../src/prompt/role-contract.js';
 
@@ -189,7 +189,8 @@ export function iterationSections({ prompt }: Pick<CompiledPrompt, 'prompt'>): S
   const found: Section[] = [];
   if (SUMMARY.opening.test(lines[0] ?? '')) found.push(taken(lines, SUMMARY));
   const open = lines.filter((line) => line !== '');
-  const template = ITERATION_TEMPLATE.split('\n').filter((line) => line.trim() !== '');
+  const built = prompt.includes('### Task Management') ? ITERATION_TEMPLATE : PLAN_TEMPLATE;
+  const template = built.split('\n').filter((line) => line.trim() !== '');
   for (const [index, line] of template.entries()) {
     const placeholder = /^\{\{(\w+)\}\}$/.exec(line)?.[1];
     if (placeholder === undefined) {

@@ -182,6 +182,7 @@ export const needs = {
         task: z.string().describe('Id of the task.'),
         text: z.string().describe('The question.'),
         options: z.array(z.string()).exactOptional().describe('Suggested answers.'),
+        default: z.string().exactOptional().describe('What the work goes on with until someone answers.'),
       }),
     )
     .describe('The open questions with which waiting begins.'),

@@ -4,8 +4,8 @@ import type { ResultOf, RoleResult } from '../../contracts/results.js';
 import { EXTRACTION_RULES, type ExtractionRule } from './extraction-rules.js';
 import {
   bytesOfFact,
-  createFactId,
   type DispatchOrigin,
+  factId,
   type IFactExtractor,
   type RecordedFact,
   type SessionFact,
@@ -90,7 +90,7 @@ const RULES_BY_ROLE = rulesByRole(EXTRACTION_RULES);
 export function sessionFact(fact: RecordedFact, origin: DispatchOrigin, eventSequence = 0): SessionFact {
   const finding = fact.severity && { severity: fact.severity, ...(fact.fix && { fix: fact.fix }) };
   return {
-    id: createFactId(fact.subject, fact.relation, fact.object),
+    id: factId(fact),
     subject: fact.subject,
     relation: fact.relation,
     object: fact.object,

@@ -108,9 +108,11 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     return this.#valid;
   }
 
-  /** Returns the findings of a task, closed ones included, in dispatch order. */
+  /** Returns the findings of a task, closed ones included and retracted ones not, in dispatch order. */
   findingsOf(taskId: string): readonly SessionFact[] {
-    const found = [...(this.#openByTask.get(taskId) ?? [])].map(({ fact }) => fact).filter(isFinding);
+    const found = [...(this.#openByTask.get(taskId) ?? [])]
+      .map(({ fact }) => fact)
+      .filter((fact) => isFinding(fact) && fact.retracted === undefined);
     return found.sort((a, b) => a.sourceSequence - b.sourceSequence);
   }
 

@@ -230,6 +230,10 @@ export function createFactId(subject: string, relation: string, object: string):
   return hash('sha256', said).slice(0, 16);
 }
 
+export function factId({ subject, relation, object }: RecordedFact): string {
+  return createFactId(subject, relation, object);
+}
+
 /** Compares ids without hashing. */
 export function saysTheSame(one: RecordedFact, other: RecordedFact): boolean {
   return one.object === other.object && one.subject === other.subject && one.relation === other.relation;

@@ -21,7 +21,10 @@ export function needsOf(status: Status, board: Iterable<Task>, notebook: Noteboo
   if (session.status !== 'open' || session.archived !== undefined)
     return { stalled: [], waiting: [], asks: [] };
   const asks = status.tasks.flatMap(({ task, questions = [] }) =>
-    questions.map(({ text, options = [] }) => ({ task, text, ...(options.length > 0 && { options }) })),
+    questions.map(({ text, options = [], default: usual }) => ({
+      ...{ task, text, ...(options.length > 0 && { options }) },
+      ...(usual !== undefined && { default: usual }),
+    })),
   );
   return {
     stalled: stalledTasks(status),
@@ -53,7 +56,7 @@ function waitingFor(
   const blocked = tasks.filter((each) => waitsForPerson(each) && !told.has(each.task));
   const onBoard = [...board].filter(({ id, status }) => status === 'blocked' && !told.has(id));
   const waiting = [
-    ...asks.map(({ task, text }) => `task ${task} asks: ${text}`),
+    ...asks.map(({ task, text, default: usual }) => `task ${task} asks: ${text}${goesOn(usual)}`),
     ...unread(notebook)
       .filter(isForPerson)
       .map(({ id, content }) => `message ${id}: ${content}`),
@@ -67,6 +70,10 @@ function waitingFor(
     ...(run?.held === undefined ? [] : [`no task of the plan can go on: ${run.held}`]),
   ];
   return waiting.slice(0, MAX_LISTED).map(said);
+}
+
+function goesOn(usual: string | undefined): string {
+  return usual === undefined ? '' : `; it goes on with ${JSON.stringify(usual)}`;
 }
 
 function said(text: string): string {

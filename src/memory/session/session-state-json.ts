@@ -1,6 +1,6 @@
 import { type OutcomeName, outcomeName, type TaskLedger } from '../../ledger/task-ledger.js';
 import { ordered } from '../../shared/collections.js';
-import { createFactId, type SessionFact } from '../facts/fact-types.js';
+import { factId, type SessionFact } from '../facts/fact-types.js';
 import { PastResults, type PastResultsJson } from '../search/past-results.js';
 import { type TracesJson, tracesFromJson, tracesToJson } from '../traces/session-traces.js';
 import type { BoardResult } from './board-results.js';
@@ -102,7 +102,7 @@ export function stateFromJson(
     dispatches: new DispatchWindow(
       dispatchFold(json.limits),
       dispatchMemory(
-        json.facts.map((fact) => ({ id: createFactId(fact.subject, fact.relation, fact.object), ...fact })),
+        json.facts.map((fact) => ({ id: factId(fact), ...fact })),
         json.settled.counts,
         json.settled.ledgers,
         tracesFromJson(json.traces),

@@ -37,8 +37,9 @@ interface KnownFigures {
   readonly project: string | undefined;
   readonly title: string | undefined;
   readonly goal: string | undefined;
-  /** Sort rank: 0 for a stalled task, 1 for waiting for a person, else 2. */
+  /** See `needRank`. */
   readonly rank: number;
+  readonly isStalled: boolean;
   readonly text: string;
 }
 
@@ -203,7 +204,8 @@ function movedAt(row: KeptRow, at: number): void {
 
 function knownOf(figures: Figures): KnownFigures {
   const { status, project, title, goal } = figures;
-  return { status, project, title, goal, rank: needRank(figures), text: JSON.stringify(figures) };
+  const isStalled = figures.stalled.length > 0;
+  return { status, project, title, goal, rank: needRank(figures), isStalled, text: JSON.stringify(figures) };
 }
 
 /**

@@ -167,7 +167,7 @@ function filterOf(asked: Asked, now: number): (row: Row, isArchived: boolean) =>
     if (wanted !== undefined && wanted !== 'archived' && known.status !== wanted) return false;
     // Sessions without a project belong to the default project.
     if (wantedProject !== undefined && projectOf(known.project) !== wantedProject) return false;
-    if (stalled && known.rank !== 0) return false;
+    if (stalled && !known.isStalled) return false;
     if (words.length === 0) return true;
     const { title = '', goal = '' } = known;
     const said = `${session} ${title} ${known.project ?? ''} ${goal}`.toLowerCase();
