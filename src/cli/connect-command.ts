@@ -5,7 +5,7 @@ import { isDeepStrictEqual, promisify } from 'node:util';
 import { Argument, type Command } from 'commander';
 import { createTwoFilesPatch } from 'diff';
 import picocolors from 'picocolors';
-import { MAX_PROJECT_FILE, projectSettings } from '../agents/agent-session.js';
+import { MAX_PROJECT_FILE, plainPlan, projectSettings } from '../agents/agent-session.js';
 import {
   CONNECT_CLIENTS,
   CONNECT_NAMES,
@@ -40,7 +40,6 @@ import { type Cli, cliOf, coloured, examples, note, out } from './command-contex
 import { placeOf } from './connect-place.js';
 import { offerServer, serverProblem } from './inspector-options.js';
 import { agreed, canAsk } from './output.js';
-import { plansIn } from './plan-command.js';
 
 interface ConnectOptions extends ProjectFields {
   readonly remove?: boolean;
@@ -124,7 +123,7 @@ async function connected(
   const place = placeOf(cli, scope);
   const file = join(place.project, PROJECT_FILE_NAME);
   if (scope === 'project') requirePlainFile(file);
-  const plan = scope === 'project' ? await plainPlan(place.project) : undefined;
+  const plan = scope === 'project' ? plainPlan(place.project) : undefined;
   const changes = connectPlan(client, place, readerOf(place), projectFields(options, scope), plan);
   const record = scope === 'project' ? newRecord(cli, place, file, changes) : undefined;
   if (changes.length === 0 && record === undefined) {
@@ -227,12 +226,6 @@ function projectFields({ session, project, plan }: ConnectOptions, scope: Scope)
     ...(project !== undefined && { project }),
     ...(plan !== undefined && { plan }),
   };
-}
-
-/** The plan that needs no choice: the only one at a usual place, or else `tasks.md`. */
-async function plainPlan(folder: string): Promise<string | undefined> {
-  const plans = await plansIn(folder);
-  return plans.length === 1 ? plans[0] : plans.find((path) => path === 'tasks.md');
 }
 
 /** A path as people read it: from here, where it lies below. */

@@ -126,7 +126,7 @@ ${Object.entries(MOMENTS)
 
 The first of these that is there: \`THROUGHLINE_SESSION\`, the session of the project that \`throughline connect\` has recorded,
 \`owner-repo\` of the git remote, the name of the folder with a short hash of its path. All branches and work trees of a
-repository share it. A \`.throughline.json\` in a folder that is not connected is not used: the hook at the start of a session
+repository share it, and so do hooks, MCP and \`throughline work\`. A \`.throughline.json\` in a folder that is not connected is not used: the hook at the start of a session
 says to run \`throughline connect\` once. Signs that a name cannot hold become \`-\`. \`.throughline.json\` lies at the top of the project, or in a folder of it:
 
 \`\`\`json
