@@ -38,7 +38,7 @@ import { readRegularFile } from '../engine/files/user-state.js';
 import { counted, oneLine } from '../shared/text.js';
 import { type Cli, cliOf, coloured, examples, note, out } from './command-context.js';
 import { placeOf } from './connect-place.js';
-import { offerServer, serverProblem } from './inspector-options.js';
+import { serverProblem } from './inspector-options.js';
 import { agreed, canAsk } from './output.js';
 
 interface ConnectOptions extends ProjectFields {
@@ -105,7 +105,8 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
   for (const { path, backup, record } of changes)
     if (backup === 'make') note(`-- ${shown(path)} is kept as ${record.copy}`);
   for (const step of confirm(scope)) note(`-- to confirm: ${step}`);
-  if (options.dryRun !== true) await offerServer(cli);
+  const server = options.dryRun === true ? undefined : await serverProblem(cli);
+  if (server !== undefined) note(`-- ${server}`);
 }
 
 /** Connects the folder alone: for a user whose clients are connected with `--user`, and a project that was cloned. */

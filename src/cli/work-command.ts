@@ -2,6 +2,7 @@ import { constants, homedir } from 'node:os';
 import { join, resolve, sep } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { AgentSession } from '../agents/agent-session.js';
+import { USUAL_VARIABLES } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
 import { isWithin } from '../engine/files/text-file.js';
@@ -265,15 +266,6 @@ function interruption() {
   };
 }
 
-/** Variables that any program may need and that hold no secret. */
-const USUAL = [
-  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'LANG', 'LC_ALL', 'LC_CTYPE'],
-  ...['XDG_CONFIG_HOME', 'XDG_CACHE_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XDG_RUNTIME_DIR'],
-  ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS', 'NO_COLOR', 'CI'],
-  // A run within a call of another one: that one ends its processes as well.
-  'THROUGHLINE_CALL',
-];
-
 /**
  * Returns the environment for agents and checks: the usual variables, the named ones, and the NATS address unless it
  * contains a password.
@@ -286,7 +278,8 @@ function workEnvironment(
   url: string,
 ): Record<string, string> {
   const given: Record<string, string> = {};
-  for (const name of USUAL) {
+  // A run within a call of another one: that one ends its processes as well.
+  for (const name of [...USUAL_VARIABLES, 'THROUGHLINE_CALL']) {
     const value = env[name];
     if (value !== undefined) given[name] = value;
   }
