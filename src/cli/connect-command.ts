@@ -104,6 +104,8 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
   if (!isDone) return;
   for (const { path, backup, record } of changes)
     if (backup === 'make') note(`-- ${shown(path)} is kept as ${record.copy}`);
+  const own = scope === 'project' ? changes.map(({ path }) => shown(path)).join(', ') : '';
+  if (own !== '') note(`-- commit ${own}: work trees and clones have the hooks then`);
   for (const step of confirm(scope)) note(`-- to confirm: ${step}`);
   const server = options.dryRun === true ? undefined : await serverProblem(cli);
   if (server !== undefined) note(`-- ${server}`);

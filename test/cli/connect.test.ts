@@ -236,6 +236,7 @@ describe('connecting a client', () => {
   it('what is left to the user is said', async () => {
     await using at = await place('codex');
     const { stderr } = await at.connect('codex', '--yes');
+    expect(stderr).toContain('commit .codex/config.toml, .throughline.json: work trees and clones have');
     expect(stderr).toContain('type `/hooks` in Codex and trust the hooks');
     expect(stderr).toContain('"throughline" is not on your PATH');
     // What would start it is switched off here.

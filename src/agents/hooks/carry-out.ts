@@ -160,9 +160,9 @@ function firstNot<T>(items: readonly T[], passes: (item: T) => boolean): number 
 }
 
 async function promptSubmitted(call: HookCall, tools: HookTools): Promise<string | undefined> {
-  // In some clients what an agent is told that was sent back comes as a prompt, and what a sub-agent is told: no person has
-  // asked that.
-  if (isSentBack(call.prompt) || call.agent !== '') return undefined;
+  // In some clients what an agent is told that was sent back comes as a prompt, and what a sub-agent is told or has returned in
+  // the background: no person has asked that.
+  if (isSentBack(call.prompt) || NOTIFIED.test(call.prompt) || call.agent !== '') return undefined;
   const key = agentKey(call, tools);
   tools.state.unmark(key);
   const entry = await requestEntry(call, named(call, tools), tools);
@@ -182,6 +182,9 @@ async function promptSubmitted(call: HookCall, tools: HookTools): Promise<string
   const [context] = await Promise.all([isPlain ? known() : undefined, flushBeside(tools, client, unkept)]);
   return context;
 }
+
+/** Begins what Claude Code says to an agent whose background task has ended. */
+const NOTIFIED = /^\s*<task-notification>/;
 
 /** Lines of context for a prompt that names no task, with the one above them. */
 const MAX_LINES = 6;
