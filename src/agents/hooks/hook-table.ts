@@ -119,7 +119,7 @@ const block = (reason: unknown) => ({ decision: 'block', reason });
 export const HOOK_CLIENTS = {
   claude: {
     title: 'Claude Code',
-    checked: 'hook types of `@anthropic-ai/claude-agent-sdk` 0.3.330',
+    checked: '2.1.332, run, and hook types of `@anthropic-ai/claude-agent-sdk` 0.3.330',
     events: [
       { name: 'SessionStart', moment: 'session-start', answer: 'context' },
       { name: 'UserPromptSubmit', moment: 'prompt', answer: 'context' },
@@ -149,7 +149,7 @@ export const HOOK_CLIENTS = {
   },
   codex: {
     title: 'Codex CLI',
-    checked: '0.169.0, run, and the hook schemas of its source',
+    checked: '0.171.0, run, and the hook schemas of its source',
     events: [
       { name: 'SessionStart', moment: 'session-start', answer: 'context' },
       { name: 'UserPromptSubmit', moment: 'prompt', answer: 'context' },
