@@ -5,6 +5,9 @@ import { defineConfig } from 'vitest/config';
 import { TIER } from './test/support/tier.js';
 import { BOTH_LAYOUTS, isSystem, TESTS, tierOf } from './test/tiers.js';
 
+// No test starts a server by accident: those of that start set it to 1.
+process.env.THROUGHLINE_AUTOSTART = '0';
+
 const SOURCE = fileURLToPath(new URL('src', import.meta.url));
 const BUILD = fileURLToPath(new URL('dist', import.meta.url));
 

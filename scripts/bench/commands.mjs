@@ -45,6 +45,15 @@ export const commandGoals = COMMANDS.map(({ id, args, what }) => ({
   unit: 'times',
 }));
 
+/** A hook after a tool takes 60 ms of processor time on a machine on which bare Node takes 40. */
+commandGoals.push({
+  id: 'startup.hook-cpu',
+  work: '`throughline hook`, after a tool: processor time of the whole process',
+  against: '`node -e 0`',
+  atMost: 1.5,
+  unit: 'times',
+});
+
 /** Ratios by goal, and figures in milliseconds; medians of so many rounds. */
 export async function measureCommands({ rounds, progress, shutdown }) {
   const { url } = await startServer(shutdown);
@@ -58,23 +67,32 @@ export async function measureCommands({ rounds, progress, shutdown }) {
   const bare = { id: 'node', spawned: ['-e', '0'] };
   const runs = [bare, ...COMMANDS.map((each) => ({ ...each, spawned: [throughlineBin, ...each.args] }))];
   const times = new Map(runs.map(({ id }) => [id, []]));
+  const cpu = { node: [], 'hook-tool': [] };
   for (let round = 0; round <= rounds; round += 1) {
     for (const { id, spawned, input } of runs) {
       const took = await wholeProcess(spawned, input, env);
       // The first round only warms the caches of the system.
-      if (round > 0) times.get(id).push(took);
+      if (round === 0) continue;
+      times.get(id).push(took);
+      if (id in cpu) cpu[id].push(await processorTime(spawned, input, env));
     }
     if (round % 5 === 0) progress(`commands: round ${round}/${rounds}`);
   }
   const medians = Object.fromEntries([...times].map(([id, all]) => [id, median(all)]));
   const asked = await connectedAndAsked(url, rounds);
+  const [bareCpu, hookCpu] = [median(cpu.node), median(cpu['hook-tool'])];
+  const ratios = COMMANDS.map(({ id }) => [`startup.${id}`, medians[id] / medians.node]);
   return {
-    measured: Object.fromEntries(COMMANDS.map(({ id }) => [`startup.${id}`, medians[id] / medians.node])),
+    measured: { ...Object.fromEntries(ratios), 'startup.hook-cpu': hookCpu / bareCpu },
     figures: [
       ...Object.entries(medians).map(([id, ms]) => ({
         name: id === 'node' ? 'node -e 0' : `throughline ${id}`,
         text: `${ms.toFixed(0)} ms`,
       })),
+      {
+        name: 'processor time of a hook after a tool',
+        text: `${hookCpu.toFixed(0)} ms, of \`node -e 0\` ${bareCpu.toFixed(0)} ms`,
+      },
       { name: 'of which connecting', text: `${asked.connect.toFixed(1)} ms, in a process that is warm` },
       { name: 'of which publishing', text: `${asked.publish.toFixed(1)} ms, in a process that is warm` },
       { name: 'of which compiling', text: `${asked.compile.toFixed(1)} ms, in a process that is warm` },
@@ -90,6 +108,27 @@ async function wholeProcess(args, input, env) {
   const [code] = await once(child, 'exit');
   if (code !== 0) throw new Error(`${args.join(' ')} ended with code ${code}`);
   return performance.now() - began;
+}
+
+/** Milliseconds of the processor that a process takes, by user and system, as the shell says. */
+async function processorTime(args, input, env) {
+  const timed = [
+    '-c',
+    'TIMEFORMAT="%U %S"; time "$@" > /dev/null 2> /dev/null',
+    'x',
+    process.execPath,
+    ...args,
+  ];
+  const child = spawn('bash', timed, { env, stdio: ['pipe', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (text) => {
+    said += text;
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(input ?? '');
+  await once(child, 'close');
+  const [user, system] = said.trim().split(' ').map(Number);
+  return (user + system) * 1000;
 }
 
 /** What a command waits for the server, without what it takes to start. */

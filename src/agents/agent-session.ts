@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { stateDirOf } from '../config/config.js';
-import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token } from '../contracts/names.js';
+import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import {
   type ConnectedProject,
   connectedProject,
@@ -12,6 +13,7 @@ import {
   type ProjectSettings,
 } from '../engine/files/connected-projects.js';
 import { readRegularFile } from '../engine/files/user-state.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { isObject } from '../shared/text.js';
 
 /** The session, project and plan that an agent works on. */
@@ -26,6 +28,8 @@ export interface AgentSession {
   readonly resultId?: string;
   /** The branch that is checked out. */
   readonly branch?: string;
+  /** Set if the session has the name of the remote or the folder: nobody has named it, or connected the folder. */
+  readonly isGuessed?: true;
   /** Set if turns that end without a result are not published: `agents.turns` is false. */
   readonly turns?: false;
   /** Describes changes of the `.throughline.json` since it was connected, which are ignored. */
@@ -65,15 +69,19 @@ export function agentSession({ env, directory }: Where): AgentSession {
   const session = projectOf(named ?? ownName(directory, git));
   const project = env.THROUGHLINE_PROJECT || (known?.project ?? (named === undefined ? session : undefined));
   if (named === undefined) refuseOthers(session, directory, stateDir);
-  const { plan, agents } = known ?? {};
+  const { agents } = known ?? {};
+  const top = git === undefined ? directory : dirname(git);
+  // A session that is named elsewhere has its own plan.
+  const plan = known === undefined && named !== undefined ? undefined : planOf(known, top, file);
   const branch = branchOf(git);
   const changed = known && file && changeOf(file, known);
   return {
     session,
     ...(agents?.turns === 'false' && { turns: false as const }),
     ...(branch !== undefined && { branch }),
+    ...(named === undefined && { isGuessed: true as const }),
     ...(project !== undefined && { project }),
-    ...(plan !== undefined && known !== undefined && { plan: planIn(known.folder, plan, file) }),
+    ...(plan !== undefined && { plan }),
     ...(agents !== undefined && { agents }),
     ...(env.THROUGHLINE_RESULT_ID && { resultId: env.THROUGHLINE_RESULT_ID }),
     ...(changed && { changed }),
@@ -93,12 +101,101 @@ function workTreeOf(
   }
 }
 
-/** The plan of this work tree, or the one in the main work tree where this one has none. */
-function planIn(main: string, plan: string, file: string | undefined): string {
-  const here = file === undefined ? undefined : join(dirname(file), plan);
-  return here !== undefined && (dirname(file ?? '') === main || kindAt(here) === 'file')
-    ? here
-    : join(main, plan);
+/**
+ * Returns the plan that was recorded when the folder was connected, or else the one that `plan follow` would find. A linked
+ * work tree without a plan of its own shares that of the main one.
+ */
+function planOf(
+  known: ConnectedProject | undefined,
+  top: string,
+  file: string | undefined,
+): string | undefined {
+  const own = file === undefined ? top : dirname(file);
+  const main = known?.folder ?? own;
+  const plan = known?.plan ?? plainPlan(own) ?? plainPlan(main);
+  if (plan === undefined) return undefined;
+  const here = join(own, plan);
+  return own === main || kindAt(here) === 'file' ? here : join(main, plan);
+}
+
+/** Tells a new session its project and plan. Returns false if it has neither. */
+export async function openOwnSession(
+  { session, project, plan }: AgentSession,
+  client: ThroughlineClient,
+): Promise<boolean> {
+  if (project !== undefined) await client.tools.sessionOpen({ session, project });
+  if (plan !== undefined) await followOwnPlan(client, session, plan);
+  return project !== undefined || plan !== undefined;
+}
+
+/**
+ * Has a session follow the plan of its folder; sends the text where the service may not read the file.
+ *
+ * @throws ThroughlineError as `runInit`
+ */
+export async function followOwnPlan(
+  client: ThroughlineClient,
+  session: string,
+  plan: string,
+): Promise<RunStatusReply> {
+  try {
+    return await client.initRun({ session, tasksPath: plan });
+  } catch (error) {
+    if (codeOf(error) !== 'progress_ledger_missing_tasks') throw error;
+    // Only a few hooks need it.
+    const { readPlan } = await import('../engine/files/local-tasks-file.js');
+    const tasksText = readPlan(plan);
+    if (typeof tasksText !== 'string') throw error;
+    return client.initRun({ session, tasksText, spec: session });
+  }
+}
+
+/** Usual locations of plans below a folder; `*` is any folder. */
+export const PLAN_PLACES = [
+  '.kiro/specs/*/tasks.md',
+  'specs/*/tasks.md',
+  '.spec-workflow/specs/*/tasks.md',
+  'openspec/changes/*/tasks.md',
+  'tasks.md',
+  '.taskmaster/tasks/tasks.json',
+  'PLAN.md',
+  'TODO.md',
+] as const;
+
+/** Returns paths of the plans at usual places, relative to the folder, in the order of the places. */
+export function plansIn(folder: string): string[] {
+  const names = namesIn(folder);
+  return PLAN_PLACES.flatMap((place) => matches(folder, names, place.split('/')));
+}
+
+/** Returns the plan that needs no choice: the only one at a usual place, or else `tasks.md`. */
+export function plainPlan(folder: string): string | undefined {
+  const plans = plansIn(folder);
+  return plans.length === 1 ? plans[0] : plans.find((path) => path === 'tasks.md');
+}
+
+function matches(
+  folder: string,
+  names: readonly string[],
+  [part = '', ...rest]: readonly string[],
+): string[] {
+  // A name is looked up in the folder, so that `tasks.md` does not also match TASKS.md where the disk ignores case.
+  const fitting = part === '*' ? [...names].sort() : names.filter((name) => name === part);
+  return fitting.flatMap((name) => {
+    const path = join(folder, name);
+    if (rest.length === 0) return kindAt(path) === 'file' ? [name] : [];
+    // It may lead out of the project.
+    if (lstatSync(path).isSymbolicLink()) return [];
+    return matches(path, namesIn(path), rest).map((more) => join(name, more));
+  });
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /** Returns the default project name: the remote's, else the folder's. */
@@ -146,12 +243,7 @@ function notConnected(file: string): ThroughlineError {
  *
  * @throws ThroughlineError `not_connected`
  */
-export function refuseOthers(
-  session: Token,
-  directory: string,
-  stateDir: string,
-  name = 'set THROUGHLINE_SESSION',
-): void {
+function refuseOthers(session: Token, directory: string, stateDir: string): void {
   const others = connectedProjects(stateDir).filter((each) => projectOf(each.session) === session);
   const [other] = others;
   const real = realpathSync(directory);
@@ -159,7 +251,7 @@ export function refuseOthers(
     return;
   throw new ThroughlineError(
     'not_connected',
-    `${directory} would use session ${session}, which belongs to ${other.folder}: run "throughline connect" here, or ${name}`,
+    `${directory} would use session ${session}, which belongs to ${other.folder}: run "throughline connect" here, or set THROUGHLINE_SESSION`,
   );
 }
 

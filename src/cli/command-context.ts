@@ -27,8 +27,11 @@ export function cliOf(command: Command): Cli {
     note(`-- ${name} is not a recognized variable, so it changes nothing: ${hint}`);
   }
   const options = command.optsWithGlobals<{ nats?: string }>();
-  const url = options.nats ?? config.natsUrl ?? usualUrl(stateDirOf(config.env), config.access);
-  return { config, logger: commandLogger(config), url };
+  const named = options.nats ?? config.natsUrl;
+  const url = named ?? usualUrl(stateDirOf(config.env), config.access);
+  const autostart = async () => (await import('./detached-up.js')).startUserServer(config);
+  const mayStart = named === undefined && config.autostart === '1';
+  return { config, logger: commandLogger(config), url, ...(mayStart && { autostart }) };
 }
 
 /**

@@ -5,7 +5,7 @@ import { isDeepStrictEqual, promisify } from 'node:util';
 import { Argument, type Command } from 'commander';
 import { createTwoFilesPatch } from 'diff';
 import picocolors from 'picocolors';
-import { MAX_PROJECT_FILE, projectSettings } from '../agents/agent-session.js';
+import { MAX_PROJECT_FILE, plainPlan, projectSettings } from '../agents/agent-session.js';
 import {
   CONNECT_CLIENTS,
   CONNECT_NAMES,
@@ -38,9 +38,8 @@ import { readRegularFile } from '../engine/files/user-state.js';
 import { counted, oneLine } from '../shared/text.js';
 import { type Cli, cliOf, coloured, examples, note, out } from './command-context.js';
 import { placeOf } from './connect-place.js';
-import { offerServer, serverProblem } from './inspector-options.js';
+import { serverProblem } from './inspector-options.js';
 import { agreed, canAsk } from './output.js';
-import { plansIn } from './plan-command.js';
 
 interface ConnectOptions extends ProjectFields {
   readonly remove?: boolean;
@@ -105,8 +104,11 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
   if (!isDone) return;
   for (const { path, backup, record } of changes)
     if (backup === 'make') note(`-- ${shown(path)} is kept as ${record.copy}`);
+  const own = scope === 'project' ? changes.map(({ path }) => shown(path)).join(', ') : '';
+  if (own !== '') note(`-- commit ${own}: work trees and clones have the hooks then`);
   for (const step of confirm(scope)) note(`-- to confirm: ${step}`);
-  if (options.dryRun !== true) await offerServer(cli);
+  const server = options.dryRun === true ? undefined : await serverProblem(cli);
+  if (server !== undefined) note(`-- ${server}`);
 }
 
 /** Connects the folder alone: for a user whose clients are connected with `--user`, and a project that was cloned. */
@@ -124,7 +126,7 @@ async function connected(
   const place = placeOf(cli, scope);
   const file = join(place.project, PROJECT_FILE_NAME);
   if (scope === 'project') requirePlainFile(file);
-  const plan = scope === 'project' ? await plainPlan(place.project) : undefined;
+  const plan = scope === 'project' ? plainPlan(place.project) : undefined;
   const changes = connectPlan(client, place, readerOf(place), projectFields(options, scope), plan);
   const record = scope === 'project' ? newRecord(cli, place, file, changes) : undefined;
   if (changes.length === 0 && record === undefined) {
@@ -227,12 +229,6 @@ function projectFields({ session, project, plan }: ConnectOptions, scope: Scope)
     ...(project !== undefined && { project }),
     ...(plan !== undefined && { plan }),
   };
-}
-
-/** The plan that needs no choice: the only one at a usual place, or else `tasks.md`. */
-async function plainPlan(folder: string): Promise<string | undefined> {
-  const plans = await plansIn(folder);
-  return plans.length === 1 ? plans[0] : plans.find((path) => path === 'tasks.md');
 }
 
 /** A path as people read it: from here, where it lies below. */

@@ -1,15 +1,24 @@
-import { spawn } from 'node:child_process';
-import { closeSync, fstatSync, readSync } from 'node:fs';
+import { type SpawnOptions, spawn } from 'node:child_process';
+import { closeSync, existsSync, fstatSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { serverUrl } from '../config/user-server.js';
+import { type Config, stateDirOf, USUAL_VARIABLES } from '../config/config.js';
+import { serverUrl, userStore, usualUrl } from '../config/user-server.js';
 import { messageOf, systemCode, ThroughlineError } from '../contracts/errors.js';
-import { openToAppend } from '../engine/files/user-state.js';
+import { healthSubject } from '../contracts/names.js';
+import {
+  makePrivateFolder,
+  openToAppend,
+  readRegularFile,
+  writePrivateFile,
+} from '../engine/files/user-state.js';
 import { isRunning, type ProcessIdentity, signalRecorded } from '../nats/server/process-identity.js';
 import { stopOrphan } from '../nats/server/running-server.js';
 import { makeFolder } from '../nats/server/server-version.js';
 import { type StoreUse, storeUse } from '../nats/server/store-lock.js';
+import { keepTrying } from '../sdk/keep-trying.js';
+import type { Cli } from './cli-context.js';
 
 /** An `up` that has left its terminal: it is found again by the lock of its store. */
 
@@ -33,12 +42,17 @@ export interface DetachedServer {
  * Finds the `up` of a store, or starts one that goes on without us. Resolves once its services are there.
  *
  * @param args what `up` is called with, without `--detach`
+ * @param settings environment and folder of the new process. Default: those of this one
  * @throws ThroughlineError as `up` says, `unavailable` when it ends before it is ready
  */
-export async function startDetached(storeDir: string, args: readonly string[]): Promise<DetachedServer> {
+export async function startDetached(
+  storeDir: string,
+  args: readonly string[],
+  settings: Pick<SpawnOptions, 'env' | 'cwd'> = {},
+): Promise<DetachedServer> {
   const found = await runningUp(storeDir);
   if (found !== undefined) return found;
-  const problem = await startedReady(storeDir, args);
+  const problem = await startedReady(storeDir, args, settings);
   // If two start at the same moment, one gets the store and the other finds it.
   const server = await runningUp(storeDir);
   if (server !== undefined) return { ...server, found: problem !== undefined };
@@ -46,12 +60,17 @@ export async function startDetached(storeDir: string, args: readonly string[]): 
 }
 
 /** Why it did not get ready; undefined where it did. */
-async function startedReady(storeDir: string, args: readonly string[]): Promise<string | undefined> {
+async function startedReady(
+  storeDir: string,
+  args: readonly string[],
+  settings: Pick<SpawnOptions, 'env' | 'cwd'>,
+): Promise<string | undefined> {
   const logFile = join(storeDir, LOG);
   const log = await openLog(storeDir, logFile);
   const [, script = ''] = process.argv;
   const before = fstatSync(log).size;
   const child = spawn(process.execPath, [script, 'up', ...args], {
+    ...settings,
     detached: true,
     stdio: ['ignore', 'pipe', log],
   });
@@ -76,6 +95,102 @@ async function startedReady(storeDir: string, args: readonly string[]): Promise<
     .join('\n')
     .trim();
   return `"throughline up" on ${storeDir} did not get ready: ${how}; ${lines || 'it said nothing'} (see ${logFile})`;
+}
+
+/** A start that a hook has begun is left alone for so long, so that hooks of a server that cannot start do not pile up. */
+const BETWEEN_STARTS_MS = 30_000;
+const STARTING = 'throughline-starting';
+const SETTINGS = 'throughline-up.json';
+const MAX_SETTINGS = 256 * 1024;
+
+/** The options, variables and folder of an `up`, as a later start in the background uses them again. */
+interface UpSettings {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}
+
+/** Records how the user has started the server. May hold secrets, as the variables do. */
+export function recordSettings(
+  storeDir: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): void {
+  const own = Object.entries(env).filter(
+    ([name]) => /^(?:NATS|THROUGHLINE)_/.test(name) && !OF_AGENTS.test(name),
+  );
+  const settings = { args, env: Object.fromEntries(own), cwd: process.cwd() };
+  writePrivateFile(join(storeDir, SETTINGS), JSON.stringify(settings));
+}
+
+const OF_AGENTS = /^THROUGHLINE_(?:SESSION|PROJECT|RESULT_ID|CALL|AUTOSTART)$/;
+
+/**
+ * Starts the server of this user in the background, with the options and variables of the last `up`. The variables and the
+ * folder of this process may come from a repository, and do not count.
+ *
+ * @throws ThroughlineError as `up` says; `unavailable` if it does not get ready
+ */
+export async function startUserServer(config: Config): Promise<DetachedServer> {
+  const storeDir = userStore(stateDirOf(config.env));
+  makePrivateFolder(storeDir);
+  const { args, env, cwd } = recordedSettings(storeDir);
+  const usual = USUAL_VARIABLES.map((name) => [name, config.env[name]]);
+  const settings = { env: { ...Object.fromEntries(usual), ...env }, cwd: existsSync(cwd) ? cwd : storeDir };
+  if (mayStart(storeDir)) {
+    const server = await startDetached(storeDir, args, settings);
+    rmSync(join(storeDir, STARTING), { force: true });
+    return server;
+  }
+  const deadline = performance.now() + BETWEEN_STARTS_MS;
+  for (;;) {
+    const server = await runningUp(storeDir);
+    if (server !== undefined) {
+      await untilServed({ config, url: usualUrl(stateDirOf(config.env), config.access) });
+      return server;
+    }
+    if (performance.now() > deadline)
+      throw new ThroughlineError('unavailable', `your server did not start: see ${join(storeDir, LOG)}`);
+    await sleep(POLL_MS);
+  }
+}
+
+function recordedSettings(storeDir: string): UpSettings {
+  const read = readRegularFile(join(storeDir, SETTINGS), MAX_SETTINGS);
+  // Only `recordSettings` writes it.
+  return read instanceof Buffer ? JSON.parse(read.toString('utf8')) : { args: [], env: {}, cwd: storeDir };
+}
+
+/** Of several hooks at once, one starts the server. */
+function mayStart(storeDir: string): boolean {
+  const path = join(storeDir, STARTING);
+  const begun = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  if (begun !== undefined && Date.now() - begun > BETWEEN_STARTS_MS) rmSync(path, { force: true });
+  try {
+    writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Waits for the services: the server of an `up` that is starting is there a moment before them. */
+export async function untilServed(cli: Pick<Cli, 'url' | 'config'>): Promise<void> {
+  const tries = { timeoutMs: cli.config.requestTimeoutMs };
+  // Most starts do not need it, and it loads all services.
+  const [{ openClient }, { SERVICE_NAMES }] = await Promise.all([
+    import('./open-client.js'),
+    import('../services/serve.js'),
+  ]);
+  const client = await openClient(cli, { tries });
+  try {
+    await Promise.all(
+      SERVICE_NAMES.map((name) => keepTrying(() => client.request(healthSubject(name), {}), tries)),
+    );
+  } finally {
+    await client.close();
+  }
 }
 
 async function openLog(storeDir: string, logFile: string): Promise<number> {
@@ -122,6 +237,7 @@ export async function runningUp(storeDir: string): Promise<DetachedServer | unde
  */
 export async function stopDetached(storeDir: string, withinMs: number): Promise<string | undefined> {
   const use = await useOf(storeDir);
+  rmSync(join(storeDir, STARTING), { force: true });
   if (use === undefined) return undefined;
   if (use.by === 'orphan') {
     await stopOrphan(use.server);

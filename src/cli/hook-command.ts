@@ -9,6 +9,8 @@ import { examples } from './output.js';
 
 /** Longest time of a hook: with what a process takes to end, clients wait for less than 300 ms. */
 const WITHIN_MS = 220;
+/** The start of a session happens once, and its agent knows nothing without it; the server may have to be started. */
+const START_WITHIN_MS = 3000;
 /** A start that takes most of that shows a busy machine, where all takes longer: a hook has so many times its start. */
 const STARTS = 2;
 /** However busy the machine is. */
@@ -33,7 +35,7 @@ export function hookCommand(program: Command): void {
     .argument('<client>', Object.keys(HOOK_CLIENTS).join(', '))
     .option(
       '--within <ms>',
-      `longest time from its start, in milliseconds: then it ends without an answer, and the agent goes on (default: ${WITHIN_MS}, and more on a busy machine)`,
+      `longest time from its start, in milliseconds: then it gives up, and the agent goes on (default: ${WITHIN_MS}, and more on a busy machine; ${START_WITHIN_MS} at the start of a session)`,
     )
     .addHelpText(
       'after',
@@ -64,18 +66,27 @@ export async function hook(name: string, { nats: url, within }: HookOptions = {}
   }
   const stateDir = stateDirOf();
   const log = (line: string) => logHook(stateDir, line);
-  const withinMs = within === undefined ? usualMs(startMs) : withinOf(within);
+  let withinMs = within === undefined ? usualMs(startMs) : withinOf(within);
   const leftMs = () => (withinMs ?? WITHIN_MS) - performance.now();
   const end = (answer: string): void => {
     if (answer === '') process.exit(0);
     process.stdout.write(answer, () => process.exit(0));
   };
-  const give = (why: string) => {
+  const give = (why: string, answer = '') => {
     log(`${name}: ${why}`);
-    end('');
+    end(answer);
   };
   process.on('uncaughtException', (error) => give(`internal: ${messageOf(error)}`));
-  setTimeout(() => give(`not done within ${withinMs} ms: gave up`), Math.max(0, leftMs()));
+  const giveUp = (late?: (why: string) => string) => {
+    const why = `not done within ${withinMs} ms`;
+    give(`${why}: gave up`, late?.(why));
+  };
+  let timer = setTimeout(giveUp, Math.max(0, leftMs()));
+  const atStart = (late: (why: string) => string) => {
+    if (within === undefined) withinMs = START_WITHIN_MS;
+    clearTimeout(timer);
+    timer = setTimeout(giveUp, Math.max(0, leftMs()), late);
+  };
   if (withinMs === undefined)
     return give(
       `--within is ${JSON.stringify(within)}: use a whole number of milliseconds from ${LEAST_MS} to ${MOST_MS}`,
@@ -87,13 +98,18 @@ export async function hook(name: string, { nats: url, within }: HookOptions = {}
   const server = url ?? known.natsUrl ?? usualUrl(stateDir, known.access);
   const connect = async () => {
     const { openClient } = await import('./open-client.js');
-    return openClient({ config: known, url: server }, { checkReplies: false });
+    const autostart = async () => (await import('./detached-up.js')).startUserServer(known);
+    const mayStart = (url ?? known.natsUrl) === undefined && known.autostart === '1';
+    return openClient(
+      { config: known, url: server, ...(mayStart && { autostart }) },
+      { checkReplies: false },
+    );
   };
   const input = await boundedInput();
   if (input === undefined) return give(`the input is larger than ${MAX_INPUT} bytes: it is left out`);
   const answer = await runHook(name, client, input, {
     ...{ config: known, stateDir, url: server, directory: process.cwd() },
-    ...{ log, leftMs, connect: once(connect) },
+    ...{ log, leftMs, atStart, connect: once(connect) },
   });
   end(answer);
 }

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +15,6 @@ import { VERSION } from '../version.js';
 import { type Cli, note, withNats } from './command-context.js';
 import { type MonitoringOptions, watchThisProcess } from './monitoring-options.js';
 import { wholeNumber } from './option-parsers.js';
-import { agreed, canAsk } from './output.js';
 
 export interface InspectorFlags {
   readonly inspectorPort?: number;
@@ -135,18 +132,4 @@ export async function serverProblem(cli: Cli): Promise<string | undefined> {
   } catch (error) {
     return messageOf(error);
   }
-}
-
-/** Offers to start the services if none answer; without a terminal, prints how. */
-export async function offerServer(cli: Cli): Promise<void> {
-  const problem = await serverProblem(cli);
-  if (problem === undefined) return;
-  note(`-- ${problem}`);
-  if (!canAsk())
-    return note('-- "throughline up --detach" starts a server and all services in the background');
-  if (!(await agreed('Start a server and all services in the background? [y/N] '))) return;
-  const [, script = ''] = process.argv;
-  const started = spawn(process.execPath, [script, 'up', '--detach'], { stdio: 'inherit' });
-  const [code] = await once(started, 'close');
-  if (code !== 0) process.exitCode = 1;
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { agentSession } from '../agents/agent-session.js';
+import { agentSession, openOwnSession } from '../agents/agent-session.js';
 import type { Memory } from '../agents/mcp/mcp-tools.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
@@ -26,7 +26,7 @@ export function mcpCommand(program: Command): void {
     )
     .option(
       '-s, --session <name>',
-      'session (default: THROUGHLINE_SESSION, else .throughline.json, else the git branch)',
+      'session (default: THROUGHLINE_SESSION, else that of the project, as hooks use it)',
     )
     .option(
       '--http <port>',
@@ -62,12 +62,21 @@ function memoryOf(
   const session = named ?? found.session;
   let connected: Promise<ThroughlineClient> | undefined;
   const client = () => {
-    connected ??= import('./open-client.js').then(({ openClient }) => openClient(cli));
+    connected ??= import('./open-client.js').then(async ({ openClient }) => {
+      const client = await openClient(cli);
+      // As a hook does at the start of a session. A tool that needs the services says itself that they do not answer.
+      await openIfNew(client).catch(() => {});
+      return client;
+    });
     // The next call tries again.
     connected.catch(() => {
       connected = undefined;
     });
     return connected;
+  };
+  const openIfNew = async (client: ThroughlineClient) => {
+    const { sequence } = await client.runStatus(session);
+    if (sequence === 0) await openOwnSession({ ...found, session }, client);
   };
   const close = async () => (await connected?.catch(() => undefined))?.close();
   return { memory: { ...found, session, client }, close };

@@ -5,7 +5,7 @@ import { stateDirOf } from '../config/config.js';
 import { userStore } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { cliOf, examples, note, out } from './command-context.js';
-import { runningUp } from './detached-up.js';
+import { runningUp, startUserServer } from './detached-up.js';
 import { inspectorOf } from './inspector-options.js';
 
 interface OpenOptions {
@@ -32,9 +32,10 @@ export function openCommand(program: Command): void {
     .option('--json', 'only print {"url"} as JSON')
     .addHelpText('after', examples('throughline open', 'throughline open --print'))
     .action(async ({ store, print, json }: OpenOptions, command: Command) => {
-      const { config } = cliOf(command);
+      const { config, autostart } = cliOf(command);
       const storeDir = resolve(store ?? userStore(stateDirOf(config.env)));
-      const up = await runningUp(storeDir);
+      const mayStart = autostart !== undefined && store === undefined;
+      const up = (await runningUp(storeDir)) ?? (mayStart ? await startUserServer(config) : undefined);
       if (up === undefined)
         throw new ThroughlineError('unavailable', 'nothing runs: start it with "throughline up --detach"');
       const url = await inspectorOf(storeDir, up.pid, config.requestTimeoutMs);

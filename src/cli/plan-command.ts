@@ -1,6 +1,7 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { PLAN_PLACES, plansIn } from '../agents/agent-session.js';
 import { checkedRequest } from '../contracts/checked.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { runInitRequest } from '../contracts/run-request.js';
@@ -175,18 +176,6 @@ function addShow(plan: Command): void {
     });
 }
 
-/** Usual locations of plans below the current folder; `*` is any folder. */
-const PLACES = [
-  '.kiro/specs/*/tasks.md',
-  'specs/*/tasks.md',
-  '.spec-workflow/specs/*/tasks.md',
-  'openspec/changes/*/tasks.md',
-  'tasks.md',
-  '.taskmaster/tasks/tasks.json',
-  'PLAN.md',
-  'TODO.md',
-] as const;
-
 /** Plans that are shown where there are several. */
 const SHOWN = 20;
 
@@ -197,12 +186,12 @@ const SHOWN = 20;
  * @throws ThroughlineError `usage` where there is none, or several and nobody to ask
  */
 export async function usualPlan(command: string, folder = process.cwd()): Promise<string> {
-  const found = await plansIn(folder);
+  const found = plansIn(folder);
   const [only] = found;
   if (only === undefined)
     throw new ThroughlineError(
       'usage',
-      `no plan was found: name its file. Looked for ${PLACES.join(', ')} in ${folder}`,
+      `no plan was found: name its file. Looked for ${PLAN_PLACES.join(', ')} in ${folder}`,
     );
   if (found.length === 1) {
     note(`-- found ${only}`);
@@ -218,24 +207,6 @@ export async function usualPlan(command: string, folder = process.cwd()): Promis
   );
 }
 
-/** Paths of the plans at usual places, relative to the folder, in the order of the places. */
-export async function plansIn(folder: string): Promise<string[]> {
-  const found = await Promise.all(PLACES.map((place) => matches(folder, place.split('/'))));
-  return found.flat().map((path) => relative(folder, path));
-}
-
-async function matches(folder: string, [part, ...rest]: readonly string[]): Promise<string[]> {
-  if (part === undefined) return (await isFile(folder)) ? [folder] : [];
-  // A name is looked up in the folder, so that `tasks.md` does not also match TASKS.md where the disk ignores case.
-  const names = await readdir(folder).catch(() => []);
-  const fitting = part === '*' ? names.sort() : names.filter((name) => name === part);
-  return (await Promise.all(fitting.map((name) => matches(join(folder, name), rest)))).flat();
-}
-
-async function isFile(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isFile() ?? false;
-}
-
 /** Asks the person at the terminal; `undefined` where there is none. */
 async function asked(found: readonly string[]): Promise<string | undefined> {
   if (!canAsk()) return undefined;
@@ -249,6 +220,6 @@ async function asked(found: readonly string[]): Promise<string | undefined> {
   });
 }
 
-export function isHere(path: string): Promise<boolean> {
-  return isFile(resolve(path));
+export async function isHere(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() ?? false;
 }

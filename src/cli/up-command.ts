@@ -6,21 +6,25 @@ import type { Command } from 'commander';
 import { stateDirOf } from '../config/config.js';
 import { serverUrl, TOKEN_FILE, tokenOf, userStore } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
-import { healthSubject } from '../contracts/names.js';
 import { makePrivateFolder, writePrivateFile } from '../engine/files/user-state.js';
 import { growHeapSlowly, Shutdown } from '../engine/runtime/shutdown.js';
 import { START_ONE, withoutSecrets } from '../nats/connection/nats-errors.js';
 import { hasStuckStream } from '../nats/jetstream/probe-stream.js';
 import { openStore, orphanOn, stopOrphan } from '../nats/server/running-server.js';
 import { portProblem, startNatsServer } from '../nats/server/server-process.js';
-import { keepTrying } from '../sdk/keep-trying.js';
-import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { SERVICE_NAMES, serve } from '../services/serve.js';
+import { serve } from '../services/serve.js';
 import { shellWord } from '../shared/text.js';
 import { addLayoutOptions, type LayoutOptions, withLayout } from './backup-command.js';
 import { withLogger } from './cli-logger.js';
-import { type Cli, cliOf, examples, note, out, withClient, withNats } from './command-context.js';
-import { type DetachedServer, runningUp, startDetached, stopDetached } from './detached-up.js';
+import { type Cli, cliOf, examples, note, out, withNats } from './command-context.js';
+import {
+  type DetachedServer,
+  recordSettings,
+  runningUp,
+  startDetached,
+  stopDetached,
+  untilServed,
+} from './detached-up.js';
 import {
   addInspectorOptions,
   type InspectorFlags,
@@ -131,6 +135,8 @@ export function upCommand(program: Command): void {
           options.inspector === false
             ? undefined
             : await startInspector(url, context, options, own === undefined ? 'reader' : 'operator');
+        if (own !== undefined && options.store === undefined)
+          recordSettings(own.server.storeDir, givenOptions(command, ['detach', 'yes']), cli.config.env);
         if (own !== undefined) noteInspector(own.server.storeDir, inspector, shutdown);
         out(
           own === undefined
@@ -204,24 +210,13 @@ async function tellFound(cli: Cli, options: UpOptions, server: DetachedServer): 
       `the server on port ${port} runs already ${options.auth ? 'without' : 'with'} a token: run "throughline down" first`,
     );
   }
-  const at = { ...cli, url: serverUrl({ host: HOST, port }, token) };
+  const at = { ...cli, url: serverUrl({ host: HOST, port }, token), autostart: undefined };
   await untilServed(at);
   // Refused where the installation has another layout than was asked for.
   if (options.layout !== undefined || options.shards !== undefined) await withNats(at, async () => {});
   await tellServer(cli, server);
   const use = options.store === undefined ? ': this project uses it' : '';
   note(`-- already running on ${port}, process ${pid}${use}`);
-}
-
-/** The server of an `up` that is starting is there a moment before its services. */
-async function untilServed(cli: Cli): Promise<void> {
-  const tries = { timeoutMs: cli.config.requestTimeoutMs };
-  const asked = async (client: ThroughlineClient) => {
-    await Promise.all(
-      SERVICE_NAMES.map((name) => keepTrying(() => client.request(healthSubject(name), {}), tries)),
-    );
-  };
-  await withClient(cli, asked, { tries });
 }
 
 function storeOf({ config }: Cli, { store }: UpOptions): string {

@@ -1,16 +1,16 @@
 import { constants, homedir } from 'node:os';
 import { join, resolve, sep } from 'node:path';
 import { type Command, Option } from 'commander';
-import { refuseOthers } from '../agents/agent-session.js';
-import { stateDirOf } from '../config/config.js';
+import type { AgentSession } from '../agents/agent-session.js';
+import { USUAL_VARIABLES } from '../config/config.js';
 import { ThroughlineError } from '../contracts/errors.js';
-import { projectOf, token } from '../contracts/names.js';
+import { projectOf, type Token, token } from '../contracts/names.js';
 import { isWithin } from '../engine/files/text-file.js';
 import { shellWord } from '../shared/text.js';
 import type { RunOutcome } from '../work/plan-run.js';
 import type { RunPlanOptions } from '../work/run-options.js';
 import type { RunPlanEvent, RunSummary } from '../work/run-types.js';
-import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
+import { type Cli, cliOf, examples, note, out, sessionHere, withClient } from './command-context.js';
 import { dollars, duration, wholeNumber } from './option-parsers.js';
 import { Interrupted } from './output.js';
 import { usualPlan } from './plan-command.js';
@@ -58,7 +58,7 @@ export function workCommand(program: Command): void {
         'for, and ends its answer with a result block. Exit codes: 0 done, 1 failed, 3 a person is needed, 4 a limit.',
     )
     .option('--plan <file>', 'the plan (default: with --session its own, else the one at a usual place)')
-    .option('-s, --session <name>', 'session (default: a name made from the path of the plan)')
+    .option('-s, --session <name>', 'session (default: the one that agents in this folder use)')
     .option('--project <name>', "project whose learnings to use (default: the session's own)")
     .requiredOption('--implementer <command>', 'does the work: an agent, such as "codex exec -"')
     .option('--reviewer <command>', 'says whether the work is approved: an agent, such as "claude -p"')
@@ -142,7 +142,8 @@ function checkTogether({ reviewer, check, parallel, worktrees }: WorkOptions): v
 }
 
 async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
-  const { followed, session } = await placeOf(cli, options);
+  const { session, plan, isGuessed = false, ...found } = await placeOf(cli, options);
+  const project = options.project ?? found.project;
   const { env = [], json = false } = options;
   const place = { env: workEnvironment(cli.config.env, env, cli.url) };
   const [{ runPlan }, { openRunFolder, runStateDir }, { commandAgent, commandCheck, runNotifier }] =
@@ -177,9 +178,9 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
     const workspaces = await worktreesOf(options, folder.path, session);
     const given: Omit<RunPlanOptions, 'client'> = {
       ...{ directory: process.cwd(), kept: folder, run: folder },
-      ...(options.session !== undefined && { session }),
-      ...(followed !== undefined && { plan: followed }),
-      ...(options.project !== undefined && { project: options.project }),
+      ...{ session, isGuessed },
+      ...(plan !== undefined && { plan }),
+      ...(project !== undefined && { project }),
       implementer: commandAgent(options.implementer, commands),
       ...(options.reviewer !== undefined && { reviewer: commandAgent(options.reviewer, commands) }),
       ...(options.check !== undefined && { check: commandCheck(options.check, commands) }),
@@ -212,18 +213,13 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   }
 }
 
-async function placeOf(
-  cli: Cli,
-  options: WorkOptions,
-): Promise<{ followed: string | undefined; session: string }> {
-  const { sessionOfPlan } = await import('../work/follow-plan.js');
+/** What the run works on: with `--session` that one and the plan it follows, else what the agents in this folder use. */
+async function placeOf(cli: Cli, options: WorkOptions): Promise<Partial<AgentSession> & { session: Token }> {
   const { plan, session: given } = options;
-  if (given !== undefined) return { followed: plan, session: token(given, '--session') };
+  if (given !== undefined) return { session: token(given, '--session'), ...(plan !== undefined && { plan }) };
+  const found = sessionHere(cli);
   const words = `throughline work --implementer ${shellWord(options.implementer)} --plan`;
-  const followed = plan ?? (await usualPlan(words));
-  const session = sessionOfPlan(followed);
-  refuseOthers(session, process.cwd(), stateDirOf(cli.config.env), `give --session ${session}`);
-  return { followed, session };
+  return { ...found, plan: plan ?? found.plan ?? (await usualPlan(words)) };
 }
 
 async function worktreesOf({ worktrees }: WorkOptions, logs: string, session: string) {
@@ -270,15 +266,6 @@ function interruption() {
   };
 }
 
-/** Variables that any program may need and that hold no secret. */
-const USUAL = [
-  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'LANG', 'LC_ALL', 'LC_CTYPE'],
-  ...['XDG_CONFIG_HOME', 'XDG_CACHE_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XDG_RUNTIME_DIR'],
-  ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS', 'NO_COLOR', 'CI'],
-  // A run within a call of another one: that one ends its processes as well.
-  'THROUGHLINE_CALL',
-];
-
 /**
  * Returns the environment for agents and checks: the usual variables, the named ones, and the NATS address unless it
  * contains a password.
@@ -291,7 +278,8 @@ function workEnvironment(
   url: string,
 ): Record<string, string> {
   const given: Record<string, string> = {};
-  for (const name of USUAL) {
+  // A run within a call of another one: that one ends its processes as well.
+  for (const name of [...USUAL_VARIABLES, 'THROUGHLINE_CALL']) {
     const value = env[name];
     if (value !== undefined) given[name] = value;
   }

@@ -115,6 +115,13 @@ export function stateDirOf(env: Variables = process.env): string {
   return userStateDir(env, homedir());
 }
 
+/** Variables that any program may need and that hold no secret. */
+export const USUAL_VARIABLES = [
+  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'LANG', 'LC_ALL', 'LC_CTYPE'],
+  ...['XDG_CONFIG_HOME', 'XDG_CACHE_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XDG_RUNTIME_DIR'],
+  ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS', 'NO_COLOR', 'CI'],
+];
+
 /** Returns the connected folders: their plans may be read unless `THROUGHLINE_TASKS_ROOTS` is set. */
 export function connectedRoots({ env }: Config): string[] {
   return env.THROUGHLINE_TASKS_ROOTS ? [] : connectedProjects(stateDirOf(env)).map(({ folder }) => folder);

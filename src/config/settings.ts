@@ -118,6 +118,11 @@ export const SETTINGS = {
     optional('`_INBOX`'),
     'prefix of reply subjects: give each user its own, so that no user hears the replies of another',
   ),
+  autostart: setting(
+    'THROUGHLINE_AUTOSTART',
+    oneOf(['1', '0'], '1'),
+    '0 keeps hooks, the MCP server and commands from starting your server in the background when it does not run. They never do when `NATS_URL` or `--nats` names a server',
+  ),
   session: setting('THROUGHLINE_SESSION', optional(), 'session for commands that name none'),
   project: setting(
     'THROUGHLINE_PROJECT',

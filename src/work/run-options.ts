@@ -10,6 +10,8 @@ export interface RunPlanOptions {
   readonly plan?: string;
   /** Default: a name made from the path of the plan. One session follows one plan. */
   readonly session?: string;
+  /** True if no person has named the session: it must then be new, or follow a plan with this text. Default: false. */
+  readonly isGuessed?: boolean;
   /** Project whose learnings the prompts show. Default: that of the session. */
   readonly project?: string;
   readonly implementer: Agent;

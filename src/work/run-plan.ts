@@ -104,8 +104,9 @@ class PlanRunner {
   }
 
   async #run(): Promise<RunSummary> {
-    const { plan, session: given, project } = this.#options;
-    const followed = await followPlan(this.#talk.ask, this.#session, plan, given !== undefined);
+    const { plan, session: given, isGuessed = false, project } = this.#options;
+    const isNamed = given !== undefined && !isGuessed;
+    const followed = await followPlan(this.#talk.ask, this.#session, plan, isNamed);
     this.#plan = followed.path;
     this.#changed = followed.changed;
     if (project !== undefined) {

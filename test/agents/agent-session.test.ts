@@ -38,7 +38,7 @@ describe('the session of an agent', () => {
       '.git/config',
       '[core]\n\tbare = false\n[remote "origin"]\n\turl = git@github.com:acme/shop.git\n',
     );
-    const project = { session: 'acme-shop', project: 'acme-shop' };
+    const project = { session: 'acme-shop', project: 'acme-shop', isGuessed: true };
     expect(at()).toEqual({ ...project, branch: 'feature/login' });
     await write('.git/HEAD', 'ref: refs/heads/main\n');
     expect(at()).toEqual({ ...project, branch: 'main' });
@@ -163,6 +163,26 @@ describe('the session of an agent', () => {
     expect(at({}, 'tree/inner')).toEqual({ session: 'app', project: 'shop' });
     await write('tree/inner/.git/HEAD', 'ref: refs/heads/main\n');
     expect(() => at({}, 'tree/inner')).toThrow('you have not connected this project');
+  });
+
+  it('without a recorded plan it is the one that `plan follow` finds, but none that a link leads to', async () => {
+    await write('app/.git/HEAD', 'ref: refs/heads/main\n');
+    await write('app/src/index.js', '');
+    expect(at({}, 'app/src')).not.toHaveProperty('plan');
+    await write('elsewhere/parser/tasks.md', '- [ ] 1 Parse\n');
+    await symlink(join(folder, 'elsewhere'), join(folder, 'app/specs'));
+    expect(at({}, 'app/src')).not.toHaveProperty('plan');
+    await write('app/PLAN.md', '- [ ] 1 Parse\n');
+    expect(at({}, 'app/src')).toMatchObject({ plan: join(folder, 'app/PLAN.md') });
+    connect('shop', 'shop', 'app');
+    await write('app/.throughline.json', '{}');
+    expect(at({}, 'app/src')).toMatchObject({ session: 'shop', plan: join(folder, 'app/PLAN.md') });
+    // Of several, nobody has chosen one.
+    await write('app/TODO.md', '- [ ] 1 Parse\n');
+    expect(at({}, 'app')).not.toHaveProperty('plan');
+    await write('app/tasks.md', '- [ ] 1 Parse\n');
+    expect(at({}, 'app')).toMatchObject({ plan: join(folder, 'app/tasks.md') });
+    expect(at({ THROUGHLINE_SESSION: 'given' }, 'elsewhere')).not.toHaveProperty('plan');
   });
 
   it('turns are switched off by agents.turns, in the file as in the record', async () => {

@@ -233,12 +233,14 @@ describe('connecting a client', () => {
     expect(stderr).toContain('Gemini CLI is not installed here');
   });
 
-  it('what is left to the user is said, and how services are started', async () => {
+  it('what is left to the user is said', async () => {
     await using at = await place('codex');
     const { stderr } = await at.connect('codex', '--yes');
+    expect(stderr).toContain('commit .codex/config.toml, .throughline.json: work trees and clones have');
     expect(stderr).toContain('type `/hooks` in Codex and trust the hooks');
     expect(stderr).toContain('"throughline" is not on your PATH');
-    expect(stderr).toContain('throughline up --detach');
+    // What would start it is switched off here.
+    expect(stderr).toContain('start one with "throughline up"');
   });
 
   it('without a terminal to ask on nothing is written', async () => {
@@ -259,10 +261,6 @@ describe('connecting a client', () => {
       await using screen = await onTerminal(['connect', 'codex', '--user'], env);
       await screen.shows('Change 1 file? [y/N]');
       screen.type(answer);
-      if (files.length > 0) {
-        await screen.shows('Start a server and all services in the background? [y/N]');
-        screen.type('n\r');
-      }
       expect((await screen.ended()).code).toBe(0);
       const found = await readdir(join(at.home, 'codex')).catch(() => []);
       expect(found).toEqual(files);

@@ -1,4 +1,4 @@
-// Claude Code is not run here. The payloads that the tests give its hooks are checked against the types of its SDK: each is one
+// Claude Code has more events than a run shows. The payloads that the tests give its hooks are checked against the types of its SDK: each is one
 // that the SDK declares, every event that it declares has one, and what we answer is an output that it takes.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

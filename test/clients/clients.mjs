@@ -47,8 +47,34 @@ const opencodeConfig = (url) => ({
  * `recordings`: where the client keeps what was said, with the names of our tools.
  */
 export const CLIENTS = {
+  claude: {
+    package: '@anthropic-ai/claude-code@2.1.332',
+    files: ({ home }) => ({
+      [join(home, '.claude/settings.json')]: '{ "enableAllProjectMcpServers": true }',
+    }),
+    args: (prompt) => ['-p', '--permission-mode', 'bypassPermissions', prompt],
+    work: 'claude -p --permission-mode bypassPermissions',
+    env: (url) => ({
+      ...{ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'none', IS_SANDBOX: '1' },
+      ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
+    }),
+    tools: {
+      write: (file, _name, text) => ({ call: 'Write', input: { file_path: file, content: `${text}\n` } }),
+      shell: (command) => ({ call: 'Bash', input: { command, description: 'Runs it' } }),
+      report: (input) => ({ call: 'mcp__throughline__report', input }),
+      agent: (prompt) => ({
+        call: 'Agent',
+        input: { description: 'Tests', prompt, subagent_type: 'general-purpose', run_in_background: true },
+      }),
+    },
+    wait: [],
+    subAgent: 'general-purpose',
+    returned: (message) => ({ say: message }),
+    recordings: /^home\/\.(claude(\/|\.json)|cache\/claude)/,
+    cannot: {},
+  },
   codex: {
-    package: '@openai/codex@0.169',
+    package: '@openai/codex@0.171',
     files: ({ home, project, url }) => ({ [join(home, '.codex/config.toml')]: codexConfig(project, url) }),
     args: (prompt) => [
       ...['exec', '--skip-git-repo-check', '--json', '--dangerously-bypass-hook-trust'],

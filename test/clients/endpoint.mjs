@@ -7,6 +7,7 @@ const FORMATS = [
   { path: /\/responses$/, read: readResponses, write: writeResponses },
   { path: /:(streamGenerateContent|generateContent)$/, read: readGemini, write: writeGemini },
   { path: /\/chat\/completions$/, read: readChat, write: writeChat },
+  { path: /\/messages$/, read: readMessages, write: writeMessages },
 ];
 
 /** Said where no script goes on: to a request for a title, for example. */
@@ -119,6 +120,41 @@ function readChat({ messages, tools = [] }) {
     tools: tools.map((tool) => tool.function.name),
     outputs: messages.filter(({ role }) => role === 'tool').map(said),
   };
+}
+
+function readMessages({ messages, tools = [] }) {
+  const blocks = messages
+    .filter(({ role }) => role === 'user')
+    .flatMap(({ content }) => (typeof content === 'string' ? [{ type: 'text', text: content }] : content));
+  const said = ({ content }) => (typeof content === 'string' ? content : JSON.stringify(content));
+  return {
+    user: blocks.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('\n'),
+    tools: tools.map(({ name }) => name),
+    outputs: blocks.filter(({ type }) => type === 'tool_result').map(said),
+  };
+}
+
+function writeMessages({ say, call, input }) {
+  const id = nextId();
+  const block =
+    call === undefined ? { type: 'text', text: '' } : { type: 'tool_use', id, name: call, input: {} };
+  const delta =
+    call === undefined
+      ? { type: 'text_delta', text: say }
+      : { type: 'input_json_delta', partial_json: JSON.stringify(input) };
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const message = { ...{ id, type: 'message', role: 'assistant', model: 'scripted', content: [] }, usage };
+  return [
+    { type: 'message_start', message: { ...message, stop_reason: null } },
+    { type: 'content_block_start', index: 0, content_block: block },
+    { type: 'content_block_delta', index: 0, delta },
+    { type: 'content_block_stop', index: 0 },
+    {
+      ...{ type: 'message_delta', usage },
+      delta: { stop_reason: call === undefined ? 'end_turn' : 'tool_use', stop_sequence: null },
+    },
+    { type: 'message_stop' },
+  ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
 }
 
 function writeChat({ say, call, input }) {

@@ -9,6 +9,7 @@ import { claudeTypesFault } from './claude-types.mjs';
 import { CLIENTS } from './clients.mjs';
 import { run } from './processes.mjs';
 import { startThroughline } from './services.mjs';
+import { story } from './story.mjs';
 import { tried } from './tried.mjs';
 import { worked } from './worked.mjs';
 
@@ -16,7 +17,7 @@ const INSTALLED = process.env.THROUGHLINE_TEST_CLIENTS ?? join(tmpdir(), 'throug
 
 const CLAUDE_SDK = '@anthropic-ai/claude-agent-sdk@0.3.330';
 
-const names = [...Object.keys(CLIENTS), 'claude'];
+const names = Object.keys(CLIENTS);
 const given = process.argv.slice(2);
 const unknown = given.filter((name) => !names.includes(name));
 if (unknown.length > 0) throw new Error(`${unknown}: use ${names.join(', ')}`);
@@ -43,10 +44,24 @@ try {
     const records = process.env.THROUGHLINE_TEST_RECORD;
     if (records) writeFileSync(join(records, `${name}.json`), `${JSON.stringify(recorded, null, 2)}\n`);
   }
+  // Each client and the one after it.
+  for (const [index, name] of chosen.entries()) {
+    const next = chosen[(index + 1) % chosen.length];
+    const [first, second] = await Promise.all(
+      [name, next].map(async (each) => {
+        const client = CLIENTS[each];
+        return { name: each, client, program: join(await installed(each, client.package), '.bin', each) };
+      }),
+    );
+    const { told, fault } = await story({ first, second, folder: join(root, `story-${name}`), services });
+    if (fault !== undefined) failed += 1;
+    console.log(`${fault === undefined ? 'ok   ' : 'FAIL '} a turn in ${name}, the next session in ${next}:`);
+    console.log((fault ?? told).replace(/^/gm, '      '));
+  }
   if (chosen.includes('claude')) {
     // Without the program itself, which is not needed for its types.
-    const sdk = join(await installed('claude', CLAUDE_SDK, '--omit=optional'), '..');
-    const env = { HOME: join(root, 'claude'), PATH: process.env.PATH, NATS_URL: services.url };
+    const sdk = join(await installed('claude-sdk', CLAUDE_SDK, '--omit=optional'), '..');
+    const env = { HOME: join(root, 'claude-types'), PATH: process.env.PATH, NATS_URL: services.url };
     const fault = await claudeTypesFault(sdk, { ...env, THROUGHLINE_SESSION: 'claude-types' });
     if (fault !== undefined) failed += 1;
     console.log(

@@ -10,7 +10,7 @@ export const BIN = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.ur
 /** `throughline up` on a free port of loopback: where it is, a command line that asks it, and its end. It reads plans below a folder. */
 export async function startThroughline(store, plans) {
   const port = await freePort();
-  const env = { ...process.env };
+  const env = { ...process.env, THROUGHLINE_AUTOSTART: '0' };
   for (const name of ['NATS_URL', 'THROUGHLINE_SESSION']) delete env[name];
   const child = spawn(process.execPath, [BIN, 'up', '--port', String(port), '--store', store], {
     env: { ...env, THROUGHLINE_TASKS_ROOTS: plans },

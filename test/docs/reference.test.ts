@@ -126,7 +126,7 @@ ${Object.entries(MOMENTS)
 
 The first of these that is there: \`THROUGHLINE_SESSION\`, the session of the project that \`throughline connect\` has recorded,
 \`owner-repo\` of the git remote, the name of the folder with a short hash of its path. All branches and work trees of a
-repository share it. A \`.throughline.json\` in a folder that is not connected is not used: the hook at the start of a session
+repository share it, and so do hooks, MCP and \`throughline work\`. A \`.throughline.json\` in a folder that is not connected is not used: the hook at the start of a session
 says to run \`throughline connect\` once. Signs that a name cannot hold become \`-\`. \`.throughline.json\` lies at the top of the project, or in a folder of it:
 
 \`\`\`json
@@ -185,17 +185,19 @@ throughline log checkout --trace claude-3f8c0a52-7a0e-4b57-9d0c-5a2f4a0c7f11
 
 ## A hook never harms the agent
 
-- It ends with code 0, whatever happens. After 220 milliseconds it ends without an answer, and the agent goes on. On a busy
+- It ends with code 0, whatever happens. After 220 milliseconds it ends without an answer, and the agent goes on. The start of a
+  session may take 3 seconds, and then says in one line that the memory is not reachable. On a busy
   machine, where its start alone takes most of that, it has twice as long as its start took, at most 3 seconds;
   \`throughline hook claude --within 500\` sets another limit.
-- Without a server, with a slow one, on a full disk or with an input that it does not know, it prints nothing. What went
+- Without a server, with a slow one, on a full disk or with an input that it does not know, every other event prints nothing. What went
   wrong is one line in \`~/.local/state/throughline/hook.log\`, or under \`XDG_STATE_HOME\` if it is set.
 - Results and trace entries that could not be sent wait there, and go out with the next hook that reaches the server: at
   most 2000 of them.
 - A result that the server refuses, such as one larger than it takes, is told to its agent with the limit and the fix: the
   agent is sent back once, or reads it with the next prompt of the session. An event of more than 16 MB is left out.
-- It starts no process. One server and its services are started by \`throughline up --detach\`, found by every further
-  call, and ended by \`throughline down\`.
+- If your server does not run, it starts one with all services in the background, and no second one beside another hook. That has
+  the options and variables of your last \`throughline up\`: none of the hook's own, which may come from a repository. It never
+  does with \`THROUGHLINE_AUTOSTART=0\`, or where \`NATS_URL\` names a server. \`throughline down\` ends it.
 
 ${clients.join('\n')}`;
     await expect(page).toMatchFileSnapshot(`${ROOT}docs/reference/hooks.md`);

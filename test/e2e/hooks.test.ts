@@ -198,12 +198,13 @@ describe('hooks of an agent', () => {
 const IN_TIME_MS = 300;
 
 describe('a hook never harms the agent', () => {
-  const start = JSON.stringify(eventsNamed('claude', 'SessionStart')[0]);
+  const inFolder = (event: string) => JSON.stringify({ ...eventsNamed('claude', event)[0], cwd: tmpdir() });
+  const [start, prompt] = [inFolder('SessionStart'), inFolder('UserPromptSubmit')];
 
   /** Runs a hook with the time that it has by default, again where it took long: one run shows how long it takes. */
   async function harmless(
     env: Readonly<Record<string, string>>,
-    input = start,
+    input = prompt,
     args: readonly string[] = ['hook', 'claude'],
   ): Promise<void> {
     const state = env.XDG_STATE_HOME ?? (await newFolder());
@@ -217,30 +218,40 @@ describe('a hook never harms the agent', () => {
       expect(result).toEqual({ code: 0, stdout: '', stderr: '' });
       // Where a bare process takes longer than on an idle machine, so may this one, as often.
       times.push(took * Math.min(1, 60 / bare));
-      if (env.XDG_STATE_HOME === undefined) expect(await log(state)).toHaveLength(round);
+      if (env.XDG_STATE_HOME === undefined) expect((await log(state)).length).toBeGreaterThanOrEqual(round);
     }
     expect(Math.min(...times)).toBeLessThan(IN_TIME_MS);
   }
 
-  it('without a server it ends in time without an answer, and says so in the log', async () => {
-    await harmless({ NATS_URL: `nats://127.0.0.1:${await freePort('127.0.0.1')}` });
+  /** The start of a session has more time, since its agent knows nothing without it. */
+  async function saysSo(env: Readonly<Record<string, string>>): Promise<void> {
+    await harmless(env);
+    const { code, stdout, stderr } = await cli(['hook', 'claude'], { env, input: start });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout).hookSpecificOutput.additionalContext).toMatch(
+      /^Throughline: memory not reachable: (?:no NATS server|not done within 3000 ms|[^\n]*service)[^\n]*$/,
+    );
+  }
+
+  it('without a server it ends in time, and says so in the log and at the start of a session', async () => {
+    await saysSo({ NATS_URL: `nats://127.0.0.1:${await freePort('127.0.0.1')}` });
   });
 
-  it('with a server that says nothing it ends in time without an answer', async () => {
+  it('with a server that says nothing it ends in time', async () => {
     const port = await freePort('127.0.0.1');
     releases.push(await listening(port, () => {}));
-    await harmless({ NATS_URL: `nats://127.0.0.1:${port}` });
+    await saysSo({ NATS_URL: `nats://127.0.0.1:${port}` });
   });
 
-  it('with a slow server it ends in time without an answer', async () => {
+  it('with a slow server it ends in time', async () => {
     const port = await freePort('127.0.0.1');
-    releases.push(await forwarding(port, new URL(system.url).port, 1000));
-    await harmless({ NATS_URL: urlOnPort(system.url, port) });
+    releases.push(await forwarding(port, new URL(system.url).port, 4000));
+    await saysSo({ NATS_URL: urlOnPort(system.url, port) });
   });
 
-  it('with a server without services it ends in time without an answer', async () => {
+  it('with a server without services it ends in time', async () => {
     await using bare = await startTestNats();
-    await harmless({ NATS_URL: bare.url });
+    await saysSo({ NATS_URL: bare.url });
   });
 
   it.each([
@@ -253,8 +264,8 @@ describe('a hook never harms the agent', () => {
 
   it('with a wrong setting, or a client that is none, it ends in time without an answer', async () => {
     await harmless({ THROUGHLINE_TUNING: 'snapshotEvery=often' });
-    await harmless({}, start, ['hook', 'nobody']);
-    await harmless({}, start, ['hook', 'claude', '--within', 'soon']);
+    await harmless({}, prompt, ['hook', 'nobody']);
+    await harmless({}, prompt, ['hook', 'claude', '--within', 'soon']);
     const newer = await cli(['hook', 'claude', '--of-a-newer-version'], { input: start });
     expect(newer).toMatchObject({ code: 0, stdout: '' });
   });

@@ -174,16 +174,13 @@ describe('throughline work in a cloned repository', () => {
   });
 });
 
-describe('a plan of a cloned repository that is named after a session of another project', () => {
-  /** Runs `work` on such a plan without naming the session. */
-  async function unnamed(victim: string, text = PLAN) {
-    const plan = join('specs', victim, 'tasks.md');
-    const clone = await cloned({
-      plant: async (origin) => {
-        await mkdir(join(origin, dirname(plan)), { recursive: true });
-        await writeFile(join(origin, plan), text);
-      },
-    });
+describe('a cloned repository whose remote is named after a session of another project', () => {
+  /** Runs `work` on such a repository without naming the session. */
+  async function unnamed(victim: string, plan = 'tasks.md', plant?: Hostile['plant']) {
+    const clone = await cloned(plant === undefined ? {} : { plant });
+    const [owner = '', ...name] = victim.split('-');
+    const remote = `https://host.example/${owner}/${name.join('-')}.git`;
+    await run('git', ['-C', clone.folder, 'remote', 'set-url', 'origin', remote]);
     const args = ['work', '--plan', plan, ...clone.args.slice(5)];
     return {
       ...clone,
@@ -200,7 +197,7 @@ describe('a plan of a cloned repository that is named after a session of another
     expect(await work()).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(
-        `belongs to ${other}: run "throughline connect" here, or give --session`,
+        `belongs to ${other}: run "throughline connect" here, or set THROUGHLINE_SESSION`,
       ),
     });
     expect(await calls()).toEqual([]);
@@ -232,13 +229,14 @@ describe('a plan of a cloned repository that is named after a session of another
       await writeFile(join(other, 'tasks.md'), PLAN);
       const plan = known === 'file' ? { tasksPath: join(other, 'tasks.md') } : { tasksText: PLAN };
       await system.client.initRun({ session: victim, ...plan });
-      const clone = await cloned({ plant: (origin) => symlink(dirname(other), join(origin, 'specs')) });
-      const args = ['work', '--plan', join('specs', victim, 'tasks.md'), ...clone.args.slice(5)];
-      expect(await cli(args, { env: clone.env, cwd: clone.folder })).toMatchObject({
+      const { work, calls } = await unnamed(victim, join('specs', victim, 'tasks.md'), (origin) =>
+        symlink(dirname(other), join(origin, 'specs')),
+      );
+      expect(await work()).toMatchObject({
         code: 2,
         stderr: expect.stringContaining(`use --session ${victim}`),
       });
-      expect(await clone.calls()).toEqual([]);
+      expect(await calls()).toEqual([]);
     },
   );
 

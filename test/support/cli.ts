@@ -36,7 +36,10 @@ export function cleanEnv(more: Readonly<Record<string, string>> = {}): Record<st
     (entry): entry is [string, string] =>
       entry[1] !== undefined && !/^(NATS_(?!SERVER_BIN$)|THROUGHLINE_)/.test(entry[0]),
   );
-  const own = { XDG_STATE_HOME: STATE_HOME, NO_COLOR: '1', THROUGHLINE_LOG_LEVEL: 'error' };
+  const own = {
+    ...{ XDG_STATE_HOME: STATE_HOME, NO_COLOR: '1', THROUGHLINE_LOG_LEVEL: 'error' },
+    THROUGHLINE_AUTOSTART: '0',
+  };
   return { ...Object.fromEntries(kept), ...own, ...more };
 }
 

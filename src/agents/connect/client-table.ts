@@ -166,9 +166,9 @@ export function claudeHooks() {
 
 /** Returns a group with one hook for each event of a client. */
 function groupedHooks(client: ConnectClientName, hook: object) {
-  const items = itemsOf(client, ({ matcher }) => ({
+  const items = itemsOf(client, ({ matcher, async }) => ({
     ...(matcher !== undefined && { matcher }),
-    hooks: [hook],
+    hooks: [{ ...hook, ...(async && { async }) }],
   }));
   return { under: 'hooks', items, isOurs: isOurGroup(client), inner: 'hooks' };
 }

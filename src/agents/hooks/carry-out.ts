@@ -5,7 +5,7 @@ import { BEGIN, lastResult, type ResultText } from '../../contracts/reading/last
 import { contractIn, isSentBack, RECENT_STEPS, sentBackText } from '../../prompt/role-contract.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText, quoted } from '../../shared/text.js';
-import type { AgentSession } from '../agent-session.js';
+import { type AgentSession, openOwnSession } from '../agent-session.js';
 import {
   agentKey,
   type HookCall,
@@ -114,18 +114,13 @@ async function sessionStart(call: HookCall, tools: HookTools, client: Throughlin
   return [await compacted, reply.prompt].filter((text) => text !== undefined && text !== '').join('\n\n');
 }
 
-/** Tells a new session what `.throughline.json` says of it; whether there was anything. */
+/** Tells a new session its project and plan; whether there was anything. */
 async function openSession({ at, log }: HookTools, client: ThroughlineClient): Promise<boolean> {
-  const { session, project, plan } = at;
-  if (project === undefined && plan === undefined) return false;
-  try {
-    if (project !== undefined) await client.tools.sessionOpen({ session, project });
-    if (plan !== undefined) await client.initRun({ session, spec: session, tasksPath: plan });
-  } catch (error) {
-    // The prompt is there all the same.
+  // The prompt is there all the same.
+  return openOwnSession(at, client).catch((error: unknown) => {
     log(`${codeOf(error)}: the session was not opened: ${messageOf(error)}`);
-  }
-  return true;
+    return true;
+  });
 }
 
 /** Returns the compacted history of this conversation; undefined if there is none. */
@@ -165,9 +160,9 @@ function firstNot<T>(items: readonly T[], passes: (item: T) => boolean): number 
 }
 
 async function promptSubmitted(call: HookCall, tools: HookTools): Promise<string | undefined> {
-  // In some clients what an agent is told that was sent back comes as a prompt, and what a sub-agent is told: no person has
-  // asked that.
-  if (isSentBack(call.prompt) || call.agent !== '') return undefined;
+  // In some clients what an agent is told that was sent back comes as a prompt, and what a sub-agent is told or has returned in
+  // the background: no person has asked that.
+  if (isSentBack(call.prompt) || NOTIFIED.test(call.prompt) || call.agent !== '') return undefined;
   const key = agentKey(call, tools);
   tools.state.unmark(key);
   const entry = await requestEntry(call, named(call, tools), tools);
@@ -187,6 +182,9 @@ async function promptSubmitted(call: HookCall, tools: HookTools): Promise<string
   const [context] = await Promise.all([isPlain ? known() : undefined, flushBeside(tools, client, unkept)]);
   return context;
 }
+
+/** Begins what Claude Code says to an agent whose background task has ended. */
+const NOTIFIED = /^\s*<task-notification>/;
 
 /** Lines of context for a prompt that names no task, with the one above them. */
 const MAX_LINES = 6;

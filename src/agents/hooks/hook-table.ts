@@ -35,6 +35,8 @@ export interface HookEvent {
   readonly matcher?: string;
   /** The tool has failed. */
   readonly failed?: true;
+  /** The client goes on without waiting for it. */
+  readonly async?: true;
   /** The field of the last message, where it is another than in the client's other events. */
   readonly message?: string;
 }
@@ -117,13 +119,13 @@ const block = (reason: unknown) => ({ decision: 'block', reason });
 export const HOOK_CLIENTS = {
   claude: {
     title: 'Claude Code',
-    checked: 'hook types of `@anthropic-ai/claude-agent-sdk` 0.3.330',
+    checked: '2.1.332, run, and hook types of `@anthropic-ai/claude-agent-sdk` 0.3.330',
     events: [
       { name: 'SessionStart', moment: 'session-start', answer: 'context' },
       { name: 'UserPromptSubmit', moment: 'prompt', answer: 'context' },
       { name: 'PreToolUse', moment: 'before-agent', answer: 'input', matcher: 'Agent|Task' },
-      { name: 'PostToolUse', moment: 'after-tool' },
-      { name: 'PostToolUseFailure', moment: 'after-tool', failed: true },
+      { name: 'PostToolUse', moment: 'after-tool', async: true },
+      { name: 'PostToolUseFailure', moment: 'after-tool', failed: true, async: true },
       { name: 'SubagentStop', moment: 'agent-stop', answer: 'again' },
       { name: 'Stop', moment: 'stop', answer: 'again' },
       { name: 'PreCompact', moment: 'before-compaction' },
@@ -147,7 +149,7 @@ export const HOOK_CLIENTS = {
   },
   codex: {
     title: 'Codex CLI',
-    checked: '0.169.0, run, and the hook schemas of its source',
+    checked: '0.171.0, run, and the hook schemas of its source',
     events: [
       { name: 'SessionStart', moment: 'session-start', answer: 'context' },
       { name: 'UserPromptSubmit', moment: 'prompt', answer: 'context' },
@@ -187,7 +189,6 @@ export const HOOK_CLIENTS = {
       { name: 'BeforeTool', moment: 'before-agent', answer: 'input', matcher: 'invoke_agent' },
       { name: 'AfterTool', moment: 'after-tool' },
       { name: 'AfterAgent', moment: 'stop', answer: 'again' },
-      { name: 'PreCompress', moment: 'before-compaction' },
       { name: 'SessionEnd', moment: 'session-end' },
     ],
     fields: { ...FIELDS, message: 'prompt_response' },
@@ -203,7 +204,7 @@ export const HOOK_CLIENTS = {
     },
     cannot: [
       'send a sub-agent back: its result is taken from what it returns to the main agent',
-      'say after a compaction that there was one',
+      'say that there was a compaction: its event for one comes before every request, so it is not taken',
       'keep apart what a sub-agent does: its tools are in the trace as those of the main agent',
     ],
   },

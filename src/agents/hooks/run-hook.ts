@@ -2,11 +2,13 @@ import type { Config } from '../../config/config.js';
 import { codeOf, messageOf } from '../../contracts/errors.js';
 import { redacted } from '../../memory/redaction/redacted.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
+import { oneLine } from '../../shared/text.js';
 import { agentSession } from '../agent-session.js';
 import { carryOut, type HookAnswer } from './carry-out.js';
 import { type HookCall, readCall } from './hook-call.js';
 import { countInjected, hookState } from './hook-state.js';
 import type { HookClient } from './hook-table.js';
+import { PASSING } from './send-waiting.js';
 
 interface HookPlace {
   readonly config: Config;
@@ -20,6 +22,8 @@ interface HookPlace {
   readonly log: (line: string) => void;
   /** Milliseconds that are left. */
   readonly leftMs: () => number;
+  /** Allows the start of a session more time; `late` makes the answer for when that is up. */
+  readonly atStart: (late: (why: string) => string) => void;
 }
 
 /**
@@ -38,11 +42,15 @@ export async function runHook(
     return '';
   }
   const log = (line: string) => place.log(`${name} ${call.event.name}: ${line}`);
+  const isStart = call.event.moment === 'session-start';
+  const unreachable = (why: string) =>
+    written(call, client, `Throughline: memory not reachable: ${why}`, log);
+  if (isStart) place.atStart(unreachable);
   try {
     const { config, stateDir, url, connect, leftMs } = place;
     const directory = call.directory || place.directory;
     const at = agentSession({ env: config.env, directory });
-    if (call.event.moment === 'session-start' && at.changed !== undefined) log(at.changed);
+    if (isStart && at.changed !== undefined) log(at.changed);
     const answer = await carryOut(
       { ...call, directory },
       {
@@ -57,8 +65,11 @@ export async function runHook(
     return text;
   } catch (error) {
     log(`${codeOf(error)}: ${messageOf(error)}`);
-    const asks = codeOf(error) === 'not_connected' && call.event.moment === 'session-start';
-    return asks ? written(call, client, ASK_TO_CONNECT, log) : '';
+    if (!isStart) return '';
+    if (codeOf(error) === 'not_connected') return written(call, client, ASK_TO_CONNECT, log);
+    // An internal fault, as of the disk, says nothing about the server.
+    const isServer = codeOf(error) !== 'internal' && PASSING.has(codeOf(error));
+    return isServer ? unreachable(oneLine(messageOf(error))) : '';
   }
 }
 

@@ -128,7 +128,8 @@ function why(error: unknown): string {
   return withRemedy(messageOf(error), fix);
 }
 
-const PASSING: ReadonlySet<string> = new Set([
+/** Faults that may be gone the next time. */
+export const PASSING: ReadonlySet<string> = new Set([
   ...['unavailable', 'internal', 'rate_limited', 'permission_denied', 'auth_failed'],
   ...['not_caught_up', 'store_full', 'conflict'],
 ]);

@@ -1,10 +1,10 @@
-import { basename } from 'node:path';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 import type { ToolReply } from '../../contracts/replies/replies.js';
 import type { RunStatusReply } from '../../contracts/replies/run-reply.js';
 import type { TaskView } from '../../memory/session/commands/task-commands.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText, oneLine } from '../../shared/text.js';
+import { followOwnPlan } from '../agent-session.js';
 import {
   type McpAnswer,
   type McpInput,
@@ -99,7 +99,7 @@ async function followedPlan(
   const status = await client.runStatus(session);
   if (status.run !== null || plan === undefined) return { status };
   try {
-    return { status: await client.initRun({ session, spec: basename(plan, '.md'), tasksPath: plan }) };
+    return { status: await followOwnPlan(client, session, plan) };
   } catch (error) {
     return { status, fault: `The plan ${plan} is not followed: ${messageOf(error)}.` };
   }

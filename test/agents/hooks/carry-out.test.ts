@@ -179,6 +179,14 @@ describe('an agent that stops', () => {
     expect(await place.run('claude', stop('Done.'))).toBe('');
     expect(place.asked.filter(({ subject }) => subject.startsWith('trace.append'))).toEqual([]);
   });
+
+  it('what an agent in the background has returned comes as a prompt, and is none that a person has written', async () => {
+    const place = hookPlace();
+    const prompt = '<task-notification> <status>completed</status> <result>Tests written</result>';
+    const submitted = { hook_event_name: 'UserPromptSubmit', session_id: 'c', prompt };
+    expect(await place.run('claude', submitted)).toBe('');
+    expect(place.asked).toEqual([]);
+  });
 });
 
 describe('an agent at work', () => {

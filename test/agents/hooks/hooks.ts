@@ -89,6 +89,7 @@ export function hookPlace(
       return client;
     },
     log: (line: string) => lines.push(line),
+    atStart: () => {},
   };
   return {
     ...{ asked, published, lines, stateDir },

@@ -1,0 +1,69 @@
+// An everyday turn in one client, without any wording of ours, and the start of the next session in another client.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { startEndpoint } from './endpoint.mjs';
+import { run, until } from './processes.mjs';
+import { BIN } from './services.mjs';
+
+const ANSWER = `The package is private now: package.json has "private": true, and the tests pass.
+
+I decided to use node:test, no jest.
+
+Open question: should generated files end with a semicolon?`;
+
+/** Plays it in a folder: what the second client is given, and the fault or none. */
+export async function story({ first, second, folder, services }) {
+  const [home, project, bin] = ['home', 'shop', 'bin'].map((each) => join(folder, each));
+  for (const each of [folder, home, project, bin]) mkdirSync(each);
+  const git = (...args) => execFileSync('git', args, { cwd: project, stdio: 'ignore' });
+  git('init', '--initial-branch', 'main');
+  git('remote', 'add', 'origin', `https://host.example/${first.name}/${second.name}.git`);
+  writeFileSync(join(bin, 'throughline'), `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`, {
+    mode: 0o755,
+  });
+  const endpoint = await startEndpoint();
+  try {
+    for (const { client } of [first, second]) {
+      for (const [file, text] of Object.entries(client.files({ home, project, url: endpoint.url }))) {
+        mkdirSync(dirname(file), { recursive: true });
+        writeFileSync(file, text);
+      }
+    }
+    const turn = async ({ name, client, program }, prompt) => {
+      const path = [bin, dirname(program), dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter);
+      const env = { HOME: home, PATH: path, NATS_URL: services.url, ...client.env(endpoint.url) };
+      const connected = await run(process.execPath, [BIN, 'connect', name, '--user', '--yes'], {
+        env,
+        cwd: project,
+      });
+      if (connected.code !== 0) throw new Error(connected.output);
+      return run(program, client.args(prompt), { env, cwd: project, timeout: 120_000 });
+    };
+    const { tools } = first.client;
+    endpoint.scripts.set('Make the package private', [
+      tools.write(join(project, 'package.json'), 'package.json', '{ "private": true }'),
+      tools.shell('echo all tests pass'),
+      { say: ANSWER },
+    ]);
+    endpoint.scripts.set('What is left to do', [{ say: 'See above.' }]);
+    const done = await turn(first, 'Make the package private');
+    const session = `${first.name}-${second.name}`;
+    await until(
+      (facts) => facts.length > 0,
+      () => services.ask('facts', session, '--relation', 'summary').catch(() => []),
+    );
+    const next = await turn(second, 'What is left to do?');
+    const body =
+      endpoint.requests.find((each) => each.tools.length > 0 && each.body.includes('What is left'))?.body ??
+      '';
+    const told = /\[Memory of .*?semicolon\?/.exec(body)?.[0].replaceAll('\\n', '\n').replaceAll('\\"', '"');
+    const knows = ['The package is private now', 'package.json', 'node:test, no jest'].every((text) =>
+      told?.includes(text),
+    );
+    const fault = [told ?? 'it is told nothing', done.output.slice(-800), next.output.slice(-800)].join('\n');
+    return { told, ...(!knows && { fault }) };
+  } finally {
+    endpoint.close();
+  }
+}

@@ -1,0 +1,120 @@
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../src/nats/server/server-process.js';
+import { cacheDirOf } from '../../src/nats/server/server-version.js';
+import { storeUse } from '../../src/nats/server/store-lock.js';
+import { payloadsOf } from '../agents/hooks/hooks.js';
+import { cli } from '../support/cli.js';
+import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
+import { soon } from '../support/soon.js';
+
+/** Hooks, the MCP server and commands of a user whose server does not run. */
+
+const releases: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const release of releases.splice(0).reverse()) await release();
+});
+
+/** A user who has once started a server on a port of its own, which has ended since. */
+async function user() {
+  const root = await mkdtemp(join(tmpdir(), 'throughline-autostart-'));
+  releases.push(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+  const [folder, store] = [join(root, 'shop'), join(root, 'state', 'throughline', 'server')];
+  await mkdir(folder);
+  const env = {
+    ...{ HOME: root, XDG_STATE_HOME: join(root, 'state'), THROUGHLINE_AUTOSTART: '1' },
+    // Where the tests' nats-server is.
+    XDG_CACHE_HOME: dirname(cacheDirOf(process.env, homedir())),
+  };
+  const port = await freePort('127.0.0.1');
+  releases.push(() => cli(['down'], { env, cwd: tmpdir() }));
+  const up = await cli(['up', '--detach', '--no-inspector', '--port', String(port)], { env, cwd: root });
+  expect(up).toMatchObject({ code: 0 });
+  expect((await cli(['down'], { env, cwd: tmpdir() })).stdout).toContain('throughline stopped');
+  const hook = async (event: string, more: Readonly<Record<string, string>> = {}) => {
+    const payload = payloadsOf('claude').find(({ hook_event_name: name }) => name === event);
+    const input = JSON.stringify({ ...payload, cwd: folder });
+    return cli(['hook', 'claude'], { env: { ...env, ...more }, cwd: folder, input });
+  };
+  return { root, folder, store, env, port, hook };
+}
+
+/** The processes of `up` and of its server. */
+async function running(store: string) {
+  const use = await storeUse(store);
+  return use?.by === 'server' ? { up: use.starter.pid, port: use.server.port } : undefined;
+}
+
+const [STDIO] = MCP_WAYS;
+
+describe('a server that does not run', () => {
+  it('is started once by hooks that come at the same moment, and ended by down from anywhere', async () => {
+    const { store, env, port, hook } = await user();
+    const answers = await Promise.all([1, 2, 3].map(() => hook('SessionStart')));
+    for (const { code, stderr } of answers) expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    await expect.poll(() => running(store)).toMatchObject({ port });
+    const logs = (await readFile(join(store, 'throughline.log'), 'utf8')).split('\n');
+    expect(logs.filter((line) => /in use|error/.test(line))).toEqual([]);
+    // It knows what is told to it from now on.
+    await hook('Stop');
+    expect((await cli(['down'], { env, cwd: tmpdir() })).stdout).toContain(`127.0.0.1:${port}`);
+    expect(await running(store)).toBeUndefined();
+  });
+
+  it.each(['a command', 'the MCP server'])('is started by %s', async (who) => {
+    const { folder, store, env, port } = await user();
+    if (who === 'a command') {
+      const { code, stdout } = await cli(['status'], { env, cwd: folder });
+      expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('services: ') });
+    } else {
+      await using agent = await connectMcp(STDIO, { env, cwd: folder });
+      expect(await agent.call('recall', { query: 'anything' })).toMatchObject({ isError: false });
+    }
+    expect(await running(store)).toMatchObject({ port });
+  });
+
+  it('gets the settings of its user, and none that a repository has given to a hook', async () => {
+    const { root, folder, store, hook } = await user();
+    const planted = {
+      ...{ THROUGHLINE_EMBED_URL: 'http://127.0.0.1:9/v1', THROUGHLINE_EMBED_MODEL: 'theirs' },
+      ...{ THROUGHLINE_TASKS_ROOTS: folder, THROUGHLINE_REDACT: 'off' },
+      ...{ THROUGHLINE_SESSION: 'theirs', NODE_NO_WARNINGS: '1' },
+    };
+    await hook('SessionStart', planted);
+    const up = await soon(async () => {
+      const pid = (await running(store))?.up;
+      expect(pid).toBeDefined();
+      return pid;
+    });
+    const environment = (await readFile(`/proc/${up}/environ`, 'utf8')).split('\0');
+    expect(
+      environment.filter((line) => Object.keys(planted).some((name) => line.startsWith(`${name}=`))),
+    ).toEqual([]);
+    expect(environment).toContain('THROUGHLINE_LOG_LEVEL=error');
+    expect(await readlink(`/proc/${up}/cwd`)).toBe(root);
+  });
+
+  it('stays off with THROUGHLINE_AUTOSTART=0, and where a server is named; the agent is told in one line', async () => {
+    const { folder, store, env, hook } = await user();
+    const nowhere = `nats://127.0.0.1:${await freePort('127.0.0.1')}`;
+    const off: readonly Readonly<Record<string, string>>[] = [
+      { THROUGHLINE_AUTOSTART: '0' },
+      { NATS_URL: nowhere },
+    ];
+    for (const more of off) {
+      const { stdout } = await hook('SessionStart', more);
+      expect(JSON.parse(stdout).hookSpecificOutput.additionalContext).toMatch(
+        /^Throughline: memory not reachable: no NATS server answers at nats:[^\n]*$/,
+      );
+      expect((await hook('UserPromptSubmit', more)).stdout).toBe('');
+      expect((await cli(['status'], { env: { ...env, ...more }, cwd: folder })).code).toBe(1);
+    }
+    expect((await cli(['status', '--nats', nowhere], { env, cwd: folder })).code).toBe(1);
+    expect(await running(store)).toBeUndefined();
+    // What was said waits for the next hook.
+    const [spool = ''] = (await readdir(join(store, '..', 'hooks'))).filter((name) => name.length === 22);
+    expect(await readdir(join(store, '..', 'hooks', spool))).not.toEqual([]);
+  });
+});
