@@ -126,7 +126,7 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
     const past = historyList(history, board, now, command);
     const inbox = inboxList(notebook, now, command);
     const noted = noteList(notebook, command);
-    const plan = planProgress(run, ledgersOf(state));
+    const plan = planProgress(state);
     const counts = taskCounts(state).board;
     const isPlanned = run !== undefined && board.tasks.size === 0;
     const steps = workflowSteps(isPlanned, charter.spec ?? charter.spec_path, command);

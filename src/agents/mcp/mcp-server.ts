@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { checkedRequest } from '../../contracts/checked.js';
@@ -6,6 +7,8 @@ import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import { oneLine } from '../../shared/text.js';
 import { VERSION } from '../../version.js';
+import { HOOK_CLIENTS } from '../hooks/hook-table.js';
+import { agentOf } from '../hooks/hook-trace.js';
 import { explainTool } from './explain-tool.js';
 import {
   listedSchema,
@@ -14,6 +17,7 @@ import {
   type McpTool,
   type McpToolName,
   type Memory,
+  renewClaims,
 } from './mcp-tools.js';
 import { compiled, contextTool, noteTool, recallTool } from './recall-tool.js';
 import { reportTool } from './report-tool.js';
@@ -87,11 +91,13 @@ function addTool<Name extends McpToolName>(server: McpServer, memory: Memory, na
   const { description, annotations, input, output } = MCP_TOOLS[name];
   const work: McpTool<Name> = AT_WORK[name];
   const about = { description, annotations, inputSchema: listed(input), outputSchema: listed(output) };
-  server.registerTool(name, about, async (given) => {
+  server.registerTool(name, about, async (given, { mcpReq: { _meta } }) => {
     try {
+      const agent = agentCalling(memory, server.server.getClientVersion()?.name ?? '', _meta);
+      await renewClaims(memory);
       // The reader for results repairs malformed fields, so they are not checked here.
       const taken = name === 'report' ? given : checkedRequest(input, given);
-      const { text, data } = await work(memory, taken as McpInput<Name>);
+      const { text, data } = await work({ ...memory, agent }, taken as McpInput<Name>);
       return { content: [{ type: 'text', text }], structuredContent: data };
     } catch (error) {
       const fields = Object.keys(input.shape);
@@ -99,6 +105,20 @@ function addTool<Name extends McpToolName>(server: McpServer, memory: Memory, na
       return { content: [{ type: 'text', text: failureText(error, fields) + takes }], isError: true };
     }
   });
+}
+
+/** Identifies an agent whose client does not name the conversation: the client starts one process for each. */
+const PROCESS = randomBytes(4).toString('hex');
+/** Codex names the conversation with each call. */
+const TURN = z.object({ 'x-codex-turn-metadata': z.object({ session_id: z.string() }) });
+
+function agentCalling({ conversation }: Memory, client: string, meta: unknown): string {
+  const name = Object.keys(HOOK_CLIENTS).find((known) => client.toLowerCase().includes(known));
+  const turn = TURN.safeParse(meta).data?.['x-codex-turn-metadata'].session_id;
+  return agentOf(
+    name ?? (client.replace(/\W+/g, '-').slice(0, 20) || 'agent'),
+    conversation ?? turn ?? PROCESS,
+  );
 }
 
 /** Returns a schema with a short listing. The tool validates its input itself, for errors with a fix. */

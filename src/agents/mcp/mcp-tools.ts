@@ -127,10 +127,10 @@ export const MCP_TOOLS = {
     },
   ),
   task: tool(
-    'Board and plan. next: ready tasks; claim: take the next of the board; add: to the board (content); status: of id; list: open ones first.',
+    'Board and plan. next: ready tasks; claim: take the next one, or id; release: give id back, with a note (content); add: to the board (content); status: of id; list: open ones first.',
     ADDS,
     {
-      action: z.enum(['next', 'claim', 'add', 'status', 'list']),
+      action: z.enum(['next', 'claim', 'release', 'add', 'status', 'list']),
       id: z.string().optional(),
       status: z.enum(TASK_STATUSES).optional(),
       content: content.optional(),
@@ -220,10 +220,40 @@ export function needed<Input extends { readonly action: string }, Field extends 
   );
 }
 
+/** Time between two renewals of the claims of an agent, in milliseconds. A claim lapses half an hour after the last one. */
+export const RENEW_MS = 10 * 60_000;
+
+let renewedAt = 0;
+
+/** Renews from time to time what agents have claimed through this process; forgets what others have now. */
+export async function renewClaims({ session, client, claims }: Memory): Promise<void> {
+  const now = Date.now();
+  if (claims.size === 0 || now - renewedAt < RENEW_MS) return;
+  renewedAt = now;
+  const { tools } = await client();
+  for (const [id, claim] of claims)
+    await tools.taskNext({ session, id, claim }).catch(() => claims.delete(id));
+}
+
+export async function releaseClaims({ session, client, claims }: Memory): Promise<void> {
+  const { tools } = await client();
+  for (const [id, claim] of claims) await tools.taskRelease({ session, id, claim }).catch(() => {});
+}
+
 /** The session of an agent's tools. */
 export interface Memory extends Pick<AgentSession, 'session' | 'project' | 'plan' | 'branch'> {
   /** Connects at the first call, and again after a failure. */
   readonly client: () => Promise<ThroughlineClient>;
+  /** The tasks that agents have claimed through this process, with their agents. */
+  readonly claims: Map<string, string>;
+  /** Names the conversation, if the client says so to its MCP servers. */
+  readonly conversation?: string;
+}
+
+/** The memory as one call of a tool sees it. */
+export interface CalledMemory extends Memory {
+  /** Names the agent that calls. */
+  readonly agent: string;
 }
 
 /** A reply of a tool: a text for the model, and the same as data. */
@@ -234,7 +264,7 @@ export interface McpAnswer<Name extends McpToolName> {
 
 /** Implementation of a tool. Throws a ThroughlineError if it fails. */
 export type McpTool<Name extends McpToolName> = (
-  memory: Memory,
+  memory: CalledMemory,
   input: McpInput<Name>,
 ) => Promise<McpAnswer<Name>>;
 

@@ -27,9 +27,21 @@ export const taskTool: McpTool<'task'> = async (memory, input) => {
       return nextAnswer(task, plan);
     }
     case 'claim': {
-      if (input.id !== undefined) throw new ThroughlineError('schema_invalid', CLAIM_WITH_ID);
-      const { task } = await client.tools.taskNext({ session, claim: input.agent ?? 'agent' });
-      return task === null ? nextAnswer(null, await planOf(memory, client)) : answerOf(task);
+      const { id, agent: claim = memory.agent } = input;
+      // A plan that is not followed yet has no tasks.
+      const of = await planOf(memory, client);
+      const reply = await client.tools.taskNext({ session, claim, id });
+      const claimed = reply.task?.id ?? reply.plan?.id;
+      if (claimed === undefined) return nextAnswer(null, of);
+      memory.claims.set(claimed, claim);
+      return claimAnswer(reply);
+    }
+    case 'release': {
+      const id = needed(input, 'id', 'the task, such as TAS-4');
+      const { agent: claim = memory.claims.get(id) ?? memory.agent, content: note } = input;
+      const reply = await client.tools.taskRelease({ session, id, claim, note });
+      memory.claims.delete(reply.task?.id ?? reply.plan?.id ?? id);
+      return claimAnswer(reply);
     }
     case 'add': {
       const { priority, dependsOn } = input;
@@ -49,8 +61,6 @@ export const taskTool: McpTool<'task'> = async (memory, input) => {
   }
 };
 
-const CLAIM_WITH_ID =
-  'id is not for claim, which takes the next ready task of the board: leave it out. A task of the plan needs no claim: use context with it';
 /** Largest number of board tasks, plan tasks and results in a reply. */
 const MOST = 30;
 /** Characters of a task in a list. */
@@ -109,6 +119,27 @@ function answerOf(task: TaskView): McpAnswer<'task'> {
   return { text: lineOf(task), data: { tasks: [dataOf(task)] } };
 }
 
+/** Returns a claimed or released task, with what the agent left that gave it back. */
+function claimAnswer({ task, plan }: ToolReply<'task-release'>): McpAnswer<'task'> {
+  const { id = '', claimed_by, handover } = task ?? plan ?? {};
+  const line =
+    task !== null
+      ? lineOf(task)
+      : `${oneLine(id)} of the plan: ${oneLine(plan?.text ?? '')}${claimedBy(claimed_by)}`;
+  const text = [
+    line,
+    ...(handover === undefined
+      ? []
+      : [`Handed over by ${oneLine(handover.by ?? 'an agent')}: ${oneLine(handover.note)}`]),
+    ...(claimed_by === undefined ? [] : [`Call context with task ${oneLine(id)} before you begin.`]),
+  ].join('\n');
+  return { text, data: { tasks: task === null ? [] : [dataOf(task)] } };
+}
+
+function claimedBy(agent: string | undefined): string {
+  return agent === undefined ? '' : ` (claimed by ${oneLine(agent)})`;
+}
+
 function nextAnswer(task: TaskView | null, plan: Plan): McpAnswer<'task'> {
   const { active_task_id: active, next_task_id: next } = plan.status.run ?? {};
   const named = plan.tasks.filter(({ id }) => id === active || id === next);
@@ -156,10 +187,11 @@ function shownOf(title: string, shown: readonly unknown[], all: readonly unknown
 }
 
 function planLine(task: PlanTask): string {
-  const { id, text, waits_for: waits = [], optional, last_outcome: last } = task;
+  const { id, text, waits_for: waits = [], optional, claimed_by, last_outcome: last } = task;
   const more = [
     ...(optional ? ['optional'] : []),
     ...(waits.length === 0 ? [] : [`waits for ${waits.map(oneLine).join(', ')}`]),
+    ...(claimed_by === undefined ? [] : [`claimed by ${oneLine(claimed_by)}`]),
     ...(last === undefined ? [] : [`last result ${last}`]),
   ];
   return `${oneLine(id)} ${statusOf(task)}: ${clipText(oneLine(text), MAX_LISTED)}${more.length === 0 ? '' : ` (${more.join('; ')})`}`;
@@ -239,7 +271,7 @@ function planLines({ status: { run, tasks: results, degraded }, tasks, fault }: 
   ];
 }
 
-/** Names the next plan task, because plan tasks are not claimed: a model with an empty board would stop. */
+/** Names the next plan task: a model with an empty board would stop. */
 function nextOf(
   { active_task_id: active, next_task_id: next, held }: NonNullable<RunStatusReply['run']>,
   tasks: readonly PlanTask[],
@@ -252,12 +284,14 @@ function nextOf(
     ...(active === null || active === next ? [] : [`In progress in the plan: ${named(active)}`]),
     ...(next !== null
       ? [`Next task of the plan: ${named(next)}`, `Call context with task ${oneLine(next)} before you begin.`]
-      : held === undefined
-        ? []
-        : [`No task of the plan is ready: ${oneLine(held)}.`]),
+      : held !== undefined
+        ? [`No task of the plan is ready: ${oneLine(held)}.`]
+        : tasks.some(({ claimed_by }) => claimed_by !== undefined)
+          ? ['Other agents work on all tasks of the plan that are ready.']
+          : []),
   ];
 }
 
 export async function boardAndPlan(memory: Memory): Promise<string> {
-  return (await taskTool(memory, { action: 'list' })).text;
+  return (await taskTool({ ...memory, agent: '' }, { action: 'list' })).text;
 }

@@ -18,6 +18,7 @@ const PROTOCOLS = ['2025-11-25', '2026-07-28'];
 function memory(session: string): Memory {
   return {
     session: token(session, 'session'),
+    claims: new Map(),
     client: () => Promise.reject(new Error('a listing needs no server')),
   };
 }
