@@ -39,7 +39,6 @@ describe('throughline mcp', () => {
     await agent.call('task', { action: 'add', content: 'Write the parser' });
     expect(await agent.call('task', { action: 'claim', agent: 'me' })).toMatchObject({
       text: 'TAS-1 [P2] in_progress: Write the parser (claimed by me)\nCall context with task TAS-1 before you begin.',
-      data: { tasks: [{ id: 'TAS-1', claimed_by: 'me' }] },
     });
 
     const done = await agent.call('report', {
@@ -55,9 +54,11 @@ describe('throughline mcp', () => {
       required_fixes: ['Return an empty list for empty input'],
     });
     const { data, text } = await agent.call('context', { task: 'TAS-1', after: review.data?.dispatch });
+    expect(data, 'clients show data in place of text').toBeUndefined();
+    expect(text).toMatch(/^You are the implementer.* Hand the result in with report\.\n\nTask TAS-1/);
+    expect(text).not.toContain('DISPATCH_RESULT');
     expect(text).toContain('Required fixes:\n- Return an empty list for empty input');
     expect(text).toContain('Task prompt:\nWrite the parser');
-    expect(data?.prompt).toBe(text);
 
     const recalled = await agent.call('recall', { query: 'empty input' });
     expect(recalled.text).toContain('Return an empty list for empty input');
@@ -71,8 +72,10 @@ describe('throughline mcp', () => {
     });
 
     expect(await agent.call('note', { action: 'decision', content: 'We use biome' })).toMatchObject({
-      data: { entries: [{ id: 'NOT-1', type: 'decision' }] },
+      text: 'NOT-1 decision: We use biome',
     });
+    expect((await agent.call('explain', { fact: 'biome' })).text).toContain('- NOT-1 decision: We use biome');
+    expect((await agent.call('explain', { fact: 'not-1' })).text).toContain('- NOT-1 decision: We use biome');
     const { resources } = await agent.client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual([
       'throughline://session',
@@ -263,7 +266,6 @@ describe('what agents leave for each other by MCP', () => {
     const given = { action: 'answer', id: '7', content: '9464', agent: 'planner' };
     expect(await agent.call('note', given)).toMatchObject({
       text: 'Answered for task 7: Which port? 9464',
-      data: { entries: [{ id: '7', content: '9464', type: 'answer' }] },
     });
     expect((await agent.call('context', { task: '7', prompt: 'Serve metrics' })).text).toContain(
       '- Asked: "Which port?" Answered by planner: "9464"',
@@ -281,11 +283,10 @@ describe('what agents leave for each other by MCP', () => {
     for (const scope of ['all', 'session'])
       expect(await agent.call('recall', { query: 'errors line column', scope })).toMatchObject({
         text: expect.stringContaining('Notes:\n- NOT-1 decision: Errors carry line and column, from 1'),
-        data: { notes: [{ id: 'NOT-1', type: 'decision' }] },
       });
     expect(
-      (await agent.call('recall', { query: 'errors line column', scope: 'project' })).data,
-    ).toMatchObject({ notes: [] });
+      (await agent.call('recall', { query: 'errors line column', scope: 'project' })).text,
+    ).not.toContain('NOT-1');
     expect((await agent.call('recall', { query: 'kubernetes' })).text).toBe(
       'Nothing is known about it, of 0 facts and 2 notes: try other words.',
     );
@@ -301,7 +302,7 @@ describe('what agents leave for each other by MCP', () => {
       await system.client.tools.taskAdd({ session, content: `Ticket ${each}` });
     await system.client.tools.taskStatus({ session, id: 'TAS-1', status: 'completed' });
 
-    const { text, data } = await agent.call('task', { action: 'list' });
+    const { text } = await agent.call('task', { action: 'list' });
     const lines = text.split('\n');
     expect(lines.slice(0, 2)).toEqual([
       'Tasks of the board, 30 of 32, open ones first:',
@@ -316,7 +317,6 @@ describe('what agents leave for each other by MCP', () => {
       'Next task of the plan: 41: Write the lexer',
       'Call context with task 41 before you begin.',
     ]);
-    expect(data).toMatchObject({ plan: { tasks: expect.objectContaining({ length: 30 }) } });
     const { contents } = await agent.client.readResource({ uri: 'throughline://plan' });
     expect(contents).toMatchObject([{ text }]);
     expect((await agent.call('task', { action: 'next' })).text.split('\n')).toEqual([
@@ -339,7 +339,6 @@ describe('what agents leave for each other by MCP', () => {
     const context = await agent.call('context', { task: '2.9' });
     expect(context.text.startsWith(told)).toBe(true);
     expect(context.text).toContain('Task 2.9: ');
-    expect(context.data?.prompt).toBe(context.text);
     expect(await agent.call('report', { ...result, summary: 'Done again' })).toMatchObject({
       isError: false,
       text: expect.stringContaining(told),

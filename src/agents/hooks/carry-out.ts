@@ -115,7 +115,9 @@ function withRefusal(
 async function sessionStart(call: HookCall, tools: HookTools, client: ThroughlineClient): Promise<string> {
   const { session, project } = tools.at;
   const compacted = call.source === 'compact' ? compactedHistory(call, tools, client) : undefined;
-  const { branch } = tools.at;
+  const { branch, resultId } = tools.at;
+  // Its prompt comes from the run that started it, and has what it needs.
+  if (resultId !== undefined) return (await compacted) ?? '';
   const compiled = () =>
     client.compile({
       kind: 'session-start',

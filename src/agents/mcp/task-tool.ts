@@ -5,14 +5,7 @@ import type { RunStatusReply } from '../../contracts/replies/run-reply.js';
 import type { TaskView } from '../../memory/session/commands/task-commands.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText, oneLine } from '../../shared/text.js';
-import {
-  type McpAnswer,
-  type McpInput,
-  type McpOutput,
-  type McpTool,
-  type Memory,
-  needed,
-} from './mcp-tools.js';
+import { type McpInput, type McpTool, type Memory, needed } from './mcp-tools.js';
 
 /** `task`: the board of the session, and its plan. */
 export const taskTool: McpTool<'task'> = async (memory, input) => {
@@ -51,13 +44,8 @@ export const taskTool: McpTool<'task'> = async (memory, input) => {
     }
     case 'status':
       return answerOf(await changed(client, session, input));
-    case 'list': {
-      const [{ tasks }, plan] = await Promise.all([
-        client.tools.taskList({ session }),
-        planOf(memory, client),
-      ]);
-      return listAnswer(tasks, plan);
-    }
+    case 'list':
+      return boardAndPlan(memory);
   }
 };
 
@@ -115,62 +103,51 @@ async function followedPlan(
   }
 }
 
-function answerOf(task: TaskView): McpAnswer<'task'> {
-  return { text: lineOf(task), data: { tasks: [dataOf(task)] } };
+function answerOf(task: TaskView): string {
+  return lineOf(task);
 }
 
 /** Returns a claimed or released task, with what the agent left that gave it back. */
-function claimAnswer({ task, plan }: ToolReply<'task-release'>): McpAnswer<'task'> {
+function claimAnswer({ task, plan }: ToolReply<'task-release'>): string {
   const { id = '', claimed_by, handover } = task ?? plan ?? {};
   const line =
     task !== null
       ? lineOf(task)
       : `${oneLine(id)} of the plan: ${oneLine(plan?.text ?? '')}${claimedBy(claimed_by)}`;
-  const text = [
+  return [
     line,
     ...(handover === undefined
       ? []
       : [`Handed over by ${oneLine(handover.by ?? 'an agent')}: ${oneLine(handover.note)}`]),
     ...(claimed_by === undefined ? [] : [`Call context with task ${oneLine(id)} before you begin.`]),
   ].join('\n');
-  return { text, data: { tasks: task === null ? [] : [dataOf(task)] } };
 }
 
 function claimedBy(agent: string | undefined): string {
   return agent === undefined ? '' : ` (claimed by ${oneLine(agent)})`;
 }
 
-function nextAnswer(task: TaskView | null, plan: Plan): McpAnswer<'task'> {
-  const { active_task_id: active, next_task_id: next } = plan.status.run ?? {};
-  const named = plan.tasks.filter(({ id }) => id === active || id === next);
-  return {
-    text: [
-      task === null ? 'No task of the board is ready.' : `Next task of the board: ${lineOf(task)}`,
-      ...planLines(plan),
-    ].join('\n'),
-    data: { tasks: task === null ? [] : [dataOf(task)], plan: planData(plan, named) },
-  };
+function nextAnswer(task: TaskView | null, plan: Plan): string {
+  const board = task === null ? 'No task of the board is ready.' : `Next task of the board: ${lineOf(task)}`;
+  return [board, ...planLines(plan)].join('\n');
 }
 
-function listAnswer(board: readonly TaskView[], plan: Plan): McpAnswer<'task'> {
+function listAnswer(board: readonly TaskView[], plan: Plan): string {
   const tasks = openFirst(board, ({ status }) => status === 'completed' || status === 'cancelled').map(
     (task) => ({ ...task, content: clipText(oneLine(task.content), MAX_LISTED) }),
   );
   const planned = openFirst(plan.tasks, isDone);
   const [head = '', ...rest] = planLines(plan);
-  return {
-    text: [
-      ...(board.length === 0
-        ? ['The board is empty.']
-        : [`${shownOf('Tasks of the board', tasks, board)}:`, ...tasks.map(lineOf)]),
-      head,
-      ...(plan.tasks.length === 0
-        ? []
-        : [`${shownOf('Tasks of the plan', planned, plan.tasks)}:`, ...planned.map(planLine)]),
-      ...rest,
-    ].join('\n'),
-    data: { tasks: tasks.map(dataOf), plan: planData(plan, planned) },
-  };
+  return [
+    ...(board.length === 0
+      ? ['The board is empty.']
+      : [`${shownOf('Tasks of the board', tasks, board)}:`, ...tasks.map(lineOf)]),
+    head,
+    ...(plan.tasks.length === 0
+      ? []
+      : [`${shownOf('Tasks of the plan', planned, plan.tasks)}:`, ...planned.map(planLine)]),
+    ...rest,
+  ].join('\n');
 }
 
 /** Returns the first tasks of a list, open ones first. */
@@ -208,37 +185,6 @@ function lineOf({ id, status, priority, content, unresolved, claimed_by, reason 
     ...(reason === undefined ? [] : [`reason: ${oneLine(reason)}`]),
   ];
   return `${id} [P${priority}] ${status}: ${oneLine(content)}${more.length === 0 ? '' : ` (${more.join('; ')})`}`;
-}
-
-function dataOf({
-  id,
-  content,
-  status,
-  unresolved,
-  claimed_by,
-}: TaskView): McpOutput<'task'>['tasks'][number] {
-  return {
-    id,
-    content,
-    status,
-    ...(unresolved.length > 0 && { waits_for: unresolved.map((other) => other.id) }),
-    ...(claimed_by !== undefined && { claimed_by }),
-  };
-}
-
-function planData(
-  { status: { run, tasks: results } }: Plan,
-  shown: readonly PlanTask[],
-): McpOutput<'task'>['plan'] {
-  if (run === null) return null;
-  const { totals, active_task_id: active, next_task_id: next } = run;
-  const tasks = shown.map((task) => ({
-    ...{ id: task.id, text: clipText(oneLine(task.text), MAX_LISTED), status: statusOf(task) },
-  }));
-  const needs = newest(results).map(({ task, last_outcome, next_action }) => ({
-    ...{ task, last_outcome, next_action },
-  }));
-  return { completed: totals.completed, total: totals.total, active, next, tasks, needs };
 }
 
 /** Returns the tasks whose first result is newest. */
@@ -293,5 +239,10 @@ function nextOf(
 }
 
 export async function boardAndPlan(memory: Memory): Promise<string> {
-  return (await taskTool({ ...memory, agent: '' }, { action: 'list' })).text;
+  const client = await memory.client();
+  const [{ tasks }, plan] = await Promise.all([
+    client.tools.taskList({ session: memory.session }),
+    planOf(memory, client),
+  ]);
+  return listAnswer(tasks, plan);
 }
