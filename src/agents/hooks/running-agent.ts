@@ -3,6 +3,7 @@ import type { TimelineEntry } from '../../contracts/replies/dispatch-result.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText, isObject, quoted } from '../../shared/text.js';
 import { agentKey, type HookCall, type HookTools, namedTask } from './hook-call.js';
+import { saidByAgent } from './hook-results.js';
 
 /** What is kept of an agent while it runs: the tasks that it holds, and what it was told of them. */
 
@@ -62,15 +63,16 @@ export function noteWork(call: HookCall, tools: HookTools): void {
   }
   if (REPORT_TOOL.test(tool) && typeof input.task_id === 'string') noteTask(call, tools, input.task_id, true);
   if (!TASK_TOOL.test(tool)) return;
-  const said = JSON.stringify(response ?? '');
-  const [, task] = /([\w.-]+) (?:\[P\d\]|of the plan:)/.exec(said) ?? [];
+  if (input.action === 'release') forgetClaim(call, tools, String(input.id));
+  if (input.action !== 'claim') return;
+  // `TAS-1 [P2] in_progress: Write the parser (claimed by claude:1f3a9c02)`
+  const said = saidByAgent(response);
+  const [task = ''] = said.split(' ', 1);
   const [, agent] = /\(claimed by ([^()"\\]+)\)/.exec(said) ?? [];
-  if (task === undefined) return;
-  if (input.action === 'claim' && agent !== undefined) {
-    noteTask(call, tools, task);
-    const running = runningOf(call, tools);
-    keep(call, tools, { ...running, claims: { ...running.claims, [task]: agent } });
-  } else if (input.action === 'release') forgetClaim(call, tools, task);
+  if (agent === undefined) return;
+  noteTask(call, tools, task);
+  const running = runningOf(call, tools);
+  keep(call, tools, { ...running, claims: { ...running.claims, [task]: agent } });
 }
 
 function forgetClaim(call: HookCall, tools: HookTools, task: string): void {
