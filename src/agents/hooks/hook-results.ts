@@ -76,7 +76,7 @@ export function withResultId(text: string, id: string, isGiven = false, branch?:
 
 /** Returns the sub-agent's text from the response of the tool that called it. */
 export function saidByAgent(response: unknown): string {
-  return textsIn(isObject(response) ? response.llmContent : response)
+  return textsIn(isObject(response) ? (response.llmContent ?? response.content) : response)
     .map(innerText)
     .join('\n');
 }
