@@ -125,6 +125,24 @@ dispatch(5, 'observer', {
   summary: 'Seen from outside',
   facts: [{ subject: 'src/shared.ts', relation: 'owned_by', object: 'the storage team', tags: ['decision'] }],
 });
+// A person corrects one fact and retracts another.
+const shared = {
+  subject: 'src/shared.ts',
+  relation: 'owned_by',
+  object: 'the storage team',
+  tags: ['decision'],
+};
+const saidOn = { task: 'left', at: events.at(-1).at, role: 'observer', event: events.length };
+const retracted = (fact, more) =>
+  events.push({
+    ...{ v: 1, type: 'fact.retracted', at: at() },
+    data: { fact: { ...fact, confidence: 1 }, source: { sequence: 5, ...saidOn }, by: 'anna', ...more },
+  });
+retracted(shared, { instead: 'the platform team' });
+retracted(
+  { subject: 'task:left', relation: 'observed', object: 'Seen from outside', tags: [] },
+  { reason: 'Not so' },
+);
 // Of a board task, which it moves.
 dispatch(6, 'implementer', { task_id: 'TAS-4', status: 'blocked', summary: 'Stuck', blockers: ['No trees'] });
 dispatch(7, 'reviewer', { task_id: 'right', assessment: 'blocked' });

@@ -4,9 +4,9 @@ import { TOOLS } from '../contracts/tool-requests.js';
 import { counted, oneLine } from '../shared/text.js';
 import { type Cli, cliOf, examples, note, out, withClient } from './command-context.js';
 import { allPages } from './output.js';
-import { addFields, print, shapeOf } from './request-command.js';
+import { addFields, addRequest, print, shapeOf } from './request-command.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
-import { coloursOf, showReply } from './show-reply.js';
+import { closing, coloursOf, showReply } from './show-reply.js';
 
 interface FactsOptions {
   readonly is?: 'open' | 'closed' | 'all';
@@ -21,7 +21,7 @@ const PAGE = 200;
 
 export function factsCommand(program: Command): void {
   const facts = onSession(program.command('facts')).description(
-    'Lists the facts of a session, oldest first, each whole on a line. With --id it shows the history of a fact, with --files\n' +
+    'Lists the facts of a session, oldest first, each whole on a line with its id. With --id it shows the history of a fact, with --files\n' +
       'the files that results touched.',
   );
   const fieldsIn = addFields(
@@ -56,12 +56,19 @@ export function factsCommand(program: Command): void {
       const found = pages.flatMap((page) => page.facts).sort((a, b) => a.dispatch - b.dispatch);
       if (json) return out(JSON.stringify(found.map(asStored)));
       for (const fact of found) {
-        const closed = fact.closed_by === undefined ? '' : ` (closed by result ${fact.closed_by})`;
-        out(wholeFact(fact) + closed);
+        out(wholeFact(fact) + closing(fact));
       }
       const hint = found.length > 0 || is === 'all' ? '' : ': "--is all" shows closed ones, too';
       note(`-- ${counted(found.length, 'fact')} at session sequence ${sequence}${hint}`);
     });
+  addRequest(facts, 'retract', 'fact-retract', {
+    places: ['id'],
+    examples: ['3f2a -s demo --reason "Never agreed"'],
+  });
+  addRequest(facts, 'correct', 'fact-correct', {
+    places: ['id', 'text'],
+    examples: ['3f2a "port 9464" -s demo --reason "Agreed on Monday"'],
+  });
 }
 
 async function showOne(
@@ -75,11 +82,11 @@ async function showOne(
   else print(cli, showReply(name, reply, coloursOf(cli)));
 }
 
-/** The whole fact on one line; a prompt shows less of it. */
-function wholeFact({ subject, relation, object, severity, fix, task }: FoundFact): string {
+/** The whole fact on one line, with an id for `retract` and `correct`; a prompt shows less of it. */
+function wholeFact({ id, subject, relation, object, severity, fix, task }: FoundFact): string {
   const finding = [severity, fix && `fix: ${fix}`].filter(Boolean).join(', ');
   const said = `${subject} ${relation} ${object}${finding && ` (${finding})`}`;
-  return `- ${oneLine(said)} [task:${oneLine(task)}]`;
+  return `- ${oneLine(said)} [task:${oneLine(task)}] ${id.slice(0, 8)}`;
 }
 
 /** A fact by the names that its session keeps it under: what `--json` has always printed. */

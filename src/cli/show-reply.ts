@@ -88,6 +88,8 @@ const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
       'no such facts: --is all finds closed ones, too',
     ),
   'fact-show': factLines,
+  'fact-retract': ({ fact }, pc) => [factLine(fact, pc)],
+  'fact-correct': ({ fact, corrected }, pc) => [factLine(corrected, pc), factLine(fact, pc)],
   'file-list': ({ files, links }) =>
     listed(fileLines({ files, links }), 'no such files: results name them in files_modified'),
   'timeline-list': ({ entries }) =>
@@ -290,9 +292,16 @@ export function intentLine({ id, entries, request }: TracesListed['intents'][num
 }
 
 function factLine(fact: FoundFact, pc: Colors = picocolors.createColors(false)): string {
-  const { id, subject, relation, object, task: of, dispatch, closed_by } = fact;
-  const closed = closed_by === undefined ? '' : pc.dim(` (closed by result ${closed_by})`);
-  return `${pc.bold(id)} ${oneLine(`${subject} ${relation} ${object}`)} [task:${oneLine(of)}] result ${dispatch}${closed}`;
+  const { id, subject, relation, object, task: of, dispatch } = fact;
+  return `${pc.bold(id)} ${oneLine(`${subject} ${relation} ${object}`)} [task:${oneLine(of)}] result ${dispatch}${pc.dim(closing(fact))}`;
+}
+
+/** Says what closed a fact; empty while it is valid. */
+export function closing({ closed_by, retracted }: FoundFact): string {
+  if (retracted === undefined) return closed_by === undefined ? '' : ` (closed by result ${closed_by})`;
+  const { by, instead, reason } = retracted;
+  const what = instead === undefined ? 'retracted' : `corrected by fact ${instead},`;
+  return ` (${oneLine(`${what} by ${by}${reason === undefined ? '' : `: ${reason}`}`)})`;
 }
 
 export function factLines({ fact, history, closedBy, shownIn }: FactShown): string[] {

@@ -48,6 +48,8 @@ const QUERY_NAMES = [
   'session-list',
   'fact-find',
   'fact-show',
+  'fact-retract',
+  'fact-correct',
   'file-list',
   'timeline-list',
   'ledger-list',

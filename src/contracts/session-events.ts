@@ -111,9 +111,25 @@ const dispatchRejected = eventOf('dispatch.rejected', {
     .describe('Why it could not be used.'),
 }).omit({ id: true });
 
+const factRetracted = eventOf('fact.retracted', {
+  fact: recordedFact.describe('The fact as it was.'),
+  source: z
+    .object({
+      ...{ sequence, task: taskId, at: dispatch.at },
+      role: z.enum(ROLES).describe('The role that it was published with.'),
+      event: z.int().nonnegative().describe("Sequence of its event in the session's stream."),
+      history: z.literal(true).optional().describe('It is from before the session.'),
+    })
+    .describe('The result that stated it.'),
+  instead: z.string().optional().describe('Object of the fact that replaces it; absent if none does.'),
+  reason: z.string().optional().describe('Why, in words.'),
+  by: z.string().describe('Who retracted it.'),
+}).omit({ id: true });
+
 export const sessionEvent = z.discriminatedUnion('type', [
   factRecorded,
   dispatchRejected,
+  factRetracted,
   ...taskEvents,
   ...noteEvents,
   ...inboxEvents,
@@ -150,6 +166,7 @@ export type StoredEvent = Stored<SessionEvent>;
 const NO_COMMANDS: ReadonlySet<string> = new Set([
   'fact.recorded',
   'dispatch.rejected',
+  'fact.retracted',
   'trace.appended',
 ] satisfies SessionEvent['type'][]);
 

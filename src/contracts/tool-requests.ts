@@ -58,6 +58,8 @@ const number = z
   .describe('Number of the iteration. Default: the running one, or the next one to start.');
 const flag = z.boolean().default(false);
 const id = text(64).describe('Its id: TAS-12, tas-12, 12, or a unique prefix.');
+const factKey = text(64).describe('Its id, or a unique prefix of four or more characters.');
+const person = text(128).default('a person');
 const ids = z.union([
   id.transform((one) => [one]),
   z.array(id).min(1, 'must name at least one').max(MAX_IDS, `must name at most ${MAX_IDS}`),
@@ -139,7 +141,7 @@ export const TOOLS = {
     question: content
       .optional()
       .describe('The question it answers. Default: every open question of the task.'),
-    by: text(128).default('a person').describe('Who answers.'),
+    by: person.describe('Who answers.'),
   }),
   'iteration-start': tool('begin an iteration', '', { number: number.optional() }),
   'iteration-complete': tool('end an iteration', '', { number: number.optional() }),
@@ -246,7 +248,22 @@ export const TOOLS = {
     },
   ),
   'fact-show': tool('show a fact, its history and the prompts that showed it', '--id 3f2a', {
-    id: text(64).describe('Its id, or a unique prefix of four or more characters.'),
+    id: factKey,
+  }),
+  'fact-retract': tool(
+    'withdraw a wrong fact: no later prompt shows it',
+    '--id 3f2a --reason "Never agreed"',
+    {
+      id: factKey,
+      reason: content.optional().describe('Why, in words.'),
+      by: person.describe('Who retracts it.'),
+    },
+  ),
+  'fact-correct': tool('replace what a fact says', '--id 3f2a --text "The port is 9464"', {
+    id: factKey,
+    text: content.describe('What it should say.'),
+    reason: content.optional().describe('Why, in words.'),
+    by: person.describe('Who corrects it.'),
   }),
   'file-list': tool('list the files that results touched, and which change together', '--text parser', {
     text: text(200).optional().describe('Only files whose path contains these words.'),

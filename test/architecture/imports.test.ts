@@ -11,6 +11,7 @@ describe('the source', () => {
     expect(SRC.find(({ path }) => path === 'memory/facts/fact-store.ts')?.imports).toEqual([
       'contracts/kinds.ts',
       'contracts/relations.ts',
+      'contracts/replies/fact-reply.ts',
       'shared/collections.ts',
       'memory/facts/fact-index.ts',
       'memory/facts/fact-types.ts',

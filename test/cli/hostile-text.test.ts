@@ -69,7 +69,10 @@ const LEAVES = leavesOf(await createProgram()).filter(({ path }) => path !== 'ho
 
 let system: System;
 let folder: string;
-let ids: Record<'proposal' | 'accept' | 'reject' | 'edit' | 'supersede' | 'retract' | 'other', string>;
+let ids: Record<
+  'fact' | 'wrong' | 'proposal' | 'accept' | 'reject' | 'edit' | 'supersede' | 'retract' | 'other',
+  string
+>;
 let rejected: string;
 let unfixed: string;
 let unwanted: string;
@@ -180,6 +183,13 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   'note rm': [['NOT-3', '-s', SESSION]],
   'inbox read': [['MSG-2', '-s', SESSION]],
   answer: [['asks', HOSTILE, '-s', SESSION, '--by', HOSTILE]],
+  'facts retract': [[ids.fact, '-s', SESSION, '--reason', HOSTILE, '--by', HOSTILE]],
+  'facts correct': [[ids.wrong, HOSTILE, '-s', SESSION, '--by', HOSTILE], [HOSTILE]],
+  'tool fact-retract': [['-n', SESSION, '--id', ids.fact, '--by', HOSTILE]],
+  'tool fact-correct': [
+    ['-n', SESSION, '--id', ids.wrong, '--text', HOSTILE],
+    ['-n', SESSION, '--id', HOSTILE],
+  ],
   'tool blocker-answer': [['-n', SESSION, '--task', 'asks', '--answer', HOSTILE, '--by', HOSTILE]],
   'task edit': [['TAS-1', '-s', SESSION, '--content', HOSTILE, '--priority', '0', '--status', 'done']],
   'task rm': [['TAS-9', '-s', SESSION]],
@@ -249,7 +259,10 @@ beforeAll(async () => {
   const accepted = async (text: string) =>
     (await proposals.accept({ id: await propose(text), by: HOSTILE, separate: true }).catch(() => undefined))
       ?.proposal.id ?? '';
+  const [fact, wrong] = (await client.tools.factFind({ session })).facts;
   ids = {
+    fact: fact?.id ?? '',
+    wrong: wrong?.id ?? '',
     proposal: await propose('Name the field'),
     accept: await propose('Close each file'),
     reject: await propose('Free every lock'),

@@ -249,10 +249,10 @@ describe('facts and snapshot', () => {
 
   it('facts lists valid facts, and with --is all the closed ones', async () => {
     const valid = await up.cli(['facts', session]);
-    expect(valid).toMatchObject({ code: 0, stdout: '- task:3 reviewed_as approved [task:3]\n' });
+    expect(valid.stdout).toMatch(/^- task:3 reviewed_as approved \[task:3\] [0-9a-f]{8}\n$/);
     expect(valid.stderr).toBe('-- 1 fact at session sequence 2\n');
     const all = await up.cli(['facts', '-s', session, '--is', 'all']);
-    expect(all.stdout).toMatch(/- task:3 must_fix b \[task:3\] \(closed by result \d+\)\n/);
+    expect(all.stdout).toMatch(/- task:3 must_fix b \[task:3\] [0-9a-f]{8} \(closed by result \d+\)\n/);
     const json = await up.cli(['facts', '-s', session, '--is', 'all', '--json']);
     expect(JSON.parse(json.stdout)).toHaveLength(5);
     expect((await up.cli(['facts', '-s', session, '-t', 'other'])).stdout).toBe('');

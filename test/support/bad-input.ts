@@ -117,6 +117,8 @@ const TOOL_REQUESTS: Readonly<Record<(typeof TOOL_NAMES)[number], object>> = {
     cursor: cursorOf('sessions', 0, 0, 'a', 0),
   },
   'fact-show': { id: 'abcd' },
+  'fact-retract': { id: 'abcd', reason: 'wrong', by: 'anna' },
+  'fact-correct': { id: 'abcd', text: 'Port 9464', reason: 'wrong', by: 'anna' },
   'file-list': { text: 'parser', limit: 5 },
   'timeline-list': {
     ...{ kinds: ['result', 'rejected'], task: '1', failed: true, limit: 5, after: 1, upTo: 9 },

@@ -7,6 +7,15 @@ import { promptTraceBrief } from './prompt-trace.js';
 
 const role = z.enum(ROLES);
 
+export const retraction = z
+  .object({
+    by: z.string().describe('Who retracted it.'),
+    at: time('When'),
+    reason: z.string().exactOptional().describe('Why, in words.'),
+    instead: z.string().exactOptional().describe('Id of the fact that replaces it.'),
+  })
+  .meta({ id: 'Retraction', description: 'The withdrawal of a fact by a person or an agent.' });
+
 export const foundFact = z
   .object({
     ...saidFields,
@@ -20,13 +29,22 @@ export const foundFact = z
     confidence: z.number().exactOptional().describe('Confidence, 0 to 1; left out for 1.'),
     history: z.literal(true).exactOptional().describe('Its result is from before the session.'),
     closed_by: place('Sequence of the result that closed it; absent while it is valid.').exactOptional(),
-    closed_at: time('When that dispatch arrived').exactOptional(),
+    closed_at: time('When that dispatch arrived, or when the fact was retracted').exactOptional(),
+    retracted: retraction.exactOptional().describe('Who retracted it, and why.'),
+    corrects: z.string().exactOptional().describe('Id of the fact that it replaced.'),
     repairs: z.array(recordedRepair).exactOptional().describe('Repairs of its result, if any.'),
   })
   .meta({
     id: 'FoundFact',
     description: 'A fact with its source and, once closed, the result that closed it.',
   });
+
+export const factRetracted = z.object({ fact: foundFact.describe('The retracted fact.'), sequence });
+export const factCorrected = z.object({
+  fact: foundFact.describe('The fact that replaces it.'),
+  corrected: foundFact.describe('The replaced fact.'),
+  sequence,
+});
 
 export const factsFound = z.object({
   facts: z.array(foundFact).describe('Valid facts first, then closed ones; each the newest first.'),
@@ -59,6 +77,8 @@ export const factShown = z.object({
 /** A fact with its source and, once closed, what closed it. */
 export type FoundFact = Told<typeof foundFact>;
 export type FactsFound = Told<typeof factsFound>;
+/** The withdrawal of a fact. */
+export type Retraction = Told<typeof retraction>;
 export type FactShown = Told<typeof factShown>;
 
 export const filesListed = z.object({

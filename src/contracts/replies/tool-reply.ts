@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ToolName } from '../request-names.js';
 import { dispatchResult, timelineListed } from './dispatch-result.js';
-import { factShown, factsFound, filesListed } from './fact-reply.js';
+import { factCorrected, factRetracted, factShown, factsFound, filesListed } from './fact-reply.js';
 import { HEALTH_REPLIES } from './health-reply.js';
 import { CLAIM_REPLIES, EXPORT_REPLIES, FORGET_REPLIES, RETENTION_REPLIES } from './lifecycle-replies.js';
 import { count, sequence } from './page-fields.js';
@@ -90,6 +90,8 @@ export const TOOL_REPLIES = {
   'plan-show': planShown,
   'session-list': sessionList,
   'fact-show': factShown,
+  'fact-retract': factRetracted,
+  'fact-correct': factCorrected,
   'file-list': filesListed,
   'timeline-list': timelineListed,
   'ledger-list': ledgersListed,

@@ -1,10 +1,12 @@
 import { kindOf } from '../../contracts/kinds.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
+import type { Retraction } from '../../contracts/replies/fact-reply.js';
 import { lowerBound } from '../../shared/collections.js';
 import { FactIndex } from './fact-index.js';
 import {
   bytesOfFact,
   type DispatchOrigin,
+  factId,
   type ISessionFactStore,
   MOST_VALUE,
   OPEN_VALUE,
@@ -27,7 +29,7 @@ const DEAR_SHARE = 0.75;
  * findings, and leaves suggestions, which the next review closes. A blocker of a task is closed by the task's next work
  * result or an approval. An observer's facts about its own task add to earlier ones, except open points, which the next
  * observer or work result closes. A fact from before the session closes only facts of that time. Closers are searched on both
- * sides of an insertion, so any order and repetition of dispatches results in the same facts, as long as compaction
+ * sides of an insertion. A retraction closes every fact with its text, earlier and later ones. So any order and repetition of dispatches results in the same facts, as long as compaction
  * dropped nothing in between.
  */
 export class InMemorySessionFactStore implements ISessionFactStore {
@@ -39,6 +41,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   readonly #outcomesByTask: Index;
   /** Indexes the valid facts; built by the first query and maintained afterwards. */
   #index: FactIndex | undefined;
+  #hasRetracted = false;
   #valid: number;
   #bytes: number;
 
@@ -61,8 +64,9 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   add(facts: readonly SessionFact[]): void {
     for (const fact of facts) {
       if (this.#holds(fact)) continue;
-      const closer = this.#closerOf(fact);
-      this.#put(closer === undefined ? fact : closed(fact, closer));
+      const retracted = this.#retractionOf(fact);
+      const closer = retracted === undefined ? this.#closerOf(fact) : undefined;
+      this.#put(retracted ?? (closer === undefined ? fact : closed(fact, closer)));
       if (!endsWithTask(fact)) this.#closeGroup(fact);
       if (isOutcome(fact)) this.#closeOpen(fact);
     }
@@ -71,6 +75,18 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   invalidate(subject: string, relation: string, by: Pick<DispatchOrigin, 'sequence' | 'at'>): void {
     const group = this.#groups.get(groupName({ subject, relation })) ?? [];
     for (const saying of group.slice(0, placeOf(group, by.sequence))) this.#close(saying, by);
+  }
+
+  retract(fact: SessionFact, by: Retraction, instead?: SessionFact): void {
+    for (const saying of this.#groups.get(groupName(fact)) ?? []) {
+      if (!saysTheSame(saying.fact, fact)) continue;
+      const before = saying.fact;
+      saying.fact = retracted(before, by);
+      this.#hasRetracted = true;
+      if (before.validTo === undefined) this.#invalid(before);
+    }
+    if (!this.#holds(fact)) this.#put(retracted(fact, by));
+    if (instead !== undefined) this.add([instead]);
   }
 
   getValid(): readonly SessionFact[] {
@@ -97,6 +113,20 @@ export class InMemorySessionFactStore implements ISessionFactStore {
   findingsOf(taskId: string): readonly SessionFact[] {
     const found = [...(this.#openByTask.get(taskId) ?? [])].map(({ fact }) => fact).filter(isFinding);
     return found.sort((a, b) => a.sourceSequence - b.sourceSequence);
+  }
+
+  /** Returns the texts of retracted facts of each task, with what replaces them. */
+  retracted(): ReadonlyMap<string, ReadonlyMap<string, string | undefined>> {
+    const found = new Map<string, Map<string, string | undefined>>();
+    if (!this.#hasRetracted) return found;
+    const facts = this.all();
+    for (const { retracted, sourceTaskId: task, object } of facts) {
+      if (retracted === undefined) continue;
+      const instead = facts.find((each) => each.corrects !== undefined && factId(each) === retracted.instead);
+      const texts = found.get(task) ?? new Map<string, string | undefined>();
+      found.set(task, texts.set(object, instead?.object));
+    }
+    return found;
   }
 
   /** Returns the number of facts, closed ones included. */
@@ -155,6 +185,13 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     return false;
   }
 
+  /** Returns the fact as retracted if its text was. */
+  #retractionOf(fact: SessionFact): SessionFact | undefined {
+    const group = this.#groups.get(groupName(fact)) ?? [];
+    const by = group.find(({ fact: other }) => other.retracted && saysTheSame(other, fact))?.fact.retracted;
+    return by && retracted(fact, by);
+  }
+
   #closerOf(fact: SessionFact): Closing | undefined {
     const ends = endsWithTask(fact);
     const closers = ends ? this.#outcomesByTask.get(fact.sourceTaskId) : this.#groups.get(groupName(fact));
@@ -204,6 +241,7 @@ export class InMemorySessionFactStore implements ISessionFactStore {
     const saying = { fact };
     this.#sayings.add(saying);
     this.#bytes += bytesOfFact(fact);
+    if (fact.retracted !== undefined) this.#hasRetracted = true;
     if (fact.validTo === undefined) {
       this.#valid += 1;
       this.#index?.add(fact);
@@ -265,6 +303,11 @@ function closing(fact: SessionFact): Closing {
 
 function closed(fact: SessionFact, by: Closing): SessionFact {
   return { ...fact, validTo: by.at, closedBy: by.sequence };
+}
+
+/** Retracted facts count as closed by their own dispatch, so that no other one closes them. */
+function retracted(fact: SessionFact, by: Retraction): SessionFact {
+  return { ...fact, validTo: by.at, closedBy: fact.sourceSequence, retracted: by };
 }
 
 function isClosedBy({ closedBy = Number.POSITIVE_INFINITY }: SessionFact, sequence: number): boolean {

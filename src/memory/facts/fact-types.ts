@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { KEPT } from '../../contracts/kept.js';
 import type { FactTag, Role, Severity } from '../../contracts/kinds.js';
+import type { Retraction } from '../../contracts/replies/fact-reply.js';
 import type { ResultOf } from '../../contracts/results.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { type FactGroup, groupOf, isBare } from './fact-groups.js';
@@ -37,6 +38,10 @@ export interface SessionFact {
   readonly confidence: number;
   /** True if its dispatch is from before the session. */
   readonly history?: true;
+  /** Who withdrew it, and why: it stays closed, and closes every later fact with its text. */
+  readonly retracted?: Retraction;
+  /** Id of the retracted fact that it replaces. */
+  readonly corrects?: string;
 }
 
 /** The part of a fact that its event stores; the dispatch beside it has the rest. */
@@ -133,6 +138,8 @@ export interface ISessionFactStore {
   add(facts: readonly SessionFact[]): void;
   /** Closes the valid facts with this subject and relation, in the name of `by`. */
   invalidate(subject: string, relation: string, by: Pick<DispatchOrigin, 'sequence' | 'at'>): void;
+  /** Closes a fact for good, wherever it is stated; `instead`, a replacement, takes its place. */
+  retract(fact: SessionFact, by: Retraction, instead?: SessionFact): void;
   /** Valid facts, oldest dispatch first. */
   getValid(): readonly SessionFact[];
   /** Valid facts with at least one of the tags. */
@@ -277,6 +284,8 @@ const OPEN_VALUES: Readonly<Record<FactGroup, number>> = {
 
 /** Returns the value of a fact for compaction: closed facts less than open ones, which are valued by group. */
 export function worthOf(fact: SessionFact): number {
+  // Its text must stay known, so that no later fact repeats it.
+  if (fact.retracted !== undefined) return MOST_VALUE;
   const group = groupOf(fact);
   const isCheap = isBare(fact) || group === 'files';
   if (fact.validTo !== undefined) return isCheap ? 0 : 1;

@@ -130,7 +130,7 @@ export function factHistory(
 
 function closerOf(facts: readonly SessionFact[], fact: SessionFact): FactShown['closedBy'] {
   const { closedBy: dispatch, validTo: at } = fact;
-  if (dispatch === undefined || at === undefined) return undefined;
+  if (dispatch === undefined || at === undefined || fact.retracted !== undefined) return undefined;
   const said = facts.find(({ sourceSequence }) => sourceSequence === dispatch);
   if (said === undefined) return { dispatch, at };
   return { dispatch, at, event: said.eventSequence, role: said.sourceRole, task: said.sourceTaskId };
@@ -138,6 +138,7 @@ function closerOf(facts: readonly SessionFact[], fact: SessionFact): FactShown['
 
 export function foundFact(fact: SessionFact): FoundFact {
   const { subject, relation, object, severity, fix, confidence, history, closedBy, validTo } = fact;
+  const { retracted, corrects } = fact;
   return {
     id: factId(fact),
     subject,
@@ -153,7 +154,9 @@ export function foundFact(fact: SessionFact): FoundFact {
     at: fact.validFrom,
     ...(confidence !== 1 && { confidence }),
     ...(history && { history }),
-    ...(closedBy !== undefined && { closed_by: closedBy }),
+    ...(closedBy !== undefined && retracted === undefined && { closed_by: closedBy }),
     ...(validTo !== undefined && { closed_at: validTo }),
+    ...(retracted !== undefined && { retracted }),
+    ...(corrects !== undefined && { corrects }),
   };
 }

@@ -3,6 +3,8 @@ import { counts } from '../../contracts/event.js';
 import { SESSION_EVENTS, type StoredEvent } from '../../contracts/session-events.js';
 import { digestOf } from '../../ledger/outcome-digest.js';
 import { factsOfEvent } from '../facts/event-facts.js';
+import { sessionFact } from '../facts/fact-extractor.js';
+import { factId } from '../facts/fact-types.js';
 import { addAppended, entryOfDispatch } from '../traces/session-traces.js';
 import { evolveCharter, recordSettings } from './charter.js';
 import { restoreCheckpoint } from './checkpoint.js';
@@ -107,6 +109,25 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
     case 'progress.rebuilt':
       state.run = evolveRun(state.run, event);
       return state;
+    case 'fact.retracted': {
+      const { at, data } = event;
+      const { sequence: dispatch, task: taskId, event: eventSequence, at: said, role, history } = data.source;
+      const source = { sequence: dispatch, at: said, role, taskId, ...(history && { history }) };
+      const fact = sessionFact(data.fact, source, eventSequence);
+      const instead = data.instead === undefined ? undefined : { ...data.fact, object: data.instead };
+      const { by, reason } = data;
+      const retraction = { by, at, ...(reason !== undefined && { reason }) };
+      state.dispatches.change(({ facts }) => {
+        if (instead === undefined) facts.retract(fact, retraction);
+        else
+          facts.retract(
+            fact,
+            { ...retraction, instead: factId(instead) },
+            { ...sessionFact(instead, source, sequence), corrects: factId(fact) },
+          );
+      });
+      return state;
+    }
     case 'trace.appended': {
       const { compaction } = state.limits;
       state.dispatches.change(({ traces }) => addAppended(traces, event, compaction));

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { RESULT_KEY_LENGTH } from '../../contracts/accepted-result.js';
 import { FACT_TAGS, ROLES, SEVERITIES, VERDICTS } from '../../contracts/kinds.js';
+import { retraction } from '../../contracts/replies/fact-reply.js';
 import { handover } from '../../contracts/replies/session-reply.js';
 import { tasksDocument, tasksSource } from '../../contracts/run-request.js';
 import { NOTE_TYPES, STALL_SIGNALS, sessionSettings } from '../../contracts/session-meta-events.js';
@@ -185,6 +186,8 @@ export const stateJson = z.object({
       validTo: z.string().exactOptional(),
       closedBy: z.number().exactOptional(),
       history: z.literal(true).exactOptional(),
+      retracted: retraction.exactOptional(),
+      corrects: z.string().exactOptional(),
     }),
   ),
   rejections: z.array(z.object({ ...rejected, answered: z.literal(true).exactOptional() })),

@@ -6,7 +6,7 @@ import type { OutcomeDigest } from '../../ledger/outcome-digest.js';
 import { type StallThresholds, stallThresholds } from '../../ledger/stall.js';
 import { foldDispatch, type QuestionAnswer, questionKey, type TaskLedger } from '../../ledger/task-ledger.js';
 import { dropOldest } from '../../shared/collections.js';
-import { clipText } from '../../shared/text.js';
+import { clipText, quoted } from '../../shared/text.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import { InMemorySessionFactStore, MAX_FACT_BYTES } from '../facts/fact-store.js';
 import type { RecordedFact, SessionFact } from '../facts/fact-types.js';
@@ -159,11 +159,44 @@ export function forkedState(state: SessionState): SessionState {
   };
 }
 
-/** Returns the ledgers of a session by task, with the answers to the questions of their newest results. */
+/** Returns the ledgers of a session by task, with the answers to their questions and without retracted facts. */
 export function ledgersOf({ dispatches, notebook }: SessionState): ReadonlyMap<string, TaskLedger> {
-  const { ledgers } = dispatches.current();
-  if (notebook.answers.length === 0) return ledgers;
-  return new Map([...ledgers].map(([task, ledger]) => [task, withAnswers(ledger, notebook.answers)]));
+  const { ledgers, facts } = dispatches.current();
+  const retracted = facts.retracted();
+  if (notebook.answers.length === 0 && retracted.size === 0) return ledgers;
+  const seen = (ledger: TaskLedger) => withoutTexts(ledger, retracted.get(ledger.task));
+  return new Map([...ledgers].map(([task, each]) => [task, withAnswers(seen(each), notebook.answers)]));
+}
+
+/** Removes what was retracted, or replaces it, wherever a prompt shows it. */
+function withoutTexts(
+  ledger: TaskLedger,
+  retracted: ReadonlyMap<string, string | undefined> | undefined,
+): TaskLedger {
+  if (retracted === undefined) return ledger;
+  const seen = (text = '') => {
+    const known = clipText(quoted(text), KEPT.fact.object);
+    return retracted.has(known) ? retracted.get(known) : text;
+  };
+  const all = (texts: readonly string[]) => texts.flatMap((text) => seen(text) ?? []);
+  const { summary, firstSummary, issues, requiredFixes, blockers, work, tries, ...others } = ledger;
+  const [last, first] = [seen(summary), seen(firstSummary)];
+  return {
+    ...others,
+    ...(last && { summary: last }),
+    ...(first && { firstSummary: first }),
+    issues: issues.flatMap(({ message, ...issue }) => {
+      const said = seen(message);
+      return said === undefined ? [] : { ...issue, message: said };
+    }),
+    requiredFixes: all(requiredFixes),
+    blockers: all(blockers),
+    work: { ...work, followUps: all(work.followUps) },
+    tries: tries.map(({ summary: tried, refused = [], verdict }) => {
+      const [said, left] = [seen(tried), all(refused)];
+      return { verdict, ...(said && { summary: said }), ...(left.length > 0 && { refused: left }) };
+    }),
+  };
 }
 
 function withAnswers(ledger: TaskLedger, all: readonly Answer[]): TaskLedger {

@@ -104,6 +104,12 @@ function told(event: SessionEvent): Told {
       const { task, answer, by } = event.data;
       return { task, summary: `answered by ${by}: ${answer}` };
     }
+    case 'fact.retracted': {
+      const { fact, source, instead, by, reason } = event.data;
+      const why = reason === undefined ? '' : ` (${reason})`;
+      const what = instead === undefined ? 'retracted' : `corrected to "${instead}"`;
+      return { task: source.task, summary: `${what} by ${by}${why}: ${fact.object}` };
+    }
     case 'task.released':
       return { task: event.data.task, summary: 'given back' };
     default:
@@ -134,7 +140,15 @@ function result(event: FactRecorded): Told {
 
 type Other = Exclude<
   SessionEvent,
-  { type: 'fact.recorded' | 'dispatch.rejected' | 'question.answered' | 'trace.appended' | `task.${string}` }
+  {
+    type:
+      | 'fact.recorded'
+      | 'fact.retracted'
+      | 'dispatch.rejected'
+      | 'question.answered'
+      | 'trace.appended'
+      | `task.${string}`;
+  }
 >;
 
 function summaryOf(event: Other): string {

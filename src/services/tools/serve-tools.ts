@@ -127,6 +127,8 @@ export async function serveTools(
     reader: sessions.reader,
     snapshots: nats.snapshots,
     prompts,
+    lifecycle,
+    clock: systemClock,
   });
   const forgetting = createForgetTools({
     ...nats,
@@ -146,6 +148,8 @@ export async function serveTools(
     'session-list': (request) => list.list(request),
     'fact-find': show.factFind,
     'fact-show': show.factShow,
+    'fact-retract': show.factRetract,
+    'fact-correct': show.factCorrect,
     'file-list': show.fileList,
     'timeline-list': createTimelineService({ log: nats.log, prompts }),
     'ledger-list': show.ledgerList,

@@ -1,25 +1,33 @@
 import { checkedRequest } from '../../contracts/checked.js';
 import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
+import { EVENT_VERSION } from '../../contracts/event.js';
 import { type Token, token } from '../../contracts/names.js';
 import type { FactShown, FactsFound, FilesListed } from '../../contracts/replies/fact-reply.js';
+import type { ToolReply } from '../../contracts/replies/replies.js';
 import type { LedgerShown, LedgersListed } from '../../contracts/replies/run-reply.js';
 import type { SnapshotShown } from '../../contracts/replies/session-reply.js';
 import type { TracesListed } from '../../contracts/replies/trace-reply.js';
-import { TOOLS } from '../../contracts/tool-requests.js';
+import { TOOLS, type ToolArguments } from '../../contracts/tool-requests.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
+import type { Clock } from '../../engine/ports/clients.js';
+import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
 import type { PromptTraces } from '../../engine/ports/telemetry-store.js';
-import { factHistory, factOfId, findFacts } from '../../memory/facts/found-facts.js';
+import { factId, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
+import { factHistory, factOfId, findFacts, foundFact } from '../../memory/facts/found-facts.js';
 import { touchedFiles } from '../../memory/search/touched-files.js';
 import { ledgerList, ledgerOf } from '../../memory/session/plan-view.js';
 import { decodeSnapshot } from '../../memory/session/session-snapshot.js';
 import { factsOf, pastOf, type SessionState, tracesOf } from '../../memory/session/session-state.js';
 import { intentList } from '../../memory/traces/session-traces.js';
 import { withRepairs } from '../common/event-repairs.js';
+import { appendTo } from './trace-service.js';
 
-/** Answers the tools that show parts of a session's state: facts, files, ledgers, traces and the snapshot. */
+/** Answers the tools that show parts of a session's state, and those that retract or correct its facts. */
 interface SessionQueriesOptions {
-  readonly log: Pick<SessionLog, 'read'>;
+  readonly log: Pick<SessionLog, 'read' | 'append'>;
+  readonly lifecycle: Pick<SessionLifecycle, 'archived'>;
+  readonly clock: Clock;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly snapshots: Pick<SnapshotStore, 'load'>;
   readonly prompts: PromptTraces;
@@ -30,10 +38,71 @@ const PROMPTS = { read: 200, shown: 20 };
 /** Ids listed in an error. */
 const MAX_CANDIDATES = 20;
 
-export function createSessionQueries({ log, reader, snapshots, prompts }: SessionQueriesOptions) {
+export function createSessionQueries(options: SessionQueriesOptions) {
+  const { log, reader, snapshots, prompts, clock } = options;
   const stateOf = async (session: Token): Promise<SessionState> => (await reader.load(session)).folded.state;
 
+  /** Retracts a fact, unless it is retracted; `instead` replaces what it says. */
+  const retract = async (
+    session: Token,
+    { id, by, reason }: ToolArguments<'fact-retract'>,
+    instead?: string,
+  ): Promise<{ readonly before: SessionFact; readonly state: SessionState }> => {
+    const state = await stateOf(session);
+    const before = theFact(state, id);
+    if (before.retracted !== undefined) return { before, state };
+    const { subject, relation, object, tags, severity, fix, confidence } = before;
+    const { sourceSequence, sourceTaskId, sourceRole, eventSequence, validFrom, history } = before;
+    await appendTo(options, session, {
+      v: EVENT_VERSION,
+      type: 'fact.retracted',
+      at: clock(),
+      data: {
+        fact: {
+          subject,
+          relation,
+          object,
+          tags,
+          ...(severity && { severity }),
+          ...(fix && { fix }),
+          confidence,
+        },
+        source: {
+          ...{ sequence: sourceSequence, task: sourceTaskId, at: validFrom, role: sourceRole },
+          ...{ event: eventSequence, ...(history && { history }) },
+        },
+        ...(instead !== undefined && { instead }),
+        ...(reason !== undefined && { reason }),
+        by,
+      },
+    });
+    return { before, state: await stateOf(session) };
+  };
+
   return {
+    async factRetract(request: unknown): Promise<ToolReply<'fact-retract'>> {
+      const { session, ...asked } = checkedRequest(TOOLS['fact-retract'].request, request);
+      const { before, state } = await retract(token(session, 'session'), asked);
+      return { fact: foundFact(theFact(state, factId(before))), sequence: state.sequence };
+    },
+    async factCorrect(request: unknown): Promise<ToolReply<'fact-correct'>> {
+      const { session, text, ...asked } = checkedRequest(TOOLS['fact-correct'].request, request);
+      const said = recordedFact('', '', text, [])?.object ?? text;
+      const { before, state } = await retract(token(session, 'session'), asked, said);
+      const replaced = theFact(state, factId(before));
+      const instead = { ...before, object: said };
+      if (factId(instead) !== replaced.retracted?.instead)
+        throw new ThroughlineError(
+          'conflict',
+          `fact ${factId(before)} is retracted already: ${replaced.retracted?.instead === undefined ? 'add a note of type decision instead' : `correct ${replaced.retracted.instead}, which replaced it`}`,
+          { details: { id: factId(before) } },
+        );
+      return {
+        fact: foundFact(theFact(state, factId(instead))),
+        corrected: foundFact(replaced),
+        sequence: state.sequence,
+      };
+    },
     async factFind(request: unknown): Promise<FactsFound> {
       const { session: name, ...asked } = checkedRequest(TOOLS['fact-find'].request, request);
       const session = token(name, 'session');
@@ -46,11 +115,8 @@ export function createSessionQueries({ log, reader, snapshots, prompts }: Sessio
       const { session: name, id } = checkedRequest(TOOLS['fact-show'].request, request);
       const session = token(name, 'session');
       const state = await stateOf(session);
-      const facts = factsOf(state).all();
-      const found = factOfId(facts, id);
-      if ('candidates' in found) throw noSuchFact(id, found.candidates);
       const { sequence } = state;
-      const told = factHistory(facts, found.fact);
+      const told = factHistory(factsOf(state).all(), theFact(state, id));
       const recent = await prompts.recent(session, { limit: PROMPTS.read });
       const shownIn = recent
         .filter((prompt) => prompt.facts.some((each) => each.id === told.fact.id))
@@ -110,6 +176,13 @@ export function createSessionQueries({ log, reader, snapshots, prompts }: Sessio
       };
     },
   };
+}
+
+/** @throws ThroughlineError `not_found` or `ambiguous` */
+function theFact(state: SessionState, id: string): SessionFact {
+  const found = factOfId(factsOf(state).all(), id);
+  if ('candidates' in found) throw noSuchFact(id, found.candidates);
+  return found.fact;
 }
 
 function noSuchFact(id: string, candidates: readonly string[]): ThroughlineError {

@@ -32,11 +32,11 @@ const LEAST_COUNTED = 32;
 /** The size of the ring of prompts. */
 const MOST_PROMPTS = 200;
 
-const SOURCES: Readonly<Record<Exclude<TimelineKind, 'prompt'>, Source>> = {
-  result: 'fact.recorded',
-  rejected: 'dispatch.rejected',
-  command: 'commands',
-  trace: 'trace.appended',
+const SOURCES: Readonly<Record<Exclude<TimelineKind, 'prompt'>, readonly Source[]>> = {
+  result: ['fact.recorded'],
+  rejected: ['dispatch.rejected'],
+  command: ['commands', 'fact.retracted'],
+  trace: ['trace.appended'],
 };
 
 /** Position in the timeline: a sequence, or behind a prompt that reflects it. */
@@ -110,7 +110,9 @@ function placeIn(cursor: string): Place {
 
 function sourcesOf(kinds: ReadonlySet<TimelineKind>): Source[] {
   const wanted = Object.entries(SOURCES).filter(([kind]) => kinds.has(kind as keyof typeof SOURCES));
-  return wanted.length === Object.keys(SOURCES).length ? ['everything'] : wanted.map(([, source]) => source);
+  return wanted.length === Object.keys(SOURCES).length
+    ? ['everything']
+    : wanted.flatMap(([, sources]) => sources);
 }
 
 /** Returns the prompts from a position, by sequence; equal ones stay in order. */

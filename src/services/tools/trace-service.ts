@@ -2,7 +2,7 @@ import { checkedRequest } from '../../contracts/checked.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import { type Token, token } from '../../contracts/names.js';
-import type { EventOf } from '../../contracts/session-events.js';
+import type { EventOf, SessionEvent } from '../../contracts/session-events.js';
 import type { TokenizerName } from '../../contracts/session-meta-events.js';
 import {
   type PinnedText,
@@ -35,6 +35,24 @@ interface TraceServiceOptions {
   readonly tokenizers: (name: TokenizerName) => Promise<Tokenizer>;
 }
 
+/**
+ * Appends an event that is decided on no state, and returns its sequence.
+ *
+ * @throws ThroughlineError `session_archived`
+ */
+export async function appendTo(
+  { log, lifecycle }: Pick<TraceServiceOptions, 'lifecycle'> & { readonly log: Pick<SessionLog, 'append'> },
+  session: Token,
+  event: SessionEvent,
+): Promise<number> {
+  const archived = lifecycle?.archived(session);
+  requireWhole(session, archived);
+  if (archived !== undefined) throw archivedFault(session, archived);
+  const appended = await log.append(session, event);
+  // Without an expected sequence there is no conflict.
+  return appended.outcome === 'appended' ? appended.sequence : 0;
+}
+
 interface TraceService {
   /**
    * Appends entries, as one event unless they are large. Unreadable entries are skipped and counted; it is an error if all are.
@@ -54,16 +72,9 @@ const EVENT_SIZE = 400_000;
 const PAGE = 200;
 
 export function createTraceService(options: TraceServiceOptions): TraceService {
-  const { log, lifecycle, reader, clock, newId, tokenizers } = options;
-  const append = async (session: Token, data: EventOf<'trace.appended'>['data']): Promise<number> => {
-    const archived = lifecycle?.archived(session);
-    requireWhole(session, archived);
-    if (archived !== undefined) throw archivedFault(session, archived);
-    const event = { v: EVENT_VERSION, type: 'trace.appended', at: clock(), data } as const;
-    const appended = await log.append(session, event);
-    // Without an expected sequence there is no conflict.
-    return appended.outcome === 'appended' ? appended.sequence : 0;
-  };
+  const { log, reader, clock, newId, tokenizers } = options;
+  const append = (session: Token, data: EventOf<'trace.appended'>['data']) =>
+    appendTo(options, session, { v: EVENT_VERSION, type: 'trace.appended', at: clock(), data });
 
   /** Finds the newest entry with an id, which may be shortened as in a summary. */
   const find = async (session: Token, id: string, intentId: string | undefined): Promise<Found> => {

@@ -437,3 +437,44 @@ describe('in any order and any number of times', () => {
     );
   });
 });
+
+describe('retracted facts', () => {
+  const by = { by: 'anna', at: timeOf(9), reason: 'Never agreed' };
+  const port = fact({ sourceSequence: 2, subject: 'metrics', relation: 'listen_on', object: '9090' });
+  const again = fact({ ...port, sourceSequence: 4 });
+  const other = fact({ ...port, sourceSequence: 3, object: '9464' });
+  const right = fact({ ...port, object: '9464' });
+
+  it('a retracted fact stays closed, however often its text is stated, before or after', () => {
+    const early = new InMemorySessionFactStore();
+    early.retract(port, by);
+    early.add([again]);
+    early.add([port]);
+    const late = storeOf([port], [again]);
+    late.retract(port, by);
+    for (const store of [early, late, InMemorySessionFactStore.of(late.all())]) {
+      expect(store.getValid()).toEqual([]);
+      expect(store.count()).toBe(0);
+      expect([...store.index().all()]).toEqual([]);
+      expect(store.all().map(({ retracted }) => retracted)).toEqual([by, by]);
+      store.add([fact({ ...port, sourceSequence: 7 })]);
+      expect(store.getValid()).toEqual([]);
+    }
+  });
+
+  it('a correction takes the place of the fact: a newer statement closes it, an older one does not', () => {
+    for (const arrivals of [[port, other], [other, port], [port], []]) {
+      const store = storeOf(...arrivals.map((each) => [each]));
+      store.retract(port, by, { ...right, corrects: 'x' });
+      const newest = arrivals.includes(other) ? other : { ...right, corrects: 'x' };
+      expect(store.getValid()).toEqual([newest]);
+    }
+  });
+
+  it('compaction drops other facts before the text of a retracted one', () => {
+    const store = storeOf([port], factsFrom(5, implementer({ files_modified: ['a.ts', 'b.ts'] })));
+    store.retract(port, by);
+    store.compact(1);
+    expect(store.all()).toMatchObject([{ object: '9090', retracted: by }]);
+  });
+});

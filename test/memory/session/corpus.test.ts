@@ -103,7 +103,8 @@ describe('the newest frozen session', () => {
       ['Leaks a handle', 'critical', undefined],
       ['Odd name', 'minor', undefined],
       ['Reads twice', 'important', 7],
-      ['the storage team', undefined, undefined],
+      ['the storage team', undefined, 5],
+      ['the platform team', undefined, undefined],
     ]);
   });
 
