@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { isDeepStrictEqual, promisify } from 'node:util';
@@ -363,9 +364,15 @@ function line({ title, version, project, user, works }: ConnectedClient): string
   return `${title.padEnd(12)} ${(version ?? 'not installed').padEnd(16)} ${connected}`;
 }
 
-/** The version that a program says; a program that says none is installed still. */
+/** A program of an npm package, which says its version sooner than the program does: Gemini CLI takes four seconds. */
+const NPM_PACKAGE = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+\//;
+
+/** The version of a program; a program that says none is installed still. */
 async function versionOf(path: string): Promise<string> {
   try {
+    const [folder] = NPM_PACKAGE.exec(realpathSync(path).replaceAll(sep, '/')) ?? [];
+    if (folder !== undefined)
+      return String(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version);
     const { stdout } = await run(path, ['--version'], { timeout: VERSION_TIMEOUT_MS, cwd: homedir() });
     return /\b\d{1,5}\.\d{1,5}(?:\.[\w+-]{1,30})?/.exec(stdout)?.[0] ?? 'unknown version';
   } catch {

@@ -78,13 +78,25 @@ function memoryOf(
     const { sequence } = await client.runStatus(session);
     if (sequence === 0) await openOwnSession({ ...found, session }, client);
   };
-  const close = async () => (await connected?.catch(() => undefined))?.close();
-  return { memory: { ...found, session, client }, close };
+  const { CLAUDE_CODE_SESSION_ID: conversation } = cli.config.env;
+  const claims = new Map<string, string>();
+  const memory = { ...found, session, client, claims, ...(conversation && { conversation }) };
+  const close = async () => {
+    if (claims.size > 0) {
+      const { releaseClaims } = await import('../agents/mcp/mcp-tools.js');
+      await releaseClaims(memory).catch(() => {});
+    }
+    await (await connected?.catch(() => undefined))?.close();
+  };
+  return { memory, close };
 }
 
 /** Until the client closes its end. */
 async function serveInput(memory: Memory, close: () => Promise<void>): Promise<void> {
-  const ended = new Promise((resolve) => process.stdin.once('end', resolve).once('close', resolve));
+  const ended = new Promise<unknown>((resolve) => {
+    process.stdin.once('end', resolve).once('close', resolve);
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
+  });
   const { serveMcpInput } = await import('../agents/mcp/mcp-input.js');
   const server = serveMcpInput(memory, (error) => note(`throughline mcp: ${error.message}`));
   await ended;

@@ -32,6 +32,9 @@ export function coloursOf(cli: Cli): Colors {
 type Renderer<Name extends ToolName> = (reply: ToolReply<Name>, pc: Colors) => readonly string[];
 
 const task: Renderer<'task-add'> = ({ task: each }, pc) => [taskLine(pc, each)];
+const claim: Renderer<'task-next'> = ({ task: each, plan }, pc) => [
+  each !== null ? taskLine(pc, each) : plan === undefined ? 'no task is ready' : planClaimLine(pc, plan),
+];
 const note: Renderer<'note-add'> = ({ note: each }, pc) => [noteLine(pc, each)];
 const message: Renderer<'inbox-add'> = ({ message: each }, pc) => [messageLine(pc, each)];
 const iteration: Renderer<'iteration-start'> = ({ iteration: each }, pc) => [iterationLine(pc, each)];
@@ -40,8 +43,7 @@ const retention: Renderer<'retention-show'> = (reply) => retentionLines(reply, n
 
 const RENDERERS: { readonly [Name in ToolName]?: Renderer<Name> } = {
   ...{ 'task-add': task, 'task-status': task, 'task-priority': task, 'task-depends': task },
-  ...{ 'task-undepends': task, 'task-content': task, 'task-release': task },
-  'task-next': ({ task: each }, pc) => [each === null ? 'no task is ready' : taskLine(pc, each)],
+  ...{ 'task-undepends': task, 'task-content': task, 'task-release': claim, 'task-next': claim },
   'task-list': ({ tasks }, pc) =>
     listed(
       tasks.map((each) => taskLine(pc, each)),
@@ -148,11 +150,19 @@ function taskLine(pc: Colors, each: Task): string {
   const { id, content, status, priority, claimed_by, reason, result, unresolved } = each;
   const waits = unresolved.map((other) => `${other.id}, ${statusWord(other.why)}`).join('; ');
   const waiting = waits === '' ? '' : pc.red(` (waits for ${waits})`);
-  const claimed = claimed_by === undefined ? '' : ` (claimed by ${oneLine(claimed_by)})`;
+  const claimed = claimedBy(claimed_by);
   const why = reason === undefined ? '' : ` (reason: ${oneLine(reason)})`;
   const last = result === undefined ? '' : ` (last result: ${result.outcome}, result ${result.dispatch})`;
   const shown = pc[STATUS_COLOURS[status]](statusWord(status));
   return `${pc.bold(id)} [P${priority}] ${shown} ${oneLine(content)}${waiting}${last}${why}${claimed}`;
+}
+
+function planClaimLine(pc: Colors, { id, text, claimed_by }: NonNullable<ToolReply<'task-next'>['plan']>) {
+  return `${pc.bold(oneLine(id))} of the plan: ${oneLine(text)}${claimedBy(claimed_by)}`;
+}
+
+function claimedBy(agent: string | undefined): string {
+  return agent === undefined ? '' : ` (claimed by ${oneLine(agent)})`;
 }
 
 function noteLine(pc: Colors, { id, type, content }: ToolReply<'note-add'>['note']): string {

@@ -17,6 +17,8 @@ export const taskKey = z
   .regex(/^TAS-[1-9]\d*$/)
   .describe('Id of the task, such as TAS-1.');
 
+const anyTask = z.string().describe('Id of the task: of the board, such as TAS-1, or of the plan.');
+
 const iteration = z
   .int()
   .nonnegative()
@@ -57,10 +59,15 @@ export const taskEvents = [
   eventOf('task.content', { task: taskKey, content: z.string().describe('What is to be done.'), iteration }),
   eventOf('task.deleted', { task: taskKey, iteration }),
   eventOf('task.claimed', {
-    task: taskKey,
-    agent: z.string().describe('Agent that claimed it.'),
+    task: anyTask,
+    agent: z.string().describe('Agent that claimed it, or renews its claims by it.'),
     iteration,
     opens,
   }),
-  eventOf('task.released', { task: taskKey, iteration }),
+  eventOf('task.released', {
+    task: anyTask,
+    agent: z.string().exactOptional().describe('Agent that held it.'),
+    note: z.string().exactOptional().describe('What the next agent must know.'),
+    iteration,
+  }),
 ] as const;

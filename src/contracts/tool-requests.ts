@@ -104,11 +104,17 @@ export const TOOLS = {
   'task-delete': tool('delete a task', '--id TAS-1', { id }),
   'task-next': tool('show the next ready task; --claim takes it', '--claim agent-1', {
     claim: agent.optional().describe('The agent that claims the task, or has claimed it.'),
+    id: id.optional().describe('The task to show or claim, of the board or the plan. Default: the next one.'),
   }),
-  'task-release': tool('give a claimed task back', '--id TAS-1', {
-    id,
-    claim: agent.optional().describe('The agent that claims the task, or has claimed it.'),
-  }),
+  'task-release': tool(
+    'give a claimed task back',
+    '--id TAS-1 --note "The parser works, the printer does not"',
+    {
+      id,
+      claim: agent.optional().describe('The agent that claims the task, or has claimed it.'),
+      note: content.optional().describe('What the next agent must know: its prompt for this task shows it.'),
+    },
+  ),
   'task-list': tool('all tasks', '--status remaining', { status: status.optional() }),
   'note-add': tool(
     'write a note for later agents',

@@ -38,29 +38,42 @@ export interface PlannedTask {
 export interface PlanOutlook {
   readonly planned: readonly PlannedTask[];
   /**
-   * The first open task that is not blocked, not optional while required ones are open, and has no unfinished
-   * dependencies; `null` if there is none.
+   * The open tasks that are not blocked, not claimed, not optional while required ones are open, and have no unfinished
+   * dependencies.
    */
+  readonly ready: readonly string[];
+  /** The first that is ready; `null` if there is none. */
   readonly nextTaskId: string | null;
   /** The task in progress that is neither blocked nor optional too early, else the next one. */
   readonly activeTaskId: string | null;
-  /** Explains why open tasks cannot be next: `2 blocked, 1 optional`; else empty. */
+  /** Explains why open tasks cannot be next: `2 blocked, 1 optional`; empty if they can, or are claimed. */
   readonly whyNone: string;
 }
 
-/** Computes the state of a plan from its tasks and their results. */
-export function outlookOf(tasks: readonly ProgressTask[], results: TaskResults = NO_RESULTS): PlanOutlook {
+/**
+ * Computes the state of a plan from its tasks and their results.
+ *
+ * @param isClaimed true for a task that an agent works on
+ */
+export function outlookOf(
+  tasks: readonly ProgressTask[],
+  results: TaskResults = NO_RESULTS,
+  isClaimed: (task: string) => boolean = () => false,
+): PlanOutlook {
   const planned = plannedTasks(tasks, results);
   const open = planned.filter(({ isWork, isDone }) => isWork && !isDone);
   const isRequiredOpen = open.some(({ isOptional }) => !isOptional);
   const free = open.filter(({ isBlocked, isOptional }) => !isBlocked && !(isOptional && isRequiredOpen));
-  const next = free.find(({ waitsFor }) => waitsFor.length === 0);
-  const active = free.find(({ task }) => task.status === 'in-progress') ?? next;
+  const begun = free.filter(({ waitsFor }) => waitsFor.length === 0).map(({ task }) => task.id);
+  const ready = begun.filter((id) => !isClaimed(id));
+  const [next = null] = ready;
+  const active = free.find(({ task }) => task.status === 'in-progress')?.task.id ?? next;
   return {
     planned,
-    nextTaskId: next?.task.id ?? null,
-    activeTaskId: active?.task.id ?? null,
-    whyNone: next === undefined ? held(open, free) : '',
+    ready,
+    nextTaskId: next,
+    activeTaskId: active,
+    whyNone: begun.length === 0 ? held(open, free) : '',
   };
 }
 

@@ -8,7 +8,7 @@ import type { SessionFact } from '../memory/facts/fact-types.js';
 import { resolvedSettings } from '../memory/session/charter.js';
 import { unread } from '../memory/session/notebook.js';
 import { factsOf, ledgersOf, type SessionState } from '../memory/session/session-state.js';
-import { nextTask } from '../memory/session/task-dependencies.js';
+import { nextTasks } from '../memory/session/task-dependencies.js';
 import { age, clipText, distinctTexts, named, oneSpelling, quoted, withoutEnd } from '../shared/text.js';
 import { learningsCommand } from './iteration-sections.js';
 import {
@@ -291,8 +291,8 @@ function openOf(state: SessionState, results: readonly PastResult[]): string[] {
 
 /** Returns whether the session is over, the plan's progress, and the next task on the board. */
 function nextOf(state: SessionState): string[] {
-  const plan = planProgress(state.run, ledgersOf(state));
-  const board = nextTask(state.board);
+  const plan = planProgress(state);
+  const [board] = nextTasks(state.board);
   const isPlanned = board !== undefined && oneSpelling(plan).includes(oneSpelling(board.content));
   const { status, archived } = state.charter;
   return [

@@ -2,7 +2,7 @@ import type { DispatchRequest } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { ProgressTask, TasksDocument } from '../contracts/run-request.js';
 import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
-import type { Task } from '../memory/session/task-board.js';
+import { claimOf, type Task } from '../memory/session/task-board.js';
 import { clipText, quoted, quotedLines } from '../shared/text.js';
 
 /**
@@ -32,6 +32,7 @@ export function taskText(state: SessionState, { taskId, taskPrompt }: DispatchRe
     doneLines(state, taskId, planned),
     ...(run === undefined || planned === undefined ? [] : [planLines(objective, planned, run.document)]),
     ...tasks.map((task) => boardLines(state, task)),
+    handoverLines(state, taskId),
   ]);
 }
 
@@ -100,6 +101,15 @@ function boardLines({ board, notebook }: SessionState, task: Task): string[] {
 
 function boardIds(text: string): string[] {
   return text.match(/\bTAS-\d+\b/g) ?? [];
+}
+
+/** Returns what the agent left that gave the task back, until the next result of it. */
+function handoverLines(state: SessionState, taskId: string): string[] {
+  const { handover } = claimOf(state.board, taskId);
+  const last = ledgersOf(state).get(taskId)?.last;
+  if (handover === undefined || (last !== undefined && last.at > handover.at)) return [];
+  const by = handover.by === undefined ? '' : ` by ${line(handover.by)}`;
+  return [`Handed over${by}: ${line(handover.note)}`];
 }
 
 /** Says that a task is completed, and by whom. */

@@ -1,8 +1,7 @@
-import { driftOf, outlookOf, type TaskResults } from '../ledger/next-task.js';
+import { driftOf } from '../ledger/next-task.js';
 import { totalsOf } from '../ledger/progress-ledger.js';
 import { outcomeName, type TaskLedger } from '../ledger/task-ledger.js';
-import type { Run } from '../memory/session/session-run.js';
-import { factsOf, ledgersOf, type SessionState } from '../memory/session/session-state.js';
+import { factsOf, ledgersOf, outlook, type SessionState } from '../memory/session/session-state.js';
 import { byPriority } from '../memory/session/task-board.js';
 import { isReady } from '../memory/session/task-dependencies.js';
 import { clipText, quoted } from '../shared/text.js';
@@ -31,7 +30,7 @@ export function whatIsAhead(state: SessionState): string {
     ...tasks.filter((task) => isReady(board, task)).slice(0, TASKS_AHEAD),
   ];
   const planned = run?.document.tasks ?? [];
-  const { activeTaskId } = outlookOf(planned, ledgersOf(state));
+  const { activeTaskId } = outlook(state);
   return [
     goalOf(state) ?? '',
     ...ahead.map((task) => task.content),
@@ -92,11 +91,12 @@ const MAX_DRIFT = 300;
  * Renders the progress of a plan: `Plan: 12 of 40 done, next 3.2 Write the parser (last result: implementer_failed)`,
  * and contradictions with results; empty without a plan.
  */
-export function planProgress(run: Run | undefined, results: TaskResults): string {
-  const tasks = run?.document.tasks ?? [];
+export function planProgress(state: SessionState): string {
+  const tasks = state.run?.document.tasks ?? [];
+  const results = ledgersOf(state);
   const { total, completed } = totalsOf(tasks);
   if (total === 0) return '';
-  const { planned, activeTaskId, whyNone } = outlookOf(tasks, results);
+  const { planned, activeTaskId, whyNone } = outlook(state);
   const active = planned.find(({ task }) => task.id === activeTaskId)?.task;
   const where = active?.status === 'in-progress' ? 'in progress' : 'next';
   const none = whyNone === '' ? '' : `, none can be next (${whyNone})`;

@@ -66,13 +66,9 @@ function planTasks(all: readonly PlanTask[], came: ReadonlyMap<string, Came>): W
 }
 
 function boardTask(task: BoardTask, known: Came | undefined): WorkTask {
-  const { id, content, status, unresolved, depends_on, claimed_by, reason } = task;
+  const { id, content, status, unresolved, depends_on, reason } = task;
   const isHeld = status === 'blocked' && known?.last_outcome.endsWith('_blocked') !== true;
-  const hold = isHeld
-    ? `it is blocked${reason === undefined ? '' : `: ${reason}`}`
-    : claimed_by !== undefined && status === 'in_progress' && known === undefined
-      ? `${claimed_by} has claimed it`
-      : undefined;
+  const hold = isHeld ? `it is blocked${reason === undefined ? '' : `: ${reason}`}` : undefined;
   return {
     ...beginning(known),
     id,

@@ -531,6 +531,27 @@ describe('connect ls', () => {
     expect(listed.map((each: { client: string }) => each.client)).toEqual(CONNECT_NAMES);
   });
 
+  it('the version of a client from npm is read from its package, since some take seconds to say it', async () => {
+    await using at = await place('throughline');
+    const folder = join(at.home, 'node_modules', '@google', 'gemini-cli');
+    await mkdir(join(folder, 'bundle'), { recursive: true });
+    await writeFile(join(folder, 'package.json'), '{"version": "0.61.0"}');
+    const program = join(folder, 'bundle', 'gemini.js');
+    await writeFile(program, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    await symlink(program, join(at.home, '..', 'bin', 'gemini'));
+    expect((await at.connect('ls')).stdout).toMatch(/Gemini CLI +0\.61\.0 /);
+  });
+
+  it('Codex is told of the variables that are set, and is connected whatever is set later', async () => {
+    await using at = await place('throughline', 'codex');
+    await at.connect('codex', '--yes');
+    expect(await at.read('.codex/config.toml')).toContain('env_vars = ["NATS_URL"]\n');
+    const later = { cwd: at.project, env: { ...at.env, NATS_URL: '', THROUGHLINE_SESSION: 'demo' } };
+    expect((await cli(['connect', 'ls'], later)).stdout).toContain('this folder: connected');
+    await cli(['connect', 'codex', '--yes'], later);
+    expect(await at.read('.codex/config.toml')).toContain('env_vars = ["THROUGHLINE_SESSION"]\n');
+  });
+
   it('an unknown client is refused with the names of those that are known', async () => {
     await using at = await place();
     const { code, stderr } = await at.connect('vim');

@@ -1,8 +1,9 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { CONNECT_CLIENTS } from '../../src/agents/connect/client-table.js';
 import { connectedText } from '../../src/agents/connect/config-edit.js';
 import { HOOK_CLIENTS } from '../../src/agents/hooks/hook-table.js';
+import { MCP_TOOLS } from '../../src/agents/mcp/mcp-tools.js';
 import { VERSION } from '../../src/version.js';
 import { claudePlugin } from './claude-plugin-files.js';
 import { ROOT } from './pages.js';
@@ -39,6 +40,13 @@ describe('the plugin for Claude Code', () => {
       .map((file) => JSON.parse(connectedText(file, undefined)));
     expect(JSON.parse(files['hooks/hooks.json'] ?? '')).toEqual({ hooks: settings.hooks });
     expect(JSON.parse(files['.mcp.json'] ?? '')).toEqual(servers);
+  });
+
+  it('the marketplace of the repository names the plugin, and its skill names only tools that there are', () => {
+    const { plugins } = JSON.parse(readFileSync(`${ROOT}.claude-plugin/marketplace.json`, 'utf8'));
+    expect(plugins).toMatchObject([{ name: 'throughline', source: './plugins/claude-code' }]);
+    const skill = files['skills/throughline/SKILL.md'] ?? '';
+    for (const name of Object.keys(MCP_TOOLS)) expect(skill).toContain(`\`${name}\``);
   });
 
   it('the head of each agent is YAML with plain values', () => {

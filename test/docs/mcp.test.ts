@@ -46,11 +46,7 @@ ${description}${reads}
 | takes | |
 |---|---|
 ${rowsOf(listedSchema(input, 'input')).join('\n')}
-
-| answers | |
-|---|---|
-${rowsOf(listedSchema(output, 'output')).join('\n')}
-`;
+${output === undefined ? '' : `\n| answers | |\n|---|---|\n${rowsOf(listedSchema(output, 'output')).join('\n')}\n`}`;
     });
     const resources = Object.entries(RESOURCES).map(
       ([name, { description }]) => `| \`throughline://${name}\` | ${description} |`,
@@ -61,9 +57,10 @@ What \`throughline mcp\` offers to a client of the Model Context Protocol. This 
 [src/agents/mcp](../../src/agents/mcp/mcp-tools.ts). [Give an agent the memory by MCP](../how-to/use-mcp.md) says how to
 set it up.
 
-The definitions of all tools together take less than 1,500 tokens, and are the same byte for byte in every session. A field
-with \`?\` may be left out. An answer is a text that can be read alone, and the same as \`structuredContent\`; an error is a
-text with a stable code that says what to do next.
+The definitions of all tools together take less than 1,300 tokens, and are the same byte for byte in every session. A field
+with \`?\` may be left out. An answer is a text that can be read alone; \`report\` and \`explain\` give the same as
+\`structuredContent\`, which some clients show in place of the text. An error is a text with a stable code that says what to
+do next. Claude Code has \`context\` and \`report\` at hand from the start, and finds the others by a search.
 
 ## Tools
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
 import { connectFolder } from '../support/connected.js';
 import { connectMcp, MCP_WAYS, mcpUrl, startMcpHttp } from '../support/mcp-clients.js';
-import { newSession, systemOfFile } from '../support/system.js';
+import { newSession, soon, systemOfFile } from '../support/system.js';
 
 /** `throughline mcp` as agents use it: by the official client SDKs, on a real NATS server. */
 
@@ -37,11 +37,8 @@ describe('throughline mcp', () => {
     expect(tools.map(({ name }) => name)).toEqual(['context', 'report', 'task', 'note', 'recall', 'explain']);
     expect((await agent.call('context', {})).text).toContain(`in session ${session}`);
     await agent.call('task', { action: 'add', content: 'Write the parser' });
-    const claimed = await agent.call('task', { action: 'claim', id: 'TAS-1', agent: 'me' });
-    expect(claimed).toMatchObject({ isError: true, text: expect.stringContaining('id is not for claim') });
     expect(await agent.call('task', { action: 'claim', agent: 'me' })).toMatchObject({
-      text: 'TAS-1 [P2] in_progress: Write the parser (claimed by me)',
-      data: { tasks: [{ id: 'TAS-1', claimed_by: 'me' }] },
+      text: 'TAS-1 [P2] in_progress: Write the parser (claimed by me)\nCall context with task TAS-1 before you begin.',
     });
 
     const done = await agent.call('report', {
@@ -57,9 +54,11 @@ describe('throughline mcp', () => {
       required_fixes: ['Return an empty list for empty input'],
     });
     const { data, text } = await agent.call('context', { task: 'TAS-1', after: review.data?.dispatch });
+    expect(data, 'clients show data in place of text').toBeUndefined();
+    expect(text).toMatch(/^You are the implementer.* Hand the result in with report\.\n\nTask TAS-1/);
+    expect(text).not.toContain('DISPATCH_RESULT');
     expect(text).toContain('Required fixes:\n- Return an empty list for empty input');
     expect(text).toContain('Task prompt:\nWrite the parser');
-    expect(data?.prompt).toBe(text);
 
     const recalled = await agent.call('recall', { query: 'empty input' });
     expect(recalled.text).toContain('Return an empty list for empty input');
@@ -73,8 +72,10 @@ describe('throughline mcp', () => {
     });
 
     expect(await agent.call('note', { action: 'decision', content: 'We use biome' })).toMatchObject({
-      data: { entries: [{ id: 'NOT-1', type: 'decision' }] },
+      text: 'NOT-1 decision: We use biome',
     });
+    expect((await agent.call('explain', { fact: 'biome' })).text).toContain('- NOT-1 decision: We use biome');
+    expect((await agent.call('explain', { fact: 'not-1' })).text).toContain('- NOT-1 decision: We use biome');
     const { resources } = await agent.client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual([
       'throughline://session',
@@ -110,7 +111,9 @@ describe('throughline mcp', () => {
     );
     for (const id of ['2.1', '1'])
       expect(await wrong('task', { action: 'status', id, status: 'completed' })).toContain('use report');
-    expect(await wrong('task', { action: 'erase' })).toContain('use one of next, claim, add, status, list');
+    expect(await wrong('task', { action: 'erase' })).toContain(
+      'use one of next, claim, release, add, status, list',
+    );
     expect(await wrong('note', { action: 'note' })).toContain('content is missing');
     expect(await wrong('context', { taskid: '1' })).toContain(
       'context takes task, prompt, role, after, tokens',
@@ -118,6 +121,56 @@ describe('throughline mcp', () => {
     expect(await wrong('context', { task: '1', tokens: 10 })).toMatch(
       /^The prompt needs at least \d+ tokens, and has 10 \(prompt_overflow\)\. Call again with more tokens \(\d+ or more\)/,
     );
+  });
+
+  it('two clients never work on the same task, of the board or the plan, and what one gives back the other gets', async () => {
+    const session = newSession('claims');
+    const plan = join(cwd, 'claims.md');
+    await writeFile(plan, '- [ ] 1. Write the lexer\n- [ ] 2. Write the printer\n');
+    await system.client.initRun({ session, spec: 'claims', tasksPath: plan });
+    const client = (id: string) =>
+      connectMcp(STDIO, { session, env: { ...env, CLAUDE_CODE_SESSION_ID: id }, cwd });
+    const claim = async (agent: Awaited<ReturnType<typeof client>>) => {
+      const { text } = await agent.call('task', { action: 'claim' });
+      return /^(\S+) .*\(claimed by (.*)\)/.exec(text)?.slice(1).join(' ') ?? text;
+    };
+    await using first = await client('11112222-a');
+    await using third = await client('55556666-c');
+    await using second = await client('33334444-b');
+    await first.call('task', { action: 'add', content: 'Write the parser' });
+    const claims = await Promise.all([claim(first), claim(second), claim(third)]);
+    expect(claims.map((each) => each.split(' ')[0]).sort()).toEqual(['1', '2', 'TAS-1']);
+    expect(claims[0]).toMatch(/ throughline-test:11112222$/);
+    expect(await claim(first), 'it gets its own again').toBe(claims[0]);
+    const [id = ''] = claims[0]?.split(' ') ?? [];
+    expect(await second.call('task', { action: 'claim', id })).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(/is claimed by throughline-test:11112222 since/),
+    });
+    const { tools } = system.client;
+    expect(await tools.runClaim({ session, task: id, holder: 'a run' })).toMatchObject({
+      ...{ claimed: false, holder: 'throughline-test:11112222' },
+    });
+    await first.call('task', { action: 'release', id, content: 'The tests are in place' });
+    await using fourth = await client('77778888-d');
+    expect((await fourth.call('task', { action: 'claim' })).text).toContain(
+      'Handed over by throughline-test:11112222: The tests are in place',
+    );
+    expect((await fourth.call('context', { task: id })).text).toContain(
+      'Handed over by throughline-test:11112222',
+    );
+
+    // A client that goes away gives back what it has claimed.
+    const before = claims[1]?.split(' ')[0] ?? '';
+    await second.client.close();
+    await soon(async () => {
+      const { task, plan: planned } = await tools.taskNext({ session });
+      expect(task?.id ?? planned?.id).toBe(before);
+    });
+    expect(await tools.runClaim({ session, task: before, holder: 'a run' })).toMatchObject({ claimed: true });
+    expect(await claim(first), 'a run of the plan works on it').toMatch(/^No task of the board is ready/);
+    await tools.runClaim({ session, task: before, holder: 'a run', release: true });
+    expect(await claim(first)).toContain(before);
   });
 
   it('a message that is too long gets an answer with the limit, and the server goes on', async () => {
@@ -191,22 +244,17 @@ describe('throughline mcp', () => {
     connectFolder(project, { session, plan: 'tasks.md' });
     await using agent = await connectMcp(STDIO, { env, cwd: project });
     expect((await agent.call('context', {})).text).toContain(`in session ${session}`);
-    for (const action of ['next', 'claim'])
-      expect(await agent.call('task', { action })).toMatchObject({
-        text: [
-          'No task of the board is ready.',
-          'Plan tasks: 1 of 2 completed.',
-          'Next task of the plan: 2: Write the parser',
-          'Call context with task 2 before you begin.',
-        ].join('\n'),
-        data: {
-          tasks: [],
-          plan: {
-            ...{ completed: 1, total: 2, active: '2', next: '2' },
-            tasks: [{ id: '2', text: 'Write the parser', status: 'pending' }],
-          },
-        },
-      });
+    expect((await agent.call('task', { action: 'next' })).text).toBe(
+      [
+        'No task of the board is ready.',
+        'Plan tasks: 1 of 2 completed.',
+        'Next task of the plan: 2: Write the parser',
+        'Call context with task 2 before you begin.',
+      ].join('\n'),
+    );
+    expect((await agent.call('task', { action: 'claim' })).text).toMatch(
+      /^2 of the plan: Write the parser \(claimed by throughline-test:[0-9a-f]{8}\)\nCall context with task 2/,
+    );
   });
 });
 
@@ -218,7 +266,6 @@ describe('what agents leave for each other by MCP', () => {
     const given = { action: 'answer', id: '7', content: '9464', agent: 'planner' };
     expect(await agent.call('note', given)).toMatchObject({
       text: 'Answered for task 7: Which port? 9464',
-      data: { entries: [{ id: '7', content: '9464', type: 'answer' }] },
     });
     expect((await agent.call('context', { task: '7', prompt: 'Serve metrics' })).text).toContain(
       '- Asked: "Which port?" Answered by planner: "9464"',
@@ -236,11 +283,10 @@ describe('what agents leave for each other by MCP', () => {
     for (const scope of ['all', 'session'])
       expect(await agent.call('recall', { query: 'errors line column', scope })).toMatchObject({
         text: expect.stringContaining('Notes:\n- NOT-1 decision: Errors carry line and column, from 1'),
-        data: { notes: [{ id: 'NOT-1', type: 'decision' }] },
       });
     expect(
-      (await agent.call('recall', { query: 'errors line column', scope: 'project' })).data,
-    ).toMatchObject({ notes: [] });
+      (await agent.call('recall', { query: 'errors line column', scope: 'project' })).text,
+    ).not.toContain('NOT-1');
     expect((await agent.call('recall', { query: 'kubernetes' })).text).toBe(
       'Nothing is known about it, of 0 facts and 2 notes: try other words.',
     );
@@ -256,7 +302,7 @@ describe('what agents leave for each other by MCP', () => {
       await system.client.tools.taskAdd({ session, content: `Ticket ${each}` });
     await system.client.tools.taskStatus({ session, id: 'TAS-1', status: 'completed' });
 
-    const { text, data } = await agent.call('task', { action: 'list' });
+    const { text } = await agent.call('task', { action: 'list' });
     const lines = text.split('\n');
     expect(lines.slice(0, 2)).toEqual([
       'Tasks of the board, 30 of 32, open ones first:',
@@ -271,7 +317,6 @@ describe('what agents leave for each other by MCP', () => {
       'Next task of the plan: 41: Write the lexer',
       'Call context with task 41 before you begin.',
     ]);
-    expect(data).toMatchObject({ plan: { tasks: expect.objectContaining({ length: 30 }) } });
     const { contents } = await agent.client.readResource({ uri: 'throughline://plan' });
     expect(contents).toMatchObject([{ text }]);
     expect((await agent.call('task', { action: 'next' })).text.split('\n')).toEqual([
@@ -294,7 +339,6 @@ describe('what agents leave for each other by MCP', () => {
     const context = await agent.call('context', { task: '2.9' });
     expect(context.text.startsWith(told)).toBe(true);
     expect(context.text).toContain('Task 2.9: ');
-    expect(context.data?.prompt).toBe(context.text);
     expect(await agent.call('report', { ...result, summary: 'Done again' })).toMatchObject({
       isError: false,
       text: expect.stringContaining(told),

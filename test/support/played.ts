@@ -40,7 +40,7 @@ export class Played {
 
   /** Decides a command and folds its event. */
   when<Name extends CommandName>(name: Name, args: Given<Name>): Outcome {
-    const decision = decide(name, this.state, argumentsOf(name, args));
+    const decision = decide(name, this.state, argumentsOf(name, args), timeAt(this.#minutes));
     if (decision.kind === 'refuse') {
       const { code, message, details } = decision;
       return { refused: { code, message, ...(details && { details }) } };

@@ -70,7 +70,7 @@ export const CONNECT_CLIENTS: Readonly<Record<ConnectClientName, ConnectClient>>
   codex: {
     title: 'Codex CLI',
     program: 'codex',
-    files: (where) => [{ kind: 'toml', path: codexConfig(where), block: CODEX_BLOCK }],
+    files: (where) => [{ kind: 'toml', path: codexConfig(where), block: codexBlock(where.env) }],
     confirm: (scope) => [
       ...(scope === 'project'
         ? ['start `codex` in this folder and trust it: else Codex does not read .codex/config.toml']
@@ -199,12 +199,16 @@ const SERVER_VARIABLES = [
   ...['NATS_CA', 'NATS_CERT', 'NATS_KEY', 'THROUGHLINE_SESSION', 'THROUGHLINE_PROJECT'],
 ];
 
-const CODEX_BLOCK: TomlBlock = {
+/** Without `required`: Codex would not start where the server cannot, as in a folder that is not connected. */
+const codexBlock = (env: Where['env']): TomlBlock => ({
   tables: [
     '[mcp_servers.throughline]',
     'command = "throughline"',
     'args = ["mcp"]',
-    `env_vars = ${JSON.stringify(SERVER_VARIABLES)}`,
+    // `codex doctor` warns about those that are not set.
+    ...[SERVER_VARIABLES.filter((name) => env[name])]
+      .filter(({ length }) => length > 0)
+      .map((names) => `env_vars = ${JSON.stringify(names)}`),
     ...HOOK_CLIENTS.codex.events.flatMap((event: HookEvent) => [
       '',
       `[[hooks.${event.name}]]`,
@@ -217,7 +221,8 @@ const CODEX_BLOCK: TomlBlock = {
     ]),
   ].join('\n'),
   isOurs: (header) => /^\[(mcp_servers\.throughline\b|\[hooks\.\w+(\.hooks)?\]\])/.test(header),
-};
+  varies: /^env_vars = /,
+});
 
 function codexConfig({ scope, project, home, env }: Omit<Where, 'exists'>): string {
   const folder = scope === 'project' ? join(project, '.codex') : (env.CODEX_HOME ?? join(home, '.codex'));

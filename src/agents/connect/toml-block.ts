@@ -15,6 +15,8 @@ export interface TomlBlock {
   readonly tables: string;
   /** Recognises the header of a table of ours. */
   readonly isOurs: (header: string) => boolean;
+  /** Lines that depend on where it was written. */
+  readonly varies: RegExp;
 }
 
 /**
@@ -23,7 +25,7 @@ export interface TomlBlock {
  * @throws ThroughlineError `config_invalid` for a text that is not TOML, or has our tables in another form
  */
 export function withBlock(text: string, block: TomlBlock, name: string): string {
-  if (hasBlock(text, block)) return text;
+  if (blockIn(text)?.inside.trim().split(/\r?\n/).join('\n') === block.tables.trim()) return text;
   const rest = withoutBlock(text, block, name);
   const eol = eolOf(text);
   const lines = [BEGIN, ...block.tables.trimEnd().split('\n'), END].join(eol);
@@ -33,13 +35,15 @@ export function withBlock(text: string, block: TomlBlock, name: string): string 
   return result;
 }
 
-/** Returns true if the text has the current block. */
-export function hasBlock(text: string, block: TomlBlock): boolean {
+/** Returns true if the text has the current block, wherever it was written. */
+export function hasBlock(text: string, { tables, varies }: TomlBlock): boolean {
+  const fixed = (lines: string) =>
+    lines
+      .trim()
+      .split(/\r?\n/)
+      .filter((line) => !varies.test(line));
   const found = blockIn(text);
-  return (
-    found !== undefined &&
-    isDeepStrictEqual(found.inside.trim().split(/\r?\n/), block.tables.trim().split('\n'))
-  );
+  return found !== undefined && isDeepStrictEqual(fixed(found.inside), fixed(tables));
 }
 
 export function hasAnyBlock(text: string): boolean {

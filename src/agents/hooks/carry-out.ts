@@ -15,12 +15,21 @@ import {
   roleOfAgent,
   withoutPrivate,
 } from './hook-call.js';
-import { plainRole, resultId, saidByAgent, withResultId } from './hook-results.js';
+import { plainRole, resultId, saidByAgent, taskIn, withResultId } from './hook-results.js';
 import type { Waiting } from './hook-state.js';
 import type { HookClient } from './hook-table.js';
 import { intentOf, requestEntry, toolEntry } from './hook-trace.js';
 import { commitIn, turnResult, turnTask } from './hook-turn.js';
 import type { ReturnedResult } from './returned-result.js';
+import {
+  isToLook,
+  newsFor,
+  noteTask,
+  noteWork,
+  REPORT_TOOL,
+  releaseClaims,
+  renewClaims,
+} from './running-agent.js';
 import { flush, flushBeside, keepOrGive, refusalKey } from './send-waiting.js';
 
 /** Answer to the client, encoded by `HookClient.write`; `undefined` for none. */
@@ -28,9 +37,6 @@ export type HookAnswer = string | Readonly<Record<string, unknown>> | undefined;
 
 /** Things that wait from which on a tool's hook sends them: the hooks of the others only write a file. */
 export const BATCH = 20;
-
-/** The MCP tool by which an agent hands its result in, as each client names it. */
-const REPORT = /throughline__?report$/;
 
 /** Does what an event is for. @throws whatever goes wrong: the caller says nothing then */
 export async function carryOut(call: HookCall, tools: HookTools): Promise<HookAnswer> {
@@ -54,7 +60,8 @@ export async function carryOut(call: HookCall, tools: HookTools): Promise<HookAn
         await tools.redact({ kind: 'trace', session: tools.at.session, entry } as const),
       );
       const key = agentKey(call, tools);
-      if (REPORT.test(call.tool) && entry.result?.status === 'SUCCESS') {
+      noteWork(call, tools);
+      if (REPORT_TOOL.test(call.tool) && entry.result?.status === 'SUCCESS') {
         state.note(key, { reported: true });
         // Its prompt may have asked for that in place of the block: then there is nothing to send it back for.
         if (call.agent !== '') state.markSentBack(key);
@@ -63,7 +70,12 @@ export async function carryOut(call: HookCall, tools: HookTools): Promise<HookAn
       if (tools.at.turns !== false) state.note(key, await tools.redact({ entry, ...(commit && { commit }) }));
       const agent = returnedBy(call, tools.client);
       if (agent !== undefined) await stopped({ ...call, ...agent }, tools);
-      else if (waiting >= BATCH) await flush(tools, await tools.connect());
+      const looks = call.event.answer === 'context' && isToLook(call, tools);
+      if (agent === undefined && (waiting >= BATCH || looks)) {
+        const client = await tools.connect();
+        await flush(tools, client);
+        if (looks) return newsFor(call, tools, client);
+      }
       return undefined;
     }
     case 'said':
@@ -80,9 +92,13 @@ export async function carryOut(call: HookCall, tools: HookTools): Promise<HookAn
     }
     case 'session-end':
       state.clearNotes(agentKey({ ...call, agent: '' }, tools));
-      await flush(tools, await tools.connect());
-      return undefined;
+      return ended(call, tools, await tools.connect());
   }
+}
+
+async function ended(call: HookCall, tools: HookTools, client: ThroughlineClient): Promise<undefined> {
+  await releaseClaims(call, tools, client);
+  await flush(tools, client);
 }
 
 /** The context of an answer, with what the agent has to know of a result of its session that was refused. */
@@ -99,7 +115,9 @@ function withRefusal(
 async function sessionStart(call: HookCall, tools: HookTools, client: ThroughlineClient): Promise<string> {
   const { session, project } = tools.at;
   const compacted = call.source === 'compact' ? compactedHistory(call, tools, client) : undefined;
-  const { branch } = tools.at;
+  const { branch, resultId } = tools.at;
+  // Its prompt comes from the run that started it, and has what it needs.
+  if (resultId !== undefined) return (await compacted) ?? '';
   const compiled = () =>
     client.compile({
       kind: 'session-start',
@@ -165,6 +183,7 @@ async function promptSubmitted(call: HookCall, tools: HookTools): Promise<string
   if (isSentBack(call.prompt) || NOTIFIED.test(call.prompt) || call.agent !== '') return undefined;
   const key = agentKey(call, tools);
   tools.state.unmark(key);
+  noteWork(call, tools);
   const entry = await requestEntry(call, named(call, tools), tools);
   const role = contractIn(call.prompt);
   tools.state.clearNotes(key);
@@ -179,7 +198,11 @@ async function promptSubmitted(call: HookCall, tools: HookTools): Promise<string
     task === undefined
       ? linesFor({ ...call, prompt: request }, tools, client)
       : taskContext(task, request, tools, client);
-  const [context] = await Promise.all([isPlain ? known() : undefined, flushBeside(tools, client, unkept)]);
+  const [context] = await Promise.all([
+    isPlain ? known() : undefined,
+    flushBeside(tools, client, unkept),
+    renewClaims(call, tools, client),
+  ]);
   return context;
 }
 
@@ -352,6 +375,7 @@ async function stopped(call: HookCall, tools: HookTools): Promise<HookAnswer> {
       messageId = `${at.session}:${id}`;
       const result = { kind: 'result', session: at.session, role: found.role, text, messageId } as const;
       unkept = await keepOrGive(result, tools);
+      noteTask(call, tools, taskIn(found.text), true);
       if (at.turns !== false) state.note(key, { reported: true });
     }
   }
@@ -360,7 +384,9 @@ async function stopped(call: HookCall, tools: HookTools): Promise<HookAnswer> {
     if (turn !== undefined) unkept = await keepOrGive(turn, tools);
     if (call.agent !== '') state.clearNotes(key);
   }
-  const refused = await flush(tools, await tools.connect(), unkept);
+  const client = await tools.connect();
+  const refused = await flush(tools, client, unkept);
+  if (isOver) await renewClaims(call, tools, client);
   if (mayGoBack && messageId !== undefined && refused.includes(messageId)) {
     goesBack = true;
     fault = state.recall(refusalKey(at.session)) ?? 'it was refused';

@@ -29,6 +29,12 @@ export function plainRole({ text, marked }: ResultText, expected: Role | undefin
   });
 }
 
+/** The task that a result is of; undefined for one that is not plain JSON. */
+export function taskIn(text: string): string | undefined {
+  const id = objectIn(text)?.value.task_id;
+  return typeof id === 'string' ? id : undefined;
+}
+
 /** The one object of a block, and where it stands; undefined for a block that is not plain JSON. */
 function objectIn(text: string) {
   const from = text.indexOf('{');
@@ -70,7 +76,7 @@ export function withResultId(text: string, id: string, isGiven = false, branch?:
 
 /** Returns the sub-agent's text from the response of the tool that called it. */
 export function saidByAgent(response: unknown): string {
-  return textsIn(isObject(response) ? response.llmContent : response)
+  return textsIn(isObject(response) ? (response.llmContent ?? response.content) : response)
     .map(innerText)
     .join('\n');
 }

@@ -46,6 +46,8 @@ export interface HookState {
   /** Remembers a text, and gives it back once. */
   remember(key: string, text: string): void;
   recall(key: string): string | undefined;
+  /** Returns a remembered text without forgetting it. */
+  peek(key: string): string | undefined;
   /** Adds to the notes of an agent's turn, and reads them: what `finishedTurn` is made of. */
   note(key: string, note: TurnNote): void;
   notes(key: string): TurnNote[];
@@ -83,6 +85,14 @@ export function hookState(folder: string, server: string, log: (line: string) =>
   const turns = join(folder, 'hooks', 'turns');
   const isSentBack = (key: string) =>
     statSync(join(marks, keyOf(key)), { throwIfNoEntry: false }) !== undefined;
+  const peek = (key: string) => {
+    try {
+      return readFileSync(join(texts, keyOf(key)), 'utf8');
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  };
   return {
     keep(waiting) {
       mkdirSync(spool, { recursive: true, mode: PRIVATE });
@@ -122,16 +132,11 @@ export function hookState(folder: string, server: string, log: (line: string) =>
         writeFileSync(join(texts, keyOf(key)), text, { mode: 0o600 });
       }),
     recall(key) {
-      const file = join(texts, keyOf(key));
-      try {
-        const text = readFileSync(file, 'utf8');
-        rmSync(file, { force: true });
-        return text;
-      } catch (error) {
-        if (isMissing(error)) return undefined;
-        throw error;
-      }
+      const text = peek(key);
+      if (text !== undefined) rmSync(join(texts, keyOf(key)), { force: true });
+      return text;
     },
+    peek,
     note: (key, note) =>
       attempt(log, () => {
         mkdirSync(turns, { recursive: true, mode: PRIVATE });

@@ -11,14 +11,15 @@ export const MOMENTS = {
     'keeps the prompt as a REQUEST in the trace; one that names a task gets what the dispatch prompt of that task knows, any other at most six lines that fit it',
   'before-agent':
     'replaces the prompt of a sub-agent that names a task by the dispatch prompt of that task; one that only looks keeps its prompt, followed by what is known of the task',
-  'after-tool': 'keeps tool, files, command and status for the trace, without a connection to the server',
+  'after-tool':
+    'keeps tool, files, command and status for the trace. Every half minute it also sends them, renews the claims of the agent, and tells it what is new for it: an answer, a message, a required fix of its task, in at most 100 tokens',
   said: 'remembers the message, for a client whose stop event does not have it',
   text: 'publishes the last result block of a text, if it can be read: the agent may still go on',
   'agent-stop':
     'publishes the last result block of the last message. An agent that was given the contract and returns none is sent back once. Without a result, what its turn did, decided and left open is published by rule',
   stop: 'the same for the agent that the user talks to',
   'before-compaction': 'sends what is kept, so that nothing is lost',
-  'session-end': 'sends what is kept',
+  'session-end': 'sends what is kept, and gives back the tasks that the agent has claimed',
 } as const;
 type Moment = keyof typeof MOMENTS;
 
@@ -124,7 +125,7 @@ export const HOOK_CLIENTS = {
       { name: 'SessionStart', moment: 'session-start', answer: 'context' },
       { name: 'UserPromptSubmit', moment: 'prompt', answer: 'context' },
       { name: 'PreToolUse', moment: 'before-agent', answer: 'input', matcher: 'Agent|Task' },
-      { name: 'PostToolUse', moment: 'after-tool', async: true },
+      { name: 'PostToolUse', moment: 'after-tool', answer: 'context', async: true },
       { name: 'PostToolUseFailure', moment: 'after-tool', failed: true, async: true },
       { name: 'SubagentStop', moment: 'agent-stop', answer: 'again' },
       { name: 'Stop', moment: 'stop', answer: 'again' },
@@ -154,7 +155,7 @@ export const HOOK_CLIENTS = {
       { name: 'SessionStart', moment: 'session-start', answer: 'context' },
       { name: 'UserPromptSubmit', moment: 'prompt', answer: 'context' },
       { name: 'PreToolUse', moment: 'before-agent', answer: 'input', matcher: 'spawn_agent' },
-      { name: 'PostToolUse', moment: 'after-tool' },
+      { name: 'PostToolUse', moment: 'after-tool', answer: 'context' },
       { name: 'SubagentStop', moment: 'agent-stop', answer: 'again' },
       { name: 'Stop', moment: 'stop', answer: 'again' },
       { name: 'PreCompact', moment: 'before-compaction' },
@@ -187,7 +188,7 @@ export const HOOK_CLIENTS = {
       { name: 'SessionStart', moment: 'session-start', answer: 'context' },
       { name: 'BeforeAgent', moment: 'prompt', answer: 'context' },
       { name: 'BeforeTool', moment: 'before-agent', answer: 'input', matcher: 'invoke_agent' },
-      { name: 'AfterTool', moment: 'after-tool' },
+      { name: 'AfterTool', moment: 'after-tool', answer: 'context' },
       { name: 'AfterAgent', moment: 'stop', answer: 'again' },
       { name: 'SessionEnd', moment: 'session-end' },
     ],

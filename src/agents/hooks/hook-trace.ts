@@ -26,6 +26,11 @@ export function intentOf(client: string, conversation: string): string {
   return `${client}-${conversation || 'unknown'}`.slice(0, 128);
 }
 
+/** Names the agent of a conversation on the tasks that it claims. */
+export function agentOf(client: string, conversation: string): string {
+  return `${client}:${conversation.slice(0, 8)}`;
+}
+
 type Redacting = Pick<HookTools, 'redact'>;
 
 export async function requestEntry(

@@ -3,18 +3,25 @@ import type { FoundFact } from '../../contracts/replies/fact-reply.js';
 import { counted, quoted } from '../../shared/text.js';
 import { whyLeft, whyShown } from '../../shared/why-shown.js';
 import { knownTask, type McpInput, type McpTool, type Memory } from './mcp-tools.js';
-import { said } from './recall-tool.js';
+import { notesFor, said } from './recall-tool.js';
 
 const MOST = 10;
+const MOST_NOTES = 3;
 
 /** `explain`: the origin of a fact, what closed it and, for a task, why its prompt shows it or not. */
 export const explainTool: McpTool<'explain'> = async (memory, input) => {
   const client = await memory.client();
   const { session } = memory;
-  const found = await client.tools.factFind({ session, text: input.fact, is: 'all', limit: MOST });
-  if (found.facts.length === 0) {
+  const [found, { notes: all }] = await Promise.all([
+    client.tools.factFind({ session, text: input.fact, is: 'all', limit: MOST }),
+    client.tools.noteList({ session }),
+  ]);
+  const named = all.filter(({ id }) => id === input.fact.toUpperCase());
+  const notes = notesFor(input.fact, named.length === 0 ? all : [], MOST_NOTES);
+  for (const { id, type, content } of named) notes.push(`${id} ${type}: ${quoted(content)}`);
+  if (found.facts.length + notes.length === 0) {
     return {
-      text: `No fact holds ${JSON.stringify(input.fact)}: recall finds facts by what they are about.`,
+      text: `No fact or note holds ${JSON.stringify(input.fact)}: recall finds facts by what they are about.`,
       data: { facts: [] },
     };
   }
@@ -30,10 +37,18 @@ export const explainTool: McpTool<'explain'> = async (memory, input) => {
       : [];
   const hint = asked ? [] : ['With task, it says why the prompt of that task shows the fact or does not.'];
   return {
-    text: [...told.map(({ fact, why }) => lineOf(fact, why)), ...more, ...hint].join('\n'),
+    text: [...told.map(({ fact, why }) => lineOf(fact, why)), ...more, ...noteLines(notes), ...hint].join(
+      '\n',
+    ),
     data: { facts: told.map(({ fact, why }) => dataOf(fact, why)) },
   };
 };
+
+function noteLines(notes: readonly string[]): string[] {
+  return notes.length === 0
+    ? []
+    : ['Notes, which prompts show until they are deleted:', ...notes.map((note) => `- ${note}`)];
+}
 
 async function consideredFor(
   { session, project, client: connect }: Memory,

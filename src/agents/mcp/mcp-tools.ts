@@ -61,24 +61,22 @@ const prompt = z
   .min(1, 'must not be empty')
   .max(200_000, 'must be at most 200000 characters');
 
-const shownTask = z.object({
-  id: z.string(),
-  content: z.string(),
-  status: z.string(),
-  waits_for: texts.optional(),
-  claimed_by: z.string().optional(),
-});
-
 const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 const ADDS = { destructiveHint: false, openWorldHint: false };
 
-function tool<const Input extends z.ZodRawShape, const Output extends z.ZodRawShape>(
+/** Claude Code shows a tool from the start, or lists its name until a search finds it. */
+const ALWAYS = { 'anthropic/alwaysLoad': true };
+const found = (searchHint: string) => ({ 'anthropic/searchHint': searchHint });
+
+/** A tool with an output schema answers with data as well; its text is not shown by some clients. */
+function tool<const Input extends z.ZodRawShape, const Output extends z.ZodRawShape = never>(
   description: string,
   annotations: typeof READS | typeof ADDS,
+  meta: Readonly<Record<string, unknown>>,
   input: Input,
-  output: Output,
+  output?: Output,
 ) {
-  return { description, annotations, input: z.object(input), output: z.object(output) };
+  return { description, annotations, meta, input: z.object(input), output: output && z.object(output) };
 }
 
 /** The tools in their listed order. Every word is in the context of every agent at every turn: a test counts the tokens. */
@@ -86,6 +84,7 @@ export const MCP_TOOLS = {
   context: tool(
     'Get what earlier agents did, decided and found. With task: the prompt for that task, with open findings and likely files. Without: the start of the session. Call it before you work.',
     READS,
+    ALWAYS,
     {
       task: taskId.optional().register(HINTS, { description: 'TAS-4, or an id of the plan' }),
       prompt: prompt.optional().register(HINTS, { description: 'what you will do: facts are chosen by it' }),
@@ -98,11 +97,11 @@ export const MCP_TOOLS = {
         .optional()
         .register(HINTS, { description: 'of the prompt' }),
     },
-    { prompt: z.string(), tokens: z.int(), sequence: z.int() },
   ),
   report: tool(
     'Store the result of a task, once it is done or cannot be done.',
     ADDS,
+    ALWAYS,
     {
       role: role.optional(),
       task_id: taskId,
@@ -133,10 +132,11 @@ export const MCP_TOOLS = {
     },
   ),
   task: tool(
-    'Board and plan. next: ready tasks; claim: take the next of the board; add: to the board (content); status: of id; list: open ones first.',
+    'Board and plan. next: ready tasks; claim: take the next one, or id; release: give id back, with a note (content); add: to the board (content); status: of id; list: open ones first.',
     ADDS,
+    found('next task, claim a task, board, plan, todo'),
     {
-      action: z.enum(['next', 'claim', 'add', 'status', 'list']),
+      action: z.enum(['next', 'claim', 'release', 'add', 'status', 'list']),
       id: z.string().optional(),
       status: z.enum(TASK_STATUSES).optional(),
       content: content.optional(),
@@ -145,11 +145,11 @@ export const MCP_TOOLS = {
       reason: z.string().optional(),
       agent: z.string().optional().register(HINTS, { description: 'your name' }),
     },
-    { tasks: z.array(shownTask), plan: z.looseObject({}).nullable().optional() },
   ),
   note: tool(
     'For later agents: note, decision or message (content), answer (to what task id asks). inbox: unread messages; read: mark id as read; list: notes.',
     ADDS,
+    found('write a note, decision, message, answer a question'),
     {
       action: z.enum(['note', 'decision', 'message', 'inbox', 'read', 'list', 'answer']),
       content: content.optional(),
@@ -158,26 +158,21 @@ export const MCP_TOOLS = {
       question: z.string().optional(),
       agent: z.string().optional(),
     },
-    { entries: z.array(z.object({ id: z.string(), content: z.string(), type: z.string().optional() })) },
   ),
   recall: tool(
     'Search facts, notes and files of the session, learnings of the project.',
     READS,
+    found('search memory of earlier work'),
     {
       query: z.string().trim().min(1, 'must not be empty').max(10_000, 'must be at most 10000 characters'),
       scope: z.enum(['all', 'session', 'project']).optional(),
       limit: z.int().min(1, 'must be 1 to 50').max(50, 'must be 1 to 50').optional(),
     },
-    {
-      facts: z.array(z.object({ id: z.string(), text: z.string(), task: z.string(), dispatch: z.int() })),
-      notes: z.array(z.object({ id: z.string(), type: z.string(), content: z.string() })),
-      files: texts,
-      learnings: texts,
-    },
   ),
   explain: tool(
     'Why a fact is in a prompt or not, which dispatch said it, what closed it.',
     READS,
+    found('why a fact is in the prompt, where it comes from'),
     {
       fact: z
         .string()
@@ -205,8 +200,6 @@ export const MCP_TOOLS = {
 
 export type McpToolName = keyof typeof MCP_TOOLS;
 export type McpInput<Name extends McpToolName> = z.output<(typeof MCP_TOOLS)[Name]['input']>;
-/** Structured content of a reply. */
-export type McpOutput<Name extends McpToolName> = z.output<(typeof MCP_TOOLS)[Name]['output']>;
 
 /**
  * Returns a field that an action requires.
@@ -226,21 +219,52 @@ export function needed<Input extends { readonly action: string }, Field extends 
   );
 }
 
+/** Time between two renewals of the claims of an agent, in milliseconds. A claim lapses half an hour after the last one. */
+export const RENEW_MS = 10 * 60_000;
+
+let renewedAt = 0;
+
+/** Renews from time to time what agents have claimed through this process; forgets what others have now. */
+export async function renewClaims({ session, client, claims }: Memory): Promise<void> {
+  const now = Date.now();
+  if (claims.size === 0 || now - renewedAt < RENEW_MS) return;
+  renewedAt = now;
+  const { tools } = await client();
+  for (const [id, claim] of claims)
+    await tools.taskNext({ session, id, claim }).catch(() => claims.delete(id));
+}
+
+export async function releaseClaims({ session, client, claims }: Memory): Promise<void> {
+  const { tools } = await client();
+  for (const [id, claim] of claims) await tools.taskRelease({ session, id, claim }).catch(() => {});
+}
+
 /** The session of an agent's tools. */
 export interface Memory extends Pick<AgentSession, 'session' | 'project' | 'plan' | 'branch'> {
   /** Connects at the first call, and again after a failure. */
   readonly client: () => Promise<ThroughlineClient>;
+  /** The tasks that agents have claimed through this process, with their agents. */
+  readonly claims: Map<string, string>;
+  /** Names the conversation, if the client says so to its MCP servers. */
+  readonly conversation?: string;
 }
 
-/** A reply of a tool: a text for the model, and the same as data. */
-export interface McpAnswer<Name extends McpToolName> {
+/** The memory as one call of a tool sees it. */
+export interface CalledMemory extends Memory {
+  /** Names the agent that calls. */
+  readonly agent: string;
+}
+
+/** A reply of a tool: a text for the model, and of one with an output schema the same as data. */
+export type McpAnswer<Name extends McpToolName> = string | TextAndData<Name>;
+export interface TextAndData<Name extends McpToolName> {
   readonly text: string;
-  readonly data: McpOutput<Name>;
+  readonly data: z.output<NonNullable<(typeof MCP_TOOLS)[Name]['output']>>;
 }
 
 /** Implementation of a tool. Throws a ThroughlineError if it fails. */
 export type McpTool<Name extends McpToolName> = (
-  memory: Memory,
+  memory: CalledMemory,
   input: McpInput<Name>,
 ) => Promise<McpAnswer<Name>>;
 

@@ -2,15 +2,7 @@ import type { CompileReply, ConsideredFile } from '../../contracts/replies/compi
 import { rankTexts } from '../../memory/search/similar-results.js';
 import type { InboxMessage, Note } from '../../memory/session/notebook.js';
 import { clipText, counted, oneLine, quoted } from '../../shared/text.js';
-import {
-  type KnownTask,
-  knownTask,
-  type McpAnswer,
-  type McpInput,
-  type McpTool,
-  type Memory,
-  needed,
-} from './mcp-tools.js';
+import { type KnownTask, knownTask, type McpInput, type McpTool, type Memory, needed } from './mcp-tools.js';
 
 const DEFAULT_LIMIT = 10;
 const MAX_LEARNINGS = 5;
@@ -37,10 +29,7 @@ export const recallTool: McpTool<'recall'> = async ({ session, project, client: 
     }),
     scope === 'project' ? { notes: [] } : client.tools.noteList({ session }),
   ]);
-  // The newest first among notes of equal rank.
-  const notes = rankTexts(query, [...all].reverse(), ({ content }) => content, limit).map(
-    ({ id, type, content }) => ({ id, type, content: clipText(quoted(content), MAX_NOTE) }),
-  );
+  const notes = notesFor(query, all, limit);
   const facts = reply.facts.map((fact) => ({
     ...{ id: fact.id, text: said(fact), task: fact.taskId, dispatch: fact.dispatch },
   }));
@@ -53,22 +42,24 @@ export const recallTool: McpTool<'recall'> = async ({ session, project, client: 
         ({ id, text, task, dispatch }) => `${text} [task:${quoted(task)}, dispatch ${dispatch}, ${id}]`,
       ),
     ),
-    ...section(
-      'Notes',
-      notes.map(({ id, type, content }) => `${id} ${type}: ${content}`),
-    ),
+    ...section('Notes', notes),
     ...section('Files', files),
     ...section('Learnings of the project', learnings),
     ...(reply.learningsError === undefined || scope === 'session'
       ? []
       : [`Learnings could not be read: ${reply.learningsError.message}.`]),
   ];
-  const text =
-    parts.length === 0
-      ? `Nothing is known about it, of ${counted(reply.factsTotal, 'fact')} and ${counted(all.length, 'note')}: try other words.`
-      : [QUOTED, ...parts].join('\n');
-  return { text, data: { facts, notes, files, learnings } };
+  return parts.length === 0
+    ? `Nothing is known about it, of ${counted(reply.factsTotal, 'fact')} and ${counted(all.length, 'note')}: try other words.`
+    : [QUOTED, ...parts].join('\n');
 };
+
+/** Returns the notes that fit a text, the newest first among those of equal rank. */
+export function notesFor(query: string, all: readonly Note[], limit: number): string[] {
+  return rankTexts(query, [...all].reverse(), ({ content }) => content, limit).map(
+    ({ id, type, content }) => `${id} ${type}: ${clipText(quoted(content), MAX_NOTE)}`,
+  );
+}
 
 /** Returns true if a file matches the text, and is not only recent or often used. */
 function isAsked({
@@ -99,22 +90,31 @@ export function said(fact: {
 export const contextTool: McpTool<'context'> = async (memory, input) => {
   const known =
     input.task === undefined ? {} : await knownTask(await memory.client(), memory.session, input.task);
-  const { kind, prompt: made, tokenEstimate: tokens, sequence } = await compiled(memory, input, known);
+  const reply = await compiled(memory, input, known);
+  const made = reply.kind === 'dispatch' ? withoutContract(reply) : reply.prompt;
   const what = made === '' ? `Nothing is known yet in session ${memory.session}.` : made;
-  const told = known.unknown === undefined ? what : `${known.unknown}\n\n${what}`;
-  const prompt = kind === 'dispatch' ? `${told.trimEnd()}\n\n${HAND_IN}` : told;
-  return { text: prompt, data: { prompt, tokens, sequence } };
+  return known.unknown === undefined ? what : `${known.unknown}\n\n${what}`;
 };
 
-/** Overrides the prompt, which asks agents without tools for a result block. */
-const HAND_IN = 'You have the tool report: hand the result in with it, in place of the result object.';
+/** The contract asks for a result block, which `report` takes the place of. */
+function withoutContract({ messages = [] }: Messages): string {
+  const [prefix, tail] = [messages[0]?.content ?? '', messages.at(-1)?.content ?? ''];
+  const [role = ''] = prefix.split('\n', 1);
+  return [`${role} ${QUOTED} ${HAND_IN}`, tail.trimEnd()].join('\n\n');
+}
+
+const HAND_IN = 'Hand the result in with report.';
+
+interface Messages {
+  readonly messages?: readonly { readonly content: string }[];
+}
 
 /** Compiles the prompt of a task, or without a task the session start. */
 export async function compiled(
   { session, project, client: connect }: Memory,
   { task, prompt, role, after, tokens }: McpInput<'context'>,
   known?: KnownTask,
-): Promise<CompileReply> {
+): Promise<CompileReply & Messages> {
   const client = await connect();
   const budget = tokens === undefined ? undefined : { inputTokens: tokens };
   const common = { session, project, after, budget };
@@ -123,7 +123,7 @@ export async function compiled(
     return client.compile({ kind: 'session-start', ...common, taskPrompt: prompt, now });
   }
   const taskPrompt = prompt ?? (known ?? (await knownTask(client, session, task))).text ?? `Task ${task}`;
-  return client.compile({ ...common, taskId: task, taskPrompt, role });
+  return client.compile({ ...common, taskId: task, taskPrompt, role, include: ['messages'] });
 }
 
 /** `note`: notes and messages between agents. */
@@ -156,20 +156,15 @@ export const noteTool: McpTool<'note'> = async ({ session, client: connect }, in
       const { question, agent: by = 'an agent' } = input;
       const { answer } = await client.tools.blockerAnswer({ session, task, answer: content(), question, by });
       const asked = answer.questions.join(' ');
-      return {
-        text: `Answered for task ${oneLine(task)}: ${oneLine(asked)} ${oneLine(answer.answer)}`,
-        data: { entries: [{ id: task, content: answer.answer, type: 'answer' }] },
-      };
+      return `Answered for task ${oneLine(task)}: ${oneLine(asked)} ${oneLine(answer.answer)}`;
     }
     case 'inbox':
       return written((await client.tools.inboxList({ session })).messages, 'There are no unread messages.');
   }
 };
 
-function written(entries: readonly (Note | InboxMessage)[], none: string): McpAnswer<'note'> {
-  const lines = entries.map((entry) => `${entry.id} ${kindOf(entry)}: ${oneLine(entry.content)}`);
-  const data = entries.map((entry) => ({ id: entry.id, content: entry.content, type: kindOf(entry) }));
-  return { text: lines.join('\n') || none, data: { entries: data } };
+function written(entries: readonly (Note | InboxMessage)[], none: string): string {
+  return entries.map((entry) => `${entry.id} ${kindOf(entry)}: ${oneLine(entry.content)}`).join('\n') || none;
 }
 
 function kindOf(entry: Note | InboxMessage): string {

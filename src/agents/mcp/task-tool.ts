@@ -5,14 +5,7 @@ import type { TaskView } from '../../memory/session/commands/task-commands.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { followOwnPlan } from '../agent-session.js';
-import {
-  type McpAnswer,
-  type McpInput,
-  type McpOutput,
-  type McpTool,
-  type Memory,
-  needed,
-} from './mcp-tools.js';
+import { type McpInput, type McpTool, type Memory, needed } from './mcp-tools.js';
 
 /** `task`: the board of the session, and its plan. */
 export const taskTool: McpTool<'task'> = async (memory, input) => {
@@ -27,9 +20,21 @@ export const taskTool: McpTool<'task'> = async (memory, input) => {
       return nextAnswer(task, plan);
     }
     case 'claim': {
-      if (input.id !== undefined) throw new ThroughlineError('schema_invalid', CLAIM_WITH_ID);
-      const { task } = await client.tools.taskNext({ session, claim: input.agent ?? 'agent' });
-      return task === null ? nextAnswer(null, await planOf(memory, client)) : answerOf(task);
+      const { id, agent: claim = memory.agent } = input;
+      // A plan that is not followed yet has no tasks.
+      const of = await planOf(memory, client);
+      const reply = await client.tools.taskNext({ session, claim, id });
+      const claimed = reply.task?.id ?? reply.plan?.id;
+      if (claimed === undefined) return nextAnswer(null, of);
+      memory.claims.set(claimed, claim);
+      return claimAnswer(reply);
+    }
+    case 'release': {
+      const id = needed(input, 'id', 'the task, such as TAS-4');
+      const { agent: claim = memory.claims.get(id) ?? memory.agent, content: note } = input;
+      const reply = await client.tools.taskRelease({ session, id, claim, note });
+      memory.claims.delete(reply.task?.id ?? reply.plan?.id ?? id);
+      return claimAnswer(reply);
     }
     case 'add': {
       const { priority, dependsOn } = input;
@@ -39,18 +44,11 @@ export const taskTool: McpTool<'task'> = async (memory, input) => {
     }
     case 'status':
       return answerOf(await changed(client, session, input));
-    case 'list': {
-      const [{ tasks }, plan] = await Promise.all([
-        client.tools.taskList({ session }),
-        planOf(memory, client),
-      ]);
-      return listAnswer(tasks, plan);
-    }
+    case 'list':
+      return boardAndPlan(memory);
   }
 };
 
-const CLAIM_WITH_ID =
-  'id is not for claim, which takes the next ready task of the board: leave it out. A task of the plan needs no claim: use context with it';
 /** Largest number of board tasks, plan tasks and results in a reply. */
 const MOST = 30;
 /** Characters of a task in a list. */
@@ -105,41 +103,51 @@ async function followedPlan(
   }
 }
 
-function answerOf(task: TaskView): McpAnswer<'task'> {
-  return { text: lineOf(task), data: { tasks: [dataOf(task)] } };
+function answerOf(task: TaskView): string {
+  return lineOf(task);
 }
 
-function nextAnswer(task: TaskView | null, plan: Plan): McpAnswer<'task'> {
-  const { active_task_id: active, next_task_id: next } = plan.status.run ?? {};
-  const named = plan.tasks.filter(({ id }) => id === active || id === next);
-  return {
-    text: [
-      task === null ? 'No task of the board is ready.' : `Next task of the board: ${lineOf(task)}`,
-      ...planLines(plan),
-    ].join('\n'),
-    data: { tasks: task === null ? [] : [dataOf(task)], plan: planData(plan, named) },
-  };
+/** Returns a claimed or released task, with what the agent left that gave it back. */
+function claimAnswer({ task, plan }: ToolReply<'task-release'>): string {
+  const { id = '', claimed_by, handover } = task ?? plan ?? {};
+  const line =
+    task !== null
+      ? lineOf(task)
+      : `${oneLine(id)} of the plan: ${oneLine(plan?.text ?? '')}${claimedBy(claimed_by)}`;
+  return [
+    line,
+    ...(handover === undefined
+      ? []
+      : [`Handed over by ${oneLine(handover.by ?? 'an agent')}: ${oneLine(handover.note)}`]),
+    ...(claimed_by === undefined ? [] : [`Call context with task ${oneLine(id)} before you begin.`]),
+  ].join('\n');
 }
 
-function listAnswer(board: readonly TaskView[], plan: Plan): McpAnswer<'task'> {
+function claimedBy(agent: string | undefined): string {
+  return agent === undefined ? '' : ` (claimed by ${oneLine(agent)})`;
+}
+
+function nextAnswer(task: TaskView | null, plan: Plan): string {
+  const board = task === null ? 'No task of the board is ready.' : `Next task of the board: ${lineOf(task)}`;
+  return [board, ...planLines(plan)].join('\n');
+}
+
+function listAnswer(board: readonly TaskView[], plan: Plan): string {
   const tasks = openFirst(board, ({ status }) => status === 'completed' || status === 'cancelled').map(
     (task) => ({ ...task, content: clipText(oneLine(task.content), MAX_LISTED) }),
   );
   const planned = openFirst(plan.tasks, isDone);
   const [head = '', ...rest] = planLines(plan);
-  return {
-    text: [
-      ...(board.length === 0
-        ? ['The board is empty.']
-        : [`${shownOf('Tasks of the board', tasks, board)}:`, ...tasks.map(lineOf)]),
-      head,
-      ...(plan.tasks.length === 0
-        ? []
-        : [`${shownOf('Tasks of the plan', planned, plan.tasks)}:`, ...planned.map(planLine)]),
-      ...rest,
-    ].join('\n'),
-    data: { tasks: tasks.map(dataOf), plan: planData(plan, planned) },
-  };
+  return [
+    ...(board.length === 0
+      ? ['The board is empty.']
+      : [`${shownOf('Tasks of the board', tasks, board)}:`, ...tasks.map(lineOf)]),
+    head,
+    ...(plan.tasks.length === 0
+      ? []
+      : [`${shownOf('Tasks of the plan', planned, plan.tasks)}:`, ...planned.map(planLine)]),
+    ...rest,
+  ].join('\n');
 }
 
 /** Returns the first tasks of a list, open ones first. */
@@ -156,10 +164,11 @@ function shownOf(title: string, shown: readonly unknown[], all: readonly unknown
 }
 
 function planLine(task: PlanTask): string {
-  const { id, text, waits_for: waits = [], optional, last_outcome: last } = task;
+  const { id, text, waits_for: waits = [], optional, claimed_by, last_outcome: last } = task;
   const more = [
     ...(optional ? ['optional'] : []),
     ...(waits.length === 0 ? [] : [`waits for ${waits.map(oneLine).join(', ')}`]),
+    ...(claimed_by === undefined ? [] : [`claimed by ${oneLine(claimed_by)}`]),
     ...(last === undefined ? [] : [`last result ${last}`]),
   ];
   return `${oneLine(id)} ${statusOf(task)}: ${clipText(oneLine(text), MAX_LISTED)}${more.length === 0 ? '' : ` (${more.join('; ')})`}`;
@@ -176,37 +185,6 @@ function lineOf({ id, status, priority, content, unresolved, claimed_by, reason 
     ...(reason === undefined ? [] : [`reason: ${oneLine(reason)}`]),
   ];
   return `${id} [P${priority}] ${status}: ${oneLine(content)}${more.length === 0 ? '' : ` (${more.join('; ')})`}`;
-}
-
-function dataOf({
-  id,
-  content,
-  status,
-  unresolved,
-  claimed_by,
-}: TaskView): McpOutput<'task'>['tasks'][number] {
-  return {
-    id,
-    content,
-    status,
-    ...(unresolved.length > 0 && { waits_for: unresolved.map((other) => other.id) }),
-    ...(claimed_by !== undefined && { claimed_by }),
-  };
-}
-
-function planData(
-  { status: { run, tasks: results } }: Plan,
-  shown: readonly PlanTask[],
-): McpOutput<'task'>['plan'] {
-  if (run === null) return null;
-  const { totals, active_task_id: active, next_task_id: next } = run;
-  const tasks = shown.map((task) => ({
-    ...{ id: task.id, text: clipText(oneLine(task.text), MAX_LISTED), status: statusOf(task) },
-  }));
-  const needs = newest(results).map(({ task, last_outcome, next_action }) => ({
-    ...{ task, last_outcome, next_action },
-  }));
-  return { completed: totals.completed, total: totals.total, active, next, tasks, needs };
 }
 
 /** Returns the tasks whose first result is newest. */
@@ -239,7 +217,7 @@ function planLines({ status: { run, tasks: results, degraded }, tasks, fault }: 
   ];
 }
 
-/** Names the next plan task, because plan tasks are not claimed: a model with an empty board would stop. */
+/** Names the next plan task: a model with an empty board would stop. */
 function nextOf(
   { active_task_id: active, next_task_id: next, held }: NonNullable<RunStatusReply['run']>,
   tasks: readonly PlanTask[],
@@ -252,12 +230,19 @@ function nextOf(
     ...(active === null || active === next ? [] : [`In progress in the plan: ${named(active)}`]),
     ...(next !== null
       ? [`Next task of the plan: ${named(next)}`, `Call context with task ${oneLine(next)} before you begin.`]
-      : held === undefined
-        ? []
-        : [`No task of the plan is ready: ${oneLine(held)}.`]),
+      : held !== undefined
+        ? [`No task of the plan is ready: ${oneLine(held)}.`]
+        : tasks.some(({ claimed_by }) => claimed_by !== undefined)
+          ? ['Other agents work on all tasks of the plan that are ready.']
+          : []),
   ];
 }
 
 export async function boardAndPlan(memory: Memory): Promise<string> {
-  return (await taskTool(memory, { action: 'list' })).text;
+  const client = await memory.client();
+  const [{ tasks }, plan] = await Promise.all([
+    client.tools.taskList({ session: memory.session }),
+    planOf(memory, client),
+  ]);
+  return listAnswer(tasks, plan);
 }

@@ -131,6 +131,7 @@ const planTask = z
     requirements,
     requirement_texts: tasksDocument.shape.requirementTexts,
     prompt,
+    claimed_by: z.string().exactOptional().describe('Agent that claimed it.'),
     dispatches: results.dispatches.exactOptional(),
     last_outcome: results.last_outcome.exactOptional(),
     next_action: results.next_action.exactOptional(),

@@ -8,6 +8,14 @@ const iteration = count('Number of the iteration that was running; 0 before the 
 
 export const outcome = z.templateLiteral([z.enum(ROLES), '_', z.enum(VERDICTS)]);
 
+export const handover = z
+  .object({
+    note: z.string().describe('What it wants the next agent to know.'),
+    by: z.string().exactOptional().describe('The agent.'),
+    at: time('When it was given back'),
+  })
+  .meta({ id: 'Handover', description: 'What the agent left that gave the task back.' });
+
 export const taskView = z
   .object({
     id: z.string().describe('Id of the task, such as TAS-1.'),
@@ -19,6 +27,8 @@ export const taskView = z
     updated_at: time('When it was last changed'),
     iteration: count('Iteration in which its status last changed; 0 before the first one.'),
     claimed_by: z.string().exactOptional().describe('Agent that claimed it.'),
+    claimed_at: time('When that agent last renewed its claim').exactOptional(),
+    handover: handover.exactOptional(),
     reason: z.string().exactOptional().describe('Reason given for its status.'),
     status_at: time(
       'When a command last set its status, where something else has changed since',
@@ -43,6 +53,17 @@ export const taskView = z
       .describe('Unfinished dependencies, and why.'),
   })
   .meta({ id: 'Task', description: 'A task of the board.' });
+
+export const planClaim = z
+  .object({
+    id: z.string().describe('Id of the task in the plan.'),
+    text: z.string().describe('What is to be done.'),
+    claimed_by: z.string().exactOptional().describe('Agent that claimed it.'),
+    since: time('When that agent claimed it').exactOptional(),
+    claimed_at: time('When that agent last renewed its claim').exactOptional(),
+    handover: handover.exactOptional(),
+  })
+  .meta({ id: 'PlanClaim', description: 'A task of the plan with the agent that works on it.' });
 
 export const note = z
   .object({

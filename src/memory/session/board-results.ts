@@ -67,7 +67,7 @@ function movedTask(task: Task, result: BoardResult): Task {
   };
 }
 
-function later(a: string, b: string): string {
+export function later(a: string, b: string): string {
   if (a > b) return a;
   return b;
 }
@@ -95,7 +95,19 @@ export function isSentBack({ status, claimed_by, result }: Task): boolean {
   );
 }
 
-/** True if an agent claimed the task and has not returned its work. */
-export function isHeldBy({ status, claimed_by, result }: Task, agent: string): boolean {
-  return status === 'in_progress' && claimed_by === agent && result?.outcome !== 'implementer_completed';
+/** Returns the agent that has claimed a task and not returned its work. */
+export function holderOf(
+  { tasks, planned }: TaskBoard,
+  id: string,
+  ledgers: ReadonlyMap<string, { readonly last: LastOutcome }>,
+): string | undefined {
+  const task = tasks.get(id);
+  if (task !== undefined)
+    return task.status === 'in_progress' && task.result?.outcome !== 'implementer_completed'
+      ? task.claimed_by
+      : undefined;
+  const { claimed_by, since = '' } = planned.get(id) ?? {};
+  const last = ledgers.get(id)?.last;
+  const isReturned = last !== undefined && last.at > since && outcomeName(last) === 'implementer_completed';
+  return isReturned ? undefined : claimed_by;
 }

@@ -2,13 +2,14 @@ import type { Told } from '../../contracts/replies/page-fields.js';
 import type { LedgerShown, LedgersListed, planShown } from '../../contracts/replies/run-reply.js';
 import type { ToolArguments } from '../../contracts/tool-requests.js';
 import { ledgerEntries } from '../../ledger/ledger-entries.js';
-import { outlookOf, type PlannedTask } from '../../ledger/next-task.js';
+import type { PlannedTask } from '../../ledger/next-task.js';
 import { nearIdsHint } from '../../shared/near-ids.js';
 import { oneLine } from '../../shared/text.js';
 import { resolvedSettings } from './charter.js';
 import { unreadableResult, unreadableTasks, unreadOf } from './known-rejections.js';
 import { planInNumbers, progressOf } from './run-status.js';
-import { ledgersOf, rejectionsOf, type SessionState, seenState } from './session-state.js';
+import { ledgersOf, outlook, rejectionsOf, type SessionState, seenState } from './session-state.js';
+import { claimOf } from './task-board.js';
 
 /** The plan of a session with the results of each task: the reply of `plan-show`. */
 export type PlanView = Omit<Told<typeof planShown>, 'sequence' | 'degraded'>;
@@ -23,13 +24,13 @@ export function planView(state: SessionState, { id, status }: ToolArguments<'pla
   const seen = seenState(state);
   const ledgers = ledgersOf(state);
   const { document } = run;
-  const outlook = outlookOf(document.tasks, ledgers);
-  const asked = outlook.planned.filter(
+  const ahead = outlook(seen);
+  const asked = ahead.planned.filter(
     (each) => (id === undefined || each.task.id === id) && (status === undefined || stateOf(each) === status),
   );
   const { firstProblems = [], moreProblems = 0 } = document;
   return {
-    plan: planInNumbers(run, ledgers, outlook),
+    plan: planInNumbers(run, ledgers, ahead),
     tasks: asked.map((each) => taskView(seen, each, id !== undefined)),
     problems: firstProblems,
     ...(id !== undefined && document.preamble !== undefined && { preamble: document.preamble }),
@@ -54,6 +55,7 @@ function taskView(
   const texts = (requirements ?? []).filter((each) => Object.hasOwn(known, each));
   const ledger = ledgersOf(state).get(id);
   const came = ledger && progressOf(state, ledger);
+  const { claimed_by } = claimOf(state.board, id);
   return {
     id,
     text,
@@ -74,6 +76,7 @@ function taskView(
         requirement_texts: Object.fromEntries(texts.map((each) => [each, known[each] ?? ''])),
       }),
     ...(isWhole && prompt !== undefined && { prompt }),
+    ...(claimed_by !== undefined && { claimed_by }),
     ...(came && {
       last_outcome: came.last_outcome,
       next_action: came.next_action,

@@ -1,7 +1,7 @@
 import type { RunStatusReply } from '../../contracts/replies/run-reply.js';
 import type { Figures } from '../../contracts/replies/session-reply.js';
 import { replanHint, tasksLeft } from '../../ledger/ledger-entries.js';
-import { driftOf, outlookOf, type PlanOutlook, type TaskResults } from '../../ledger/next-task.js';
+import { driftOf, type PlanOutlook, type TaskResults } from '../../ledger/next-task.js';
 import { totalsOf } from '../../ledger/progress-ledger.js';
 import { nextAction, outcomeName, signalsOf, type TaskLedger } from '../../ledger/task-ledger.js';
 import { clipText, oneLine } from '../../shared/text.js';
@@ -10,7 +10,7 @@ import { overview } from './commands/lifecycle-commands.js';
 import { unreadableTasks } from './known-rejections.js';
 import { needsOf } from './needs.js';
 import type { Run } from './session-run.js';
-import { ledgersOf, rejectionsOf, type SessionState, seenState } from './session-state.js';
+import { ledgersOf, outlook, rejectionsOf, type SessionState, seenState } from './session-state.js';
 
 export type RunStatus = Omit<RunStatusReply, 'sequence' | 'degraded'>;
 export type TaskProgress = RunStatus['tasks'][number];
@@ -21,7 +21,7 @@ export function runStatus(state: SessionState): RunStatus {
   const ledgers = ledgersOf(state);
   const status = {
     ...overview(seen),
-    run: run === undefined ? null : planInNumbers(run, ledgers),
+    run: run === undefined ? null : planInNumbers(run, ledgers, outlook(seen)),
     tasks: [...ledgers.values()].map((ledger) => progressOf(seen, ledger)),
     unreadable: unreadableTasks(rejectionsOf(state)),
   };
@@ -31,7 +31,7 @@ export function runStatus(state: SessionState): RunStatus {
 export function planInNumbers(
   { spec, goal, source, document }: Run,
   results: TaskResults,
-  { nextTaskId, activeTaskId, whyNone }: PlanOutlook = outlookOf(document.tasks, results),
+  { nextTaskId, activeTaskId, whyNone }: PlanOutlook,
 ): NonNullable<RunStatus['run']> {
   const drift = driftOf(document.tasks, results);
   return {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { RESULT_KEY_LENGTH } from '../../contracts/accepted-result.js';
 import { FACT_TAGS, ROLES, SEVERITIES, VERDICTS } from '../../contracts/kinds.js';
 import { retraction } from '../../contracts/replies/fact-reply.js';
+import { handover } from '../../contracts/replies/session-reply.js';
 import { tasksDocument, tasksSource } from '../../contracts/run-request.js';
 import { NOTE_TYPES, STALL_SIGNALS, sessionSettings } from '../../contracts/session-meta-events.js';
 import { priority, TASK_STATUSES } from '../../contracts/task-events.js';
@@ -234,9 +235,22 @@ export const stateJson = z.object({
       iteration: z.number(),
       status_at: z.string().exactOptional(),
       claimed_by: z.string().exactOptional(),
+      claimed_at: z.string().exactOptional(),
+      handover: handover.exactOptional(),
       reason: z.string().exactOptional(),
     }),
   ),
+  plan_claims: z
+    .array(
+      z.object({
+        id: z.string(),
+        claimed_by: z.string().exactOptional(),
+        since: z.string().exactOptional(),
+        claimed_at: z.string().exactOptional(),
+        handover: handover.exactOptional(),
+      }),
+    )
+    .exactOptional(),
   notes: z.array(
     z.object({
       id: z.string(),

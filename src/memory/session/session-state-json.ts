@@ -19,7 +19,7 @@ import {
   type SessionLimits,
   type SessionState,
 } from './session-state.js';
-import type { Task } from './task-board.js';
+import type { PlanClaim, Task } from './task-board.js';
 
 /** A state as plain JSON for a snapshot. Equal states have equal bytes. */
 export interface SessionStateJson {
@@ -39,6 +39,7 @@ export interface SessionStateJson {
   readonly window: DispatchWindowJson<DispatchEntry>;
   readonly charter: Charter;
   readonly tasks: readonly Task[];
+  readonly plan_claims?: readonly PlanClaim[];
   readonly notes: readonly Note[];
   readonly inbox: readonly InboxMessage[];
   readonly answers: readonly Answer[];
@@ -80,6 +81,9 @@ export function stateToJson(state: SessionState): SessionStateJson {
     window: state.dispatches.toJSON(),
     charter: ordered(charter, CHARTER_KEYS),
     tasks: [...board.tasks.values()].map((task) => ordered(task, TASK_KEYS)),
+    ...(board.planned.size > 0 && {
+      plan_claims: [...board.planned.values()].map((claim) => ordered(claim, CLAIM_KEYS)),
+    }),
     notes: [...notebook.notes.values()],
     inbox: [...notebook.inbox.values()],
     answers: notebook.answers,
@@ -116,7 +120,7 @@ export function stateFromJson(
     ),
     charter: { ...json.charter },
     run: json.run,
-    board: { tasks: byId(json.tasks), lastNumber: json.last.task },
+    board: { tasks: byId(json.tasks), lastNumber: json.last.task, planned: byId(json.plan_claims ?? []) },
     notebook: {
       notes: byId(json.notes),
       lastNote: json.last.note,
@@ -164,8 +168,9 @@ const TASK_KEYS = [
     'updated_at',
     'iteration',
   ] as const),
-  ...(['status_at', 'claimed_by', 'reason'] as const),
+  ...(['status_at', 'claimed_by', 'claimed_at', 'handover', 'reason'] as const),
 ];
+const CLAIM_KEYS = ['id', 'claimed_by', 'since', 'claimed_at', 'handover'] as const;
 const ITERATION_KEYS = [
   ...(['number', 'started_at', 'complete', 'tasks_worked', 'implied', 'ended_at', 'summary'] as const),
 ];

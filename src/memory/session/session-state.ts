@@ -1,6 +1,7 @@
 import { KEPT } from '../../contracts/kept.js';
 import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
+import { outlookOf, type PlanOutlook } from '../../ledger/next-task.js';
 import type { OutcomeDigest } from '../../ledger/outcome-digest.js';
 import { type StallThresholds, stallThresholds } from '../../ledger/stall.js';
 import { foldDispatch, type QuestionAnswer, questionKey, type TaskLedger } from '../../ledger/task-ledger.js';
@@ -30,7 +31,7 @@ import {
 } from './known-rejections.js';
 import { type Answer, emptyNotebook, type Notebook } from './notebook.js';
 import type { Run } from './session-run.js';
-import { emptyBoard, type TaskBoard } from './task-board.js';
+import { claimOf, emptyBoard, type TaskBoard, withoutLapsed } from './task-board.js';
 
 /** Limits that shape the fold; a snapshot with other limits is not used. */
 export interface SessionLimits {
@@ -147,7 +148,7 @@ export function forkedState(state: SessionState): SessionState {
   return {
     ...state,
     charter: { ...charter },
-    board: { ...board, tasks: new Map(board.tasks) },
+    board: { ...board, tasks: new Map(board.tasks), planned: new Map(board.planned) },
     notebook: {
       ...notebook,
       notes: new Map(notebook.notes),
@@ -214,6 +215,13 @@ function withAnswers(ledger: TaskLedger, all: readonly Answer[]): TaskLedger {
     blockers: blockers.filter((text) => !given.has(questionKey(text))),
     answers,
   };
+}
+
+/** Returns the state of the plan: tasks that an agent has claimed are not next. */
+export function outlook(state: SessionState): PlanOutlook {
+  const { run, board } = state;
+  const isClaimed = (task: string) => claimOf(board, task).claimed_by !== undefined;
+  return outlookOf(run?.document.tasks ?? [], ledgersOf(state), isClaimed);
 }
 
 export function factsOf(state: SessionState): InMemorySessionFactStore {
@@ -369,13 +377,18 @@ function wordsAndFiles({
 }
 
 /**
- * Returns the state as people, agents and commands see it: its board follows results, unless a setting disables that.
+ * Returns the state as people, agents and commands see it: without lapsed claims, and with a board that follows results, unless
+ * a setting disables that.
+ *
+ * @param now default: the time of the newest event, so that a prompt depends on the log alone
  */
-export function seenState(state: SessionState): SessionState {
+export function seenState(state: SessionState, now = state.lastEventAt): SessionState {
   const { boardResults } = state.dispatches.current();
   const { boardFollowsResults } = resolvedSettings(state.charter.settings);
-  if (boardResults.size === 0 || !boardFollowsResults) return state;
-  return { ...state, board: movedBoard(state.board, boardResults) };
+  const board = withoutLapsed(state.board, now);
+  const isMoved = boardResults.size > 0 && boardFollowsResults;
+  if (board === state.board && !isMoved) return state;
+  return { ...state, board: isMoved ? movedBoard(board, boardResults) : board };
 }
 
 /** Bytes of memory, measured by folding synthetic sessions of 1 to 200 dispatches and up to 500 tasks. */

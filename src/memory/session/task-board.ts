@@ -2,6 +2,7 @@ import type { Told } from '../../contracts/replies/page-fields.js';
 import type { taskView } from '../../contracts/replies/session-reply.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import type { TaskStatus } from '../../contracts/task-events.js';
+import { dropOldest } from '../../shared/collections.js';
 
 /** A task of the board. Immutable; an event replaces it. `result` is on the shown board only, and not stored. */
 export type Task = Omit<Told<typeof taskView>, 'unresolved'>;
@@ -11,7 +12,23 @@ export interface TaskBoard {
   readonly tasks: Map<string, Task>;
   /** Number of the newest task ever added: numbers of deleted tasks are not reused. */
   lastNumber: number;
+  /** Tasks of the plan that an agent has claimed or handed over, the most recent at the end. */
+  readonly planned: Map<string, PlanClaim>;
 }
+
+/** What is known of the agent that holds a task. */
+type Claim = Pick<Task, 'claimed_by' | 'claimed_at' | 'handover'>;
+export interface PlanClaim extends Claim {
+  readonly id: string;
+  /** When it was claimed. */
+  readonly since?: string;
+}
+
+/** Time from the last sign of life of an agent to the end of its claims. */
+const CLAIM_MS = 30 * 60_000;
+/** Age at which a claim is renewed by an event. */
+const RENEW_MS = 10 * 60_000;
+const MAX_PLAN_CLAIMS = 1000;
 
 export type TaskEvent = EventOf<
   | 'task.added'
@@ -28,7 +45,7 @@ export type TaskEvent = EventOf<
 const OPEN: ReadonlySet<TaskStatus> = new Set<TaskStatus>(['remaining', 'in_progress', 'blocked']);
 
 export function emptyBoard(): TaskBoard {
-  return { tasks: new Map(), lastNumber: 0 };
+  return { tasks: new Map(), lastNumber: 0, planned: new Map() };
 }
 
 export function isOpen(task: Task): boolean {
@@ -38,6 +55,10 @@ export function isOpen(task: Task): boolean {
 /** `TAS-<n>` */
 export function taskIdOf(number: number): string {
   return `TAS-${number}`;
+}
+
+export function isBoardId(id: string): boolean {
+  return /^TAS-\d+$/i.test(id);
 }
 
 /** Ids are ordered by number, never as text. */
@@ -67,8 +88,12 @@ export function evolveTasks(board: TaskBoard, event: TaskEvent): void {
     return;
   }
   const { task: id } = event.data;
+  if (event.type === 'task.claimed' && renewed(board, event)) return;
   const task = board.tasks.get(id);
-  if (task === undefined) return;
+  if (task === undefined) {
+    if (!isBoardId(id)) evolvePlanClaim(board, event);
+    return;
+  }
   if (event.type === 'task.deleted') {
     board.tasks.delete(id);
     return;
@@ -93,6 +118,65 @@ export function unblock(board: TaskBoard, id: string, at: string): void {
   if (task === undefined) return;
   const { reason: _, ...rest } = unclaimed(task);
   board.tasks.set(id, stamped(task, { ...rest, status: 'remaining' }, at, true));
+}
+
+/** A task of the board or of the plan, as far as claims are concerned. */
+export function claimOf({ tasks, planned }: TaskBoard, id: string): Claim {
+  const task = tasks.get(id);
+  return task === undefined ? (planned.get(id) ?? {}) : { ...task, claimed_at: claimedAt(task) };
+}
+
+/** Releases claims of agents that gave no sign of life for half an hour before `now`. Results still move the tasks. */
+export function withoutLapsed(board: TaskBoard, now: string): TaskBoard {
+  const until = Date.parse(now) - CLAIM_MS;
+  const isLapsed = (at: string) => Date.parse(at) < until;
+  const lapsed = [...board.tasks.values()].filter(
+    (task) => task.claimed_by !== undefined && isOpen(task) && isLapsed(claimedAt(task)),
+  );
+  const free = [...board.planned.values()].filter(
+    ({ claimed_by, claimed_at = '' }) => claimed_by !== undefined && isLapsed(claimed_at),
+  );
+  if (lapsed.length + free.length === 0) return board;
+  const tasks = new Map(board.tasks);
+  for (const task of lapsed) tasks.set(task.id, stamped(task, released(task), task.updated_at, false));
+  const planned = new Map(board.planned);
+  for (const claim of free) planned.set(claim.id, unclaimed(claim));
+  return { ...board, tasks, planned };
+}
+
+/** True if a claim is old enough to be renewed. */
+export function isDue({ claimed_at = '' }: Claim, now: string): boolean {
+  return !(Date.parse(now) - Date.parse(claimed_at) < RENEW_MS);
+}
+
+function claimedAt(task: Task): string {
+  return task.claimed_at ?? statusAt(task);
+}
+
+/** Renews all claims of an agent that claims a task again; false if it has not claimed this one. */
+function renewed(board: TaskBoard, { at, data: { task: id, agent } }: EventOf<'task.claimed'>): boolean {
+  const { tasks, planned } = board;
+  if (claimOf(board, id).claimed_by !== agent) return false;
+  for (const task of tasks.values())
+    if (task.claimed_by === agent && isOpen(task)) tasks.set(task.id, { ...task, claimed_at: at });
+  for (const claim of planned.values())
+    if (claim.claimed_by === agent) planned.set(claim.id, { ...claim, claimed_at: at });
+  return true;
+}
+
+function evolvePlanClaim({ planned }: TaskBoard, event: TaskEvent): void {
+  const { task: id } = event.data;
+  const free = unclaimed(planned.get(id) ?? { id });
+  planned.delete(id);
+  if (event.type === 'task.claimed')
+    planned.set(id, { ...free, claimed_by: event.data.agent, since: event.at, claimed_at: event.at });
+  if (event.type === 'task.released' && event.data.note !== undefined)
+    planned.set(id, { id, ...handover(event) });
+  dropOldest(planned, MAX_PLAN_CLAIMS);
+}
+
+function handover({ at, data: { agent, note } }: EventOf<'task.released'>): Pick<Task, 'handover'> {
+  return note === undefined ? {} : { handover: { note, at, ...(agent !== undefined && { by: agent }) } };
 }
 
 function add(board: TaskBoard, { at, data }: EventOf<'task.added'>): void {
@@ -127,11 +211,11 @@ function changed(task: Task, event: Exclude<TaskEvent, EventOf<'task.added' | 't
       return { ...task, depends_on: task.depends_on.filter((id) => !event.data.depends_on.includes(id)) };
     case 'task.claimed': {
       const { agent, iteration } = event.data;
-      const { reason: _, ...free } = task;
+      const { reason: _, ...free } = unclaimed(task);
       return { ...free, status: 'in_progress', iteration, claimed_by: agent };
     }
     case 'task.released':
-      return released(task);
+      return { ...released(task), ...handover(event) };
   }
 }
 
@@ -140,7 +224,6 @@ function released(task: Task): Task {
   return task.status === 'in_progress' ? { ...free, status: 'remaining' } : free;
 }
 
-function unclaimed(task: Task): Task {
-  const { claimed_by: _, ...free } = task;
+function unclaimed<Claimed extends Claim>({ claimed_by: _, claimed_at: __, ...free }: Claimed) {
   return free;
 }

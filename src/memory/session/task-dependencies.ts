@@ -26,20 +26,13 @@ export function isBlocked(board: TaskBoard, task: Task): boolean {
 }
 
 /**
- * Returns the task that an agent should work on: unclaimed ones that were sent back before ready ones, each by
- * priority, then age.
+ * Returns the tasks that an agent could work on: unclaimed ones that were sent back before ready ones, each by priority, then
+ * age.
  */
-export function nextTask(board: TaskBoard): Task | undefined {
+export function nextTasks(board: TaskBoard): Task[] {
   const tasks = [...board.tasks.values()];
-  return first(tasks.filter(isSentBack)) ?? first(tasks.filter((task) => isReady(board, task)));
-}
-
-/** By priority, then age. */
-export function first(tasks: readonly Task[]): Task | undefined {
-  return tasks.reduce<Task | undefined>(
-    (best, task) => (best === undefined || byPriority(task, best) < 0 ? task : best),
-    undefined,
-  );
+  const ready = tasks.filter((task) => isReady(board, task));
+  return [...tasks.filter(isSentBack).sort(byPriority), ...ready.sort(byPriority)];
 }
 
 /**

@@ -9,11 +9,13 @@ import type { Clock } from '../../engine/ports/clients.js';
 import type { LeaseStore } from '../../engine/ports/lease-store.js';
 import { planProblem } from '../../ledger/plan-document.js';
 import { specNameOf } from '../../ledger/progress-ledger.js';
+import { holderOf } from '../../memory/session/board-results.js';
 import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
 import { append } from '../../memory/session/commands/session-decision.js';
 import { planView } from '../../memory/session/plan-view.js';
 import { runStatus } from '../../memory/session/run-status.js';
-import type { SessionState } from '../../memory/session/session-state.js';
+import { ledgersOf, type SessionState, seenState } from '../../memory/session/session-state.js';
+import { claimOf } from '../../memory/session/task-board.js';
 import { hashOf } from '../../shared/hash.js';
 import { nearIdsHint } from '../../shared/near-ids.js';
 import { type ProgressTracker, readDocument } from '../common/progress-tracker.js';
@@ -106,18 +108,32 @@ export function createRunService({ reader, command, tracker }: RunServiceOptions
   };
 }
 
-/** Answers `run-claim`: a lease per task. The key is a hash, so that the name of a forgotten session does not remain. */
-export function createRunClaim(leases: LeaseStore, clock: Clock) {
+/** The key of a task's lease: a hash, so that the name of a forgotten session does not remain. */
+export function runLease(session: Token, task: string): string {
+  return `run.${hashOf(JSON.stringify([session, task]))}`;
+}
+
+/** Answers `run-claim`: a lease per task, unless an agent has claimed the task. */
+export function createRunClaim(leases: LeaseStore, clock: Clock, reader: SessionReader) {
   return async (request: unknown): Promise<ToolReply<'run-claim'>> => {
     const asked = checkedRequest(TOOLS['run-claim'].request, request);
     const { task, holder, ttlMs, ended, release } = asked;
-    const key = `run.${hashOf(JSON.stringify([token(asked.session, 'session'), task]))}`;
+    const session = token(asked.session, 'session');
+    const key = runLease(session, task);
     if (release) {
       await leases.release(key, holder);
       return { claimed: false };
     }
     const claim = { holder, ttlMs, at: clock(), ...(ended !== undefined && { ended }) };
     const lease = await leases.claim(key, claim);
+    if (lease.holder === holder && lease.since === claim.at) {
+      const state = seenState((await reader.load(session)).folded.state, claim.at);
+      const agent = holderOf(state.board, task, ledgersOf(state));
+      if (agent !== undefined) {
+        await leases.release(key, holder);
+        return { claimed: false, holder: agent, since: claimOf(state.board, task).claimed_at ?? '' };
+      }
+    }
     return { claimed: lease.holder === holder, ...lease };
   };
 }

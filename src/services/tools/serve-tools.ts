@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { loadTokenizer } from '../../config/load-tokenizer.js';
 import { checkedRequest } from '../../contracts/checked.js';
-import { codeOf } from '../../contracts/errors.js';
+import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import {
   COMPILER_SERVICE,
   EXTRACTOR_SERVICE,
@@ -38,10 +38,14 @@ import type {
   SessionReader,
   SessionSnapshotWriter,
 } from '../../engine/folding/session-folding.js';
-import { clockBy, type Logger, systemClock } from '../../engine/ports/clients.js';
+import { type Clock, clockBy, type Logger, systemClock } from '../../engine/ports/clients.js';
+import type { LeaseStore } from '../../engine/ports/lease-store.js';
 import { pause } from '../../engine/runtime/batched.js';
 import { scannerFor } from '../../memory/redaction/secretlint-scanner.js';
 import { decide } from '../../memory/session/commands/decide-session.js';
+import { answer } from '../../memory/session/commands/session-decision.js';
+import { boardOrPlan, candidates } from '../../memory/session/commands/task-commands.js';
+import { type SessionState, seenState } from '../../memory/session/session-state.js';
 import { quickCheck } from '../../nats/doctor/examine.js';
 import { installationNumbers } from '../../nats/jetstream/installation-numbers.js';
 import { startService } from '../../nats/micro/micro-service.js';
@@ -66,7 +70,7 @@ import { createDispatchResults } from './dispatch-results.js';
 import { createHealthQuery } from './health-query.js';
 import { createPromptQueries, createTelemetryQuery } from './prompt-queries.js';
 import { createRejectedQueries } from './rejected-queries.js';
-import { createRunClaim, createRunService } from './run-service.js';
+import { createRunClaim, createRunService, runLease } from './run-service.js';
 import { SessionList } from './session-list.js';
 import { createSessionQueries } from './session-queries.js';
 import { createTimelineService } from './timeline-service.js';
@@ -106,7 +110,8 @@ export async function serveTools(
   const jobs = { leases: nats.leases, clock: clockBy(known.now), newId: randomUUID, logger };
   const archiver = openArchiver(nats, sessions, { lifecycle, logger });
   shutdown.add('the archiving of sessions', () => archiver.stop());
-  const tools = createSessionTools({ ...sessions, archiver, logger, onNotes });
+  const { clock } = jobs;
+  const tools = createSessionTools({ ...sessions, archiver, logger, onNotes, clock, leases: nats.leases });
   const run = createRunService(sessions);
   const { prompts } = nats;
   const list = new SessionList({
@@ -178,7 +183,7 @@ export async function serveTools(
       reader: sessions.reader,
       unwritten: () => serviceStats(nats.connection, COMPILER_SERVICE, 'compile'),
     }),
-    'run-claim': createRunClaim(nats.leases, clockBy(known.now)),
+    'run-claim': createRunClaim(nats.leases, clock, sessions.reader),
     'health-show': createHealthQuery({
       parts: {
         ...(await installationNumbers(nats.connection, HEALTH_PART_MS, nats.layout)),
@@ -289,6 +294,10 @@ interface SessionToolsOptions {
   readonly reader: SessionReader;
   readonly writer: SessionSnapshotWriter;
   readonly logger: Logger;
+  /** Default: the time of the newest event. */
+  readonly clock?: Clock;
+  /** Leases of runs of a plan. Default: there are no runs. */
+  readonly leases?: LeaseStore;
   /** Applies archiving and reopening beyond their events. Default: nothing. */
   readonly archiver?: Pick<Archiver, 'requireCheckpointFits' | 'settle'>;
   /** Called for each session whose notes or project changed. */
@@ -309,7 +318,13 @@ export function createSessionTools(options: SessionToolsOptions): SessionTools {
   return async (name, request) => {
     const { session, args } = checked(name, request);
     if (name === 'session-archive') await options.archiver?.requireCheckpointFits(session);
-    const carryOut = () => options.command(session, name, (state) => decide(name, state, args));
+    const carryOut = () =>
+      options.command(session, name, (state) => decide(name, state, args, options.clock?.()));
+    if (name === 'task-next' && options.leases !== undefined) {
+      const { claim, id } = args as ToolArguments<'task-next'>;
+      if (claim !== undefined)
+        return claimTask(options, options.leases, session, { claim, ...(id && { id }) });
+    }
     const { reply, appended } = await carryOut();
     if (appended !== undefined && TELLS_NOTES.has(appended)) options.onNotes?.(session);
     if (appended === 'iteration.completed' || appended === 'iteration.started')
@@ -321,6 +336,47 @@ export function createSessionTools(options: SessionToolsOptions): SessionTools {
     return removing === undefined ? settled : { ...settled, removing };
   };
 }
+
+/** Claims a task that no run of the plan works on. The lease of the task is held meanwhile, so that none begins. */
+async function claimTask(
+  { command, reader, clock = systemClock }: SessionToolsOptions,
+  leases: LeaseStore,
+  session: Token,
+  args: { readonly claim: string; readonly id?: string },
+): Promise<object> {
+  const { state } = (await reader.load(session)).folded;
+  const { claim: holder } = args;
+  const seen = seenState(state, clock());
+  const ids = args.id === undefined ? candidates(seen, holder) : [resolved(seen, args.id)];
+  for (const id of ids) {
+    const key = runLease(session, id);
+    const lease = await leases.claim(key, { holder, ttlMs: CLAIMING_MS, at: clock() });
+    const taken = new ThroughlineError(
+      'conflict',
+      `${id} is being worked on by ${lease.holder} since ${lease.since}`,
+    );
+    try {
+      if (lease.holder !== holder) throw taken;
+      return (
+        await command(session, 'task-next', (now) => decide('task-next', now, { claim: holder, id }, clock()))
+      ).reply;
+    } catch (error) {
+      if (args.id !== undefined || codeOf(error) !== 'conflict') throw error;
+    } finally {
+      if (lease.holder === holder) await leases.release(key, holder).catch(() => {});
+    }
+  }
+  return (await command(session, 'task-next', () => answer(() => ({ task: null })))).reply;
+}
+
+/** Returns the given id if the session has no such task: the command refuses it. */
+function resolved(state: SessionState, given: string): string {
+  const found = boardOrPlan(state, given);
+  return 'id' in found ? found.id : given;
+}
+
+/** Lifetime of the lease while a task is claimed, in milliseconds. */
+const CLAIMING_MS = 5000;
 
 function checked<Name extends CommandName>(
   name: Name,

@@ -3,9 +3,10 @@ import type { RoleResult } from '../../../src/contracts/results.js';
 import { NOTE_TYPES } from '../../../src/contracts/session-meta-events.js';
 import { TASK_STATUSES } from '../../../src/contracts/task-events.js';
 import { COMMAND_NAMES, type CommandName } from '../../../src/contracts/tool-requests.js';
+import { isSentBack } from '../../../src/memory/session/board-results.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
-import { emptyState, type SessionState } from '../../../src/memory/session/session-state.js';
+import { emptyState, type SessionState, seenState } from '../../../src/memory/session/session-state.js';
 import { isOpen, numberOf } from '../../../src/memory/session/task-board.js';
 import { isReady } from '../../../src/memory/session/task-dependencies.js';
 import { recorded, rejected, roleResults } from '../../support/builders.js';
@@ -153,9 +154,11 @@ describe('any sequence of commands', () => {
         const { events } = play(taken, given, () => {});
         for (const stored of events) {
           if (stored.event.type === 'task.claimed') {
-            const task = before.board.tasks.get(stored.event.data.task);
-            expect(task !== undefined && isReady(before.board, task)).toBe(true);
-            expect(task?.claimed_by).toBeUndefined();
+            const { board } = seenState(before, stored.event.at);
+            const task = board.tasks.get(stored.event.data.task);
+            const isRenewed = task?.claimed_by === stored.event.data.agent;
+            expect(task !== undefined && (isRenewed || isReady(board, task) || isSentBack(task))).toBe(true);
+            if (!isRenewed) expect(task?.claimed_by).toBeUndefined();
             claims += 1;
           }
           evolve(before, stored);

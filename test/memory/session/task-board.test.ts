@@ -84,7 +84,7 @@ describe('the fold of a task', () => {
 
   it('a task is gone from the fold once it is deleted, and its number with it', () => {
     const played = given(added('TAS-7'), { type: 'task.deleted', data: about });
-    expect(played.state.board).toEqual({ tasks: new Map(), lastNumber: 7 });
+    expect(played.state.board).toEqual({ tasks: new Map(), lastNumber: 7, planned: new Map() });
   });
 
   it('the fold of tasks keeps the highest number, in whatever order tasks come', () => {

@@ -1,4 +1,5 @@
 import type { CommandName, ToolArguments } from '../../../contracts/tool-requests.js';
+import { later } from '../board-results.js';
 import { type SessionState, seenState } from '../session-state.js';
 import * as iterations from './iteration-commands.js';
 import * as lifecycle from './lifecycle-commands.js';
@@ -7,7 +8,7 @@ import { type Decision, refuse } from './session-decision.js';
 import * as tasks from './task-commands.js';
 
 const DECIDE: {
-  readonly [Name in CommandName]: (state: SessionState, args: ToolArguments<Name>) => Decision;
+  readonly [Name in CommandName]: (state: SessionState, args: ToolArguments<Name>, now: string) => Decision;
 } = {
   'task-add': tasks.addTask,
   'task-status': tasks.setStatus,
@@ -49,18 +50,25 @@ const OF_COMPLETED: ReadonlySet<CommandName> = new Set([
 /**
  * Decides a command on the state as shown, and answers from such a state. A completed session rejects events until it
  * is restarted, an archived one until it is reopened.
+ *
+ * @param now default: the time of the newest event
  */
 export function decide<Name extends CommandName>(
   name: Name,
   state: SessionState,
   args: ToolArguments<Name>,
+  now = state.lastEventAt,
 ): Decision {
-  const decision = DECIDE[name](seenState(state), args);
+  const decision = DECIDE[name](seenState(state, now), args, now);
   if (decision.kind === 'append' && state.charter.archived !== undefined && name !== 'session-reopen')
     return lifecycle.refuseArchived(state);
   if (decision.kind === 'append' && state.charter.status === 'completed' && !OF_COMPLETED.has(name)) {
     return refuse('session_completed', `session ${state.session} is completed: use session-restart first`);
   }
   if (decision.kind === 'refuse') return decision;
-  return { ...decision, reply: (after) => decision.reply(seenState(after)) };
+  const { reply } = decision;
+  return {
+    ...decision,
+    reply: (after) => reply(seenState(after, later(now, after.lastEventAt))),
+  };
 }

@@ -1,10 +1,10 @@
 import type { Told } from '../../../contracts/replies/page-fields.js';
 import type { taskView } from '../../../contracts/replies/session-reply.js';
 import { MAX_IDS, type ToolArguments } from '../../../contracts/tool-requests.js';
-import { isHeldBy } from '../board-results.js';
-import type { SessionState } from '../session-state.js';
-import { isOpen, type Task, type TaskBoard, taskIdOf } from '../task-board.js';
-import { cycleThrough, first, nextTask, unresolved } from '../task-dependencies.js';
+import { holderOf } from '../board-results.js';
+import { ledgersOf, outlook, type SessionState } from '../session-state.js';
+import { byPriority, claimOf, isDue, isOpen, type Task, type TaskBoard, taskIdOf } from '../task-board.js';
+import { cycleThrough, nextTasks, unresolved } from '../task-dependencies.js';
 import { resolveId } from './resolve-id.js';
 import {
   answer,
@@ -141,26 +141,68 @@ export function deleteTask(state: SessionState, { id }: ToolArguments<'task-dele
 
 /**
  * Returns the next task; `claim` also claims it. An agent that has claimed a task gets it again, unless it returned its
- * work.
+ * work. To claim it again renews its claims.
  */
-export function next(state: SessionState, { claim }: ToolArguments<'task-next'>): Decision {
-  const held = first([...state.board.tasks.values()].filter((task) => isHeldBy(task, claim ?? '')));
-  if (held !== undefined) return answer(showing(held.id));
-  const task = nextTask(state.board);
-  if (task === undefined) return answer(() => ({ task: null }));
-  if (claim === undefined) return answer(showing(task.id));
-  const data = { task: task.id, agent: claim, ...workedIn(state) };
-  return append({ type: 'task.claimed', data }, showing(task.id));
+export function next(state: SessionState, args: ToolArguments<'task-next'>, now: string): Decision {
+  const { board } = state;
+  const { claim } = args;
+  const given = args.id === undefined ? undefined : boardOrPlan(state, args.id);
+  if (given !== undefined && 'refusal' in given) return given.refusal;
+  const id = given?.id ?? candidates(state, claim)[0];
+  if (id === undefined) return answer(() => ({ task: null }));
+  const held = claimOf(board, id);
+  if (claim === undefined || (held.claimed_by === claim && !isDue(held, now))) return answer(showing(id));
+  if (held.claimed_by !== undefined && held.claimed_by !== claim)
+    return refuse(
+      'conflict',
+      `${id} is claimed by ${held.claimed_by} since ${held.claimed_at}: take another task`,
+    );
+  const task = board.tasks.get(id);
+  if (task !== undefined && !isOpen(task))
+    return refuse('conflict', `${id} is ${task.status}: take another task, or reopen it with task-status`);
+  const at =
+    task === undefined || held.claimed_by === claim ? { iteration: iterationOf(state) } : workedIn(state);
+  return append({ type: 'task.claimed', data: { task: id, agent: claim, ...at } }, showing(id));
 }
 
-export function release(state: SessionState, { id, claim }: ToolArguments<'task-release'>): Decision {
-  return onTask(state, id, (task) => {
-    if (task.claimed_by === undefined) return refuse('not_found', `${task.id} is not claimed`);
-    if (claim !== undefined && claim !== task.claimed_by) {
-      return refuse('conflict', `${task.id} is claimed by ${task.claimed_by}, not by ${claim}`);
-    }
-    return { type: 'task.released', data: { task: task.id, iteration: iterationOf(state) } };
-  });
+/** Returns the tasks that an agent could claim: those it holds, those of the board, the next one of the plan. */
+export function candidates(state: SessionState, agent = ''): string[] {
+  const { board } = state;
+  const ledgers = ledgersOf(state);
+  const plan = outlook(state);
+  const isOwn = ({ id }: { readonly id: string }) => agent !== '' && holderOf(board, id, ledgers) === agent;
+  const held = [...board.tasks.values()].filter(isOwn).sort(byPriority);
+  const planned = plan.planned
+    .filter(({ isDone }) => !isDone)
+    .map(({ task }) => task)
+    .filter(isOwn);
+  return [...[...held, ...planned, ...nextTasks(board)].map(({ id }) => id), ...plan.ready];
+}
+
+/** Resolves the id of a task of the plan, else of the board. */
+export function boardOrPlan(
+  { run, board }: SessionState,
+  given: string,
+): { readonly id: string } | { readonly refusal: Decision } {
+  const id = given.trim();
+  if (run?.document.tasks.some((task) => task.id === id)) return { id };
+  const resolved = resolveId(board.tasks, id, 'task', 'TAS');
+  return 'refusal' in resolved ? resolved : resolved.found;
+}
+
+export function release(
+  state: SessionState,
+  { id: given, claim, note }: ToolArguments<'task-release'>,
+): Decision {
+  const found = boardOrPlan(state, given);
+  if ('refusal' in found) return found.refusal;
+  const { id } = found;
+  const { claimed_by: agent } = claimOf(state.board, id);
+  if (agent === undefined) return refuse('not_found', `${id} is not claimed`);
+  if (claim !== undefined && claim !== agent)
+    return refuse('conflict', `${id} is claimed by ${agent}, not by ${claim}`);
+  const data = { task: id, ...(note !== undefined && { agent, note }), iteration: iterationOf(state) };
+  return append({ type: 'task.released', data }, showing(id));
 }
 
 export function listTasks(_state: SessionState, { status }: ToolArguments<'task-list'>): Decision {
@@ -186,7 +228,11 @@ function onTask(state: SessionState, id: string, decide: (task: Task) => NewEven
 }
 
 function showing(id: string): Reply {
-  return ({ board }) => ({ task: shown(board, stillThere(board.tasks.get(id), id)) });
+  return ({ board, run }) => {
+    const planned = run?.document.tasks.find((task) => task.id === id);
+    if (planned === undefined) return { task: shown(board, stillThere(board.tasks.get(id), id)) };
+    return { task: null, plan: { text: planned.text, ...(board.planned.get(id) ?? { id }) } };
+  };
 }
 
 function resolveAll(

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { compileRequest } from '../../../../src/contracts/compile-request.js';
+import type { FactRecorded } from '../../../../src/contracts/session-events.js';
 import { TASK_STATUSES } from '../../../../src/contracts/task-events.js';
+import { runStatus } from '../../../../src/memory/session/run-status.js';
+import { decodeSnapshot, encodeSnapshot } from '../../../../src/memory/session/session-snapshot.js';
+import { compilePrompt } from '../../../../src/prompt/compile-prompt.js';
+import { recorded } from '../../../support/builders.js';
+import { progressTask, runInitialized } from '../../../support/ledgers.js';
 import { argumentsOf, Played, timeAt, withTasks } from '../../../support/played.js';
 
 /** Tasks that task-next hands out one after the other until there is none. */
@@ -180,5 +187,96 @@ describe('a claim that its iteration ends', () => {
   it('the end of an iteration expires a claim from before the first iteration as well', () => {
     const played = withTasks('a').after('task-next', { claim: 'x' }).after('iteration-start', {});
     expect(played.task('TAS-1')).toMatchObject({ status: 'remaining' });
+  });
+});
+
+describe('a claim as a lease', () => {
+  /** A result that comes in a minute after the newest event. */
+  const came = ({ state }: Played, task_id: string, status: 'completed' | 'failed'): FactRecorded => {
+    const at = new Date(Date.parse(state.lastEventAt) + 60_000).toISOString();
+    const { data, ...event } = recorded(1, { role: 'implementer', result: { task_id, status } });
+    return { ...event, at, data: { ...data, dispatch: { ...data.dispatch, at } } };
+  };
+  const planned = (...texts: string[]) =>
+    new Played().fold(runInitialized(texts.map((text, at) => progressTask(String(at + 1), { text }))));
+
+  it('a claim ends half an hour after the last sign of life of its agent, and every view says so', () => {
+    const played = withTasks('a').after('task-next', { claim: 'x' });
+    played.wait(25).after('task-next', { claim: 'x' });
+    played.wait(25);
+    expect(played.when('task-next', { claim: 'y', id: '1' })).toMatchObject({
+      refused: { code: 'conflict' },
+    });
+    played.wait(6);
+    expect(played.when('task-list', {})).toMatchObject({ reply: { tasks: [{ status: 'remaining' }] } });
+    expect(played.state.board.tasks.get('TAS-1')).toMatchObject({ claimed_by: 'x' });
+    expect(played.when('task-next', { claim: 'y' })).toMatchObject({ reply: { task: { claimed_by: 'y' } } });
+    expect(played.when('task-next', { claim: 'x', id: '1' })).toMatchObject({
+      refused: { code: 'conflict', message: expect.stringMatching(/^TAS-1 is claimed by y since 2026-/) },
+    });
+  });
+
+  it('a claim that is renewed renews all claims of its agent, at most every ten minutes, and moves no result', () => {
+    const played = withTasks('a', 'b')
+      .after('task-next', { claim: 'x' })
+      .after('task-next', { claim: 'x', id: '2' });
+    expect(played.when('task-next', { claim: 'x', id: '1' })).not.toHaveProperty('event');
+    played.wait(20);
+    expect(played.when('task-next', { claim: 'x', id: '1' })).toHaveProperty('event.type', 'task.claimed');
+    expect(played.task('TAS-2')).toMatchObject({ updated_at: timeAt(3), claimed_at: timeAt(24) });
+    played.wait(20);
+    expect(played.when('task-next', { claim: 'y' })).toEqual({ reply: { task: null } });
+  });
+
+  it('a result that came before the claim lapsed still moves the task', () => {
+    const played = withTasks('a').after('task-next', { claim: 'x' });
+    played.foldWhole(came(played, 'TAS-1', 'completed')).wait(60);
+    expect(played.when('task-list', {})).toMatchObject({
+      reply: { tasks: [{ status: 'in_progress', result: { outcome: 'implementer_completed' } }] },
+    });
+  });
+
+  it('tasks of the plan are claimed one by one after those of the board', () => {
+    const played = planned('Parser', 'Printer').after('task-add', { content: 'a' });
+    const claims = ['x', 'y', 'z'].map((claim) => played.when('task-next', { claim }).reply);
+    expect(claims).toMatchObject([
+      { task: { id: 'TAS-1' } },
+      { task: null, plan: { id: '1', text: 'Parser', claimed_by: 'y' } },
+      { task: null, plan: { id: '2', text: 'Printer', claimed_by: 'z' } },
+    ]);
+    expect(played.when('task-next', { claim: 'w' })).toEqual({ reply: { task: null } });
+    expect(played.when('task-next', { claim: 'y' })).toMatchObject({ reply: { plan: { id: '1' } } });
+    expect(played.when('task-next', { claim: 'y', id: '2' })).toMatchObject({
+      refused: { code: 'conflict' },
+    });
+    expect(runStatus(played.state).run).toMatchObject({ next_task_id: null });
+    expect(runStatus(played.state).waiting).toEqual([]);
+    played.wait(40);
+    expect(played.when('task-next', { claim: 'w' })).toMatchObject({ reply: { task: { id: 'TAS-1' } } });
+    expect(played.when('task-next', { claim: 'v' })).toMatchObject({ reply: { plan: { id: '1' } } });
+    const { state } = played;
+    expect(decodeSnapshot('demo', encodeSnapshot(state, ''))).toMatchObject({
+      ok: true,
+      state: { board: state.board },
+    });
+  });
+
+  it('what the agent leaves that gives a task back is in its next prompt, until the next result', () => {
+    const played = planned('Parser', 'Printer').after('task-next', { claim: 'x' });
+    played.after('task-release', { id: '1', claim: 'x', note: 'The lexer is done\n## Task prompt' });
+    const request = compileRequest.parse({
+      kind: 'dispatch',
+      session: 'demo',
+      taskId: '1',
+      role: 'implementer',
+    });
+    const prompt = () => compilePrompt(played.state, request).prompt;
+    expect(prompt()).toContain('Handed over by x: The lexer is done ## Task prompt');
+    expect(played.when('task-next', { claim: 'y' })).toMatchObject({
+      reply: { plan: { id: '1', handover: { by: 'x' } } },
+    });
+    expect(prompt()).toContain('Handed over by x');
+    played.foldWhole(came(played, '1', 'failed'));
+    expect(prompt()).not.toContain('Handed over');
   });
 });
