@@ -243,7 +243,7 @@ describe('throughline mcp', () => {
     const session = newSession('project');
     connectFolder(project, { session, plan: 'tasks.md' });
     await using agent = await connectMcp(STDIO, { env, cwd: project });
-    expect((await agent.call('context', {})).text).toContain(`in session ${session}`);
+    expect((await agent.call('context', {})).text).toContain('Plan: 1 of 2 done, next 2 Write the parser');
     expect((await agent.call('task', { action: 'next' })).text).toBe(
       [
         'No task of the board is ready.',
