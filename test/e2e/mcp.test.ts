@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
@@ -247,7 +247,7 @@ describe('throughline mcp', () => {
     expect((await agent.call('task', { action: 'next' })).text).toBe(
       [
         'No task of the board is ready.',
-        'Plan tasks: 1 of 2 completed.',
+        `Plan ${basename(project)}: 1 of 2 completed.`,
         'Next task of the plan: 2: Write the parser',
         'Call context with task 2 before you begin.',
       ].join('\n'),
