@@ -67,20 +67,16 @@ function parseAck(message: Msg): PubAckJson | undefined {
 
 export interface PublishHeaderOptions {
   readonly messageId?: string;
-  readonly expectedLastSequence?: number;
   readonly expectedLastOfSubjects?: { readonly sequence: number; readonly subjects: string };
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Returns the headers of a publish; `undefined` if it needs none. */
 export function publishHeaders(options: PublishHeaderOptions): MsgHdrs | undefined {
-  const { messageId, expectedLastSequence, expectedLastOfSubjects, headers: more } = options;
-  const expects = expectedLastSequence !== undefined || expectedLastOfSubjects !== undefined;
-  if (messageId === undefined && !expects && more === undefined) return undefined;
+  const { messageId, expectedLastOfSubjects, headers: more } = options;
+  if (messageId === undefined && expectedLastOfSubjects === undefined && more === undefined) return undefined;
   const head = headers();
   if (messageId !== undefined) head.set('Nats-Msg-Id', messageId);
-  if (expectedLastSequence !== undefined)
-    head.set('Nats-Expected-Last-Sequence', String(expectedLastSequence));
   if (expectedLastOfSubjects !== undefined) {
     head.set('Nats-Expected-Last-Subject-Sequence', String(expectedLastOfSubjects.sequence));
     head.set('Nats-Expected-Last-Subject-Sequence-Subject', expectedLastOfSubjects.subjects);
