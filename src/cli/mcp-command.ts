@@ -97,14 +97,11 @@ async function serveInput(memory: Memory, close: () => Promise<void>): Promise<v
     process.stdin.once('end', resolve).once('close', resolve);
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
   });
-  const [{ serveStdio }, { createMcpServer }, { RENEW_MS, renewClaims }] = await Promise.all([
-    import('@modelcontextprotocol/server/stdio'),
+  const [{ serveMcpInput }, { RENEW_MS, renewClaims }] = await Promise.all([
     import('../agents/mcp/mcp-server.js'),
     import('../agents/mcp/mcp-tools.js'),
   ]);
-  const server = serveStdio(() => createMcpServer(memory), {
-    onerror: (error) => note(`throughline mcp: ${error.message}`),
-  });
+  const server = serveMcpInput(memory, (error) => note(`throughline mcp: ${error.message}`));
   // The client ends this process with its conversation: until then what was claimed is held.
   const renewing = setInterval(() => void renewClaims(memory).catch(() => {}), RENEW_MS);
   await ended;
