@@ -27,7 +27,7 @@ const UNIT_AMONG_SYSTEM = [
   ...within('docker', 'compose'),
   ...within('nats/server', 'binary-cache server-pin server-version'),
   ...within('nats/backup', 'lifecycle-look own-config restore-refusal stream-files'),
-  ...within('nats/jetstream', 'list-streams plain-pub-ack'),
+  ...within('nats/jetstream', 'list-streams'),
   ...within('nats/stores', 'nats-sharded-session-log'),
 ];
 

@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cli } from '../support/cli.js';
 import { connectFolder } from '../support/connected.js';
@@ -203,11 +203,11 @@ describe('throughline mcp', () => {
     const session = newSession('project');
     connectFolder(project, { session, plan: 'tasks.md' });
     await using agent = await connectMcp(STDIO, { env, cwd: project });
-    expect((await agent.call('context', {})).text).toContain(`in session ${session}`);
+    expect((await agent.call('context', {})).text).toContain('Plan: 1 of 2 done, next 2 Write the parser');
     expect((await agent.call('task', { action: 'next' })).text).toBe(
       [
         'No task of the board is ready.',
-        'Plan tasks: 1 of 2 completed.',
+        `Plan ${basename(project)}: 1 of 2 completed.`,
         'Next task of the plan: 2: Write the parser',
         'Call context with task 2 before you begin.',
       ].join('\n'),

@@ -235,7 +235,7 @@ export const REQUESTS: readonly Contract[] = [
     subject: RUN_INIT_SUBJECT,
     schema: runInitRequest,
     good: {
-      ...{ spec: 'parser', goal: 'g', tasksText: '- [ ] 1. One\n' },
+      ...{ spec: 'parser', goal: 'g', tasksText: '- [ ] 1. One\n', requirementsText: '### 1.1\n' },
       settings: SETTINGS,
     },
   },

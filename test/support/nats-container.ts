@@ -99,7 +99,6 @@ async function writeConfig(storeDir: string, serverName: string, options: TestNa
     monitorPort: options.monitor === true ? MONITOR_PORT : undefined,
     serverName,
     storeDir: STORE,
-    syncInterval: undefined,
     maxPayloadBytes: options.maxPayloadBytes,
     extraConfig: options.extraConfig,
   });

@@ -6,7 +6,7 @@ export interface HttpEmbedderOptions {
   readonly url: string;
   readonly model: string;
   readonly key: string | undefined;
-  /** Milliseconds that one attempt may take. */
+  /** Milliseconds that one request may take. */
   readonly timeoutMs: number;
   /** Texts in one request. */
   readonly batch: number;

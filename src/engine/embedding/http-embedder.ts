@@ -1,56 +1,30 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { messageOf, TextsRefusedError, ThroughlineError } from '../../contracts/errors.js';
-import { backoffMs } from '../../shared/backoff.js';
 import { linkedSignal } from '../../shared/linked-signal.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { float32FromBase64 } from '../../shared/varint.js';
 import type { Embedder } from '../ports/vector-store.js';
 import type { HttpEmbedderOptions } from './embedder-options.js';
 
-export interface RetryOptions {
-  /** Attempts for one request, the first one included. Default: 4. */
-  readonly attempts?: number;
-  /** Longest pause before the second attempt, doubled for each further one, in milliseconds. Default: 250. */
-  readonly pauseMs?: number;
-  /** Longest pause that a server may ask for with `Retry-After`, in milliseconds. Default: 30,000. */
-  readonly maxPauseMs?: number;
-  /** A number from 0 to 1, for the jitter. Default: `Math.random`. */
-  readonly random?: () => number;
-}
-
 const MAX_QUOTED = 200;
 /** Bad Request, Content Too Large, Unprocessable Content: other statuses say nothing about the texts. */
 const TEXTS_REFUSED = [400, 413, 422];
 
-type Attempt =
-  | { readonly outcome: 'vectors'; readonly vectors: Float32Array[] }
-  | {
-      readonly outcome: 'failed';
-      readonly error: ThroughlineError;
-      readonly retryAfterMs?: number | undefined;
-    }
-  | { readonly outcome: 'refused'; readonly error: ThroughlineError };
-
 /**
  * Requests embeddings from an endpoint that speaks OpenAI's `/v1/embeddings`, one batch after the other.
  *
- * Retries with backoff after a lost connection, a timeout, 429 or 5xx. Any other status, or a reply without embeddings, is
- * permanent.
+ * Asks once: the background work that computes vectors has its own backoff, and a query cannot wait.
  */
 export class HttpEmbedder implements Embedder {
   readonly model: string;
   readonly #url: URL;
   readonly #options: HttpEmbedderOptions;
-  readonly #retry: Required<RetryOptions>;
   readonly #closed = new AbortController();
 
-  constructor(options: HttpEmbedderOptions, retry: RetryOptions = {}) {
+  constructor(options: HttpEmbedderOptions) {
     this.#options = options;
     this.#url = endpoint(options.url);
     this.model = `${this.#url.host}/${options.model}`;
-    const { attempts = 4, pauseMs = 250, maxPauseMs = 30_000, random = Math.random } = retry;
-    this.#retry = { attempts, pauseMs, maxPauseMs, random };
   }
 
   async embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> {
@@ -70,27 +44,8 @@ export class HttpEmbedder implements Embedder {
   }
 
   async #request(texts: readonly string[], signal: AbortSignal | undefined): Promise<Float32Array[]> {
-    const { attempts, pauseMs, maxPauseMs, random } = this.#retry;
-    const { signal: ended, release } = linkedSignal([this.#closed.signal, signal]);
-    try {
-      for (let attempt = 1; ; attempt += 1) {
-        const result = await this.#attempt(texts, ended);
-        if (result.outcome === 'vectors') return result.vectors;
-        if (result.outcome === 'refused' || attempt >= attempts || ended.aborted) throw result.error;
-        const backoff = backoffMs({ firstMs: pauseMs, longestMs: maxPauseMs }, attempt, random());
-        const wait = Math.min(maxPauseMs, Math.max(backoff, result.retryAfterMs ?? 0));
-        await pause(wait, undefined, { signal: ended }).catch(() => {
-          throw result.error;
-        });
-      }
-    } finally {
-      release();
-    }
-  }
-
-  async #attempt(texts: readonly string[], ended: AbortSignal): Promise<Attempt> {
     const { model, key, timeoutMs } = this.#options;
-    const limit = linkedSignal([ended], timeoutMs);
+    const limit = linkedSignal([this.#closed.signal, signal], timeoutMs);
     let response: Response;
     let body: string;
     try {
@@ -105,33 +60,22 @@ export class HttpEmbedder implements Embedder {
       });
       body = await response.text();
     } catch (error) {
-      return { outcome: 'failed', error: this.#error(faultOf(error, ended, timeoutMs), error) };
+      throw this.#error(faultOf(error, limit.signal, timeoutMs), error);
     } finally {
       limit.release();
     }
     if (response.ok) {
       const read = vectorsOf(body, texts.length);
-      return 'fault' in read
-        ? { outcome: 'refused', error: this.#refused(read.fault) }
-        : { outcome: 'vectors', vectors: read.vectors };
+      if ('fault' in read) throw this.#refused(read.fault);
+      return read.vectors;
     }
     const { status } = response;
     const said = this.#quoted(body);
     const fault = `answered ${status}${said === '' ? '' : `: ${said}`}`;
-    if (status === 429 || status >= 500) {
-      return {
-        outcome: 'failed',
-        error: this.#error(fault),
-        retryAfterMs: retryAfterMs(response.headers.get('retry-after'), Date.now()),
-      };
-    }
-    if (TEXTS_REFUSED.includes(status)) return { outcome: 'refused', error: this.#refused(fault) };
-    if (status !== 401 && status !== 403 && status !== 404) {
-      return { outcome: 'refused', error: this.#error(fault) };
-    }
+    if (TEXTS_REFUSED.includes(status)) throw this.#refused(fault);
+    if (status !== 401 && status !== 403 && status !== 404) throw this.#error(fault);
     const fix = status === 404 ? 'check THROUGHLINE_EMBED_URL and _MODEL' : 'check THROUGHLINE_EMBED_KEY';
-    const error = new ThroughlineError('config_invalid', `${this.#said(fault)} (${fix})`);
-    return { outcome: 'refused', error };
+    throw new ThroughlineError('config_invalid', `${this.#said(fault)} (${fix})`);
   }
 
   #error(fault: string, cause?: unknown): ThroughlineError {
@@ -164,22 +108,14 @@ export function endpoint(base: string): URL {
   return url;
 }
 
-function faultOf(error: unknown, ended: AbortSignal, timeoutMs: number): string {
-  if (ended.aborted) return 'was cancelled';
+function faultOf(error: unknown, signal: AbortSignal, timeoutMs: number): string {
   if (error instanceof DOMException && error.name === 'TimeoutError') {
     return `did not answer within ${timeoutMs} ms`;
   }
+  if (signal.aborted) return 'was cancelled';
   // The error of fetch says "fetch failed"; its cause says why.
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   return `cannot be reached: ${messageOf(cause)}`;
-}
-
-/** Parses a `Retry-After` header, which holds seconds or a date, to milliseconds. */
-export function retryAfterMs(header: string | null, now: number): number | undefined {
-  if (header === null) return undefined;
-  const seconds = Number(header);
-  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - now;
-  return Number.isFinite(ms) ? ms : undefined;
 }
 
 /** The part of the reply that is used. Some servers send base64 whatever encoding was requested. */

@@ -31,8 +31,6 @@ export interface VectoriserOptions {
   readonly pauseMs?: number;
   /** Longest pause. Default: 60,000. */
   readonly maxPauseMs?: number;
-  /** Projects whose vectors are tracked. Default: 100. */
-  readonly maxProjects?: number;
   /** A number from 0 to 1, for the jitter. Default: `Math.random`. */
   readonly random?: () => number;
 }
@@ -57,6 +55,9 @@ interface Project {
   epoch: string | undefined;
 }
 
+/** Projects whose vectors are tracked. */
+const MAX_PROJECTS = 100;
+
 export class Vectoriser {
   readonly #options: Required<VectoriserOptions>;
   readonly #tolerant: TolerantEmbedder;
@@ -67,16 +68,10 @@ export class Vectoriser {
   #dimension: number | undefined;
 
   constructor(options: VectoriserOptions) {
-    const {
-      batch = 64,
-      pauseMs = 1000,
-      maxPauseMs = 60_000,
-      maxProjects = 100,
-      random = Math.random,
-    } = options;
-    this.#options = { ...options, batch, pauseMs, maxPauseMs, maxProjects, random };
+    const { batch = 64, pauseMs = 1000, maxPauseMs = 60_000, random = Math.random } = options;
+    this.#options = { ...options, batch, pauseMs, maxPauseMs, random };
     this.#tolerant = new TolerantEmbedder(options.embedder);
-    this.#projects = new LRUCache({ max: maxProjects });
+    this.#projects = new LRUCache({ max: MAX_PROJECTS });
   }
 
   /** Schedules the vectors that these active learnings need. Returns at once. */

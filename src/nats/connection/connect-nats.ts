@@ -19,6 +19,7 @@ import type { Logger } from '../../engine/ports/clients.js';
 import { limitedWarnings } from '../../engine/runtime/batched.js';
 import { withinDeadline } from '../../shared/backoff.js';
 import { requireSupportedServer } from '../server/server-version.js';
+import { listenersOf } from './connection-states.js';
 import { accessOptions, type NatsAccess } from './nats-access.js';
 import { codeOfReport, connectFault, permissionDenied, withoutSecrets } from './nats-errors.js';
 
@@ -228,32 +229,16 @@ export interface Denial {
   readonly fault: ThroughlineError;
 }
 
-type Listener = (denial: Denial) => void;
-
-const listeners = new WeakMap<NatsConnection, Set<Listener>>();
-
 /** Calls `listener` for every denial on this connection, until the returned function is called. */
-export function onDenied(connection: NatsConnection, listener: Listener): () => void {
-  let all = listeners.get(connection);
-  if (all === undefined) {
-    all = new Set();
-    listeners.set(connection, all);
-    void tell(connection, all);
-  }
-  all.add(listener);
-  return () => all.delete(listener);
-}
-
-async function tell(connection: NatsConnection, all: ReadonlySet<Listener>): Promise<void> {
+export const onDenied = listenersOf<Denial>(async (connection, toAll) => {
   for await (const { type, data, permissionContext } of connection.status()) {
     if (type !== Events.Error || permissionContext === undefined) continue;
     const { operation, subject } = permissionContext;
     const error = new NatsError(String(data), NatsCode.PermissionsViolation);
     error.permissionContext = permissionContext;
-    const denial: Denial = { operation, subject, fault: permissionDenied(subject, error) };
-    for (const listener of [...all]) listener(denial);
+    toAll({ operation, subject, fault: permissionDenied(subject, error) });
   }
-}
+});
 
 interface Address {
   readonly hostname: string;

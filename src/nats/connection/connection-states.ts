@@ -1,30 +1,32 @@
 import { Events, type NatsConnection } from 'nats';
 
-type Listener = (connected: boolean) => void;
+type Listener<Said> = (said: Said) => void;
 
-const listeners = new WeakMap<NatsConnection, Set<Listener>>();
-
-/** Calls `listener` when the connection is lost, closed or restored, until the returned function is called. */
-export function onConnectionState(connection: NatsConnection, listener: Listener): () => void {
-  let all = listeners.get(connection);
-  if (all === undefined) {
-    all = new Set();
-    listeners.set(connection, all);
-    void tell(connection, all);
-  }
-  all.add(listener);
-  return () => all.delete(listener);
+/** Returns a function that adds a listener to a connection and returns its removal. `tell` runs once per connection. */
+export function listenersOf<Said>(
+  tell: (connection: NatsConnection, toAll: Listener<Said>) => Promise<void>,
+): (connection: NatsConnection, listener: Listener<Said>) => () => void {
+  const listeners = new WeakMap<NatsConnection, Set<Listener<Said>>>();
+  return (connection, listener) => {
+    const all = listeners.get(connection) ?? new Set();
+    if (!listeners.has(connection)) {
+      listeners.set(connection, all);
+      void tell(connection, (said) => {
+        for (const each of [...all]) each(said);
+      });
+    }
+    all.add(listener);
+    return () => all.delete(listener);
+  };
 }
 
-async function tell(connection: NatsConnection, all: ReadonlySet<Listener>): Promise<void> {
-  const toAll = (connected: boolean) => {
-    for (const listener of [...all]) listener(connected);
-  };
+/** Calls `listener` when the connection is lost, closed or restored, until the returned function is called. */
+export const onConnectionState = listenersOf<boolean>(async (connection, toAll) => {
   void connection.closed().then(() => toAll(false));
   for await (const { type } of connection.status()) {
     if (type === Events.Disconnect || type === Events.Reconnect) toAll(type === Events.Reconnect);
   }
-}
+});
 
 /** The connection's part of a service's health. */
 export interface ConnectionHealth {

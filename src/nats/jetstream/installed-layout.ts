@@ -44,10 +44,7 @@ export async function recordedLayout(
     await makeLayoutBucket(ports.jsm, replicas);
     return requireWanted((await readLayout(ports))?.layout ?? (await recordFirst(ports, wanted)), wanted);
   } catch (error) {
-    const fault = toThroughlineError(error, 'recording the layout of the installation');
-    // A user of an earlier version may not write here; its installation has the layout `per-session`.
-    if (fault.code !== 'permission_denied' || wanted.layout === 'sharded') throw fault;
-    return seenLayout(ports, wanted);
+    throw toThroughlineError(error, 'recording the layout of the installation');
   }
 }
 

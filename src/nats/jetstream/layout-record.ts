@@ -10,7 +10,7 @@ import {
 } from '../../contracts/names.js';
 import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import type { AckedPublisher } from './acked-publisher.js';
-import { readLast, readNext, type StreamMessage } from './direct-get.js';
+import { readLast, type StreamMessage } from './direct-get.js';
 import { newestStored } from './newest-page.js';
 
 /**
@@ -107,21 +107,14 @@ function isMark({ foreign, data }: Pick<StreamMessage, 'foreign' | 'data'>): boo
   return foreign === undefined && restoring.safeParse(jsonOf(data)).success;
 }
 
+/** Reads only this record of the stream: a user may be allowed no other. */
 async function readRecord({ connection, timeoutMs }: RecordReader): Promise<StreamMessage | undefined> {
-  const forms = [
-    // A user may be allowed to read only this record of the stream.
-    () => readLast(connection, LAYOUT_STREAM, LAYOUT_SUBJECT, timeoutMs),
-    // Users of an earlier version may read any stream.
-    () => readNext(connection, LAYOUT_STREAM, LAYOUT_SUBJECT, 1, timeoutMs),
-  ];
-  for (const read of forms) {
-    try {
-      return await read();
-    } catch (error) {
-      if (isNoResponders(error)) return undefined;
-      const fault = toThroughlineError(error, 'reading the layout of the installation');
-      if (codeOf(fault) !== 'permission_denied') throw fault;
-    }
+  try {
+    return await readLast(connection, LAYOUT_STREAM, LAYOUT_SUBJECT, timeoutMs);
+  } catch (error) {
+    if (isNoResponders(error)) return undefined;
+    const fault = toThroughlineError(error, 'reading the layout of the installation');
+    if (codeOf(fault) !== 'permission_denied') throw fault;
+    return undefined;
   }
-  return undefined;
 }

@@ -44,8 +44,6 @@ export function outcomeOf(
   message: Msg,
   { subject, stream }: { readonly subject: string; readonly stream: string | undefined },
 ): PubOutcome | ThroughlineError {
-  const plain = stream === undefined ? undefined : plainSequence(message.data, stream);
-  if (plain !== undefined) return { outcome: 'stored', sequence: plain, duplicate: false };
   if (message.headers?.code === 503) return { outcome: 'no_stream' };
   const ack = parseAck(message);
   if (ack?.error?.err_code === API.wrongLastSequence) return { outcome: 'wrong_sequence' };
@@ -67,52 +65,18 @@ function parseAck(message: Msg): PubAckJson | undefined {
   }
 }
 
-/** Exact in a double. */
-const MAX_DIGITS = 15;
-const CLOSING = 0x7d;
-const ZERO = 0x30;
-
-const BEFORE = '{"stream":"';
-const AFTER = '","seq":';
-
-/** Extracts the sequence of a PubAck without other fields, the common case, without a JSON parser. */
-export function plainSequence(data: Uint8Array, stream: string): number | undefined {
-  const nameEnds = BEFORE.length + stream.length;
-  const head = nameEnds + AFTER.length;
-  const digits = data.length - head - 1;
-  if (digits < 1 || digits > MAX_DIGITS || data[data.length - 1] !== CLOSING) return undefined;
-  if (!has(data, 0, BEFORE) || !has(data, BEFORE.length, stream) || !has(data, nameEnds, AFTER))
-    return undefined;
-  let sequence = 0;
-  for (let at = head; at < data.length - 1; at += 1) {
-    const digit = (data[at] ?? 0) - ZERO;
-    if (digit < 0 || digit > 9) return undefined;
-    sequence = sequence * 10 + digit;
-  }
-  return sequence === 0 ? undefined : sequence;
-}
-
-function has(data: Uint8Array, from: number, text: string): boolean {
-  for (let at = 0; at < text.length; at += 1) if (data[from + at] !== text.charCodeAt(at)) return false;
-  return true;
-}
-
 export interface PublishHeaderOptions {
   readonly messageId?: string;
-  readonly expectedLastSequence?: number;
   readonly expectedLastOfSubjects?: { readonly sequence: number; readonly subjects: string };
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Returns the headers of a publish; `undefined` if it needs none. */
 export function publishHeaders(options: PublishHeaderOptions): MsgHdrs | undefined {
-  const { messageId, expectedLastSequence, expectedLastOfSubjects, headers: more } = options;
-  const expects = expectedLastSequence !== undefined || expectedLastOfSubjects !== undefined;
-  if (messageId === undefined && !expects && more === undefined) return undefined;
+  const { messageId, expectedLastOfSubjects, headers: more } = options;
+  if (messageId === undefined && expectedLastOfSubjects === undefined && more === undefined) return undefined;
   const head = headers();
   if (messageId !== undefined) head.set('Nats-Msg-Id', messageId);
-  if (expectedLastSequence !== undefined)
-    head.set('Nats-Expected-Last-Sequence', String(expectedLastSequence));
   if (expectedLastOfSubjects !== undefined) {
     head.set('Nats-Expected-Last-Subject-Sequence', String(expectedLastOfSubjects.sequence));
     head.set('Nats-Expected-Last-Subject-Sequence-Subject', expectedLastOfSubjects.subjects);

@@ -24,8 +24,6 @@ export interface StartOptions {
   readonly serverName?: string | undefined;
   /** Largest message in bytes. Default: the server's, 1 MiB. */
   readonly maxPayloadBytes?: number | undefined;
-  /** `always` or a duration such as `10s`. Default: the server's, two minutes. */
-  readonly syncInterval?: string | undefined;
   /** Raw configuration, appended. */
   readonly extraConfig?: string | undefined;
   /** Called with one line when the server is ready and one when it has ended. Default: nothing. */

@@ -88,8 +88,8 @@ async function startAt(location: Location, lock: StoreLock, options: StartOption
   const { host, port, monitorPort, storeDir } = location;
   const id = `throughline-nats-${randomBytes(6).toString('hex')}`;
   const serverName = options.serverName ?? id;
-  const { maxPayloadBytes, syncInterval, extraConfig } = options;
-  const config = { ...location, serverName, maxPayloadBytes, syncInterval, extraConfig };
+  const { maxPayloadBytes, extraConfig } = options;
+  const config = { ...location, serverName, maxPayloadBytes, extraConfig };
   const configFile = join(storeDir, CONFIG_FILE);
   const logFile = await inStore(storeDir, () => {
     // It may contain a token.

@@ -96,21 +96,19 @@ interface ServerConfig {
   readonly monitorPort: number | undefined;
   readonly serverName: string;
   readonly storeDir: string;
-  readonly syncInterval: string | undefined;
   readonly maxPayloadBytes: number | undefined;
   readonly extraConfig: string | undefined;
 }
 
 /** Renders the configuration file. `extraConfig` comes last, unchanged. */
 export function renderServerConfig(config: ServerConfig): string {
-  const sync = config.syncInterval === undefined ? '' : `, sync_interval: ${quote(config.syncInterval)}`;
   const lines = [
     `server_name: ${quote(config.serverName)}`,
     `host: ${quote(config.host)}`,
     `port: ${config.port}`,
     ...(config.monitorPort === undefined ? [] : [`http: ${quote(`${config.host}:${config.monitorPort}`)}`]),
     ...(config.maxPayloadBytes === undefined ? [] : [`max_payload: ${config.maxPayloadBytes}`]),
-    `jetstream { store_dir: ${quote(config.storeDir)}${sync} }`,
+    `jetstream { store_dir: ${quote(config.storeDir)} }`,
     ...(config.extraConfig === undefined ? [] : [config.extraConfig]),
   ];
   return `${lines.join('\n')}\n`;

@@ -220,8 +220,6 @@ interface SessionFeedOptions {
   /** The table's clock. */
   readonly now: () => number;
   readonly onReconnect: (listener: () => void) => Unwatch;
-  /** Default: ten minutes. */
-  readonly compareEveryMs?: number;
 }
 
 interface FeedListener {
@@ -271,7 +269,7 @@ export class SessionFeed {
   }
 
   start(): void {
-    const { log, index, table, onReconnect, compareEveryMs = COMPARE_EVERY_MS } = this.#options;
+    const { log, index, table, onReconnect } = this.#options;
     // Subscribe first, so that nothing is missed between the comparison and the hints.
     this.#undo.push(
       log.follow(
@@ -290,7 +288,7 @@ export class SessionFeed {
       }),
       onReconnect(() => void this.compare()),
     );
-    this.#timer = setInterval(() => void this.compare(), compareEveryMs);
+    this.#timer = setInterval(() => void this.compare(), COMPARE_EVERY_MS);
     void this.compare();
   }
 

@@ -23,16 +23,17 @@ interface FeedOptions {
   readonly newerThan: (session: Token, after: number | undefined) => Promise<Newer>;
   /** Decodes the trace of a compiled prompt; undefined for anything else. */
   readonly promptEntry: (data: Uint8Array) => TimelineEntry | undefined;
-  readonly limits?: QueueLimits;
 }
 
 interface Browser {
-  readonly queue: BrowserQueue;
+  readonly controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
   /** The only session that it shows. */
   readonly session: Token | undefined;
 }
 
 const HEARTBEAT_MS = 15_000;
+/** A browser with more queued is too slow: its stream ends, and it connects again and reloads what it shows. */
+const MAX_QUEUED_BYTES = 1024 * 1024;
 /** Older prompts are not news. */
 const NEWS_MS = 60_000;
 /** Throttle per session, except for browsers that follow that session alone. */
@@ -56,31 +57,35 @@ export class LiveFeed {
     return this.#browsers.size;
   }
 
-  /** Queued bytes of all browsers. */
-  get waitingBytes(): number {
-    return [...this.#browsers].reduce((sum, { queue }) => sum + queue.waiting.bytes, 0);
-  }
-
   /** Opens the feed of one more browser: for one session or all. */
   open(session?: Token): ReadableStream<Uint8Array<ArrayBuffer>> {
-    const queue = new BrowserQueue(
-      () => [sent('lost', {}), this.#state()],
-      () => this.#leave(browser),
-      this.#options.limits,
+    let browser: Browser;
+    const join = (controller: Browser['controller']) => {
+      browser = { controller, session };
+      this.#browsers.add(browser);
+      if (this.#browsers.size === 1) this.#listen();
+      if (session !== undefined && !this.#followers.has(session))
+        this.#followers.set(session, this.#follow(session));
+      this.#send(browser, this.#state());
+    };
+    return new ReadableStream(
+      { start: join, cancel: () => this.#leave(browser) },
+      new ByteLengthQueuingStrategy({ highWaterMark: MAX_QUEUED_BYTES }),
     );
-    const browser: Browser = { queue, session };
-    this.#browsers.add(browser);
-    if (this.#browsers.size === 1) this.#listen();
-    if (session !== undefined && !this.#followers.has(session))
-      this.#followers.set(session, this.#follow(session));
-    queue.push(this.#state());
-    return queue.stream;
   }
 
   close(): void {
-    for (const { queue } of this.#browsers) queue.close();
+    for (const { controller } of this.#browsers) controller.close();
     this.#browsers.clear();
     this.#stopListening();
+  }
+
+  #send(browser: Browser, message: Uint8Array<ArrayBuffer>): void {
+    const { controller } = browser;
+    controller.enqueue(message);
+    if ((controller.desiredSize ?? 0) > 0) return;
+    controller.close();
+    this.#leave(browser);
   }
 
   #listen(): void {
@@ -169,7 +174,7 @@ export class LiveFeed {
     if (connected) for (const follower of this.#followers.values()) follower.poke();
   }
 
-  #state(): Uint8Array {
+  #state(): Uint8Array<ArrayBuffer> {
     return sent('state', { connected: this.#options.transport.isConnected() });
   }
 
@@ -177,18 +182,18 @@ export class LiveFeed {
     return new KeyThrottle({ ...THROTTLE, tell: (event) => this.#toOthers(sent(name, event), name) });
   }
 
-  #toEach(message: Uint8Array): void {
-    for (const { queue } of this.#browsers) queue.push(message);
+  #toEach(message: Uint8Array<ArrayBuffer>): void {
+    for (const browser of this.#browsers) this.#send(browser, message);
   }
 
-  #toThoseOf(session: Token, message: Uint8Array): void {
-    for (const browser of this.#browsers) if (browser.session === session) browser.queue.push(message);
+  #toThoseOf(session: Token, message: Uint8Array<ArrayBuffer>): void {
+    for (const browser of this.#browsers) if (browser.session === session) this.#send(browser, message);
   }
 
   /** Sends to browsers that watch all sessions; learnings belong to no session and go to all. */
-  #toOthers(message: Uint8Array, name: keyof LiveEvents): void {
+  #toOthers(message: Uint8Array<ArrayBuffer>, name: keyof LiveEvents): void {
     for (const browser of this.#browsers) {
-      if (browser.session === undefined || name === 'learning') browser.queue.push(message);
+      if (browser.session === undefined || name === 'learning') this.#send(browser, message);
     }
   }
 }
@@ -200,7 +205,10 @@ function now(): string {
 const encoder = new TextEncoder();
 
 /** Encodes a server-sent event. */
-export function sent<Name extends keyof LiveEvents>(event: Name, data: LiveEvents[Name]): Uint8Array {
+export function sent<Name extends keyof LiveEvents>(
+  event: Name,
+  data: LiveEvents[Name],
+): Uint8Array<ArrayBuffer> {
   return encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
@@ -289,89 +297,5 @@ export class KeyThrottle<Value> {
       this.#options.tell(held.told);
     }, this.#options.settledMs);
     this.#held.set(key, { told: held.told, isSettling: true, timer });
-  }
-}
-
-/** The send queue of one browser. A slow browser that exceeds the limits loses the queue and is told to reload. */
-export interface QueueLimits {
-  readonly messages: number;
-  readonly bytes: number;
-}
-
-const QUEUE_LIMITS: QueueLimits = { messages: 1000, bytes: 1024 * 1024 };
-
-export class BrowserQueue {
-  readonly #limits: QueueLimits;
-  readonly #onLost: () => readonly Uint8Array[];
-  #waiting: Uint8Array[] = [];
-  #bytes = 0;
-  #wake: () => void = () => {};
-  #closed = false;
-  /** The messages, with backpressure. */
-  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-
-  /**
-   * @param onLost returns the messages that replace a dropped queue
-   * @param onGone called when the browser has closed the stream
-   */
-  constructor(onLost: () => readonly Uint8Array[], onGone: () => void, limits: QueueLimits = QUEUE_LIMITS) {
-    this.#onLost = onLost;
-    this.#limits = limits;
-    this.stream = new ReadableStream(
-      {
-        pull: async (controller) => {
-          while (this.#waiting.length === 0 && !this.#closed) {
-            await new Promise<void>((resolve) => {
-              this.#wake = resolve;
-            });
-          }
-          if (this.#waiting.length > 0) controller.enqueue(this.#take());
-          else controller.close();
-        },
-        cancel: () => {
-          this.close();
-          onGone();
-        },
-      },
-      { highWaterMark: 0 },
-    );
-  }
-
-  get waiting(): { readonly messages: number; readonly bytes: number } {
-    return { messages: this.#waiting.length, bytes: this.#bytes };
-  }
-
-  push(message: Uint8Array): void {
-    if (this.#closed) return;
-    this.#add(message);
-    if (this.#waiting.length > this.#limits.messages || this.#bytes > this.#limits.bytes) {
-      this.#waiting = [];
-      this.#bytes = 0;
-      for (const each of this.#onLost()) this.#add(each);
-    }
-    this.#wake();
-  }
-
-  /** Ends the stream after the queued messages. */
-  close(): void {
-    this.#closed = true;
-    this.#wake();
-  }
-
-  #add(message: Uint8Array): void {
-    this.#waiting.push(message);
-    this.#bytes += message.length;
-  }
-
-  #take(): Uint8Array<ArrayBuffer> {
-    const all = new Uint8Array(this.#bytes);
-    let at = 0;
-    for (const each of this.#waiting) {
-      all.set(each, at);
-      at += each.length;
-    }
-    this.#waiting = [];
-    this.#bytes = 0;
-    return all;
   }
 }

@@ -21,16 +21,15 @@ interface HealthQueryOptions {
   /** The doctor's findings, without writes. */
   readonly quickCheck: () => Promise<readonly Finding[]>;
   readonly clock: Clock;
-  /** Deadline of a part, in milliseconds. Default: 1500. */
-  readonly partMs?: number;
+  /** Deadline of a part, in milliseconds. */
+  readonly partMs: number;
 }
 
-const PART_MS = 1500;
 /** Time that the doctor's findings are cached. */
 const FINDINGS_MS = 30_000;
 
 export function createHealthQuery(options: HealthQueryOptions) {
-  const { parts, clock, partMs = PART_MS } = options;
+  const { parts, clock, partMs } = options;
   const findings = rememberedFindings(options);
   return async (request: unknown): Promise<HealthShown> => {
     const { brief } = checkedRequest(TOOLS['health-show'].request, request);
@@ -74,7 +73,7 @@ export function createHealthQuery(options: HealthQueryOptions) {
 type Findings = Pick<HealthShown, 'findings' | 'findingsAt'>;
 
 /** Caches the doctor's findings and coalesces looks. During a slow look the previous findings are returned. */
-function rememberedFindings({ quickCheck, clock, partMs = PART_MS }: HealthQueryOptions) {
+function rememberedFindings({ quickCheck, clock, partMs }: HealthQueryOptions) {
   let known: Findings | undefined;
   let looking: Promise<Findings> | undefined;
   let since = Number.NEGATIVE_INFINITY;

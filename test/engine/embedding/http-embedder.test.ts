@@ -2,12 +2,7 @@ import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TextsRefusedError, ThroughlineError } from '../../../src/contracts/errors.js';
 import type { HttpEmbedderOptions } from '../../../src/engine/embedding/embedder-options.js';
-import {
-  endpoint,
-  HttpEmbedder,
-  type RetryOptions,
-  retryAfterMs,
-} from '../../../src/engine/embedding/http-embedder.js';
+import { endpoint, HttpEmbedder } from '../../../src/engine/embedding/http-embedder.js';
 import { GarbageCollection } from '../../support/collecting.js';
 import {
   type Answer,
@@ -31,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
-function embedder(options: Partial<HttpEmbedderOptions> = {}, retry: RetryOptions = {}) {
+function embedder(options: Partial<HttpEmbedderOptions> = {}) {
   const defaults = {
     kind: 'http',
     url: server.url,
@@ -40,7 +35,7 @@ function embedder(options: Partial<HttpEmbedderOptions> = {}, retry: RetryOption
     timeoutMs: 5000,
     batch: 64,
   } as const;
-  return new HttpEmbedder({ ...defaults, ...options }, { pauseMs: 1, ...retry });
+  return new HttpEmbedder({ ...defaults, ...options });
 }
 
 async function failure(http = embedder()): Promise<ThroughlineError> {
@@ -179,27 +174,23 @@ describe('the embedder of an endpoint', () => {
     });
   });
 
-  const passing: [string, Answer][] = [
-    ['429', status(429, 'slow down')],
-    ['500', status(500)],
-    ['503', status(503, 'loading the model')],
-    ['a lost connection', drop],
-    ['a connection lost in the middle of the answer', dropHalfway],
+  const passing: [string, Answer, string][] = [
+    ['429', status(429, 'slow down'), 'answered 429: slow down'],
+    ['503', status(503, 'loading\nthe model'), 'answered 503: loading the model'],
+    ['a lost connection', drop, 'cannot be reached'],
+    ['a connection lost in the middle of the answer', dropHalfway, 'cannot be reached'],
   ];
-  it.each(passing)('the HTTP embedder asks again after %s', async (_, answer) => {
-    server.next(answer, answer);
-    expect(await embedder().embed(['one'])).toEqual([bagVector('one')]);
-    expect(server.requests).toHaveLength(3);
-  });
-
-  it('the HTTP embedder gives up after four attempts, and says what the server said', async () => {
-    server.always(status(503, 'loading\nthe model'));
-    expect(await failure()).toMatchObject({
-      code: 'unavailable',
-      message: `${server.url}/v1/embeddings answered 503: loading the model`,
-    });
-    expect(server.requests).toHaveLength(4);
-  });
+  it.each(passing)(
+    'the HTTP embedder says %s, and leaves it to its caller to ask again',
+    async (_, answer, message) => {
+      server.always(answer);
+      expect(await failure()).toMatchObject({
+        code: 'unavailable',
+        message: expect.stringContaining(message),
+      });
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 
   it.each([
     [400, 'unavailable', 'input too long'],
@@ -219,21 +210,11 @@ describe('the embedder of an endpoint', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('the HTTP embedder does not wait longer than its timeout for one attempt', async () => {
-    server.next(hang);
-    expect(await embedder({ timeoutMs: 100 }).embed(['one'])).toEqual([bagVector('one')]);
-    server.always(hang);
-    expect(await failure(embedder({ timeoutMs: 50 }, { attempts: 2 }))).toMatchObject({
-      code: 'unavailable',
-      message: expect.stringContaining('did not answer within 50 ms'),
-    });
-  });
-
   it('the HTTP embedder keeps its timeout, and hears its caller and its owner, whatever is collected meanwhile', async () => {
     server.always(hang);
     const garbage = new GarbageCollection();
     try {
-      const late = embedder({ timeoutMs: 200 }, { attempts: 1 });
+      const late = embedder({ timeoutMs: 200 });
       await expect(late.embed(['one'])).rejects.toThrow('did not answer within 200 ms');
       const [byCaller, byOwner] = [embedder({ timeoutMs: 60_000 }), embedder({ timeoutMs: 60_000 })];
       const caller = new AbortController();
@@ -250,51 +231,10 @@ describe('the embedder of an endpoint', () => {
     }
   });
 
-  it('the HTTP embedder waits as long as Retry-After says', async () => {
-    server.next(status(429, '', { 'retry-after': '0.3' }));
-    const started = performance.now();
-    await embedder().embed(['one']);
-    expect(performance.now() - started).toBeGreaterThan(290);
-  });
-
-  it.each([
-    ['120', 120_000],
-    ['0', 0],
-    ['Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
-    ['Wed, 31 Dec 2025 23:00:00 GMT', -3_600_000],
-    ['soon', undefined],
-    [null, undefined],
-  ])('the HTTP embedder reads the Retry-After %j', (header, ms) => {
-    expect(retryAfterMs(header, Date.UTC(2026, 0, 1))).toBe(ms);
-  });
-
-  it('the HTTP embedder waits no longer than its own bound, whatever Retry-After says', async () => {
-    server.next(status(429, '', { 'retry-after': '3600' }), status(429, '', { 'retry-after': 'soon' }));
-    expect(await embedder({}, { maxPauseMs: 20 }).embed(['one'])).toEqual([bagVector('one')]);
-  });
-
-  it('the HTTP embedder ends at once when its caller or its owner gives up, in a pause and in an attempt', async () => {
-    for (const answer of [status(429, '', { 'retry-after': '3600' }), hang]) {
-      server.always(answer);
-      const asked = server.requests.length;
-      const [byCaller, byOwner] = [embedder(), embedder()];
-      const caller = new AbortController();
-      const both = [byCaller.embed(['one'], caller.signal), byOwner.embed(['one'])];
-      const outcomes = Promise.allSettled(both);
-      await expect.poll(() => server.requests.length).toBe(asked + 2);
-      caller.abort();
-      await byOwner.close();
-      for (const outcome of await outcomes) {
-        expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } });
-      }
-      expect(server.requests).toHaveLength(asked + 2);
-    }
-  });
-
   it('the HTTP embedder says that no server listens', async () => {
     const { url } = server;
     await server.stop();
-    const error = await failure(embedder({ url }, { attempts: 2 }));
+    const error = await failure(embedder({ url }));
     expect(error.message).toContain('cannot be reached');
     expect(error.message).toContain('ECONNREFUSED');
   });
@@ -310,7 +250,7 @@ describe('the embedder of an endpoint', () => {
     ];
     for (const answer of answers) {
       server.always(answer);
-      const error = await failure(embedder({ timeoutMs: 50 }, { attempts: 1 }));
+      const error = await failure(embedder({ timeoutMs: 50 }));
       const { message, stack, details } = error;
       expect(JSON.stringify({ message, stack, details, cause: String(error.cause) })).not.toContain(
         KEY.slice(0, 8),

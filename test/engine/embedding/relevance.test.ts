@@ -251,7 +251,7 @@ describe('relevance on an endpoint', () => {
       batch: 2,
       timeoutMs,
     } as const;
-    const embedder = new HttpEmbedder(options, { pauseMs: 1, maxPauseMs: 1, attempts: 2 });
+    const embedder = new HttpEmbedder(options);
     const vectors = new MemoryVectorStore();
     const vectoriser = new Vectoriser({ vectors, embedder, logger, pauseMs: 1, maxPauseMs: 5 });
     const relevance = createRelevance({ vectors, embedder, logger, deadlineMs: 150 });

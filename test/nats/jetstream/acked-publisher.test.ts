@@ -42,11 +42,10 @@ describe('AckedPublisher', () => {
     const first = await publisher.publish('many.x', 'x', options);
     expect(first).toMatchObject({ outcome: 'stored', duplicate: false });
     expect(await publisher.publish('many.x', 'x', options)).toEqual({ ...first, duplicate: true });
-    expect(await publisher.publish('many.x', 'x', { expectedLastSequence: 3 })).toEqual({
-      outcome: 'wrong_sequence',
-    });
+    const expecting = (sequence: number) => ({ expectedLastOfSubjects: { sequence, subjects: 'many.x' } });
+    expect(await publisher.publish('many.x', 'x', expecting(3))).toEqual({ outcome: 'wrong_sequence' });
     const seq = first.outcome === 'stored' ? first.sequence : 0;
-    const fitting = await publisher.publish('many.x', 'x', { expectedLastSequence: seq });
+    const fitting = await publisher.publish('many.x', 'x', expecting(seq));
     expect(fitting).toEqual({ outcome: 'stored', sequence: seq + 1, duplicate: false });
     const jsm = await nats.connection.jetstreamManager();
     const { header } = await jsm.streams.getMessage('MANY', { seq });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { TimelineEntry } from '../../../src/contracts/replies/dispatch-result.js';
 import type { HealthShown } from '../../../src/contracts/replies/health-reply.js';
 import { HealthHistory } from '../../../src/services/inspector/health-history.js';
-import { BrowserQueue, KeyThrottle } from '../../../src/services/inspector/live-feed.js';
+import { KeyThrottle } from '../../../src/services/inspector/live-feed.js';
 import { type Newer, SessionFollower } from '../../../src/services/inspector/session-follower.js';
 
 beforeEach(() => {
@@ -10,70 +10,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.useRealTimers();
-});
-
-const bytes = (text: string) => new TextEncoder().encode(text);
-
-describe('what waits for one browser', () => {
-  const queueOf = (limits = { messages: 3, bytes: 100 }) =>
-    new BrowserQueue(
-      () => [bytes('lost;')],
-      () => {},
-      limits,
-    );
-  const taken = async (queue: BrowserQueue) => {
-    const reader = queue.stream.getReader();
-    const { value } = await reader.read();
-    reader.releaseLock();
-    return new TextDecoder().decode(value);
-  };
-
-  it('a browser gets all that waits at once, in order', async () => {
-    const queue = queueOf();
-    for (const each of ['a;', 'b;', 'c;']) queue.push(bytes(each));
-    expect(await taken(queue)).toBe('a;b;c;');
-    expect(queue.waiting).toEqual({ messages: 0, bytes: 0 });
-  });
-
-  it('a browser that waits gets the next message when it comes', async () => {
-    const queue = queueOf();
-    const next = taken(queue);
-    queue.push(bytes('late;'));
-    expect(await next).toBe('late;');
-  });
-
-  it('a browser that is too slow loses what waits, is told so, and never has more waiting than the limits', async () => {
-    for (const [limits, text] of [
-      [{ messages: 3, bytes: 100 }, 'x;'],
-      [{ messages: 1000, bytes: 20 }, 'a long message;'],
-    ] as const) {
-      const queue = queueOf(limits);
-      for (let sent = 0; sent < 1001; sent += 1) {
-        queue.push(bytes(text));
-        expect(queue.waiting.messages).toBeLessThanOrEqual(limits.messages);
-        expect(queue.waiting.bytes).toBeLessThanOrEqual(limits.bytes);
-      }
-      expect(await taken(queue)).toMatch(/^lost;/);
-    }
-  });
-
-  it('a browser that has left gets nothing more, and its leaving is told once', async () => {
-    const gone = vi.fn();
-    const queue = new BrowserQueue(() => [], gone);
-    await queue.stream.cancel();
-    queue.push(bytes('x'));
-    expect(queue.waiting.messages).toBe(0);
-    expect(gone).toHaveBeenCalledTimes(1);
-  });
-
-  it('a stream that is closed gives what waits, and then its end', async () => {
-    const queue = queueOf();
-    queue.push(bytes('last;'));
-    queue.close();
-    const reader = queue.stream.getReader();
-    expect(new TextDecoder().decode((await reader.read()).value)).toBe('last;');
-    expect((await reader.read()).done).toBe(true);
-  });
 });
 
 describe('a throttle by key', () => {

@@ -18,7 +18,7 @@ function healthWith(
   quickCheck: () => Promise<readonly Finding[]> = async () => [ok('server', 'is there')],
 ) {
   const clock = () => new Date(performance.now()).toISOString();
-  return createHealthQuery({ parts: { ...PARTS, ...parts }, quickCheck, clock });
+  return createHealthQuery({ parts: { ...PARTS, ...parts }, quickCheck, clock, partMs: 1500 });
 }
 
 describe('health-show', () => {
