@@ -23,7 +23,6 @@ const UNIT_AMONG_SYSTEM = [
     'command-logger given-options own-server program progress-line read-session-file session-lines',
   ),
   ...within('cli', 'set-fields show-learning show-reply whole-program'),
-  ...within('cli/review', 'review-screen review-steps'),
   ...within('sdk', 'learning-methods tool-methods'),
   ...within('docker', 'compose'),
   ...within('nats/server', 'binary-cache server-pin server-version'),

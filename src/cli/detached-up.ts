@@ -1,5 +1,5 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
-import { closeSync, existsSync, fstatSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, readSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -97,9 +97,6 @@ async function startedReady(
   return `"throughline up" on ${storeDir} did not get ready: ${how}; ${lines || 'it said nothing'} (see ${logFile})`;
 }
 
-/** A start that a hook has begun is left alone for so long, so that hooks of a server that cannot start do not pile up. */
-const BETWEEN_STARTS_MS = 30_000;
-const STARTING = 'throughline-starting';
 const SETTINGS = 'throughline-up.json';
 const MAX_SETTINGS = 256 * 1024;
 
@@ -137,42 +134,16 @@ export async function startUserServer(config: Config): Promise<DetachedServer> {
   const { args, env, cwd } = recordedSettings(storeDir);
   const usual = USUAL_VARIABLES.map((name) => [name, config.env[name]]);
   const settings = { env: { ...Object.fromEntries(usual), ...env }, cwd: existsSync(cwd) ? cwd : storeDir };
-  if (mayStart(storeDir)) {
-    const server = await startDetached(storeDir, args, settings);
-    rmSync(join(storeDir, STARTING), { force: true });
-    return server;
-  }
-  const deadline = performance.now() + BETWEEN_STARTS_MS;
-  for (;;) {
-    const server = await runningUp(storeDir);
-    if (server !== undefined) {
-      await untilServed({ config, url: usualUrl(stateDirOf(config.env), config.access) });
-      return server;
-    }
-    if (performance.now() > deadline)
-      throw new ThroughlineError('unavailable', `your server did not start: see ${join(storeDir, LOG)}`);
-    await sleep(POLL_MS);
-  }
+  const server = await startDetached(storeDir, args, settings);
+  // Another hook may have started it: then its services come a moment later.
+  if (server.found) await untilServed({ config, url: usualUrl(stateDirOf(config.env), config.access) });
+  return server;
 }
 
 function recordedSettings(storeDir: string): UpSettings {
   const read = readRegularFile(join(storeDir, SETTINGS), MAX_SETTINGS);
   // Only `recordSettings` writes it.
   return read instanceof Buffer ? JSON.parse(read.toString('utf8')) : { args: [], env: {}, cwd: storeDir };
-}
-
-/** Of several hooks at once, one starts the server. */
-function mayStart(storeDir: string): boolean {
-  const path = join(storeDir, STARTING);
-  const begun = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-  if (begun !== undefined && Date.now() - begun > BETWEEN_STARTS_MS) rmSync(path, { force: true });
-  try {
-    writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
-    return true;
-  } catch (error) {
-    if (systemCode(error) === 'EEXIST') return false;
-    throw error;
-  }
 }
 
 /** Waits for the services: the server of an `up` that is starting is there a moment before them. */
@@ -237,7 +208,6 @@ export async function runningUp(storeDir: string): Promise<DetachedServer | unde
  */
 export async function stopDetached(storeDir: string, withinMs: number): Promise<string | undefined> {
   const use = await useOf(storeDir);
-  rmSync(join(storeDir, STARTING), { force: true });
   if (use === undefined) return undefined;
   if (use.by === 'orphan') {
     await stopOrphan(use.server);

@@ -36,8 +36,6 @@ const MAX_FILES = 1000;
 const MAX_FILES_BYTES = 150_000;
 /** Characters: an event keeps fewer. */
 const MAX_SUBJECT = 10_000;
-/** Bytes of any field that are read. */
-const MAX_FIELD = 65_536;
 
 /**
  * The commits of a repository as results, oldest first; merges are left out, since they change no file. A commit is the
@@ -50,17 +48,15 @@ export async function readCommits(repo: Repository, selection: CommitSelection):
   // The commit itself, and not its name: a name may pass for an option.
   const commit = branch === undefined ? 'HEAD' : await commitOf(repo, branch);
   if (since !== undefined) await checkDate(repo, since);
-  const reader = new CommitReader();
   const args = [
     ...['-c', 'log.showSignature=false', 'log', '--no-merges', '--full-diff', '-z', '--name-only'],
     ...['--encoding=UTF-8', `--max-count=${limit}`, '--format=%x00%H%x00%h%x00%s%x00'],
     ...(since === undefined ? [] : [`--since=${since}`]),
     ...[commit, '--', ...path],
   ];
-  const ran = await git(repo, args, (chunk) => reader.read(chunk));
+  const ran = await git(repo, args);
   if (!ran.ok) throw new ThroughlineError('usage', `--repo ${repo.path}: ${ran.stderr}`);
-  const { commits, shortened } = reader;
-  return { commits: commits.reverse(), shortened: shortened.size };
+  return commitsIn(ran.stdout);
 }
 
 async function commitOf(repo: Repository, branch: string): Promise<string> {
@@ -85,67 +81,35 @@ async function checkDate(repo: Repository, since: string): Promise<void> {
 }
 
 /**
- * Reads commits from the output of `git log` as it comes, so that no field has to fit into memory. Each commit reads: empty field,
- * hash, short hash, subject, empty field, then its files up to the empty field that opens the next commit. A line break stands
- * before the first file. Any of subject and file may hold anything but NUL.
+ * Reads the output of `git log`. Each commit is: empty field, hash, short hash, subject, empty field, then its files up to the empty
+ * field that opens the next commit. A line break stands before the first file. Subject and file may hold anything but NUL.
  */
-class CommitReader {
-  readonly commits: CommitResult[] = [];
-  /** Commits of which something was left out. */
-  readonly shortened = new Set<string>();
-  #field: Buffer[] = [];
-  #bytes = 0;
-  /** Index of the next field within its commit. */
-  #place = 0;
-  #hash = '';
-  #name = '';
-  #files: string[] = [];
-  #room = 0;
-
-  read(chunk: Buffer): void {
-    for (let from = 0; from < chunk.length; ) {
-      const nul = chunk.indexOf(0, from);
-      const part = chunk.subarray(from, nul < 0 ? chunk.length : nul);
-      if (this.#bytes < MAX_FIELD) this.#field.push(part);
-      this.#bytes += part.length;
-      from += part.length + (nul < 0 ? 0 : 1);
-      if (nul >= 0) this.#ended();
-    }
-  }
-
-  #ended(): void {
-    const text = Buffer.concat(this.#field).toString('utf8');
-    const isWhole = this.#bytes <= MAX_FIELD;
-    this.#field = [];
-    this.#bytes = 0;
-    if (this.#place > 4 && text === '') this.#place = 0;
-    const place = this.#place;
-    this.#place += 1;
-    if (place === 1) this.#hash = text;
-    else if (place === 2) this.#name = text;
-    else if (place === 3) this.#opens(text);
-    else if (place > 4) this.#takesFile(place === 5 ? text.slice(1) : text, isWhole);
-  }
-
-  #opens(subject: string): void {
-    if (subject.length > MAX_SUBJECT) this.shortened.add(this.#hash);
-    this.#files = [];
-    this.#room = MAX_FILES_BYTES;
-    this.commits.push({
-      task_id: this.#name,
-      result_id: this.#hash,
+function commitsIn(output: string): History {
+  const commits: CommitResult[] = [];
+  let shortened = 0;
+  const fields = output.split('\0');
+  for (let at = 1; at + 3 < fields.length; ) {
+    const [hash = '', name = '', subject = ''] = fields.slice(at, at + 3);
+    const end = fields.indexOf('', at + 4);
+    const named = fields.slice(at + 4, end < 0 ? undefined : end);
+    const all = named.map((file, index) => (index === 0 ? file.slice(1) : file));
+    let room = MAX_FILES_BYTES;
+    const files = all.slice(0, MAX_FILES).filter((file) => {
+      room -= Buffer.byteLength(JSON.stringify(file));
+      return room >= 0;
+    });
+    if (files.length < all.length || subject.length > MAX_SUBJECT) shortened += 1;
+    commits.push({
+      task_id: name,
+      result_id: hash,
       history: true,
       status: 'completed',
       summary: subject.slice(0, MAX_SUBJECT).toWellFormed() || '(no subject)',
-      files_modified: this.#files,
+      files_modified: files,
     });
+    at += 4 + named.length + 1;
   }
-
-  #takesFile(file: string, isWhole: boolean): void {
-    this.#room -= Buffer.byteLength(JSON.stringify(file));
-    if (isWhole && this.#room >= 0 && this.#files.length < MAX_FILES) this.#files.push(file);
-    else this.shortened.add(this.#hash);
-  }
+  return { commits: commits.reverse(), shortened };
 }
 
 interface GitRun {
@@ -157,14 +121,8 @@ interface GitRun {
 /**
  * Runs git, which fetches an object that is missing by a program that the settings of the repository name: so it may use no
  * protocol.
- *
- * @param onOutput gets the output in place of `stdout`
  */
-function git(
-  { path, env }: Repository,
-  args: readonly string[],
-  onOutput?: (chunk: Buffer) => void,
-): Promise<GitRun> {
+function git({ path, env }: Repository, args: readonly string[]): Promise<GitRun> {
   return new Promise((resolve, reject) => {
     const child = spawn('git', ['-C', path, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -172,7 +130,7 @@ function git(
     });
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
-    child.stdout.on('data', onOutput ?? ((chunk: Buffer) => stdout.push(chunk)));
+    child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
     child.once('error', (cause) => {
       reject(new ThroughlineError('usage', `git cannot be run: ${cause.message}`, { cause }));

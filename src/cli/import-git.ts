@@ -51,7 +51,7 @@ export function addImportGit(result: Command): void {
       const cli = cliOf(command);
       const session = sessionOf(cli, options.session);
       const { commits, shortened } = await readCommits({ path: options.repo, env: cli.config.env }, options);
-      const progress = showProgress(options.json !== true, commits.length, 'commit', 'published');
+      const progress = showProgress(options.json !== true, 'commit', 'published', commits.length);
       const onWaiting = waitingNote(() => PUBLISH_TIMEOUT_MS);
       const { sequence, known, kept } = await withClient(
         cli,

@@ -6,9 +6,9 @@ import { sameText } from '../memory/learnings/learning-text.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted, oneLine } from '../shared/text.js';
 import { type Cli, cliOf, coloured, examples, note, out, withClient } from './command-context.js';
+import { addReview } from './learning-review.js';
 import { nextPageLines } from './output.js';
 import { addFields, shapeOf } from './request-command.js';
-import { addReview } from './review/review-command.js';
 import {
   deciderIn,
   deciding,

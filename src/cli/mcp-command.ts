@@ -97,9 +97,15 @@ async function serveInput(memory: Memory, close: () => Promise<void>): Promise<v
     process.stdin.once('end', resolve).once('close', resolve);
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
   });
-  const { serveMcpInput } = await import('../agents/mcp/mcp-input.js');
+  const [{ serveMcpInput }, { RENEW_MS, renewClaims }] = await Promise.all([
+    import('../agents/mcp/mcp-server.js'),
+    import('../agents/mcp/mcp-tools.js'),
+  ]);
   const server = serveMcpInput(memory, (error) => note(`throughline mcp: ${error.message}`));
+  // The client ends this process with its conversation: until then what was claimed is held.
+  const renewing = setInterval(() => void renewClaims(memory).catch(() => {}), RENEW_MS);
   await ended;
+  clearInterval(renewing);
   await server.close();
   await close();
 }

@@ -11,36 +11,14 @@ export interface Progress {
   ended(): void;
 }
 
-/** Lines at most where the same line cannot be written again. */
-const LINES = 4;
-
-/**
- * Says `-- 128 of 500 commits published`: on a terminal in one line that changes, elsewhere in a few lines, and nothing
- * where it is not wanted.
- */
-export function showProgress(wanted: boolean, total: number, one: string, done: string): Progress {
-  const line = (count: number) => `-- ${count} of ${counted(total, one)} ${done}`;
-  if (!wanted || total === 0) return { reached() {}, ended() {} };
-  let said = 0;
-  if (process.stderr.isTTY) {
-    return {
-      reached(count) {
-        said = count;
-        process.stderr.write(`\r${visible(line(count))}`);
-      },
-      ended() {
-        if (said > 0) process.stderr.write('\n');
-      },
-    };
-  }
-  return {
-    reached(count) {
-      const step = Math.floor((count / total) * LINES);
-      if (step > said) note(line(count));
-      said = Math.max(said, step);
-    },
-    ended() {},
-  };
+/** Says `-- 128 of 500 commits published`, or without a total `-- 128 commits published`, as a progress line. */
+export function showProgress(wanted: boolean, one: string, done: string, total?: number): Progress {
+  const { reached, ended } = progressLine(wanted);
+  const line = (count: number) =>
+    total === undefined
+      ? `-- ${counted(count, one)} ${done}`
+      : `-- ${count} of ${counted(total, one)} ${done}`;
+  return { reached: (count) => reached(() => line(count)), ended };
 }
 
 interface Transferred {
@@ -114,25 +92,6 @@ function inBytes(bytes: number): string {
   let [value, unit] = [bytes, 0];
   for (; value >= 1000 && unit < UNITS.length - 1; unit += 1) value /= 1000;
   return `${unit === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`;
-}
-
-/** Says `-- 1200 events exported` in one line that changes: by default on a terminal that does not show the events themselves. */
-export function eventProgress(
-  done: string,
-  wanted = process.stderr.isTTY === true && process.stdout.isTTY !== true,
-) {
-  let said = false;
-  return {
-    reached(count: number) {
-      if (!wanted) return;
-      said = true;
-      process.stderr.write(`\r\u001b[K-- ${counted(count, 'event')} ${done}`);
-    },
-    ended() {
-      if (said) process.stderr.write('\n');
-      said = false;
-    },
-  };
 }
 
 /** Longest time to retry while the server is away during a long operation. */

@@ -28,7 +28,7 @@ import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';
 import { VERSION } from '../version.js';
 import { cliOf, examples, note, out, withClient } from './command-context.js';
-import { eventProgress, patiently, showProgress } from './progress-line.js';
+import { patiently, showProgress } from './progress-line.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
 interface ImportOptions {
@@ -65,7 +65,7 @@ export function addImport(session: Command): void {
     )
     .action(async (path: string, options: ImportOptions, command: Command) => {
       const cli = cliOf(command);
-      const checking = eventProgress('checked', isShown());
+      const checking = showProgress(isShown(), 'event', 'checked');
       const source = await sessionSource(path);
       const file = await checkedSessionFile(source, checking.reached).finally(checking.ended);
       const name =
@@ -97,7 +97,7 @@ async function imported(client: ThroughlineClient, session: Token, source: Sessi
     if (isShown()) note(`-- numbers of results are moved up: ${begun.dispatches}`);
     begun = await ask({});
   }
-  const progress = showProgress(isShown(), file.state.count, 'event', 'imported');
+  const progress = showProgress(isShown(), 'event', 'imported', file.state.count);
   const send = async (events: readonly StoredEvent[]) => {
     const last = events.at(-1)?.sequence ?? 0;
     for (let attempt = 1; (await ask({ events })).events < last; attempt += 1) {
@@ -134,7 +134,7 @@ async function imported(client: ThroughlineClient, session: Token, source: Sessi
 /** Reads what is stored, and compares it with the file. */
 async function requireSame(client: ThroughlineClient, session: Token, { state }: SessionFile): Promise<void> {
   const stored = new CanonicalState();
-  const progress = showProgress(isShown(), state.count, 'event', 'compared');
+  const progress = showProgress(isShown(), 'event', 'compared', state.count);
   try {
     for await (const { events } of exportPages(client, session)) {
       stored.add(events.map((each) => placed(sessionFileEvent.parse(each))));
@@ -339,7 +339,7 @@ export function addExport(session: Command): void {
       const command = given.at(-1) as Command;
       const cli = cliOf(command);
       const name = sessionGiven(cli, command);
-      const progress = eventProgress('exported');
+      const progress = showProgress(isShown() && process.stdout.isTTY !== true, 'event', 'exported');
       const written = await withClient(cli, (client) =>
         exported(client, name, progress.reached).finally(progress.ended),
       ).catch((fault: unknown) => {

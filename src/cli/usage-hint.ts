@@ -28,14 +28,10 @@ export function usageHint(
       return argument?.argChoices === undefined
         ? undefined
         : `${argument.name()} is one of ${argument.argChoices.join(', ')}`;
-    case 'commander.missingMandatoryOptionValue':
-      return missingOptionHint(command, rest);
-    case 'commander.unknownOption':
-      return argument === undefined ? undefined : dashHint(command, error.message, rest);
     case 'commander.excessArguments':
       return argument === undefined && command.options.some(({ long }) => long === '--session')
         ? 'this command takes the name of its session as --session NAME'
-        : excessHint(command, rest);
+        : undefined;
     default:
       return undefined;
   }
@@ -57,32 +53,6 @@ const READING: ReadonlySet<string> = new Set(['ls', 'show']);
 
 function takesSession({ registeredArguments: [first] }: Command): boolean {
   return first?.name() === 'session';
-}
-
-/** The values of an option that is missing, and the whole command where one of them was given as an argument. */
-function missingOptionHint(command: Command, rest: readonly string[]): string | undefined {
-  const missing = command.options.find(
-    (each) => each.mandatory && command.getOptionValue(each.attributeName()) === undefined && each.argChoices,
-  );
-  if (missing?.argChoices === undefined) return undefined;
-  const value = rest.find((each) => missing.argChoices?.includes(each));
-  const meant = `"${[...pathOf(command), missing.long, value].join(' ')}"`;
-  return value === undefined
-    ? `${missing.long} is one of ${missing.argChoices.join(', ')}`
-    : `did you mean ${meant}? ${missing.long} is one of ${missing.argChoices.join(', ')}`;
-}
-
-function excessHint(command: Command, rest: readonly string[]): string | undefined {
-  const excess = rest.slice(command.registeredArguments.length).map((each) => JSON.stringify(each));
-  return excess.length === 0 ? undefined : `leave out ${excess.join(', ')}`;
-}
-
-/** An argument may begin with a dash; of an option that is near another one, commander says so. */
-function dashHint(command: Command, message: string, rest: readonly string[]): string | undefined {
-  const [, given] = /unknown option '(.+?)'/.exec(message) ?? [];
-  if (given === undefined || message.includes('Did you mean')) return undefined;
-  const words = [...pathOf(command), '--', ...(rest.some((word) => word !== given) ? ['…'] : []), given];
-  return `an argument that begins with - goes behind --, as in "${words.join(' ')}"`;
 }
 
 /** `did you mean "throughline note add"?` for `notes` or `add-note`; never a command that only programs call. */

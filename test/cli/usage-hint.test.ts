@@ -54,44 +54,11 @@ describe('arguments that are missing or too many', () => {
     expect(await hintAt('publish')).toBe('role is one of implementer, reviewer, observer');
   });
 
-  it('an option that is missing is named with what it may be, and with the command where that is an argument', async () => {
-    const roles = '--role is one of publisher, worker, compiler, reader, operator, backup';
-    expect(await hintAt('admin', 'permissions')).toBe(roles);
-    expect(await hintAt('admin', 'permissions', 'reeder')).toBe(roles);
-    expect(await hintAt('admin', 'permissions', 'reader')).toBe(
-      `did you mean "throughline admin permissions --role reader"? ${roles}`,
-    );
-  });
-
-  it('an argument that is one too many is named', async () => {
-    expect(await hintAt('doctor', 'demo')).toBe('leave out "demo"');
-    expect(await hintAt('task', 'ls', 'demo', 'more')).toBe('leave out "more"');
-  });
-
   it('the name of a session, given to a command that takes it as an option, is told where it belongs', async () => {
     expect(await hintAt('tool', 'note-list', 'demo')).toBe(
       'this command takes the name of its session as --session NAME',
     );
   });
-});
-
-describe('an argument that begins with a dash', () => {
-  it.each([[['session', 'show', '-x'], '"throughline session show -- -x"']])(
-    '%j is told to stand behind --',
-    async (words, example) => {
-      expect(await hintAt(...words)).toBe(`an argument that begins with - goes behind --, as in ${example}`);
-    },
-  );
-
-  it.each([
-    ['session', 'ls', '-x'],
-    ['session', 'show', '--jsno'],
-  ])(
-    'an option that is not there, where it can be no argument or is near another, gets no such hint: %s %s %s',
-    async (...words) => {
-      expect(await hintAt(...words)).toBeUndefined();
-    },
-  );
 });
 
 describe('--help', () => {

@@ -146,7 +146,7 @@ describe('hooks of an agent', () => {
     expect(many).toMatch(/\[Recent Steps\][\s\S]*make the-last-step/);
   });
 
-  it('a running agent is told once what concerns it, and its claim lasts as long as its session', async () => {
+  it('a running agent is told once what concerns it', async () => {
     const { session, run, state } = await hooksOf('running');
     const client = async (name: string, more: object = {}) =>
       run('claude', { ...eventsNamed('claude', name).at(0), ...more });
@@ -155,15 +155,8 @@ describe('hooks of an agent', () => {
     const { session_id } = prompt as Payload;
     await client('UserPromptSubmit', { prompt: 'Please do task 7: serve metrics' });
     await tools.taskAdd({ session, content: 'Write the lexer' });
-    const claim = { session, claim: 'claude:1234' };
-    const { task } = await tools.taskNext(claim);
     const tool = (more: object = {}) => client('PostToolUse', { session_id, agent_id: undefined, ...more });
-    await tool({
-      ...{ tool_name: 'mcp__throughline__task', tool_input: { action: 'claim' } },
-      tool_response: [
-        { type: 'text', text: `TAS-1 [P2] in_progress: ${task?.content} (claimed by claude:1234)` },
-      ],
-    });
+    await tool({ tool_name: 'mcp__throughline__context', tool_input: { task: 'TAS-1' } });
     const publish = (role: Role, result: object) =>
       system.client.publishText(session, role, JSON.stringify(result));
     await publish('implementer', { task_id: '7', status: 'blocked', questions: [{ text: 'Which port?' }] });
@@ -193,11 +186,6 @@ describe('hooks of an agent', () => {
     expect(countTokens(additionalContext)).toBeLessThanOrEqual(100);
     await lookAgain(state);
     expect(await tool(), 'once').toBe('');
-    expect(await tools.taskNext({ session, claim: 'other' })).toMatchObject({ task: null });
-    await client('SessionEnd', { session_id });
-    expect(await tools.taskNext({ session, claim: 'other' })).toMatchObject({
-      task: { claimed_by: 'other' },
-    });
   });
 
   it('an agent of Codex that never returns a result is sent back once', async () => {

@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BIN, cleanEnv, cli } from '../support/cli.js';
+import { cli } from '../support/cli.js';
 import { connectFolder } from '../support/connected.js';
 import { connectMcp, MCP_WAYS, mcpUrl, startMcpHttp } from '../support/mcp-clients.js';
 import { newSession, soon, systemOfFile } from '../support/system.js';
@@ -171,43 +168,6 @@ describe('throughline mcp', () => {
     expect(await claim(first), 'a run of the plan works on it').toMatch(/^No task of the board is ready/);
     await tools.runClaim({ session, task: before, holder: 'a run', release: true });
     expect(await claim(first)).toContain(before);
-  });
-
-  it('a message that is too long gets an answer with the limit, and the server goes on', async () => {
-    const server = spawn(process.execPath, [BIN, 'mcp', '--session', 'long'], {
-      ...{ env: cleanEnv(NO_SERVER), cwd, stdio: ['pipe', 'pipe', 'ignore'] },
-    });
-    const ended = once(server, 'close');
-    const answers = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
-    const next = async () => JSON.parse((await answers.next()).value);
-    const send = (line: string) => server.stdin.write(`${line}\n`);
-    const params = {
-      protocolVersion: '2025-11-25',
-      capabilities: {},
-      clientInfo: { name: 't', version: '1' },
-    };
-    send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }));
-    expect(await next()).toMatchObject({ id: 1, result: {} });
-    const call = { name: 'report', arguments: { id: 'no', task_id: '1', summary: 's'.repeat(12_000_000) } };
-    const request = { jsonrpc: '2.0', method: 'tools/call' };
-    for (const id of [7, 'eight']) {
-      for (const message of [
-        { ...{ jsonrpc: '2.0', id }, method: 'tools/call', params: call },
-        { method: 'tools/call', params: call, ...{ jsonrpc: '2.0', id } },
-      ]) {
-        send(JSON.stringify(message));
-        expect(await next()).toEqual({
-          ...{ jsonrpc: '2.0', id },
-          error: { code: -32_600, message: expect.stringMatching(/limit of \d+: shorten it/) },
-        });
-      }
-    }
-    send(JSON.stringify({ ...request, params: call }));
-    expect(await next()).toMatchObject({ id: null, error: { code: -32_600 } });
-    send(JSON.stringify({ jsonrpc: '2.0', id: 9, method: 'tools/list', params: {} }));
-    expect((await next()).result.tools).toHaveLength(6);
-    server.stdin.end();
-    expect((await ended)[0]).toBe(0);
   });
 
   it('a result larger than the server takes gets the limit and the fix', async () => {

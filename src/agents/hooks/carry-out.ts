@@ -21,15 +21,7 @@ import type { HookClient } from './hook-table.js';
 import { intentOf, requestEntry, toolEntry } from './hook-trace.js';
 import { commitIn, turnResult, turnTask } from './hook-turn.js';
 import type { ReturnedResult } from './returned-result.js';
-import {
-  isToLook,
-  newsFor,
-  noteTask,
-  noteWork,
-  REPORT_TOOL,
-  releaseClaims,
-  renewClaims,
-} from './running-agent.js';
+import { forgetRunning, isToLook, newsFor, noteTask, noteWork, REPORT_TOOL } from './running-agent.js';
 import { flush, flushBeside, keepOrGive, refusalKey } from './send-waiting.js';
 
 /** Answer to the client, encoded by `HookClient.write`; `undefined` for none. */
@@ -92,13 +84,10 @@ export async function carryOut(call: HookCall, tools: HookTools): Promise<HookAn
     }
     case 'session-end':
       state.clearNotes(agentKey({ ...call, agent: '' }, tools));
-      return ended(call, tools, await tools.connect());
+      forgetRunning(call, tools);
+      await flush(tools, await tools.connect());
+      return undefined;
   }
-}
-
-async function ended(call: HookCall, tools: HookTools, client: ThroughlineClient): Promise<undefined> {
-  await releaseClaims(call, tools, client);
-  await flush(tools, client);
 }
 
 /** The context of an answer, with what the agent has to know of a result of its session that was refused. */
@@ -198,11 +187,7 @@ async function promptSubmitted(call: HookCall, tools: HookTools): Promise<string
     task === undefined
       ? linesFor({ ...call, prompt: request }, tools, client)
       : taskContext(task, request, tools, client);
-  const [context] = await Promise.all([
-    isPlain ? known() : undefined,
-    flushBeside(tools, client, unkept),
-    renewClaims(call, tools, client),
-  ]);
+  const [context] = await Promise.all([isPlain ? known() : undefined, flushBeside(tools, client, unkept)]);
   return context;
 }
 
@@ -386,7 +371,6 @@ async function stopped(call: HookCall, tools: HookTools): Promise<HookAnswer> {
   }
   const client = await tools.connect();
   const refused = await flush(tools, client, unkept);
-  if (isOver) await renewClaims(call, tools, client);
   if (mayGoBack && messageId !== undefined && refused.includes(messageId)) {
     goesBack = true;
     fault = state.recall(refusalKey(at.session)) ?? 'it was refused';

@@ -12,14 +12,14 @@ export const MOMENTS = {
   'before-agent':
     'replaces the prompt of a sub-agent that names a task by the dispatch prompt of that task; one that only looks keeps its prompt, followed by what is known of the task',
   'after-tool':
-    'keeps tool, files, command and status for the trace. Every half minute it also sends them, renews the claims of the agent, and tells it what is new for it: an answer, a message, a required fix of its task, in at most 100 tokens',
+    'keeps tool, files, command and status for the trace. Every half minute it also sends them, and tells the agent what is new for it: an answer, a message, a required fix of its task, in at most 100 tokens',
   said: 'remembers the message, for a client whose stop event does not have it',
   text: 'publishes the last result block of a text, if it can be read: the agent may still go on',
   'agent-stop':
     'publishes the last result block of the last message. An agent that was given the contract and returns none is sent back once. Without a result, what its turn did, decided and left open is published by rule',
   stop: 'the same for the agent that the user talks to',
   'before-compaction': 'sends what is kept, so that nothing is lost',
-  'session-end': 'sends what is kept, and gives back the tasks that the agent has claimed',
+  'session-end': 'sends what is kept',
 } as const;
 type Moment = keyof typeof MOMENTS;
 

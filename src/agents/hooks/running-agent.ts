@@ -3,9 +3,8 @@ import type { TimelineEntry } from '../../contracts/replies/dispatch-result.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText, isObject, quoted } from '../../shared/text.js';
 import { agentKey, type HookCall, type HookTools, namedTask } from './hook-call.js';
-import { saidByAgent } from './hook-results.js';
 
-/** What is kept of an agent while it runs: the tasks that it holds, and what it was told of them. */
+/** What is kept of an agent while it runs: its tasks, and what it was told of them. */
 
 /** Time between two looks at the session, in milliseconds: the hooks of the tools between them only read a file. */
 const LOOK_MS = 30_000;
@@ -19,12 +18,10 @@ interface Running {
   readonly lookedAt: number;
   /** Sequence of the session up to which the agent knows it; before the first look the time counts. */
   readonly after?: number;
-  /** Tasks that it was given, has claimed or reported, the newest last. */
+  /** Tasks that it was given, has asked about or reported, the newest last. */
   readonly tasks: readonly string[];
   /** Tasks whose newest result came from this conversation. */
   readonly own: readonly string[];
-  /** By task the name under which it was claimed. */
-  readonly claims: Readonly<Record<string, string>>;
 }
 
 /** The agent that the user talks to stands for its sub-agents. */
@@ -34,7 +31,7 @@ function keyOf(call: HookCall, tools: HookTools): string {
 
 function runningOf(call: HookCall, tools: HookTools): Running {
   const text = tools.state.peek(keyOf(call, tools));
-  return text === undefined ? { lookedAt: Date.now(), tasks: [], own: [], claims: {} } : JSON.parse(text);
+  return text === undefined ? { lookedAt: Date.now(), tasks: [], own: [] } : JSON.parse(text);
 }
 
 function keep(call: HookCall, tools: HookTools, running: Running): void {
@@ -49,57 +46,23 @@ export function noteTask(call: HookCall, tools: HookTools, task: string | undefi
   keep(call, tools, { ...running, tasks: add(running.tasks), ...(isOwn && { own: add(running.own) }) });
 }
 
-/** The MCP tools by which an agent claims a task and returns its result, as each client names them. */
-const TASK_TOOL = /throughline(?:__|[_.])task$/;
+/** The MCP tool by which an agent returns a result, as each client names it; and the one that it asks about a task. */
 export const REPORT_TOOL = /throughline(?:__|[_.])report$/;
+const CONTEXT_TOOL = /throughline(?:__|[_.])context$/;
 
-/** Remembers the tasks of a prompt or of a call of our tools, and which of them the agent has claimed or given back. */
+/** Remembers the task of a prompt, or of a call of our tools. */
 export function noteWork(call: HookCall, tools: HookTools): void {
-  const { prompt, tool, input, response } = call;
+  const { prompt, tool, input } = call;
   if (tool === '') {
     keep(call, tools, runningOf(call, tools));
     noteTask(call, tools, namedTask(prompt));
-    return;
-  }
-  if (REPORT_TOOL.test(tool) && typeof input.task_id === 'string') noteTask(call, tools, input.task_id, true);
-  if (!TASK_TOOL.test(tool)) return;
-  if (input.action === 'release') forgetClaim(call, tools, String(input.id));
-  if (input.action !== 'claim') return;
-  // `TAS-1 [P2] in_progress: Write the parser (claimed by claude:1f3a9c02)`
-  const said = saidByAgent(response);
-  const [task = ''] = said.split(' ', 1);
-  const [, agent] = /\(claimed by ([^()"\\]+)\)/.exec(said) ?? [];
-  if (agent === undefined) return;
-  noteTask(call, tools, task);
-  const running = runningOf(call, tools);
-  keep(call, tools, { ...running, claims: { ...running.claims, [task]: agent } });
+  } else if (REPORT_TOOL.test(tool) && typeof input.task_id === 'string') {
+    noteTask(call, tools, input.task_id, true);
+  } else if (CONTEXT_TOOL.test(tool) && typeof input.task === 'string') noteTask(call, tools, input.task);
 }
 
-function forgetClaim(call: HookCall, tools: HookTools, task: string): void {
-  const running = runningOf(call, tools);
-  const { [task]: _, ...claims } = running.claims;
-  keep(call, tools, { ...running, claims });
-}
-
-/** Tells the session that the agent still works on what it has claimed. */
-export async function renewClaims(
-  call: HookCall,
-  tools: HookTools,
-  client: ThroughlineClient,
-): Promise<void> {
-  const { session } = tools.at;
-  for (const [id, claim] of Object.entries(runningOf(call, tools).claims))
-    await client.tools.taskNext({ session, id, claim }).catch(() => forgetClaim(call, tools, id));
-}
-
-export async function releaseClaims(
-  call: HookCall,
-  tools: HookTools,
-  client: ThroughlineClient,
-): Promise<void> {
-  const { session } = tools.at;
-  for (const [id, claim] of Object.entries(runningOf(call, tools).claims))
-    await client.tools.taskRelease({ session, id, claim }).catch(() => {});
+/** Forgets an agent whose session has ended. */
+export function forgetRunning(call: HookCall, tools: HookTools): void {
   tools.state.recall(keyOf(call, tools));
 }
 
@@ -109,8 +72,8 @@ export function isToLook(call: HookCall, tools: HookTools): boolean {
 }
 
 /**
- * Renews the claims of the agent, and returns what it does not know yet: answers to its questions, messages, and required fixes
- * of its tasks. Each is told once.
+ * Returns what the agent does not know yet: answers to its questions, messages, and required fixes of its tasks. Each is told
+ * once.
  */
 export async function newsFor(
   call: HookCall,
@@ -121,7 +84,6 @@ export async function newsFor(
   const before = runningOf(call, tools);
   // First, so that hooks beside this one do not look as well.
   keep(call, tools, { ...before, lookedAt: Date.now() });
-  await renewClaims(call, tools, client);
   const { after } = before;
   const { entries, sequence } = await client.tools.timelineList({
     ...{ session, kinds: ['command', 'result'], limit: 50 },

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 import { checkedRequest } from '../../contracts/checked.js';
 import type { ErrorCode } from '../../contracts/error-codes.js';
@@ -81,6 +82,11 @@ export function createMcpServer(memory: Memory): McpServer {
     });
   }
   return server;
+}
+
+/** Serves standard input and output; `failed` is called for messages that cannot be read. */
+export function serveMcpInput(memory: Memory, failed: (error: Error) => void): { close(): Promise<void> } {
+  return serveStdio(() => createMcpServer(memory), { onerror: failed });
 }
 
 /** Some clients show the first 240 characters: they hold what an agent must do. */

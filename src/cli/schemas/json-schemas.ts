@@ -32,7 +32,6 @@ import {
 import { sessionSnapshot } from '../../memory/session/session-snapshot.js';
 import type { LedgerCounters } from '../../memory/session/session-state-json.js';
 import { isObject } from '../../shared/text.js';
-import { SNAPSHOT_FIELDS } from './snapshot-fields.js';
 
 /** The JSON Schemas of what travels and of what is stored, by name: draft 2020-12, made from the schemas of the code. */
 
@@ -197,7 +196,7 @@ export function jsonSchema(name: string): object | undefined {
     target: 'draft-2020-12',
     override: ({ jsonSchema: part }) => forOtherLanguages(part),
   });
-  if (schema === writtenSnapshot) describeFields(made, SNAPSHOT_FIELDS);
+  if (schema === writtenSnapshot) describeFields(made);
   const { $schema, $ref, $defs = {}, ...whole } = made;
   // The name of the whole is that of the file.
   const own = $ref?.replace('#/$defs/', '') ?? '';
@@ -255,13 +254,23 @@ function inPascalCase(name: string): string {
   return name.split(/[.-]/).map(sentence).join('');
 }
 
-/** Describes the fields of a schema, and of those inside, that have no description yet. */
-function describeFields(schema: unknown, about: Readonly<Record<string, string>>): void {
-  if (typeof schema !== 'object' || schema === null) return;
-  for (const [key, value] of Object.entries(schema)) {
-    if (key === 'properties' && isObject(value))
-      for (const [field, of] of Object.entries(value))
-        if (isObject(of) && Object.hasOwn(about, field)) of.description ??= about[field];
-    describeFields(value, about);
+/** Descriptions of the outer fields of a snapshot: its state is for services, and may change. */
+const SNAPSHOT_FIELDS = {
+  after_sequence: 'Sequence of the newest event that it holds.',
+  created_at: 'When it was made, ISO 8601 in UTC.',
+  v: 'Version of the snapshot.',
+  session: 'The session.',
+  last_event: 'Sequence of the newest event that counted, where that is not after_sequence.',
+  last_command: 'Sequence of the newest command that counted, where that is not last_event.',
+  checkpoint: 'Sequence of the newest checkpoint, at which everything before it stands.',
+  archived: 'Since when the session takes no results, and why.',
+  idle_since: 'When it had moved last, where a rule of retention archived it.',
+  state: 'The state of the session.',
+};
+
+function describeFields({ properties = {} }: z.core.JSONSchema.BaseSchema): void {
+  for (const [field, description] of Object.entries(SNAPSHOT_FIELDS)) {
+    const of = properties[field];
+    if (isObject(of)) Object.assign(of, { description });
   }
 }
