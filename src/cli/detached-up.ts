@@ -1,5 +1,5 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
-import { closeSync, existsSync, fstatSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, readSync, rmSync, statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -99,6 +99,9 @@ async function startedReady(
 
 const SETTINGS = 'throughline-up.json';
 const MAX_SETTINGS = 256 * 1024;
+/** Stands while a start in the background runs, and for a while after one that failed. */
+const STARTING = 'throughline-starting';
+const PAUSE_MS = 30_000;
 
 /** The options, variables and folder of an `up`, as a later start in the background uses them again. */
 interface UpSettings {
@@ -134,10 +137,18 @@ export async function startUserServer(config: Config): Promise<DetachedServer> {
   const { args, env, cwd } = recordedSettings(storeDir);
   const usual = USUAL_VARIABLES.map((name) => [name, config.env[name]]);
   const settings = { env: { ...Object.fromEntries(usual), ...env }, cwd: existsSync(cwd) ? cwd : storeDir };
-  const server = await startDetached(storeDir, args, settings);
-  // Another hook may have started it: then its services come a moment later.
-  if (server.found) await untilServed({ config, url: usualUrl(stateDirOf(config.env), config.access) });
-  return server;
+  // One start at a time: hooks come after each tool, also where the server cannot start.
+  const marker = join(storeDir, STARTING);
+  const { mtimeMs = 0 } = statSync(marker, { throwIfNoEntry: false }) ?? {};
+  const isStarting = Date.now() - mtimeMs < PAUSE_MS;
+  if (!isStarting) writePrivateFile(marker, '');
+  const started = isStarting ? undefined : await startDetached(storeDir, args, settings);
+  if (started?.found !== false)
+    await untilServed({ config, url: usualUrl(stateDirOf(config.env), config.access) });
+  rmSync(marker, { force: true });
+  const server = started ?? (await runningUp(storeDir));
+  if (server !== undefined) return server;
+  throw new ThroughlineError('unavailable', `nothing uses the store ${storeDir} any more`);
 }
 
 function recordedSettings(storeDir: string): UpSettings {

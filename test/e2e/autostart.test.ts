@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -114,5 +114,18 @@ describe('a server that does not run', () => {
     // What was said waits for the next hook.
     const [spool = ''] = (await readdir(join(store, '..', 'hooks'))).filter((name) => name.length === 22);
     expect(await readdir(join(store, '..', 'hooks', spool))).not.toEqual([]);
+  });
+
+  it('is not started again by each hook when it cannot start', async () => {
+    const { store, hook } = await user();
+    const settings = { args: ['--no-such-option'], env: {}, cwd: store };
+    await writeFile(join(store, 'throughline-up.json'), JSON.stringify(settings));
+    await hook('SessionStart');
+    const log = () => readFile(join(store, 'throughline.log'), 'utf8');
+    await soon(async () => expect(await log()).toContain('--no-such-option'));
+    const before = await log();
+    await hook('SessionStart');
+    await hook('Stop');
+    expect(await log()).toBe(before);
   });
 });
