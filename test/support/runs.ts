@@ -113,6 +113,7 @@ const runReply = z.strictObject({
   degraded: z.string().optional(),
   stalled: z.array(z.looseObject({ task: z.string() })),
   waiting: z.array(z.string()),
+  asks: z.array(z.looseObject({ task: z.string(), text: z.string() })),
   sequence: z.number(),
 });
 
