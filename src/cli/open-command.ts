@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { resolve } from 'node:path';
+import { rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { stateDirOf } from '../config/config.js';
-import { userStore } from '../config/user-server.js';
+import { INSPECTOR_TOKEN_FILE, userStore } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { cliOf, examples, note, out } from './command-context.js';
 import { runningUp, startUserServer } from './detached-up.js';
@@ -11,6 +12,7 @@ import { inspectorOf } from './inspector-options.js';
 interface OpenOptions {
   readonly store?: string;
   readonly print?: boolean;
+  readonly newToken?: boolean;
   readonly json?: boolean;
 }
 
@@ -29,11 +31,18 @@ export function openCommand(program: Command): void {
     )
     .option('--store <dir>', 'the store of that server (default: the one in your state directory)')
     .option('--print', 'only print the URL')
+    .option('--new-token', 'forget the token: the next start of "throughline up" makes a new one')
     .option('--json', 'only print {"url"} as JSON')
     .addHelpText('after', examples('throughline open', 'throughline open --print'))
-    .action(async ({ store, print, json }: OpenOptions, command: Command) => {
+    .action(async ({ store, print, newToken, json }: OpenOptions, command: Command) => {
       const { config, autostart } = cliOf(command);
       const storeDir = resolve(store ?? userStore(stateDirOf(config.env)));
+      if (newToken) {
+        rmSync(join(storeDir, INSPECTOR_TOKEN_FILE), { force: true });
+        return note(
+          '-- the next "throughline up" makes a new token: run "throughline down", then "throughline up"',
+        );
+      }
       const mayStart = autostart !== undefined && store === undefined;
       const up = (await runningUp(storeDir)) ?? (mayStart ? await startUserServer(config) : undefined);
       if (up === undefined)

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { stateDirOf } from '../config/config.js';
-import { serverUrl, TOKEN_FILE, tokenOf, userStore } from '../config/user-server.js';
+import { INSPECTOR_TOKEN_FILE, serverUrl, TOKEN_FILE, tokenOf, userStore } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { makePrivateFolder, writePrivateFile } from '../engine/files/user-state.js';
 import { growHeapSlowly, Shutdown } from '../engine/runtime/shutdown.js';
@@ -129,7 +129,9 @@ export function upCommand(program: Command): void {
           // Before the connection is closed over which it asks.
           shutdown.add('the watch of the disk', async () => own.stopWatching());
         }
-        const context = { ...cli, ...watched, shutdown };
+        const { inspectorToken = own && keptToken(own.server.storeDir, INSPECTOR_TOKEN_FILE) } = cli.config;
+        const config = { ...cli.config, ...(inspectorToken !== undefined && { inspectorToken }) };
+        const context = { ...cli, ...watched, config, shutdown };
         // On a server of others, what its user may do is not for us to guess.
         const inspector =
           options.inspector === false
@@ -290,10 +292,15 @@ const CONTEXT = 'throughline';
  */
 export function serverToken(store: string, auth: boolean | undefined): string | undefined {
   if (auth === false) rmSync(join(store, TOKEN_FILE), { force: true });
-  const token = tokenOf(store);
-  if (token !== undefined || auth !== true) return token;
+  return auth === true ? keptToken(store, TOKEN_FILE) : tokenOf(store);
+}
+
+/** Returns the token in a file of a store; makes one if there is none. */
+function keptToken(store: string, file: string): string {
+  const token = tokenOf(store, file);
+  if (token !== undefined) return token;
   const made = randomBytes(24).toString('base64url');
-  writePrivateFile(join(store, TOKEN_FILE), `${made}\n`);
+  writePrivateFile(join(store, file), `${made}\n`);
   return made;
 }
 

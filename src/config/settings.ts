@@ -168,7 +168,7 @@ export const SETTINGS = {
   inspectorToken: setting(
     'THROUGHLINE_INSPECTOR_TOKEN',
     accessToken,
-    'token that opens the inspector, 16 to 128 characters of A-Z a-z 0-9 _ and -. If unset, each start makes a new one',
+    'token that opens the inspector, 16 to 128 characters of A-Z a-z 0-9 _ and -. If unset, up keeps one in its store',
   ),
   tuning: setting(
     'THROUGHLINE_TUNING',

@@ -11,6 +11,8 @@ import { type LockedServer, serverOnStore } from '../nats/server/store-notes.js'
 /** Used if no server runs and none is named. */
 export const DEFAULT_URL = 'nats://127.0.0.1:4222';
 export const TOKEN_FILE = 'throughline-token';
+/** Kept, so that open pages go on after a restart. */
+export const INSPECTOR_TOKEN_FILE = 'inspector-token';
 const MAX_TOKEN = 256;
 
 /** Returns the default store of `up`. */
@@ -35,9 +37,9 @@ export function serverUrl({ host, port }: Pick<LockedServer, 'host' | 'port'>, t
   return `nats://${access}${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Returns the token of the server on a store; undefined if it has none. */
-export function tokenOf(store: string): string | undefined {
-  const read = readRegularFile(join(store, TOKEN_FILE), MAX_TOKEN);
+/** Returns the token of the server on a store, or that of its inspector; undefined if it has none. */
+export function tokenOf(store: string, file = TOKEN_FILE): string | undefined {
+  const read = readRegularFile(join(store, file), MAX_TOKEN);
   const token = read instanceof Buffer ? read.toString('utf8').trim() : '';
   return /^[\w-]{16,}$/.test(token) ? token : undefined;
 }

@@ -40,6 +40,20 @@ async function processesOn(store: string): Promise<number[]> {
 }
 
 describe('up --detach', () => {
+  it('the token of the inspector survives a restart, until open --new-token forgets it', async () => {
+    const store = await newStore();
+    const tokens: string[] = [];
+    for (const step of ['first', 'again', 'new']) {
+      if (step === 'new') await cli(['open', '--store', store, '--new-token']);
+      tokens.push(new URL(inspectorIn((await detach(store)).stdout)).searchParams.get('token') ?? '');
+      expect((await stat(join(store, 'inspector-token'))).mode & 0o777).toBe(0o600);
+      expect((await cli(['down', '--store', store])).code).toBe(0);
+    }
+    const [first, again, fresh] = tokens;
+    expect(again).toBe(first);
+    expect(fresh).not.toBe(first);
+  });
+
   it('it returns when the services answer, a second call finds it, and down ends it and its server', async () => {
     const store = await newStore();
     const metrics = await freePort('127.0.0.1');

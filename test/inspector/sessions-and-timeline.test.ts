@@ -184,7 +184,7 @@ describe('the view of a session', () => {
     await go('/s/finished');
     await page.getByText('throughline session reopen finished').waitFor();
     const head = page.locator('.page-head');
-    expect(await head.textContent()).toBe('finishedarchived');
+    expect(await head.textContent()).toBe('finishedarchivedReopen');
   });
 
   it('a long name of a session stays within the width of a phone', async () => {

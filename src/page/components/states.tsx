@@ -44,7 +44,7 @@ export function Banner() {
 
 function bannerText(): string | undefined {
   if (unauthorized.value) {
-    return 'This browser has no valid token: each start has a new one. Open the URL that `throughline up` printed last.';
+    return 'This browser has no valid token. Run `throughline open`, or open the URL that `throughline up` printed last.';
   }
   if (connection.value === 'no-server') {
     return 'The inspector cannot be reached: is `throughline up` still running? The page may be out of date; it reconnects by itself.';
